@@ -22,7 +22,7 @@ from cs_score.cli import main
 from cs_score.cli.core import COMMANDS, Status, load
 from cs_score.cli.options import DEFAULTS
 from cs_score.coldstart.layouts import SCHEMAS
-from cs_score.coldstart.options import POLICY_ITEMS, PRESETS, SCORING_OPTIONS, SIDES
+from cs_score.coldstart.options import POLICY_CATEGORIES, PRESETS, SCORING_OPTIONS, SIDES
 from cs_score.coldstart.outputs import OUTPUTS, SCORE_FIELDS
 from cs_score.measures.registry import names
 from cs_score.problems.codes import CODES
@@ -144,8 +144,8 @@ def test_every_switch_with_its_default() -> None:
 
 def test_every_policy_category_with_the_sides_it_may_stand_on() -> None:
     described = rows_by_name(section("Policies"), "category")
-    assert set(described) == set(POLICY_ITEMS)
-    for name, item in POLICY_ITEMS.items():
+    assert set(described) == set(POLICY_CATEGORIES)
+    for name, item in POLICY_CATEGORIES.items():
         assert set(spans(described[name]["may be listed in"])) == {f"-{side.lower()}" for side in item.sides}
 
 

@@ -24,7 +24,7 @@ from cs_score.cli.runs import Runs
 from cs_score.coldstart import outputs
 from cs_score.coldstart.gold import ColdStartGold, Run
 from cs_score.coldstart.linking import expand_folder
-from cs_score.coldstart.options import is_nothing
+from cs_score.coldstart.options import is_left_out
 from cs_score.coldstart.result import Result
 from cs_score.coldstart.scorer import OneRun
 from cs_score.problems.log import ProblemLog, RecordingLog
@@ -73,7 +73,7 @@ class Call(Runs):
         if "--problems" in line:
             planned_outputs.extend(reports.OPTION.outputs(line.get("--problems")))
         self.plan = line.plan(planned_outputs, self._input_names(), line.folder)
-        has_samples = not is_nothing(self.options.samples)
+        has_samples = not is_left_out(self.options.samples)
         self.params_file_text = outputs.params_text((PROGRAM, *line.typed), os.getcwd(), self.policy_texts, has_samples)
         self.resampling = read_resampling(line)
         self._part_count = whole_number(line, "--parts", MOST_PARTS)

@@ -1129,9 +1129,11 @@ def _list_commands() -> dict[str, CommandEntry]:
     # A command may be listed after a command of another slice.
     names = [name for name, entry in entry_by_name.items() if not entry.listed_after]
     for name, entry in entry_by_name.items():
-        if entry.listed_after:
+        if entry.listed_after in names:
             place = names.index(entry.listed_after) + 1
             names.insert(place, name)
+        elif entry.listed_after:  # the slice with the other command has been taken out
+            names.append(name)
     commands_of_slices = {name: entry_by_name[name] for name in names}
     scorers = {name: entry for name, entry in _OWN_COMMANDS.items() if entry.group == SCORE}
     commands_about_program = {name: entry for name, entry in _OWN_COMMANDS.items() if entry.group != SCORE}

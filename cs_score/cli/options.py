@@ -20,18 +20,18 @@ from cs_score.cli.core import FORCE, Line, Option, Section
 from cs_score.coldstart import options as coldstart
 from cs_score.coldstart.options import (
     AS_GIVEN,
+    DEFAULT_OPTIONS,
     EDITIONS,
     LATEST,
     PRESETS,
     SWITCHES,
-    USUAL,
     Edition,
     NamedPolicy,
     Options,
     Policy,
     ScoringOption,
     edition_of,
-    listed,
+    split_at_colons,
 )
 from cs_score.coldstart.outputs import DEFAULT_FIELDS, OUTPUTS, SCORE_FIELDS, ColumnLayout, resampled_metrics
 from cs_score.measures import registry
@@ -64,7 +64,7 @@ OPTIONS_OF_BATCHES: Final = (
 """The switches of a call that scores as the reference does, and of a batch."""
 
 OPTIONS_OF_CALLS: Final = f"{OPTIONS_OF_BATCHES} --policy --knowledge-base --jobs --parts"
-POLICY_SWITCHES: Final = tuple(sorted([option.switch for option in SWITCHES if option.is_side]))
+POLICY_SWITCHES: Final = tuple(sorted([option.switch for option in SWITCHES if option.is_policy_side]))
 
 
 def _with_default(usage: str, help_text: str, choices: Iterable[str] = ()) -> Option:
@@ -377,7 +377,7 @@ class Scoring:
         policy_text = self.line.get("--policy")
         if policy_text is None:
             policy = self._policy_of_edition()
-            limits = USUAL.justifications
+            limits = DEFAULT_OPTIONS.justifications
         elif "=" in policy_text:
             named_policy = self._read_own_policy(policy_text)
             policy = named_policy.policy
@@ -402,7 +402,7 @@ class Scoring:
         before_first_part, _, _ = text.partition("=")
         if ":" not in before_first_part:
             text = f"own:{text}"  # a policy needs a name to be read
-        base = Options(follow=self.edition.name, justifications=USUAL.justifications)
+        base = Options(follow=self.edition.name, justifications=DEFAULT_OPTIONS.justifications)
         texts_of_edition = self._policy_of_edition().texts()
         policies = coldstart.read_policies([text], base, texts_of_edition, "--policy")
         return policies[0]
@@ -414,12 +414,12 @@ class Scoring:
         sides = {}
         for switch in POLICY_SWITCHES:
             name = switch.removeprefix("-")
-            sides[name] = listed(self.line.text(switch, self.defaults[switch]))
+            sides[name] = split_at_colons(self.line.text(switch, self.defaults[switch]))
         policy = Policy(**sides)
 
         values: dict[str, Any] = {}
         for option in SWITCHES:
-            if option.is_side:
+            if option.is_policy_side:
                 continue
             if option.is_flag:
                 values[option.name] = option.switch in self.line
@@ -439,7 +439,7 @@ class Scoring:
     @property
     def layout(self) -> ColumnLayout:
         """The columns of the tables (-fields), and whether tabs separate them (-tabs)."""
-        fields = listed(self.line.text("-fields", DEFAULTS["-fields"]))
+        fields = split_at_colons(self.line.text("-fields", DEFAULTS["-fields"]))
         return ColumnLayout(fields, tabs="-tabs" in self.line)
 
     @property
@@ -482,7 +482,7 @@ def _output_file_rows() -> list[tuple[str, str]]:
 def _policy_item_rows() -> list[tuple[str, str]]:
     """Return a row of help for each category of responses: its name, and its meaning with the switches that take it."""
     rows = []
-    for name, item in coldstart.POLICY_ITEMS.items():
+    for name, item in coldstart.POLICY_CATEGORIES.items():
         switches = sorted(f"-{side.lower()}" for side in item.sides)
         rows.append((name, f"{item.meaning}. Legal for {', '.join(switches)}."))
     return rows

@@ -202,7 +202,7 @@ def _labels_by_category(policy: Policy) -> Mapping[str, Labels]:
         labels = [category]
         for side in SIDES:
             # A policy may name a category several times.
-            labels += [side] * policy.items(side).count(category)
+            labels += [side] * policy.categories_on(side).count(category)
         labels_by_category[category] = tuple(sorted(labels))
     return labels_by_category
 

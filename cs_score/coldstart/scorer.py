@@ -23,7 +23,7 @@ from cs_score.coldstart.judging import Counting, Labels
 from cs_score.coldstart.layouts import FileKind
 from cs_score.coldstart.lines import Assessment, Response
 from cs_score.coldstart.linking import expand_folder, kind_of
-from cs_score.coldstart.options import APART, DUPLICATE, MANY, SIDES, Policy, is_nothing, origin_of
+from cs_score.coldstart.options import DUPLICATE, MANY, SCORED_SEPARATELY, SIDES, Policy, is_left_out, origin_of
 from cs_score.coldstart.queries import Query, parse_query_id
 from cs_score.coldstart.ranking import Ranker, Ranking, is_in_ranked_node
 from cs_score.coldstart.result import QueryResult, Result, ScoredRun, ScoreRow, ScoringStopped, UnitResult
@@ -45,7 +45,7 @@ def _remarks_on_call(run: Run, policy: Policy) -> list[str]:
             f"{len(run_ids)} runs are scored in one invocation ({join_first(run_ids)}): average precision pools the "
             "nodes of all of them, so score each run by itself to compare them by AP"
         )
-        if not is_nothing(run.gold.options.samples):
+        if not is_left_out(run.gold.options.samples):
             remarks.append(
                 "-samples with several runs: the resampling of the first run narrows the queries of all later ones, "
                 "whose scores are then wrong; score each run by itself"
@@ -65,7 +65,7 @@ def _remarks_on_policy(policy: Policy) -> list[str]:
     """Return a remark on each category that a policy puts on several sides."""
     sides_by_category: dict[str, list[str]] = {}
     for side in SIDES:
-        for category in policy.items(side):
+        for category in policy.categories_on(side):
             sides_by_category.setdefault(category, []).append(side)
     remarks = []
     for category, sides in sides_by_category.items():
@@ -303,7 +303,7 @@ class CallScorer:
             yield run
 
         # Resamples.
-        if self.options.samples is not None and not is_nothing(self.options.samples):
+        if self.options.samples is not None and not is_left_out(self.options.samples):
             yield self._with_bootstrap(run, self.options.samples)
 
     def _check_rows(self, run: ScoredRun) -> None:
@@ -361,9 +361,9 @@ class CallScorer:
     def result(self, runs: Sequence[ScoredRun]) -> Result:
         """Return the result of the call from the results of its runs, with the problems and the remarks."""
         has_ldc_index = bool(self._gold.query_set.ldc_id_by_query)
-        origin = origin_of(self.options, self._run.digests, has_ldc_index, validated=self._gold.validates)
+        origin = origin_of(self.options, self._run.digests, has_ldc_index, are_runs_validated=self._gold.validates)
         if self._gold.only_run_id is not None:
-            origin = origin.with_option(APART, True)
+            origin = origin.with_option(SCORED_SEPARATELY, True)
         problems = self._reported
         if problems is None:
             problems = tuple(self._problems)
@@ -562,7 +562,8 @@ def _rank_query(
     for ranking in rankings:
         if ranking.exceeds_ground_truth:  # the run gives more than there is to find, which the task does not allow
             return replace(
-                counted_result, ranking_error=_error_above_one(ranking, unit.run.links.nodes, most_justifications)
+                counted_result,
+                ranking_error=_error_above_one(ranking, unit.run.links.lines_by_node, most_justifications),
             )
     if not gold.classes.edition.ranks_all_levels:
         hop_limit = unit.hop_limits[query.short_id]
@@ -722,7 +723,7 @@ def score_separately(
     if any(run.is_shared for run in runs):
         inputs = list(dict.fromkeys(inputs))
         options = replace(options, runids=tuple(run.run_id for run in runs))
-    origin = origin_of(options, inputs, first.has_ldc_index, validated=gold.validates)
+    origin = origin_of(options, inputs, first.has_ldc_index, are_runs_validated=gold.validates)
 
     warnings: dict[str, None] = {}
     for result in results:
@@ -733,7 +734,7 @@ def score_separately(
         runs=tuple(replace(result.runs[0], origin=result.origin) for result in results),
         problems=tuple(problems),
         warnings=tuple(warnings),
-        origin=origin.with_option(APART, True),
+        origin=origin.with_option(SCORED_SEPARATELY, True),
     )
 
 

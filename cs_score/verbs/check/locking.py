@@ -110,7 +110,7 @@ def _conditions_of_runs(line: Line, *, refusal: str) -> Origin:
         raise UsageError("no assessments (pool) among the files; name queries and assessments")
     with paused_collector():
         gold = with_pool(open_gold(runs.queries, options, validates=runs.validates), assessments)
-    return origin_of(options, gold.digests, bool(gold.query_set.ldc_id_by_query), validated=gold.validates)
+    return origin_of(options, gold.digests, bool(gold.query_set.ldc_id_by_query), are_runs_validated=gold.validates)
 
 
 def refuse_other_limits(line: Line) -> None:

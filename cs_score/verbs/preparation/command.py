@@ -20,7 +20,7 @@ from cs_score.cli.core import Line, Misuse, Option, Parameter, ReferenceCommand,
 from cs_score.cli.options import select_options
 from cs_score.cli.output import STDOUT, Destination, file_named, write_text
 from cs_score.coldstart.layouts import detect_schema
-from cs_score.coldstart.options import Justifications, is_nothing, listed
+from cs_score.coldstart.options import Justifications, is_left_out, split_at_colons
 from cs_score.coldstart.outputs import report_text
 from cs_score.coldstart.queries import QuerySet
 from cs_score.preparation import queries as preparing
@@ -218,7 +218,7 @@ def _query_options(line: Line) -> preparing.QueryOptions:
         places=_choice(line, "-subtypes", preparing.Misfit),
         duplicates=_choice(line, "-dups", preparing.Duplicates),
         base=line.text("-query_base") if "-expand" in line else None,
-        languages=None if is_nothing(languages) else frozenset(listed(languages)),
+        languages=None if is_left_out(languages) else frozenset(split_at_colons(languages)),
         only_slot_filling="-retain_sf" in line,
     )
 

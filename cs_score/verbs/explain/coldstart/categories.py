@@ -228,7 +228,7 @@ def explain_label(line: document.LineSummary, category: document.Category, case:
         reason = _why_ignored_mention(line, case)
         return document.LabelStep(rule=category.rule, side=line.side, labels=line.labels, reason=reason)
     policy = case.policy
-    listing_sides = [side for side in SIDES if category.name in policy.items(side)]
+    listing_sides = [side for side in SIDES if category.name in policy.categories_on(side)]
     reasons = [f"-{side.lower()} lists {category.name}" for side in listing_sides]
     reason = " and ".join(reasons) or f"no switch lists {category.name}"
     if category.name == DUPLICATE and policy.duplicate_side is not None:
