@@ -579,7 +579,8 @@ def _rank_query(
     for ranking in rankings:
         if ranking.exceeds_ground_truth:  # the run gives more than there is to find, which the task does not allow
             return replace(
-                counted_result, ranking_error=_error_above_one(ranking, unit.run.links.nodes, most_justifications)
+                counted_result,
+                ranking_error=_error_above_one(ranking, unit.run.links.lines_by_node, most_justifications),
             )
     if not gold.classes.edition.ranks_all_levels:
         hop_limit = unit.hop_limits[query.short_id]

@@ -286,7 +286,7 @@ class Case:
         self.measure = None if self.fatal else scored.measure(measure)
         self.measures = self._measures_of_effects()
         self.unit_by_id = {unit.id: unit for unit in scored.result.units}
-        self.nodes = RunNodes(self.run.links.nodes, self.run.limits.justifications_per_node)
+        self.nodes = RunNodes(self.run.links.lines_by_node, self.run.limits.justifications_per_node)
         self.files = files_of_run(self.run)
         self._query_case_by_id: dict[str, QueryCase] = {}
 
