@@ -17,7 +17,7 @@ from cs_score.base.documents import KINDS, schema_of
 from cs_score.base.slices import view_of_kind
 from cs_score.cli.core import COMMANDS, Command, load
 from cs_score.coldstart.layouts import SCHEMAS
-from cs_score.coldstart.options import POLICY_ITEMS, PRESETS, SIDES
+from cs_score.coldstart.options import POLICY_CATEGORIES, PRESETS, SIDES
 from cs_score.coldstart.outputs import OUTPUTS, SCORE_FIELDS
 from cs_score.measures import meanings
 from cs_score.measures.registry import COLD_START, COLD_START_MODE, RANKED, headline, names
@@ -139,7 +139,7 @@ def formats() -> str:
 def policy_items() -> str:
     """The categories of responses, and the lists that may name each."""
     rows = [(code(name), item.meaning, ", ".join(code(f"-{side.lower()}") for side in SIDES if side in item.sides))
-            for name, item in POLICY_ITEMS.items()]  # fmt: skip
+            for name, item in POLICY_CATEGORIES.items()]  # fmt: skip
     return table(("category", "responses", "may stand in"), rows)
 
 

@@ -9,7 +9,7 @@ import click
 
 from cs_score.base.errors import UsageError, did_you_mean
 from cs_score.cli.core import COMMANDS, help_width, load
-from cs_score.coldstart.options import POLICY_ITEMS, PRESETS, SIDES
+from cs_score.coldstart.options import POLICY_CATEGORIES, PRESETS, SIDES
 from cs_score.measures import meanings, registry
 from cs_score.measures.registry import WHY, default_measure
 from cs_score.tasks import COLD_START, TASKS, task_named
@@ -127,7 +127,7 @@ def policies_text(words: Sequence[str]) -> str:
     _refuse(words, "policies")
     presets = [(name, f"{preset.meaning}: {preset}.") for name, preset in PRESETS.items()]
     categories = []
-    for name, item in POLICY_ITEMS.items():
+    for name, item in POLICY_CATEGORIES.items():
         sides = [side.lower() for side in SIDES if side in item.sides]
         categories.append((name, f"{item.meaning}. May be {' or '.join(sides)}."))
     form = [("--policy", "A name, or right=A:B,wrong=C,ignore=D,justifications=1:3; parts left out are the defaults.")]

@@ -7,7 +7,7 @@ import pytest
 from cs_score.cli.core import COMMANDS, Status, load
 from cs_score.cli.main import main
 from cs_score.cli.topics import EXIT_STATUSES, FORMATS, TOPICS
-from cs_score.coldstart.options import POLICY_ITEMS, PRESETS
+from cs_score.coldstart.options import POLICY_CATEGORIES, PRESETS
 from cs_score.measures import meanings
 from cs_score.measures.registry import MEASURES, default_measure
 from cs_score.tasks import COLD_START, TASKS
@@ -56,7 +56,7 @@ def test_help_exit_statuses_has_every_status_of_the_code(capsys: pytest.CaptureF
 
 def test_help_policies_has_every_policy_and_category(capsys: pytest.CaptureFixture[str]) -> None:
     text = _help_text("policies", capsys)
-    for name in (*PRESETS, *POLICY_ITEMS):
+    for name in (*PRESETS, *POLICY_CATEGORIES):
         assert name in text
 
 
