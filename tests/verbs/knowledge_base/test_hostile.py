@@ -168,7 +168,8 @@ def test_many_mentions_below_many_entry_points_take_no_memory_and_little_time() 
     tracemalloc.stop()
     assert chosen[::5] == [
         min(
-            index.overlaps(99, 99 + n), key=lambda met: (-met.shared_count_less_one, met.rest, met.mention.line)
+            index.overlaps(99, 99 + n),
+            key=lambda overlap: (-overlap.shared_count_less_one, overlap.unshared_count, overlap.mention.line),
         ).mention
         for n in range(0, 40, 5)
     ]
