@@ -230,7 +230,7 @@ def read_resampling_with_defaults(line: CommandLine) -> Resampling:
     if not whole_number_form.fullmatch(resamples) or not 1 <= int(resamples) <= MOST_RESAMPLES:
         raise UsageError(f"--bootstrap takes a whole number from 1 to {MOST_RESAMPLES}, not {resamples}")
     if int(resamples) > statistics.MANY_RESAMPLES and "--force" not in line:
-        raise UsageError(statistics.too_many_resamples(f"--bootstrap {resamples}", "--force"))
+        raise UsageError(statistics.message_on_many_resamples(f"--bootstrap {resamples}", "--force"))
     if not whole_number_form.fullmatch(seed):
         raise UsageError(f"--seed takes a whole number of at least 0, not {seed}")
     if not is_decimal_number(confidence):

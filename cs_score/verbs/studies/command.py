@@ -18,7 +18,7 @@ from cs_score.cli.output import STDOUT, with_bar
 from cs_score.cli.runs import Runs
 from cs_score.cli.verb import Verb, VerbForm
 from cs_score.statistics.options import Resampling
-from cs_score.statistics.planning import MOST_UNITS, Aim, PowerPlan, TDesign, plan_from_comparison, plan_test
+from cs_score.statistics.planning import MOST_UNITS, Aim, PowerPlan, TTestPowerAnalysis, plan_from_comparison, plan_test
 from cs_score.statistics.results import SystemComparison
 from cs_score.tables.statistics import POWER
 from cs_score.tasks import task_named
@@ -103,7 +103,7 @@ def _make_plan(task_name: str, line: CommandLine) -> PowerPlan:
         if line.words or has_gold:
             raise UsageError("--sd stands for files: give the one or the others")
         unit_count = whole_number(line, "--units", MOST_UNITS)
-        return plan_test([TDesign(deviation)], unit_count, aim)
+        return plan_test([TTestPowerAnalysis(deviation)], unit_count, aim)
     if "--units" in line:
         raise UsageError("--units goes with --sd; files have their own number of units")
     if len(line.words) == 1 and not has_gold and ending_of(line.words[0]) == ".json":
