@@ -19,7 +19,7 @@ import pytest
 from cs_score.base.errors import UsageError
 from cs_score.cli.about import all_commands
 from cs_score.cli.core import COMMANDS, WIDEST_HELP, Command, Misuse, Option, Parameter, ReferenceCommand, load_command
-from cs_score.cli.main import root
+from cs_score.cli.main import find_command, root
 from cs_score.tasks import TASKS
 from tests.coldstart.command import Outcome, score_in
 from tests.verbs.preparation.invented import AskedQuery, Inputs, RunLine
