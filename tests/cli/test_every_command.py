@@ -124,7 +124,7 @@ ROOT: Final = Path(__file__).parents[2]
 def test_what_takes_long_shows_on_a_terminal_for_how_long(more: list[str]) -> None:
     script = (
         "import sys; from cs_score.cli import output; from cs_score.cli.main import main; "
-        "output.PATIENCE = 0.01; sys.exit(main(sys.argv[1:]))"
+        "output.SECONDS_BEFORE_PROGRESS = 0.01; sys.exit(main(sys.argv[1:]))"
     )
     shown = shown_by([sys.executable, "-c", script, "explain", *more, *ALL[""].form.example.split()])
     clock = "\r\x1b[Kcs-score explain, 0 s\r\x1b[K"
