@@ -10,7 +10,7 @@ from cs_score.base.documents import json_text
 from cs_score.base.errors import InputError, UsageError
 from cs_score.base.outputs import Existing, PlannedOutput, encoded, write_packed
 from cs_score.base.sources import open_source
-from cs_score.cli.core import Line, Option, Parameter, Status, StatusWithResults
+from cs_score.cli.core import CommandLine, Option, Parameter, Status, StatusWithResults
 from cs_score.cli.output import STDOUT, Destination, write_text
 from cs_score.coldstart.outputs import report_text
 from cs_score.coldstart.queries import Query
@@ -39,7 +39,7 @@ def _write_or_print(path: str, pieces: Iterable[str]) -> None:
 # ---- validate-kb
 
 
-def _outputs_of_validate_kb(line: Line) -> Iterator[PlannedOutput]:
+def _outputs_of_validate_kb(line: CommandLine) -> Iterator[PlannedOutput]:
     """Yield the files for statistics. The files with the knowledge base are checked later, when their folder is."""
     if "--check" in line:
         return
@@ -76,7 +76,7 @@ VALIDATE_KB: Final = Program(
 
 
 @VALIDATE_KB.command
-def validate_kb(line: Line, session: Session) -> int:
+def validate_kb(line: CommandLine, session: Session) -> int:
     """Check a knowledge base, and write it in the formats of -output. Return the exit status.
 
     The command line is checked in the order of the reference program, so that the same fault is reported first.
@@ -131,7 +131,7 @@ def validate_kb(line: Line, session: Session) -> int:
     return session.end(kb)
 
 
-def _write_statistics(kb: KnowledgeBase, line: Line) -> None:
+def _write_statistics(kb: KnowledgeBase, line: CommandLine) -> None:
     """Write the statistics of a knowledge base to the files of -stats_file and --json. Raises OutputError."""
     statistics_file = line.get("-stats_file")
     json_file = line.get("--json")
@@ -147,7 +147,7 @@ def _write_statistics(kb: KnowledgeBase, line: Line) -> None:
 # ---- resolve-queries
 
 
-def _outputs_of_resolve_queries(line: Line) -> Iterator[PlannedOutput]:
+def _outputs_of_resolve_queries(line: CommandLine) -> Iterator[PlannedOutput]:
     """Yield the files for the run and for the explanation."""
     yield from Destination(line.words[2]).planned("OUTPUTFILE", Existing.REPLACED)
     yield from EXPLANATION.outputs(line.get("--explain"))
@@ -170,7 +170,7 @@ RESOLVE_QUERIES: Final = Program(
 
 
 @RESOLVE_QUERIES.command
-def resolve_queries(line: Line, session: Session) -> int:
+def resolve_queries(line: CommandLine, session: Session) -> int:
     """Answer queries from a validated knowledge base, and write the answers as a run.
 
     Return the exit status 0, and the resolution as the value of the command.
