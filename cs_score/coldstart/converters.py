@@ -90,7 +90,7 @@ class Converter(Record, eq=False):
     recognizes: Callable[[Input], bool]
     function_path: str
 
-    def load(self, file: Input) -> Callable[..., Any]:
+    def import_function(self, file: Input) -> Callable[..., Any]:
         """Return the function that converts files of this kind, after importing its module.
 
         Raises InputError, which names `file`, if the module is not installed.
@@ -107,8 +107,8 @@ class Converter(Record, eq=False):
                 file=name_of(file),
                 remedy="install cs-score as a whole, or name a run",
             ) from None
-        function_path: Callable[..., Any] = getattr(module, name)
-        return function_path
+        convert: Callable[..., Any] = getattr(module, name)
+        return convert
 
 
 KNOWLEDGE_BASE: Final = Converter(
