@@ -19,7 +19,7 @@ from cs_score.problems.log import Place, ProblemLog
 
 # The number of bytes that are decoded and split at a time. Few enough to stay in the processor's cache until their
 # lines are linked.
-_BLOCK: Final = 1 << 16
+_BLOCK_SIZE: Final = 1 << 16
 # First characters of lines that may be blank or comments, so that a pattern must decide.
 _MAYBE_SKIPPED: Final = frozenset((*WHITE_SPACE, "\x1c", "\x1d", "\x1e", "\x1f", "#", ""))
 
@@ -207,7 +207,7 @@ def _numbered_blocks(source: Source, first_block: list[bytes]) -> Iterator[Itera
     Only a line feed ends a line; U+0085 and form feeds are text. The first block is added to `first_block`.
     """
     lines_before = 0
-    for block in line_blocks(source, _BLOCK):
+    for block in line_blocks(source, _BLOCK_SIZE):
         if not first_block:
             first_block.append(block)
         text = decoded_text(block, source.name, lines_before, first_block[0])
