@@ -130,15 +130,15 @@ def rows_by_name(text: str, first_header: str) -> dict[str, dict[str, str]]:
 def test_every_switch_with_its_default() -> None:
     described = {name: row for row in table(section("Switches"), "switch") for name in spans(row["switch"])}
     options = load("").options
-    assert set(described) == {*(option.long for option in options), "-h", "--version"}
+    assert set(described) == {*(option.long_name for option in options), "-h", "--version"}
     defaults = {**DEFAULTS, "--seed": "0", "--confidence": "95"}
     for option_of_scoring in SCORING_OPTIONS:
         if option_of_scoring.default_text is not None and option_of_scoring.shown_default is None:
             defaults[option_of_scoring.switch] = option_of_scoring.default_text
     for option in options:
-        row = described[option.long]
+        row = described[option.long_name]
         # What is no value but words, such as "all runs", stands there as words.
-        assert spans(row["default"]) == ([defaults[option.long]] if option.long in defaults else [])
+        assert spans(row["default"]) == ([defaults[option.long_name]] if option.long_name in defaults else [])
         assert bool(row["value"]) == (option.value is not None)
 
 
@@ -196,7 +196,7 @@ def test_every_option_of_a_command_has_its_sentence(name: str) -> None:
         assert form.full_name in made
         for option in form.options:
             shown, meaning = option.get_help_record()
-            assert len(meaning.split()) > 1, f"{form.full_name} {option.long}"
+            assert len(meaning.split()) > 1, f"{form.full_name} {option.long_name}"
             assert rows[f"`{shown}`".replace("|", r"\|")]["meaning"]
         for parameter in form.parameters:
             assert f"`{parameter.label}`" in made
@@ -257,7 +257,7 @@ def test_every_name_of_the_api_is_described() -> None:
 
 def test_every_option_that_a_page_names_is_there() -> None:
     known = {"--help", "--version"} | {
-        option.long
+        option.long_name
         for name, entry in COMMANDS.items()
         for task in (TASKS if entry.by_task else ("coldstart",))
         for option in load(name, task).options

@@ -8,7 +8,7 @@ from cs_score.base.errors import UsageError
 from cs_score.base.runtime import paused_collector
 from cs_score.cli.core import Line
 from cs_score.cli.findings import print_statistics
-from cs_score.cli.options import resampling_of_line
+from cs_score.cli.options import read_resampling_with_defaults
 from cs_score.cli.predictions import Predictions
 from cs_score.cli.runs import Runs
 from cs_score.coldstart.gold import with_pool
@@ -31,10 +31,10 @@ def estimate_from_sample(task: str, line: Line, *, most: int | None = 1) -> int:
 def _estimate_from_pool(line: Line) -> int:
     """Print estimates of the scores of Cold Start runs from assessments that are a sample. Return the exit status."""
     inclusion = sampled_pools.read_inclusion(line.text("--inclusion"))
-    confidence = resampling_of_line(line).confidence
+    confidence = read_resampling_with_defaults(line).confidence
     inputs = Runs(line)
     with paused_collector():
-        opened = inputs.open_runs()
+        opened = inputs.read_queries_and_find_runs()
         gold = with_pool(opened.gold, opened.assessments)
         scored_by_name = {}
         for name, run in zip(systems.run_names(opened.runs), opened.runs):
@@ -54,7 +54,7 @@ def _estimate_from_labels(line: Line, predictions: Predictions) -> int:
     if second_file is not None:
         columns = sampled_labels.STRATUM_COLUMNS_OF_SECOND
     inclusion = sampled_pools.read_inclusion(line.text("--inclusion"), columns)
-    confidence = resampling_of_line(line).confidence
+    confidence = read_resampling_with_defaults(line).confidence
     results = predictions.score_all().results
     first_result = next(iter(results.values()))
     second = sampled_labels.read_second_assessments(first_result, second_file)

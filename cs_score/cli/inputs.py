@@ -8,7 +8,7 @@ from cs_score.cli.runs import Runs
 from cs_score.tasks import COLD_START
 
 
-def inputs_of_line(task: str, line: Line, *, fewest: int = 1, most: int | None = 1) -> Runs | Predictions:
+def find_inputs(task: str, line: Line, *, fewest: int = 1, most: int | None = 1) -> Runs | Predictions:
     """Return the inputs that a command line names: Cold Start runs, or the predictions of an evidence task.
 
     `fewest` and `most` limit the number of systems of an evidence task. Raises UsageError for wrong files or options.

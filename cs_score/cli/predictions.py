@@ -10,7 +10,7 @@ from cs_score.base.errors import UsageError
 from cs_score.base.runtime import Late
 from cs_score.cli.core import Line
 from cs_score.cli.output import remark, with_bar
-from cs_score.cli.task_options import own_arguments
+from cs_score.cli.task_options import option_values_of_task
 from cs_score.tasks import mode_named
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ class Predictions:
         """
         self.mode = mode_named(task)
         self._line = line
-        self._arguments = own_arguments(task, line)
+        self._arguments = option_values_of_task(task, line)
         self._fewest = fewest
         self._most = most
         self._printed_notices: set[str] = set()

@@ -12,7 +12,7 @@ from cs_score.base import outputs as storage
 from cs_score.base.errors import UsageError
 from cs_score.base.runtime import Late
 from cs_score.cli import options
-from cs_score.cli.core import Finished, Line, Option, Status
+from cs_score.cli.core import Line, Option, Status, StatusWithResults
 from cs_score.cli.output import print_text
 from cs_score.cli.verb import Verb, VerbForm
 from cs_score.tasks import COLD_START, task_named
@@ -33,15 +33,15 @@ else:  # a call scores runs or predictions
     runs = Late("cs_score.cli.score_runs")
 
 SCORE_VERB: Final = Verb(
-    runs=VerbForm(
-        options=f"{options.OF_A_CALL} --run --measure --inclusion --per-unit --all",
+    form_for_runs=VerbForm(
+        options=f"{options.OPTIONS_OF_CALLS} --run --measure --inclusion --per-unit --all",
         formats="text json tsv markdown latex",
         files=options.FILES,
         sections=(options.POLICIES, options.FIELDS),
         folder="files",
     ),
-    evidence=VerbForm(
-        options=f"--gold --predictions --measure --per-item --per-unit --force {options.INTERVALS}",
+    form_for_evidence=VerbForm(
+        options=f"--gold --predictions --measure --per-item --per-unit --force {options.INTERVAL_OPTIONS}",
         formats="text json tsv markdown latex",
         files=options.FILES_OF_EVIDENCE,
     ),
@@ -67,7 +67,7 @@ def score(task: str, line: Line) -> int:
             _write_unit_table(task, scored, unit_file)
     print_text(text)
     has_errors = scored.has_errors
-    return Finished(Status.FAILED if has_errors else Status.DONE, scored)
+    return StatusWithResults(Status.FAILED if has_errors else Status.DONE, scored)
 
 
 def score_inputs(task: str, line: Line) -> AbstractContextManager[RunsScored | PredictionsScored]:

@@ -16,8 +16,8 @@ from cs_score.cli import options
 from cs_score.cli.call import Call
 from cs_score.cli.core import Line
 from cs_score.cli.options import read_measures
-from cs_score.cli.output import Destination, remark, say, warn
-from cs_score.cli.problem_report import report_on_stderr
+from cs_score.cli.output import Destination, print_unless_quiet, remark, warn
+from cs_score.cli.problem_report import report_for_stderr
 from cs_score.cli.runs import remark_on_duplicates
 from cs_score.coldstart import outputs
 from cs_score.coldstart.gold import ColdStartGold, open_gold, with_folder_remarks, with_pool
@@ -112,7 +112,7 @@ def score_runs(line: Line) -> Iterator[RunsScored]:
     except CsScoreError as error:
         if isinstance(error, ScoringStopped):
             warn(*error.partial_result.warnings)
-        say(report_on_stderr(discarded_last(problems)))
+        print_unless_quiet(report_for_stderr(discarded_last(problems)))
         call.write_problems(problems, error)
         raise
     _remark_on_result(call, result)
@@ -124,7 +124,7 @@ def _checked_call(line: Line) -> Call:
 
     Raises UsageError or OutputError, also for options about the layout of tables if no tables are written.
     """
-    layout_option = line.first("-fields -tabs")
+    layout_option = line.first_typed_option("-fields -tabs")
     if line.folder is None and layout_option is not None:
         raise UsageError(
             f"{layout_option} lays out the tables that -o FOLDER writes: add -o FOLDER, or leave out {layout_option}"
@@ -151,7 +151,7 @@ def _score_separately(call: Call, problems: ProblemLog) -> Iterator[RunsScored]:
     runs = selection.runs
     assessments = selection.assessments
     call.plan.clear()
-    gold = open_gold(call.queries, call.options_per_run, problems, validates=call.validates)
+    gold = open_gold(call.queries, call.options_without_run_ids, problems, validates=call.validates)
     gold = with_folder_remarks(gold, call.files)
     with contextlib.ExitStack() as temporary_folders, _report_faults_of_pool(gold, assessments):
         result = None
@@ -210,9 +210,9 @@ def _remark_on_near_misses_of_parts(call: Call) -> None:
 
 def _remark_on_result(call: Call, result: Result) -> None:
     """Print the problems of the input, and remarks that help to understand the scores."""
-    say(report_on_stderr(discarded_last(result.problems)))
+    print_unless_quiet(report_for_stderr(discarded_last(result.problems)))
     if result.problems:
-        say(outputs.closing_line(result.error_count, result.warning_count))
+        print_unless_quiet(outputs.closing_line(result.error_count, result.warning_count))
     warn(*result.warnings)
     discarded = count_of_discarded(result.problems)
     if discarded:

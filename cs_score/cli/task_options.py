@@ -38,7 +38,7 @@ _VALUE_NAMES: Final = {"number": "N", "decimal": "X", "text": "TEXT", "choice": 
 """What help calls the value of an option, by its kind; a flag has no value."""
 
 
-def own_options(task: str) -> list[Option]:
+def options_of_task(task: str) -> list[Option]:
     """Return the options that only this task has, in the order of the fields; `--stage` is the last one, if any."""
     options = []
     for task_option in _task_options(task):
@@ -54,7 +54,7 @@ def own_options(task: str) -> list[Option]:
     return options
 
 
-def own_arguments(task: str, line: Line) -> dict[str, Any]:
+def option_values_of_task(task: str, line: Line) -> dict[str, Any]:
     """Return the values of the options of a task by field, as keyword arguments for scoring.
 
     Raises UsageError for a wrong value.

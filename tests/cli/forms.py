@@ -168,7 +168,7 @@ def _form(name: str, text: str) -> Form:
     options = {option: word(slot) for option, slot in _OPTION.findall(text)}
     rest = _OPTION.sub("", text)
     first = _SLOT.sub("", rest).split()
-    return Form(tuple(first), options, tuple(map(word, _SLOT.findall(rest))), int(find(first)[0].wrong_usage))
+    return Form(tuple(first), options, tuple(map(word, _SLOT.findall(rest))), int(find(first)[0].wrong_usage_status))
 
 
 FORMS: Final = {

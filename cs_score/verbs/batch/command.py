@@ -14,11 +14,11 @@ from cs_score.base.runtime import Late
 from cs_score.base.sources import is_pipe, name_of
 from cs_score.cli import options
 from cs_score.cli.core import Line, Option, Status
-from cs_score.cli.options import INTERVALS, Scoring, read_resampling_of_tests, whole_number
+from cs_score.cli.options import INTERVAL_OPTIONS, Scoring, read_test_settings, whole_number
 from cs_score.cli.output import print_text, remark, show_progress, shows_progress
 from cs_score.cli.predictions import optional_gold_and_predictions
 from cs_score.cli.runs import remark_on_duplicates
-from cs_score.cli.task_options import own_arguments
+from cs_score.cli.task_options import option_values_of_task
 from cs_score.cli.verb import Verb, VerbForm
 from cs_score.coldstart.layouts import FileKind
 from cs_score.coldstart.linking import RUN_SUFFIX, expand_folder, kind_of
@@ -52,7 +52,7 @@ _OWN: Final = (
     Option("--ship-inputs", "Send inputs to the workers of --dask, which share no storage"),
     Option("--with-json", "Write DIR/RUN/out.json for every run, too"),
 )
-_OF_BATCHES: Final = f"--runs-from --jobs --dask --ship-inputs {options.FAMILY} --html --resume"
+_OF_BATCHES: Final = f"--runs-from --jobs --dask --ship-inputs {options.TEST_OPTIONS} --html --resume"
 _WRITTEN: Final = "The files of a run are DIR/RUN/out.sf and so on, with several policies DIR/POLICY/RUN/out.sf."
 _OF_RUNS: Final = f"{_OF_BATCHES} --mix-editions --with-json --run --policy --also-policy --pool"
 
@@ -135,7 +135,7 @@ def _plan_of_runs(line: Line, queries: Sequence[str], pool: Sequence[str]) -> Co
         layout=scoring.layout,
         with_json="--with-json" in line,
         switches=_switches_of_single_call(line),
-        resampling=read_resampling_of_tests(line),
+        resampling=read_test_settings(line),
         validates="--validate" in line,
         records="--problems" in line,
         page=pages.page_maker() if "--html" in line else None,
@@ -173,7 +173,7 @@ def _inputs_of_predictions(task: str, line: Line) -> _BatchInputs:
         task=task,
         gold=None if gold is None else InputFile.of(gold),
         options=asdict(options_of_mode),
-        resampling=read_resampling_of_tests(line),
+        resampling=read_test_settings(line),
         page=pages.page_maker() if "--html" in line else None,
     )
     return _BatchInputs(plan, predictions)
@@ -185,15 +185,15 @@ def _mode_of_batch(task: str, line: Line) -> Mode:
     The option that chooses one of the systems in a file is empty, because a batch makes a run of each system.
     """
     mode = mode_named(task)
-    arguments = own_arguments(task, line)
+    arguments = option_values_of_task(task, line)
     if mode.option_of_systems:
         arguments[mode.option_of_systems] = ""
     return mode.with_options(arguments)
 
 
 BATCH_VERB: Final = Verb(
-    runs=VerbForm(
-        options=f"{options.OF_A_BATCH} {_OF_RUNS} --measure",
+    form_for_runs=VerbForm(
+        options=f"{options.OPTIONS_OF_BATCHES} {_OF_RUNS} --measure",
         formats="text json tsv",
         files=(
             "Query files (*.xml), the assessments, and the runs. A run is a file, a folder (its files *.tab.txt, "
@@ -203,8 +203,8 @@ BATCH_VERB: Final = Verb(
         example="-o scored $TWO",
         folder="files",
     ),
-    evidence=VerbForm(
-        options=f"--gold {_OF_BATCHES} --force {INTERVALS} --measure",
+    form_for_evidence=VerbForm(
+        options=f"--gold {_OF_BATCHES} --force {INTERVAL_OPTIONS} --measure",
         formats="text json tsv",
         files="Files, folders or quoted patterns",
         example="-o scored $TWO",

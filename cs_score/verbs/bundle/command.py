@@ -17,7 +17,7 @@ from cs_score.base.records import replace
 from cs_score.base.runtime import Late
 from cs_score.base.signature import Origin
 from cs_score.cli.core import Line, Option, Status
-from cs_score.cli.options import POLICIES, SCORING, read_measures
+from cs_score.cli.options import POLICIES, SCORING_SWITCHES, read_measures
 from cs_score.cli.output import print_text
 from cs_score.cli.verb import Verb, VerbForm
 from cs_score.tasks import COLD_START, mode_named
@@ -44,7 +44,7 @@ _OWN_OPTIONS: Final = (
     Option("--wheels FOLDER", "Take the wheels of other packages from this folder alone", "pip finds them"),
 )
 _COMMON_OPTIONS: Final = "--measure --title --start --sample --wheels --python --platform"
-_OPTIONS_FOR_RUNS: Final = f"{SCORING} --policy {_COMMON_OPTIONS}"
+_OPTIONS_FOR_RUNS: Final = f"{SCORING_SWITCHES} --policy {_COMMON_OPTIONS}"
 _OPTIONS_FOR_EVIDENCE: Final = f"--gold {_COMMON_OPTIONS}"
 _FILES_OF_RUNS: Final = "The query files (*.xml, perhaps compressed) and the assessments, in any order"
 _FILES_OF_EVIDENCE: Final = "Gold, where --gold does not name it"
@@ -83,8 +83,8 @@ def _verb_for_platform(more_options: str, summary: str) -> Verb:
         folder="files",
     )
     return Verb(
-        runs=for_runs,
-        evidence=for_evidence,
+        form_for_runs=for_runs,
+        form_for_evidence=for_evidence,
         own_options=_OWN_OPTIONS,
         sections=[_SHOWN_TO_PARTICIPANTS, _WHEELS],
         summary=summary,

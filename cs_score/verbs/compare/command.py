@@ -14,17 +14,17 @@ from cs_score.base.sources import name_of
 from cs_score.cli import options
 from cs_score.cli.core import Line, Option, Parameter, Status, command
 from cs_score.cli.findings import print_statistics
-from cs_score.cli.inputs import inputs_of_line
+from cs_score.cli.inputs import find_inputs
 from cs_score.cli.options import (
-    INTERVALS,
+    INTERVAL_OPTIONS,
     POLICIES,
-    SCORING,
+    SCORING_SWITCHES,
     read_measures,
-    resampling_of_line,
-    resampling_of_tests,
+    read_resampling_with_defaults,
+    read_test_settings_with_defaults,
     select_options,
 )
-from cs_score.cli.output import STDOUT, print_text, with_deltas
+from cs_score.cli.output import STDOUT, print_text, with_coloured_differences
 from cs_score.cli.runs import Runs
 from cs_score.cli.verb import Verb, VerbForm
 from cs_score.coldstart.gold import with_pool
@@ -55,9 +55,11 @@ else:
 MOST_ROWS: Final = 10
 """How many systems and pairs are printed unless --top names another number."""
 
-_RUNS: Final = f"{SCORING} -runids --run --policy"
+_RUNS: Final = f"{SCORING_SWITCHES} -runids --run --policy"
 _FORMATS: Final = "text json tsv markdown latex html"
-_COMPARING: Final = f"{INTERVALS} {options.FAMILY} --measure --primary --common --equivalence --top --all --force"
+_COMPARING: Final = (
+    f"{INTERVAL_OPTIONS} {options.TEST_OPTIONS} --measure --primary --common --equivalence --top --all --force"
+)
 _OWN_OPTIONS: Final = (
     Option("--common", "Compare on the units that all systems have; otherwise they must be the same"),
     Option("--equivalence D", "Also test every pair for a difference below D, a number above 0, either way"),
@@ -76,7 +78,7 @@ _COLUMNS: Final = Option("--columns TEXT", "What the files call their columns, s
 
 
 COMPARE_VERB: Final = Verb(
-    runs=VerbForm(
+    form_for_runs=VerbForm(
         options=f"{_RUNS} --knowledge-base {_COMPARING} --inclusion --second-assessments --per-unit",
         formats=_FORMATS,
         files=(
@@ -86,7 +88,7 @@ COMPARE_VERB: Final = Verb(
         sections=[POLICIES],
         example="$TWO",
     ),
-    evidence=VerbForm(
+    form_for_evidence=VerbForm(
         options=f"--gold {_COMPARING} --second-assessments --per-unit",
         formats=_FORMATS,
         files="One file for each system",
@@ -115,8 +117,8 @@ def compare(task_name: str, line: Line) -> int:
 
     # All faults of the command line are reported before anything is scored.
     task = task_named(task_name)
-    resampling = resampling_of_tests(line)
-    inputs = inputs_of_line(task_name, line, fewest=2, most=None)
+    resampling = read_test_settings_with_defaults(line)
+    inputs = find_inputs(task_name, line, fewest=2, most=None)
     unit_file = line.get("--per-unit")
     line.plan(options.PER_UNIT.outputs(unit_file)).clear()
 
@@ -148,7 +150,7 @@ def compare_table(line: Line) -> int:
 
     Raises UsageError, and InputError for a file that is not one of the tables in the help.
     """
-    resampling = resampling_of_tests(line)
+    resampling = read_test_settings_with_defaults(line)
     column_names = read_names(line.text("--columns", ""))
     tables = any_table.read_table(line.words, column_names)
     document = any_table.compare_table(tables, resampling, **_comparison_arguments(line))
@@ -180,7 +182,7 @@ def _print_comparison(line: Line, document: SystemComparison) -> int:
         return Status.DONE
     shows_everything = line.format in ("json", "tsv") or "--all" in line
     text = WRITERS[line.format](document) if shows_everything else _short_text(line, document)
-    print_text(text, with_deltas if line.format == "text" else str)
+    print_text(text, with_coloured_differences if line.format == "text" else str)
     return Status.DONE
 
 
@@ -192,7 +194,7 @@ def _short_text(line: Line, document: SystemComparison) -> str:
     if not read_measures(line):
         document = comparison.first_measure(document)
     if line.format == "text":
-        row_count = options.top_of(line) or MOST_ROWS
+        row_count = options.read_top(line) or MOST_ROWS
         return comparison_screen(document, row_count)
     if line.format == "latex":
         return paper_table(document)
@@ -205,7 +207,7 @@ def _compare_assessors(task_name: str, line: Line) -> int:
     Raises UsageError or InputError.
     """
     second_file = line.text("--second-assessments")
-    resampling = resampling_of_line(line)
+    resampling = read_resampling_with_defaults(line)
     if task_name == COLD_START:
         results = _results_of_two_pools(line, second_file)
     else:
@@ -225,7 +227,7 @@ def _results_of_two_pools(line: Line, second_file: str) -> AssessedResults:
     results_by_pool: list[Mapping[str, Any]] = []
     answers_by_pool: list[assessors.JudgedAnswers] = []
     with paused_collector():
-        opened = inputs.open_runs()
+        opened = inputs.read_queries_and_find_runs()
         names = run_names(opened.runs)
         for pool_files in (opened.assessments, [second_file]):
             gold = with_pool(opened.gold, pool_files)
@@ -254,7 +256,7 @@ def _results_of_two_golds(task_name: str, line: Line, second_file: str) -> Asses
     answers_by_gold: list[assessors.JudgedAnswers] = []
     line_of_second = line.with_changes({"--gold": second_file})
     for line_of_gold in (line, line_of_second):
-        inputs = inputs_of_line(task_name, line_of_gold, fewest=1, most=None)
+        inputs = find_inputs(task_name, line_of_gold, fewest=1, most=None)
         results = inputs.score_all().results
         first_result = next(iter(results.values()))  # each result has the judgments of gold
         results_by_gold.append(results)

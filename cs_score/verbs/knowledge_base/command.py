@@ -10,7 +10,7 @@ from cs_score.base.documents import json_text
 from cs_score.base.errors import InputError, UsageError
 from cs_score.base.outputs import Existing, PlannedOutput, encoded, write_packed
 from cs_score.base.sources import open_source
-from cs_score.cli.core import Finished, Line, Option, Parameter, Status
+from cs_score.cli.core import Line, Option, Parameter, Status, StatusWithResults
 from cs_score.cli.output import STDOUT, Destination, write_text
 from cs_score.coldstart.outputs import report_text
 from cs_score.coldstart.queries import Query
@@ -21,7 +21,7 @@ from cs_score.verbs.knowledge_base.kb_file import TASKS
 from cs_score.verbs.knowledge_base.predicates import TAC, PredicateTable, load_predicates
 from cs_score.verbs.knowledge_base.resolution import EXPLANATION, Resolution, ValidatedKb, explanation_text
 from cs_score.verbs.knowledge_base.validation import IGNORED_BY_DEFAULT, ignored_codes
-from cs_score.verbs.preparation.command import CHECK, DIFF, NONE, write_difference
+from cs_score.verbs.preparation.command import CHECK_OPTION, DIFF_OPTION, NONE, write_difference
 from cs_score.verbs.preparation.programs import DOCUMENTS, Program, Session
 
 
@@ -62,8 +62,8 @@ VALIDATE_KB: Final = Program(
         Option("-predicates FILE", "Predicates of your own, in a file LABEL.predicates.txt"),
         Option("-stats_file FILE", "Write statistics to FILE; an existing one is overwritten"),
         Option("-task TASK", "What is validated: CSKB, CSED or CSEDL", "CSKB"),
-        CHECK,
-        DIFF,
+        CHECK_OPTION,
+        DIFF_OPTION,
         Option("--json [FILE.json]", "Statistics as JSON; without FILE to standard output"),
     ),
     parameters=(Parameter("filename", "The knowledge base"),),
@@ -194,7 +194,7 @@ def resolve_queries(line: Line, session: Session) -> int:
     report = "".join(report_text(session.problems))
     write_text("stderr", report)
     session.close(resolution.statistics())
-    return Finished(Status.DONE, resolution)
+    return StatusWithResults(Status.DONE, resolution)
 
 
 def _announce_unless_validated(kb_file: str, session: Session) -> None:

@@ -16,7 +16,7 @@ from cs_score.base.errors import CsScoreError, InputError, UsageError
 from cs_score.base.outputs import Existing, PlannedOutput, encoded
 from cs_score.base.sources import open_source
 from cs_score.cli import output as terminal
-from cs_score.cli.core import Finished, Line, Misuse, Option, Parameter, Reference, Status, command
+from cs_score.cli.core import Line, Misuse, Option, Parameter, ReferenceCommand, Status, StatusWithResults, command
 from cs_score.cli.options import select_options
 from cs_score.cli.output import STDOUT, Destination, file_named, write_text
 from cs_score.coldstart.layouts import detect_schema
@@ -33,8 +33,8 @@ from cs_score.verbs.preparation.programs import DOCUMENTS, Program, Session, che
 NONE: Final = "none"
 """The value of an option for an output file if nothing is to be written."""
 
-CHECK: Final = Option("--check", "Only check, and write no output")
-DIFF: Final = Option("--diff", "Show the changes on standard output, as a unified diff in the order of the file")
+CHECK_OPTION: Final = Option("--check", "Only check, and write no output")
+DIFF_OPTION: Final = Option("--diff", "Show the changes on standard output, as a unified diff in the order of the file")
 _GROUND_TRUTH: Final = Option("-groundtruth", "Accepted and without effect")
 _JUSTIFICATIONS: Final = "Justifications allowed: A for each node and document, B for each node; 0-9 or M"
 _ANY_JUSTIFICATIONS: Final = Option("-justifications A:B", _JUSTIFICATIONS, "M:M")
@@ -54,8 +54,8 @@ def write_difference(diff: Iterable[str], *, has_colours: bool = False) -> None:
     if sys.stdout.isatty():
         diff = (terminal_safe(text) for text in diff)
     if has_colours and terminal.can_show_colours(sys.stdout):
-        diff = (terminal.with_changes(text) for text in diff)
-    STDOUT.write_safe(encoded(diff))
+        diff = (terminal.with_coloured_changes(text) for text in diff)
+    STDOUT.write_unescaped(encoded(diff))
 
 
 # ---- validate-run
@@ -90,8 +90,8 @@ VALIDATE_RUN: Final = Program(
         _GROUND_TRUTH,
         _FEW_JUSTIFICATIONS,
         Option("-output_file FILE", "The validated run: a file, stdout, stderr or none", NONE),
-        CHECK,
-        DIFF,
+        CHECK_OPTION,
+        DIFF_OPTION,
     ),
     parameters=(
         Parameter("queryfile", "The queries that the run answers"),
@@ -442,7 +442,7 @@ def _report_pool(session: Session, file: str) -> int:
     lines = [f"{one_line(kind)}\n" for kind in kinds]
     write_text("stdout", "".join(lines))
     session.add_fatal(pool.fatal)
-    return Finished(Status.REFERENCE if pool.is_refused else Status.DONE, pool)
+    return StatusWithResults(Status.REFERENCE_FAILURE if pool.is_refused else Status.DONE, pool)
 
 
 # ---- apply-k
@@ -485,7 +485,7 @@ def apply_k(line: Line, session: Session) -> int:
     file_named(output_file).write(encoded(kept))
     discarded_bytes = "".join(discarded).encode("utf-8", "surrogateescape")
     write_text("stderr", discarded_bytes.decode("utf-8", "backslashreplace"))
-    return Finished(Status.DONE, (lines, kept, discarded))
+    return StatusWithResults(Status.DONE, (lines, kept, discarded))
 
 
 def _lines_of_run(run_file: str) -> list[str]:
@@ -500,7 +500,7 @@ def _lines_of_run(run_file: str) -> list[str]:
 # ---- Two programs with contracts of their own
 
 
-class _Superseded(Reference):
+class _Superseded(ReferenceCommand):
     """The command of a superseded program: it accepts any words, and only has a help and a version."""
 
     def parse(self, typed: Sequence[str]) -> Line:
@@ -535,7 +535,7 @@ _SEED: Final = re.compile(r"\d{1,100}", re.ASCII)
     ),
     Parameter("num_samples", "Number of resamples"),
     Parameter("queries", "File with lines LDC_ID SF_ID: the SF queries of each LDC query"),
-    contract=Reference,
+    contract=ReferenceCommand,
     example="-output_file resamples.txt 1000 queries/queryids.txt",
 )
 def samples(line: Line) -> int:
@@ -554,7 +554,7 @@ def samples(line: Line) -> int:
         line.plan(outputs, line.words)
     except CsScoreError as error:
         write_text("stderr", f"cs-score samples: {error}\n")
-        return Status.REFERENCE
+        return Status.REFERENCE_FAILURE
 
     # The resamples.
     number_text, queries_file = line.words
@@ -566,7 +566,7 @@ def samples(line: Line) -> int:
         destination.write(encoded(lines))
     except CsScoreError as error:
         error_file.write(encoded([f"{error}\n"]))
-        return Status.REFERENCE
+        return Status.REFERENCE_FAILURE
 
     # Input without effect is only reported, as the reference program does.
     report = ""

@@ -69,7 +69,7 @@ def _verify_file_by_file(line: Line, result_file: str, input_files: list[str]) -
     for verdict in verifying.verify(result_file, input_files, is_forced="--force" in line):
         print_text("\n".join(_lines_of_verdict(verdict)))
         if not verdict.is_reproduced:
-            status = Status.NOT_KEPT
+            status = Status.CHECK_FAILED
     return status
 
 
@@ -80,7 +80,7 @@ def _verify_in_one_document(line: Line, result_file: str, input_files: list[str]
         STDOUT.write([json_text(verification).encode()])
     else:
         STDOUT.write(tsv(verifying.VERIFIED.table(verification)))
-    return Status.DONE if verification.reproduced else Status.NOT_KEPT
+    return Status.DONE if verification.reproduced else Status.CHECK_FAILED
 
 
 def _lines_of_verdict(verdict: Verdict) -> list[str]:
