@@ -235,7 +235,7 @@ class AbstractsMode(Mode):
         The function scores only the abstract with the fault again.
         """
         try:
-            return OneAbstract(self, units[0], rows[0]).rows_after_correction
+            return AbstractCorrectionScorer(self, units[0], rows[0]).rows_after_correction
         except InputError:  # the scorer would refuse any prediction for the claim
             return super().correction_scorer(units, rows)
 
@@ -281,7 +281,7 @@ class AbstractsMode(Mode):
                 yield "abstract", NONE, _first_label(entries)
 
 
-class OneAbstract:
+class AbstractCorrectionScorer:
     """Scores a claim again after the correction of one fault, quickly: only the abstract with the fault is scored.
 
     This is enough because the row of a claim is the sum over its abstracts. Abstracts with ids that are equal for the

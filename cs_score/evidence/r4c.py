@@ -43,7 +43,7 @@ _SCIPY_MEGABYTES: Final = 224
 _THREADS_VARIABLE: Final = "OPENBLAS_NUM_THREADS"
 """The environment variable for the number of threads of the library for linear algebra."""
 
-WEIGHTS: Final[dict[str, Callable[[Matrix, Matrix, Matrix], Matrix]]] = {
+_WEIGHTS_BY_EVALUATION: Final[dict[str, Callable[[Matrix, Matrix, Matrix], Matrix]]] = {
     "e": lambda head, relation, tail: (head + tail) / 2,
     "r": lambda head, relation, tail: relation,
     # The order of the sum decides on its last digits. It is not the mean of the other two weights.
@@ -160,7 +160,7 @@ class R4C(Mode):
     unit = "instance"
     columns = ("instances", *names("r4c"))
     headings = ("precision", "recall", "f1")
-    rows = report_rows(tuple(WEIGHTS), columns[1:])
+    rows = report_rows(tuple(_WEIGHTS_BY_EVALUATION), columns[1:])
     kinds = (EXTRA_FACT, WRONG_ENTITY, WRONG_RELATION, MISSED_FACT)
     options = R4COptions
     fixed_settings: ClassVar[Mapping[str, object]] = {"seed": SEED}
@@ -174,7 +174,7 @@ class R4C(Mode):
     def official_scores(self, scores: Mapping[str, float]) -> dict[str, object]:
         """Return the scores as the official script writes them: {"e": {"prec": ..., "recall": ..., "f1": ...}, ...}."""
         scores_by_level: dict[str, object] = {}
-        for level in WEIGHTS:
+        for level in _WEIGHTS_BY_EVALUATION:
             scores_by_level[level] = {aspect: scores[f"{level}_{aspect}"] for aspect in ASPECTS}
         return scores_by_level
 
@@ -272,7 +272,7 @@ class R4C(Mode):
             heads, relations, tails = compare_facts(predicted, gold_facts)
 
             evaluations = []
-            for order, weight_function in zip(unit.gold.orders, WEIGHTS.values()):
+            for order, weight_function in zip(unit.gold.orders, _WEIGHTS_BY_EVALUATION.values()):
                 weights = weight_function(heads, relations, tails)
                 alignments = [align(weights[:, columns_of_reference[position]]) for position in order]
                 totals = tuple([total_weight(alignment) for alignment in alignments])
@@ -290,7 +290,7 @@ class R4C(Mode):
     def explain_unit(self, unit: Unit, row: Row) -> Iterator[str]:
         """Yield the lines that explain an instance: for each evaluation the references tried and the alignment."""
         yield f"instance {short_text(unit.id)}"
-        for level, evaluation in zip(WEIGHTS, self.evaluate(unit)):
+        for level, evaluation in zip(_WEIGHTS_BY_EVALUATION, self.evaluate(unit)):
             scores = [f"{aspect} {score:.4f}" for aspect, score in zip(ASPECTS, evaluation.scores)]
             totals = []
             for position, total in zip(evaluation.order, evaluation.totals):
@@ -310,7 +310,7 @@ class R4C(Mode):
         The reference is the one that the evaluation of the measure chooses, such as `e` for `e_f1`.
         """
         level = measure.partition("_")[0]
-        evaluation_by_level = dict(zip(WEIGHTS, self.evaluate(unit)))
+        evaluation_by_level = dict(zip(_WEIGHTS_BY_EVALUATION, self.evaluate(unit)))
         evaluation = evaluation_by_level[level]
         steps_of_reference = unit.gold.derivations[evaluation.reference]
         pair_by_gold_position = {pair.gold: pair for pair in evaluation.pairs}
@@ -415,7 +415,7 @@ def draw_orders(instance_count: int, reference_count: int) -> list[tuple[Order, 
     stream = random.Random(SEED)
     positions = range(REFERENCE_POSITIONS)
     orders_of_instances: list[tuple[Order, ...]] = [()] * instance_count
-    for _evaluation in WEIGHTS:
+    for _evaluation in _WEIGHTS_BY_EVALUATION:
         for instance in range(instance_count):
             order = tuple(stream.sample(positions, reference_count))
             orders_of_instances[instance] += (order,)
