@@ -446,8 +446,8 @@ class Rationale(Stage):
     def correct_faults(self, unit: Unit, faults: Iterable[Fault]) -> Any:
         """Return the prediction for a claim, with these faults of it corrected, as a JSON object.
 
-        An extra sentence of a document is removed. The missing sentences of a gold set are added to the document, except
-        those that another correction has already added.
+        An extra sentence of a document is removed. The missing sentences of a gold set are added to it, unless another
+        correction has already added them.
         """
         evidence = {document: list(sentences) for document, sentences in unit.prediction.content.items()}
         for fault in faults:
