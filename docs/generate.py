@@ -15,9 +15,9 @@ from typing import Any, Final
 from cs_score.api import tables as results
 from cs_score.base.documents import KINDS, schema_of
 from cs_score.base.slices import view_of_kind
-from cs_score.cli.core import COMMANDS, Command, load
+from cs_score.cli.core import COMMANDS, Command, load_command
 from cs_score.coldstart.layouts import SCHEMAS
-from cs_score.coldstart.options import POLICY_ITEMS, PRESETS, SIDES
+from cs_score.coldstart.options import POLICY_CATEGORIES, PRESETS, SIDES
 from cs_score.coldstart.outputs import OUTPUTS, SCORE_FIELDS
 from cs_score.measures import meanings
 from cs_score.measures.registry import COLD_START, COLD_START_MODE, RANKED, headline, names
@@ -63,7 +63,9 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 def command_forms(name: str) -> Mapping[str, Command]:
     """The forms of a command by their task; a command without tasks has one form."""
-    return {task: load(name, task) for task in OWN_TASKS} if COMMANDS[name].by_task else {"": load(name)}
+    return (
+        {task: load_command(name, task) for task in OWN_TASKS} if COMMANDS[name].by_task else {"": load_command(name)}
+    )
 
 
 def commands() -> str:
@@ -139,7 +141,7 @@ def formats() -> str:
 def policy_items() -> str:
     """The categories of responses, and the lists that may name each."""
     rows = [(code(name), item.meaning, ", ".join(code(f"-{side.lower()}") for side in SIDES if side in item.sides))
-            for name, item in POLICY_ITEMS.items()]  # fmt: skip
+            for name, item in POLICY_CATEGORIES.items()]  # fmt: skip
     return table(("category", "responses", "may stand in"), rows)
 
 

@@ -10,6 +10,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -99,6 +100,8 @@ CALLS = {
 
 DRIVER = """
 import contextlib, io, json, sys
+from cs_score import verbs
+verbs.SLICES = [row for row in verbs.SLICES if row.folder not in sys.argv[2:]]
 from cs_score.cli.main import main
 
 outcomes = {}
@@ -125,13 +128,18 @@ def _copy_without(part: str, folder: Path) -> Path:
     return folder
 
 
-def _outcomes(package: Path, folder: Path, calls: dict[str, list[str]]) -> dict[str, list[Any]]:
-    """Return status, standard output and standard error of calls of a package, made in a folder of their own."""
+def _outcomes(
+    package: Path, folder: Path, calls: dict[str, list[str]], slices_without_row: Sequence[str] = ()
+) -> dict[str, list[Any]]:
+    """Return status, standard output and standard error of calls of a package, made in a folder of their own.
+
+    The table of slices has no rows for `slices_without_row`.
+    """
     folder.mkdir()
     environment = {**os.environ, "PYTHONPATH": str(package)}
     analysis = [sys.executable, "-m", "cs_score", "analyze", "-o", "analysis.json", *CALL]
     subprocess.run(analysis, cwd=folder, env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, check=True)
-    driver = [sys.executable, "-c", DRIVER, json.dumps(calls)]
+    driver = [sys.executable, "-c", DRIVER, json.dumps(calls), *slices_without_row]
     call = subprocess.run(driver, cwd=folder, env=environment, capture_output=True, text=True, check=False)
     assert call.returncode == 0, call.stderr
     outcomes: dict[str, list[Any]] = json.loads(call.stdout)
@@ -161,6 +169,24 @@ def test_only_the_commands_of_a_folder_go_with_it(
         else:
             whole_status, whole_output, _ = outcomes_of_the_whole[name]
             assert (status, _undated(output)) == (whole_status, _undated(whole_output)), (name, errors)
+
+
+@pytest.mark.parametrize("name", ["preparation", "batch"])
+def test_a_slice_goes_with_its_row(name: str, tmp_path: Path, outcomes_of_the_whole: dict[str, list[Any]]) -> None:
+    """Its names are words like any other then; commands of knowledge bases are listed after one of `preparation`."""
+    folder = f"verbs/{name}"
+    (tmp_path / "package").mkdir()
+    package = _copy_without(folder, tmp_path / "package")
+    outcomes = _outcomes(package, tmp_path / "calls", CALLS, slices_without_row=[name])
+    for call, (status, output, errors) in outcomes.items():
+        assert "Traceback" not in errors
+        if call in COMMANDS_OF_FOLDER[folder]:
+            assert status != 0, call
+        else:
+            assert (status, _undated(output)) == (
+                outcomes_of_the_whole[call][0],
+                _undated(outcomes_of_the_whole[call][1]),
+            )
 
 
 @pytest.fixture(scope="module")

@@ -18,7 +18,7 @@ from cs_score.base.errors import UsageError
 from cs_score.base.records import replace
 from cs_score.base.signature import GOLD, POOL, QUERIES, QUERY_LIST, ROLES, RUN, Origin, Signature
 from cs_score.base.sources import InputDigest, open_source
-from cs_score.coldstart.options import POLICY_ITEMS, SIDES, Justifications, Options, Policy, origin_of
+from cs_score.coldstart.options import POLICY_CATEGORIES, SIDES, Justifications, Options, Policy, origin_of
 from cs_score.evidence import r4c, scifact
 from cs_score.measures.registry import MEASURES
 from tests.coldstart.command import score_in
@@ -106,10 +106,10 @@ def test_gold_is_queries_and_pool_in_whatever_order() -> None:
 # ---- Options
 
 
-@given(st.permutations(sorted(POLICY_ITEMS)), st.data())
+@given(st.permutations(sorted(POLICY_CATEGORIES)), st.data())
 def test_policies_that_count_differently_have_other_settings(items: list[str], data: st.DataObject) -> None:
     def draw() -> Policy:
-        legal = {side: [item for item in items if side in POLICY_ITEMS[item].sides] for side in SIDES}
+        legal = {side: [item for item in items if side in POLICY_CATEGORIES[item].sides] for side in SIDES}
         drawn = {side: tuple(item for item in legal[side] if data.draw(st.booleans())) for side in SIDES}
         return Policy(**{side.lower(): chosen for side, chosen in drawn.items()})
 
@@ -117,14 +117,14 @@ def test_policies_that_count_differently_have_other_settings(items: list[str], d
         return policy.right, sorted(policy.wrong), sorted(policy.ignore)
 
     one, other = draw(), draw()
-    shown = [origin_of(Options(policy=each), (), True, validated=False).settings[0] for each in (one, other)]
+    shown = [origin_of(Options(policy=each), (), True, are_runs_validated=False).settings[0] for each in (one, other)]
     assert (shown[0] == shown[1]) == (plain(one) == plain(other))
 
 
 def test_every_option_that_changes_scores_shows() -> None:
     def line(listed: str = "ids", *, validated: bool = False, **options: Any) -> str:
         inputs = (_input(listed, QUERY_LIST),) if listed else ()
-        return str(origin_of(replace(Options(), **options), inputs, True, validated=validated).signature)
+        return str(origin_of(replace(Options(), **options), inputs, True, are_runs_validated=validated).signature)
 
     lines = [line(), line(discipline="STRING_EXACT"), line(expand="A"), line(expand="B"), line(validated=True)]
     lines += [line(justifications=Justifications.parse("M:M")), line(samples="s"), line(queries="ids")]

@@ -148,14 +148,16 @@ def _make_aggregate(
     for measure in shown_measures(task, score_by_measure):
         if measure != first_measure:
             measures.append(measure)
+    scores = [_score_with_limits(measure, score_by_measure, intervals) for measure in measures]
     mistakes = []
     for kind, count in count_by_kind.items():
-        mistakes.append(MistakeCount(kind, count if count >= FEWEST_SHOWN else None))
+        shown_count = count if count >= FEWEST_SHOWN else None
+        mistakes.append(MistakeCount(kind, shown_count))
     return Aggregate(
         task=task,
         measure=first_measure,
         version=VERSION,
-        scores=tuple([_score_with_limits(measure, score_by_measure, intervals) for measure in measures]),
+        scores=tuple(scores),
         limits=limits_in_words(intervals.resampling, intervals.units),
         notes=tuple(note_sentences(intervals.notes)),
         fewest=FEWEST_SHOWN,

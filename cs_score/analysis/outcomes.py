@@ -21,7 +21,7 @@ from cs_score.base.records import replace, to_builtins
 from cs_score.base.runtime import Late
 from cs_score.base.signature import Origin, answered_only_lines
 from cs_score.measures.registry import Ratio, SumsFormula, undefined_sentences
-from cs_score.statistics.arithmetic import contributions
+from cs_score.statistics.arithmetic import unit_contributions
 from cs_score.statistics.comparison import compare_tables
 from cs_score.statistics.options import Family, Note, Resampling, difference_limits_in_words, note_sentences
 from cs_score.statistics.results import Interval, PairedSystems, SystemComparison
@@ -84,10 +84,12 @@ _MOST_DIGITS: Final = 19
 """The most digits of a group name that is sorted as a number."""
 
 
-def group_order(group: str) -> tuple[bool, int, str]:
+def group_order(group: str) -> tuple[int, int, str]:
     """Return the sort key of a group's name: numbers come first, by value, then texts and very long numbers."""
     is_number = group.isdecimal() and len(group) <= _MOST_DIGITS
-    return (not is_number, int(group) if is_number else 0, group)
+    if is_number:
+        return (0, int(group), group)
+    return (1, 0, group)
 
 
 def positions_of_groups(groups_of_units: Sequence[Mapping[str, str]]) -> dict[str, dict[str, list[int]]]:
@@ -190,9 +192,10 @@ def head_of(sides: Sides, resampling: Resampling | None) -> dict[str, Any]:
     if not sides.has_contributions:
         text = f"no contributions: {sides.measure} is 0/0 for one of the two, and counts 0"
         notes.append(Note("UNDEFINED", text))
-    comparison, obstacle = _compare_sides(sides, resampling)
-    if obstacle is not None:
-        notes.append(obstacle)
+    comparison = _compare_sides(sides, resampling)
+    if isinstance(comparison, Note):
+        notes.append(comparison)
+    # What every difference has
     origins = {"a": replace(sides.a.origin, measure=sides.measure), "b": replace(sides.b.origin, measure=sides.measure)}
     head = {
         "measure": sides.measure,
@@ -203,8 +206,9 @@ def head_of(sides: Sides, resampling: Resampling | None) -> dict[str, Any]:
         "signatures": {side: str(origin.signature) for side, origin in origins.items()},
         "origins": origins,
     }
-    if comparison is None:
+    if isinstance(comparison, Note):
         return {**head, **dict.fromkeys(_COMPARED_FIELDS), "verdict": "", "notes": tuple(notes)}
+    # What the comparison unit by unit adds
     pair = comparison.primary.pairs[0]
     # That the two are near-copies is no news: their wins, ties and losses are shown.
     notes += [note for note in comparison.notes if note.code != "NEAR_COPIES"]
@@ -232,22 +236,22 @@ _COMPARED_FIELDS: Final = (
 """The fields of a difference that are null where the two could not be compared unit by unit."""
 
 
-def _compare_sides(sides: Sides, resampling: Resampling | None) -> tuple[SystemComparison | None, Note | None]:
-    """Return the comparison of both sides unit by unit and None; or None and a note on why they cannot be compared.
+def _compare_sides(sides: Sides, resampling: Resampling | None) -> SystemComparison | Note:
+    """Return the comparison of both sides unit by unit, or a note on why they cannot be compared.
 
     Raises InputError for a faulty file of the settings, such as a file of clusters.
     """
     if sides.a.table.ids != sides.b.table.ids:
         text = f"no interval: {sides.a.name} and {sides.b.name} were not scored on the same {sides.units}"
-        return None, Note("OTHER_UNITS", text)
+        return Note("OTHER_UNITS", text)
     settings = replace(resampling or Resampling(can_grow=True), unit=sides.unit)
     tables = {"a": sides.a.table, "b": sides.b.table}
     try:
-        return compare_tables(tables, [sides.measure], sides.formula, settings), None
+        return compare_tables(tables, [sides.measure], sides.formula, settings)
     except InputError as error:
         if error.file is not None:  # the units can be compared, but a file is wrong
             raise
-        return None, Note("NO_UNITS", f"no interval: {error.problem}")
+        return Note("NO_UNITS", f"no interval: {error.problem}")
 
 
 def _verdict_on(sides: Sides, comparison: SystemComparison, pair: PairedSystems) -> str:
@@ -271,10 +275,11 @@ def contributions_of(
     keys = list(dict.fromkeys([*sums_a, *sums_b]))
     if not keys:
         return {}
-    column_count = len(next(iter((sums_a or sums_b).values())))
+    first_sums = sums_a[keys[0]] if sums_a else sums_b[keys[0]]
+    column_count = len(first_sums)
     ratio_a = _ratio_of(sums_a, keys, column_count, formula)
     ratio_b = _ratio_of(sums_b, keys, column_count, formula)
-    shares = contributions(ratio_a, ratio_b)
+    shares = unit_contributions(ratio_a, ratio_b)
     if shares is None:
         return dict.fromkeys(keys)
     return dict(zip(keys, shares.tolist()))
@@ -290,7 +295,8 @@ def _ratio_of(
     no_sums = (0.0,) * column_count
     rows = [sums_by_key.get(key, no_sums) for key in keys]
     columns = np.array(rows, dtype=np.float64).T
-    return formula(list(columns), Ratio)[0]
+    [ratio] = formula(list(columns), Ratio)  # the formula is about one measure
+    return ratio
 
 
 # ---- The text of a difference
@@ -327,7 +333,7 @@ def comparison_sentences(difference: TwoSided) -> list[str]:
     limits = difference_limits_in_words(settings, difference.units_compared)
     sentences = [f"Verdict: {difference.verdict}.", f"B - A: {low} to {high} ({limits})."]
     if difference.family is not None:
-        sentences.append(f"Test: {difference.family.words(str(difference.measure))}.")
+        sentences.append(f"Test: {difference.family.in_words(str(difference.measure))}.")
     if difference.wins is not None and difference.ties is not None and difference.losses is not None:
         effect = effect_in_words("B", difference.wins, difference.ties, difference.losses, difference.effect_size)
         sentences.append(f"{effect}.")
@@ -376,7 +382,8 @@ def json_text(document: Any) -> Iterator[str]:
         items = content
         if key == "mistakes" and mistakes is not None:
             items = mistakes
-        if isinstance(items, Sequence) and not isinstance(items, str) and len(items):
+        is_list = isinstance(items, Sequence) and not isinstance(items, str)
+        if is_list and len(items):
             yield from _json_list(items)
         else:
             yield json_line(content)

@@ -56,8 +56,10 @@ class MeasureFormula(Record):
         A unit that the table does not have gets zeros. So does a column that it does not have, such as one of a hop
         that no query asks for.
         """
-        if table.columns == self.columns and list(units) == units_of(table.ids):
+        has_same_shape = table.columns == self.columns and list(units) == units_of(table.ids)
+        if has_same_shape:
             return list(table.rows)
+        # The position of each column in the table
         positions: list[int | None] = []
         for column in self.columns:
             positions.append(table.columns.index(column) if column in table.columns else None)
@@ -66,7 +68,8 @@ class MeasureFormula(Record):
         rows = []
         for unit in units:
             row_of_table = row_by_unit.get(unit, zeros)
-            rows.append(tuple([0.0 if position is None else row_of_table[position] for position in positions]))
+            row = [0.0 if position is None else row_of_table[position] for position in positions]
+            rows.append(tuple(row))
         return rows
 
     def values(self, table: UnitTable, values_by_row: dict[tuple[float, ...], Values]) -> dict[Unit, Values]:
@@ -84,9 +87,13 @@ class MeasureFormula(Record):
         return {unit: values_by_row[row] for unit, row in zip(units, rows)}
 
     def systems(self, tables: Iterable[UnitTable], units: Sequence[Unit], resampling: Resampling) -> ResampledSystems:
-        """Return runs on these units, ready to be resampled."""
+        """Return the scores of runs on these units and in resamples of them, as the settings say.
+
+        `tables` are the statistics of the units of each run.
+        """
         rows_of_runs = [self.rows(table, units) for table in tables]
-        return ResampledSystems(rows_of_runs, self.formula, resampling, [unit_id for unit_id, _ in units])
+        unit_ids = [unit_id for unit_id, _ in units]
+        return ResampledSystems(rows_of_runs, self.formula, resampling, unit_ids)
 
 
 def _quotient(ratio: Ratio) -> float | None:
@@ -170,16 +177,15 @@ class _PairTests(Record):
 
         A row is the first of a new tier if it differs significantly from the first row of the tier above.
         """
-        level = self.systems.settings.level
-        row_count = len(self.systems.points)
-        tier_by_row = assign_tiers(range(row_count), lambda best, row: self.p_by_pair[frozenset((best, row))] <= level)
+        row_count = len(self.systems.observed_scores)
+        tier_by_row = assign_tiers(range(row_count), self._differs)
         tested_rows = [TestedRow(tier=tier_by_row[0])]
         for row in range(1, row_count):
             size = self._difference_size(row - 1, row)
             tested_rows.append(
                 TestedRow(
                     tier=tier_by_row[row],
-                    p_above=self.p_by_pair[frozenset((row - 1, row))],
+                    p_above=self._p_value(row - 1, row),
                     effect_size=size.effect_size,
                     wins=size.wins,
                     ties=size.ties,
@@ -191,22 +197,33 @@ class _PairTests(Record):
     def against_baseline(self, baseline: int) -> list[TestedRow]:
         """Return each row with its difference from the row of the baseline."""
         tested_rows = []
-        for row in range(len(self.systems.points)):
+        for row in range(len(self.systems.observed_scores)):
             if row == baseline:
                 tested_rows.append(TestedRow())
                 continue
-            p = self.p_by_pair[frozenset((baseline, row))]
             size = self._difference_size(baseline, row)
             tested_rows.append(
                 TestedRow(
-                    p_baseline=p, effect_size=size.effect_size, wins=size.wins, ties=size.ties, losses=size.losses
+                    p_baseline=self._p_value(baseline, row),
+                    effect_size=size.effect_size,
+                    wins=size.wins,
+                    ties=size.ties,
+                    losses=size.losses,
                 )
             )
         return tested_rows
 
+    def _p_value(self, other_row: int, row: int) -> float:
+        """Return the corrected p-value of the difference between two rows."""
+        return self.p_by_pair[frozenset((other_row, row))]
+
+    def _differs(self, other_row: int, row: int) -> bool:
+        """Return whether two rows differ significantly."""
+        return self._p_value(other_row, row) <= self.systems.settings.level
+
     def _difference_size(self, other_row: int, row: int) -> DifferenceSize:
         """Return how large the difference of `row` from another row is, under the only measure."""
-        return size_of_difference(self.systems.unit_ratio(other_row, 0), self.systems.unit_ratio(row, 0))
+        return size_of_difference(self.systems.unit_ratios_of(other_row, 0), self.systems.unit_ratios_of(row, 0))
 
 
 def compare_rows(
@@ -220,19 +237,28 @@ def compare_rows(
     """
     units = units_of_runs(table.ids for table in tables)
     if not units or len(tables) < 2:
-        return RowTests([TestedRow(tier=1, p_above=1.0 if row else None) for row in range(len(tables))])
+        tested_rows = [TestedRow(tier=1, p_above=1.0) for _ in tables]
+        if tested_rows:
+            tested_rows[0] = TestedRow(tier=1)  # there is no row above the first
+        return RowTests(tested_rows)
     if len(tables) > MOST_SYSTEMS and not resampling.baseline:
         return RowTests([TestedRow() for _ in tables], notes=(_note_of_too_many_pairs(len(tables)),))
 
+    # The test of each pair of the family, and its place in the rows
     pairs = family_pairs(names, resampling)
     systems = formula.systems(tables, units, resampling)
     tests = family_tests(systems, pairs)
-    pair_tests = _PairTests(systems, tests.adjusted())
-    tested_rows = pair_tests.against_baseline(pairs[0][0]) if resampling.baseline else pair_tests.tiers()
+    pair_tests = _PairTests(systems, tests.adjusted_p_by_pair())
+    if resampling.baseline:
+        baseline = pairs[0][0]  # the first of every pair
+        tested_rows = pair_tests.against_baseline(baseline)
+    else:
+        tested_rows = pair_tests.tiers()
 
+    # The verdict on all pairs, and the notes
     row_pairs = []
     for (first, second), p in zip(pairs, tests.p_adjusted[0]):
-        difference = float(systems.points[second, 0] - systems.points[first, 0])
+        difference = float(systems.observed_scores[second, 0] - systems.observed_scores[first, 0])
         row_pairs.append(_RowPair(names[first], names[second], difference, p))
     level = systems.settings.level
     [content_count] = units_with_content(systems)
@@ -316,8 +342,8 @@ def ranks_of(scores: Sequence[float]) -> list[int]:
     """
     ranks = []
     for score in scores:
-        better_count = sum(rival - score > TIE_TOLERANCE * abs(rival) for rival in scores)
-        ranks.append(1 + better_count)
+        better_scores = [rival for rival in scores if rival - score > TIE_TOLERANCE * abs(rival)]
+        ranks.append(1 + len(better_scores))
     return ranks
 
 
@@ -380,6 +406,7 @@ def compare_rankings(
     interval, which leaves out the share `level` of the resamples, and each run the share of resamples in which it is
     first. The interval is over the runs that have a score in all rankings.
     """
+    # tau-b of each two rankings, with an interval
     resampled_taus = None
     if resampled_by_ranking:
         common_runs = _runs_with_all_scores(scores_by_ranking)
@@ -393,6 +420,7 @@ def compare_rankings(
             limits = _limits_of(resampled_taus[:, place_a, place_b], level)
         pairs.append(RankingPair(a, b, tau, limits))
 
+    # The first place of each ranking
     first_places = []
     for ranking, scores in scores_by_ranking.items():
         resampled = resampled_by_ranking[ranking] if resampled_by_ranking else None
@@ -459,7 +487,7 @@ def resample_scores(
     scores: Floats = np.full((len(formula.names), len(tables), resampling.resamples), np.nan)
     if units and table_by_run:
         systems = formula.systems(table_by_run.values(), units, resampling)
-        scores[:, list(table_by_run)] = systems.resampled
+        scores[:, list(table_by_run)] = systems.resampled_scores
     return list(scores)
 
 

@@ -11,7 +11,7 @@ from cs_score.base.documents import Json, convert_value, member_place, record_in
 from cs_score.base.errors import InputError, UsageError
 from cs_score.base.records import Record, asdict
 from cs_score.coldstart.documents import PARTS, RunScoresDocument
-from cs_score.coldstart.options import SCORING_OPTIONS, USUAL, Options, options_of_values
+from cs_score.coldstart.options import DEFAULT_OPTIONS, SCORING_OPTIONS, Options, options_of_values
 from cs_score.evidence.report import PredictionScores
 from cs_score.measures.registry import COLD_START_MODE, parse
 from cs_score.statistics.options import MANY_RESAMPLES, Resampling
@@ -148,7 +148,7 @@ def _json_fields() -> list[tuple[str, Any] | tuple[str, Any, Any]]:
     required_fields: list[tuple[str, Any] | tuple[str, Any, Any]] = []
     optional_fields: list[tuple[str, Any] | tuple[str, Any, Any]] = []
     for option in SCORING_OPTIONS:
-        is_always_recorded = option.is_recorded(option, USUAL)
+        is_always_recorded = option.is_recorded(DEFAULT_OPTIONS)
         if is_always_recorded:
             required_fields.append((option.name, option.json_type))
         else:

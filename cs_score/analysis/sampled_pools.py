@@ -22,7 +22,7 @@ from cs_score.coldstart.lines import Response
 from cs_score.coldstart.options import RIGHT, WRONG
 from cs_score.coldstart.result import UnitResult
 from cs_score.measures.registry import COLD_START_MODE
-from cs_score.statistics.options import FEW
+from cs_score.statistics.options import FEWEST_RELIABLE_UNITS
 from cs_score.statistics.samples import (
     Estimate,
     SampledItems,
@@ -91,7 +91,8 @@ class Inclusion(Record):
         `place` names the answer in messages. Raises InputError if it fits no stratum.
         """
         for position, stratum in enumerate(self.strata):
-            if confidence >= stratum.confidence and stratum.cells.items() <= cells.items():
+            has_cells = stratum.cells.items() <= cells.items()
+            if has_cells and confidence >= stratum.confidence:
                 return position
         raise InputError(f"no stratum has {place}", file=self.file, remedy=_REMEDY)
 
@@ -109,10 +110,10 @@ def read_inclusion(file: Input, answer_columns: Sequence[str] = COLD_START_COLUM
     Raises InputError with the line for other columns, and for numbers that are no probabilities.
     """
     table = read_delimited(file)
-    columns = set(table.columns)
-    if "probability" not in columns or not columns <= {*answer_columns, *_NUMBER_COLUMNS}:
-        expected = ", ".join([*answer_columns, *_NUMBER_COLUMNS])
-        problem = f"columns are {expected}, not {', '.join(table.columns)}"
+    known_columns = [*answer_columns, *_NUMBER_COLUMNS]
+    has_unknown_column = not set(table.columns).issubset(known_columns)
+    if has_unknown_column or "probability" not in table.columns:
+        problem = f"columns are {', '.join(known_columns)}, not {', '.join(table.columns)}"
         raise InputError(problem, file=table.file, place="line 1", remedy=_REMEDY)
     strata = []
     for number, cells in table.rows:
@@ -123,11 +124,13 @@ def read_inclusion(file: Input, answer_columns: Sequence[str] = COLD_START_COLUM
 
 def _read_stratum(number: int, cell_by_column: Mapping[str, str], answer_columns: Sequence[str], file: str) -> Stratum:
     """Return the stratum in line `number` of the table. Raises InputError for numbers that are no probabilities."""
+    # What an answer must have to belong to the stratum
     answer_cells = {}
     for column in answer_columns:
         cell = cell_by_column.get(column, _ANY)
         if cell not in ("", _ANY):
             answer_cells[column] = cell
+    # Its numbers; one that is missing is 0, except the probability
     numbers = {}
     for column in _NUMBER_COLUMNS:
         cell = cell_by_column.get(column, "0")
@@ -135,7 +138,7 @@ def _read_stratum(number: int, cell_by_column: Mapping[str, str], answer_columns
         if problem is not None:
             raise InputError(problem, file=file, place=f"line {number}")
         numbers[column] = float(cell or 0)
-    return Stratum(number, answer_cells, **numbers)
+    return Stratum(number=number, cells=answer_cells, **numbers)
 
 
 def _problem_of_number(column: str, cell: str) -> str | None:
@@ -149,7 +152,9 @@ def _problem_of_number(column: str, cell: str) -> str | None:
         number = float(cell or 0)
     except ValueError:
         return problem
-    if not 0 <= number <= 1 or (column == "probability" and number == 0):
+    if not 0 <= number <= 1:
+        return problem
+    if column == "probability" and number == 0:
         return problem
     return None
 
@@ -240,6 +245,7 @@ class _AnswerReader:
     """
 
     def __init__(self, scored: AnalysedRun, inclusion: Inclusion, number_by_answer: AnswerNumbers) -> None:
+        """Prepare for reading the answers of `scored`; `inclusion` has the strata to which they belong."""
         self.scored = scored
         self.inclusion = inclusion
         self.number_by_answer = number_by_answer
@@ -267,27 +273,29 @@ class _AnswerReader:
         position = self._stratum_of(response)
         stratum = self.inclusion.strata[position]
         answer = self._number_of((response.query.full_id, response.value, response.provenance))
+        labels = unit.labels_by_index[response.index]
+        is_right = RIGHT in labels
+        is_wrong = WRONG in labels
+        # What an answer counts as is known once it is assessed. An answer of the first hop is its own parent.
         is_assessed = response.index in unit.assessment_by_index
         parent = answer
         chance = 1.0
         chance_of_parent = stratum.probability
-        if response.query.level:  # of the second hop
+        if response.query.level:
+            # Of an answer of the second hop, its first-hop answer has to be assessed, too.
             parent, chance_of_parent = self._parent_of(response)
             chance = stratum.probability
-            follow_on = self.scored.run.links.follow_on(response.query.short_id)
-            is_parent_assessed = follow_on is not None and follow_on.assessment is not None
+            is_parent_assessed = self._is_parent_assessed(response)
             is_assessed = is_assessed and is_parent_assessed
-            if is_parent_assessed and _INCORRECT_PARENT in unit.labels_by_index[response.index]:
+            if is_parent_assessed and _INCORRECT_PARENT in labels:
                 # An answer below a wrong answer is wrong, whether or not somebody looked at it.
                 is_assessed = True
                 chance = 1.0
         if not is_assessed and chance == chance_of_parent == 1.0:
             self.inclusion.refuse_unassessed(stratum, f"{response.file} line {response.number}")
-        labels = unit.labels_by_index[response.index]
-        is_right = RIGHT in labels
         return SampledItem(
             right=is_right,
-            times_counted=is_right + (WRONG in labels),
+            times_counted=is_right + is_wrong,
             is_assessed=is_assessed,
             chance=chance,
             answer=answer,
@@ -296,6 +304,11 @@ class _AnswerReader:
             stratum=position,
             prediction=stratum.prediction,
         )
+
+    def _is_parent_assessed(self, response: Response) -> bool:
+        """Return whether the first-hop answer of a second-hop answer was assessed."""
+        follow_on = self.scored.run.links.find_follow_on(response.query.short_id)
+        return follow_on is not None and follow_on.assessment is not None
 
     def _parent_of(self, response: Response) -> tuple[int, float]:
         """Return the number of the first-hop answer of a second-hop answer, and the probability that it was assessed.
@@ -348,7 +361,7 @@ def _count_strata(items: Sequence[SampledItem], inclusion: Inclusion, run_id: st
 
 def _item_arrays(items: Sequence[SampledItem]) -> SampledItems:
     """Return the answers of a run as arrays, one for each field. Strata are numbered anew, without gaps."""
-    columns: NDArray[np.float64] = np.array(items, np.float64).T
+    columns: NDArray[np.float64] = np.array(items, np.float64).T  # a row for each field of `SampledItem`, in order
     right, times_counted, is_assessed, chance, answer, parent, chance_of_parent, stratum, prediction = columns
     _, stratum_without_gaps = np.unique(stratum, return_inverse=True)
     return SampledItems(
@@ -482,12 +495,12 @@ def _notes(pool: SampledPoolDocument) -> Iterator[str]:
     )
     lines_with_few: set[int] = set()
     for run in pool.runs:
-        lines_with_few.update(stratum.line for stratum in run.strata if stratum.assessed < FEW)
+        lines_with_few.update(stratum.line for stratum in run.strata if stratum.assessed < FEWEST_RELIABLE_UNITS)
     if lines_with_few:
         lines = ", ".join(str(line) for line in sorted(lines_with_few))
         yield (
-            f"Note: fewer than {FEW} answers of a run were assessed in strata of the table (line {lines}): the limits "
-            "are too narrow there."
+            f"Note: fewer than {FEWEST_RELIABLE_UNITS} answers of a run were assessed in strata of the table (line "
+            f"{lines}): the limits are too narrow there."
         )
 
 

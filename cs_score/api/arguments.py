@@ -18,13 +18,13 @@ from msgspec import UNSET, UnsetType
 from cs_score.base.errors import UsageError
 from cs_score.base.sources import Input
 from cs_score.coldstart.options import (
+    DEFAULT_OPTIONS,
     SCORING_OPTIONS,
-    USUAL,
     CallArguments,
     Justifications,
     Options,
+    OptionTopic,
     Policy,
-    Rule,
     ScoringArguments,
     as_list,
     find_preset,
@@ -35,7 +35,7 @@ from cs_score.statistics.options import (
     Correction,
     IntervalMethod,
     Resampling,
-    too_many_resamples,
+    message_on_many_resamples,
 )
 from cs_score.statistics.units import Clusters, read_clusters
 
@@ -148,7 +148,7 @@ def _parameters_of(arguments: type) -> list[inspect.Parameter]:
     default_by_name: dict[str | None, object] = {"policy": USUAL_POLICY}
     for option in SCORING_OPTIONS:
         # Limits belong to the policy that is named, unless they are given themselves.
-        default_by_name[option.python_name] = None if option.rule is Rule.LIMITS else option.default
+        default_by_name[option.python_name] = None if option.topic is OptionTopic.LIMITS else option.default
     parameters = []
     for name, annotation in arguments.__annotations__.items():
         parameter = inspect.Parameter(
@@ -214,7 +214,7 @@ def resampling_of(
     if bootstrap is None:
         resamples = DEFAULT_RESAMPLES
     elif bootstrap > MANY_RESAMPLES and not force:
-        raise UsageError(too_many_resamples(f"bootstrap={bootstrap}", "force=True"))
+        raise UsageError(message_on_many_resamples(f"bootstrap={bootstrap}", "force=True"))
     else:
         resamples = bootstrap
     return Resampling(
@@ -293,7 +293,7 @@ def options_of(arguments: ScoringArguments | CallArguments) -> Options:
     # The policy is read together with its limits.
     policy = value_by_argument.pop("policy", USUAL_POLICY)
     limits = value_by_argument.pop("justifications", None)
-    defaults = PolicyAndLimits(USUAL.policy, USUAL.justifications)
+    defaults = PolicyAndLimits(DEFAULT_OPTIONS.policy, DEFAULT_OPTIONS.justifications)
     in_force = policy_of(policy, limits, defaults)
 
     other_fields = {}

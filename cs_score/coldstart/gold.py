@@ -1,7 +1,8 @@
-"""The inputs of a scoring: gold (the queries and the linked pool), a run that is scored against gold, and its units.
+"""The inputs of a scoring: gold (the queries and the assessed answers), a run, and the units that are scored.
 
-Gold is read once and does not change. One gold serves many runs, in several threads at the same time, and is sent to
-worker processes. A unit is an LDC query with its entry points, or a single query if there are no LDC queries.
+Gold is read once and does not change. It serves many runs, in several threads at the same time, and is sent to worker
+processes. A unit is an LDC query with the queries made from its entry points (mentions of its entity), or a single
+query if there are no LDC queries.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from cs_score.coldstart.layouts import Schema
 from cs_score.coldstart.limits import DISCARD_CODES, Discard, DiscardRules
 from cs_score.coldstart.lines import Assessment, Links, Response
 from cs_score.coldstart.linking import EmptyFolder, KnownAnswers, Loading, answer_key, find_empty_folders
-from cs_score.coldstart.options import Justifications, Options, is_nothing
+from cs_score.coldstart.options import Justifications, Options, is_left_out
 from cs_score.coldstart.queries import (
     Query,
     QuerySet,
@@ -40,14 +41,14 @@ if TYPE_CHECKING:
 
 
 class RunInPoolError(InputError):
-    """A file of the pool is a run."""
+    """A file was given as part of the pool (the assessments), but is a run."""
 
 
 class QueryGold(Record, eq=False):
-    """The gold of one query: the tree of its equivalence classes, and the assessments by class.
+    """The gold of one query: the tree of its equivalence classes (answers that mean the same), and the assessments.
 
-    `problems` are the problems met when the tree was built, which are reported with every run. If the tree could not be
-    built, it is None, and `failure` is the error.
+    `classes` has the assessments by equivalence class. `problems` are the problems met when the tree was built, which
+    are reported with every run. If the tree could not be built, it is None, and `failure` is the error.
     """
 
     query: Query
@@ -58,10 +59,10 @@ class QueryGold(Record, eq=False):
 
 
 class DerivedValues(Struct):
-    """Values that scoring derives from gold when they are first needed, and keeps for all runs.
+    """Values that are computed from gold when they are first needed, and then kept for all runs.
 
-    `gold_by_query` has the gold of queries by the short id of the query. `judgements_by_query` says how answers were
-    judged, by the base id of the query. Two threads that derive the same value at the same time get equal results.
+    `gold_by_query` has the gold of each query by its short id. `judgements_by_query` has the judgements on answers by
+    the base id of the query. Two threads that compute the same value at the same time get equal results.
     """
 
     gold_by_query: dict[str, QueryGold] = field(default_factory=dict)
@@ -69,7 +70,7 @@ class DerivedValues(Struct):
 
 
 class ColdStartGold(Record, eq=False):
-    """Queries and pool, linked and indexed.
+    """The queries and the pool of a task, ready for runs to be scored against them.
 
     `query_set` has all queries. `hop_limits` has the highest hop that is scored of each query to score, by short id,
     and `ldc_ids` the LDC id that the file of `-queries` gives for it. `links` are the lines of the pool;
@@ -99,10 +100,10 @@ class ColdStartGold(Record, eq=False):
     _samples: list[SampleFile] = field(default_factory=list)
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Return the class and the values of the fields, from which pickle makes gold in another process.
+        """Return the class and the field values with which pickle restores this gold in another process.
 
-        That process derives anew whatever scoring derives from gold. `known_answers`, to which another thread may be
-        adding answers, is copied.
+        `derived_values` are left out: the other process computes them when it needs them. `known_answers` is copied,
+        since another thread may be adding answers to it.
         """
         known_answers = None if self.known_answers is None else self.known_answers.copy()
         new_values = {"derived": DerivedValues(), "_samples": list(self._samples), "known_answers": known_answers}
@@ -113,16 +114,20 @@ class ColdStartGold(Record, eq=False):
         return ColdStartGold, tuple(values)
 
     def with_fields(self, **fields: Any) -> ColdStartGold:
-        """Return gold with other values of some fields, without the values that scoring has derived from this gold."""
+        """Return a copy of this gold with new values of some fields, and with no derived values.
+
+        The derived values are left out since they may not hold for the new fields.
+        """
         return replace(self, **fields, derived_values=DerivedValues())
 
     def __repr__(self) -> str:
         return f"<gold: {len(self.hop_limits)} queries to score, {len(self.links.assessments)} assessments>"
 
     def unit_of(self, base_id: str) -> str:
-        """Return the id of the unit that a query belongs to: its LDC query if it has one, else the query itself.
+        """Return the id of the unit that a query belongs to: the id of its LDC query, `CS14_0001`.
 
-        `base_id` is the short id of the query of the first hop: `00fb79cef8`.
+        If the query was not made from an LDC query, it is a unit of its own. `base_id` is the short id of the query of
+        the first hop: `00fb79cef8`.
         """
         return self.query_set.ldc_id_by_query.get(base_id, base_id)
 
@@ -137,9 +142,9 @@ class ColdStartGold(Record, eq=False):
         return [query_by_id[short_id] for short_id in sorted(hop_limits) if short_id in query_by_id]
 
     def cluster_of(self, query: Query) -> str:
-        """Return the full id of the unit of resampling that a query belongs to.
+        """Return the full id of the unit that a query belongs to when queries are resampled for confidence intervals.
 
-        This is the LDC query that the query was made from, if that is known, and otherwise the query itself.
+        This is the id of the LDC query that the query was made from. If that is not known, it is the id of the query.
         """
         ldc_id = self.query_set.ldc_id_by_query.get(query.short_id)
         if ldc_id is not None:
@@ -147,10 +152,10 @@ class ColdStartGold(Record, eq=False):
         return self.ldc_ids.get(query.short_id, query.full_id)
 
     def clusters_of_others(self, query_ids: Iterable[str]) -> dict[str, str]:
-        """Return the units of resampling of the queries that are not scored themselves, by the full id of the query.
+        """Return the resampling unit of each query that is not scored, but has rows in the tables, by its full id.
 
-        Such queries have rows in the tables if assessments of other queries name their classes. `query_ids` are the
-        full ids of all queries with rows.
+        A query that is not scored has rows if assessments of other queries name its equivalence classes. `query_ids`
+        are the full ids of all queries with rows.
         """
         cluster_by_id: dict[str, str] = {}
         for query_id in dict.fromkeys(query_ids):
@@ -166,24 +171,25 @@ class ColdStartGold(Record, eq=False):
 
     @property
     def has_clusters(self) -> bool:
-        """Whether the LDC query of any query to score is known."""
+        """Whether any query to score has a known LDC query, so that queries of the same LDC query form a cluster."""
         if self.query_set.ldc_id_by_query:
             return True
         return any(self.cluster_of(query) != query.full_id for query in self.selected_queries())
 
     def gold_of_query(self, query: Query, links: Links) -> QueryGold:
-        """Return the gold of a query, which has its equivalence classes and the assessments of each class.
+        """Return the gold of a query: its equivalence classes, and the assessments of each class.
 
-        `links` are the links of a run over this gold. Gold of a query without problems is the same for all runs: it is
-        built for the first run, and kept. If the classes contradict each other, the result has the error in place of
-        the tree of classes.
+        `links` are the links of a run over this gold. Without problems, the gold of a query is the same for all runs:
+        it is built for the first run, and kept. If the classes contradict each other, the result has the error instead
+        of the tree of classes.
         """
         kept_gold = self.derived_values.gold_by_query.get(query.short_id)
         if kept_gold is not None:
             return kept_gold
         problems = ProblemLog()
         if self.query_set.was_expanded:
-            # The reference reports these twice for an expanded query, since the tables and AP each copy the query.
+            # The reference reports these problems twice for an expanded query, since it copies the query for the
+            # tables and for average precision.
             report_languages(query, problems, times=2, edition=self.query_set.edition)
             report_slots(query, problems, times=2, edition=self.query_set.edition)
         query_gold = self._build_gold_of_query(query, links, problems)
@@ -193,22 +199,22 @@ class ColdStartGold(Record, eq=False):
         return query_gold
 
     def _build_gold_of_query(self, query: Query, links: Links, problems: ProblemLog) -> QueryGold:
-        """Return the gold of a query, built from its assessments; problems that are met are added to `problems`."""
+        """Return the gold of a query, built from its assessments. Problems that are met are added to `problems`."""
         edition = self.query_set.edition
         assessments = self.assessments_by_query.get(query.base_id, ())
         document_counts = self._document_counts_of_others(query, assessments)
         classes = AssessedClasses(assessments, edition, document_counts)
         try:
-            tree = build_tree(links.linked_query(query), assessments, links, problems, edition)
+            tree = build_tree(links.link_first_hop_query(query), assessments, links, problems, edition)
         except InputError as error:
             return QueryGold(query=query, tree=None, classes=classes, problems=problems, failure=error)
         return QueryGold(query=query, tree=tree, classes=classes, problems=problems)
 
     def _document_counts_of_others(self, query: Query, assessments: Iterable[Assessment]) -> dict[str, int]:
-        """Return the number of documents in which each class of another query was found, by the name of the class.
+        """Return the number of documents with answers of each class that belongs to another query, by its name.
 
-        An assessor may have put an answer to `query` into a class of another query. `assessments` are the assessments
-        of `query`; the documents are named in the assessments of the other query.
+        An assessor may have put an answer to `query` into an equivalence class of another query. `assessments` are the
+        assessments of `query`. The documents of the class are those of the other query's assessments.
         """
         document_counts: dict[str, int] = {}
         for assessment in assessments:
@@ -226,10 +232,10 @@ class ColdStartGold(Record, eq=False):
         return document_counts
 
     def judgements_by_value(self, base_id: str, links: Links) -> JudgementByValue:
-        """Return how the answers to a query and to its follow-on queries were judged, by the text of the answer.
+        """Return the judgements on the answers to a query and to its follow-on queries, by the text of the answer.
 
-        `base_id` is the short id of the query, `links` are the links of a run over this gold. The result is kept for
-        all runs.
+        `base_id` is the short id of the query, and `links` are the links of a run over this gold. The result is kept
+        for all runs.
         """
         judgements_by_query = self.derived_values.judgements_by_query
         if base_id not in judgements_by_query:
@@ -239,7 +245,7 @@ class ColdStartGold(Record, eq=False):
 
     @property
     def samples(self) -> SampleFile:
-        """The resamples in `samples_file`, which is read at the first use."""
+        """The resamples of the file `samples_file`, which is read when they are first needed."""
         if not self._samples:
             from cs_score.coldstart.samples import read_samples  # few calls resample
 
@@ -269,7 +275,7 @@ def open_gold(
     problems.wordings = options.edition.wordings
 
     # The queries of the files, and those to score.
-    base = None if is_nothing(options.expand) else options.expand
+    base = None if is_left_out(options.expand) else options.expand
     loaded = load_queries(queries, base, problems, edition=options.edition)
     try:
         selection = select_queries(options.queries, loaded.query_set, problems, file_by_role.get(QUERY_LIST))
@@ -279,7 +285,7 @@ def open_gold(
 
     # The digests of all files that have been read, or will be.
     query_list = file_by_role.get(QUERY_LIST, options.queries)
-    named_samples = None if is_nothing(options.samples) else options.samples
+    named_samples = None if is_left_out(options.samples) else options.samples
     samples_file = file_by_role.get(SAMPLES, named_samples)
     digests = list(loaded.digests)
     digests += _digests_of_choices({QUERY_LIST: query_list, SAMPLES: samples_file})
@@ -299,9 +305,9 @@ def open_gold(
 
 
 def _digests_of_choices(choice_by_role: Mapping[str, Input | None]) -> list[InputDigest]:
-    """Return the digests of the files among the values of options, which are given by the role of the file.
+    """Return the digests of the files that the values of options name; `choice_by_role` has the values by file role.
 
-    An option without a value, or one with a list of ids instead of a file, has no digest.
+    An option without a value has no digest, nor has an option whose value is a list of ids instead of a file.
     """
     digests = []
     for role, choice in choice_by_role.items():
@@ -315,9 +321,9 @@ def _digests_of_choices(choice_by_role: Mapping[str, Input | None]) -> list[Inpu
 
 
 def with_folder_remarks(gold: ColdStartGold, files: Sequence[Input]) -> ColdStartGold:
-    """Return gold with the folders among `files` that hold nothing to load, and with a remark on each of them.
+    """Return gold with a remark on each empty folder among `files`; these folders become its `empty_folders`.
 
-    Raises InputError if there is nothing else among `files`.
+    A folder is empty if it contains no file that can be loaded. Raises InputError if `files` are all empty folders.
     """
     empty_folders = find_empty_folders(files)
     remarks = [folder.remark for folder in empty_folders]
@@ -325,11 +331,11 @@ def with_folder_remarks(gold: ColdStartGold, files: Sequence[Input]) -> ColdStar
 
 
 def with_pool(gold: ColdStartGold, pool: Iterable[Input], problems: ProblemLog | None = None) -> ColdStartGold:
-    """Return gold with its pool loaded, so that several runs can be scored against it.
+    """Return gold after loading its pool from assessment files, so that several runs can be scored against it.
 
-    `pool` are files of assessments. `problems` is the log to which problems are added, by default a copy of gold's
-    own. Raises InputError for an unknown discipline, a line that cannot be linked, and a file of an unknown layout;
-    RunInPoolError for a file that is a run.
+    `problems` is the log to which problems are added, by default a copy of the log of `gold`. Raises InputError for an
+    unknown discipline, for a line that cannot be linked, and for a file of an unknown layout, and RunInPoolError for a
+    file that is a run.
     """
     check_discipline(gold.options.discipline)
     if problems is None:
@@ -358,8 +364,8 @@ def with_pool(gold: ColdStartGold, pool: Iterable[Input], problems: ProblemLog |
 def _answers_by_key(assessments: Iterable[Assessment], queries: QuerySet) -> KnownAnswers:
     """Return the answers of a pool by `answer_key`, each with the short id of the query about it.
 
-    A run line whose columns give an answer of the pool then need not be read in detail. Answers with unusual
-    provenances, whose columns have to be read anyway, are left out.
+    A run line that gives one of these answers need not be read in detail. Answers whose provenances may not be in
+    canonical form are left out, since the columns of such lines have to be read anyway.
     """
     known_answers: KnownAnswers = {}
     for assessment in assessments:
@@ -371,7 +377,7 @@ def _answers_by_key(assessments: Iterable[Assessment], queries: QuerySet) -> Kno
 
 
 def _load_with_remarks(gold: ColdStartGold, loading: Loading, files: Iterable[Input]) -> None:
-    """Load the lines of files. If this fails, the remarks on gold and on the files are added to the InputError."""
+    """Load the lines of files; if this fails, add the remarks on gold and on the files to the InputError."""
     try:
         loading.load(files)
     except InputError as error:
@@ -380,7 +386,7 @@ def _load_with_remarks(gold: ColdStartGold, loading: Loading, files: Iterable[In
 
 
 def group_by_query(assessments: Iterable[Assessment]) -> dict[str, list[Assessment]]:
-    """Return assessments by the base id of their query, in load order."""
+    """Return assessments grouped by the base id of their query (`00fb79cef8`), each group in load order."""
     assessments_by_query: dict[str, list[Assessment]] = defaultdict(list)
     for assessment in assessments:
         assessments_by_query[assessment.query.base_id].append(assessment)
@@ -388,7 +394,7 @@ def group_by_query(assessments: Iterable[Assessment]) -> dict[str, list[Assessme
 
 
 class Run(Record, eq=False):
-    """The run lines of one call, which may have several run ids, and the gold that they are scored against.
+    """The run lines of one call, which may belong to several runs, and the gold against which they are scored.
 
     `lines_by_run_id` has the lines in load order, by run id, unit, and base id of the query. `discard_by_index` has the
     reason why a line is beyond the limits, by the index of the line. `loaded_line_counts` has the number of lines that
@@ -408,7 +414,7 @@ class Run(Record, eq=False):
 
     @property
     def run_ids(self) -> list[str]:
-        """The ids of the runs to score, in order: the chosen ones, or else all that have lines."""
+        """The ids of the runs to score, such as `["TIDE_KB"]`: the chosen ones, or the sorted ids of all lines."""
         chosen_ids = self.gold.options.runids
         if chosen_ids is not None:
             return list(chosen_ids)
@@ -450,7 +456,7 @@ def load_run(
 def run_under_limits(run: Run, limits: Justifications, *, with_problems: bool = True) -> Run:
     """Return a run with the same lines under other limits on justifications, without reading a file again.
 
-    `with_problems` says whether each discarded line is reported, which takes a kilobyte of memory for each. Raises
+    `with_problems` says whether discarded lines are reported, which takes a kilobyte of memory for each line. Raises
     InputError for a node whose confidence cannot be computed under these limits.
     """
     if limits == run.limits:
@@ -459,7 +465,7 @@ def run_under_limits(run: Run, limits: Justifications, *, with_problems: bool = 
     if not with_problems:
         problems.ignored |= DISCARD_CODES
     discard_rules = DiscardRules(limits, problems)
-    discard_rules.apply_again(run.loaded_line_counts, run.links.responses, run.links.nodes)
+    discard_rules.apply_again(run.loaded_line_counts, run.links.responses, run.links.lines_by_node)
     return replace(run, limits=limits, discard_by_index=discard_rules.discard_by_index, problems=problems)
 
 
@@ -511,11 +517,11 @@ def group_by_unit(
 
 
 class ScoringUnit(Record):
-    """The inputs that one unit is scored from: its queries, and the lines of the run by the base id of their query.
+    """The inputs from which one unit is scored: its queries, and the run lines by the base id of their query.
 
-    Average precision pools the runs of a call (rule pooled-runs). Therefore `nodes` are the nodes of all runs, and
-    `other_run` is the result of the unit for an earlier run of the call, None for the first run. `earlier_result` is
-    the result of the same lines under another policy, whose matches are used again.
+    Average precision is computed for all runs of a call together (rule pooled-runs). Therefore `nodes` are the nodes of
+    all runs, and `other_run` is the result of the unit for an earlier run of the call, None for the first run.
+    `earlier_result` is the result of the same lines under another policy, whose matches are used again.
     """
 
     id: str
@@ -536,10 +542,10 @@ def units_of(
     units_of_other_runs: Mapping[str, UnitResult] | None = None,
     earlier_results: Mapping[str, UnitResult] | None = None,
 ) -> Iterator[ScoringUnit]:
-    """Yield the units of a run: first those with lines, in load order, then the other units of queries to score.
+    """Yield the units that are scored for a run: first those with run lines, in load order, then all others.
 
-    `hop_limits` replaces the hop limits of gold. `units_of_other_runs` and `earlier_results` have the values of the
-    fields `other_run` and `earlier_result` of a unit, by its id.
+    `hop_limits` replaces the hop limits of gold. `units_of_other_runs` and `earlier_results` give the fields
+    `other_run` and `earlier_result` of each unit, by the id of the unit.
     """
     gold = run.gold
     if hop_limits is None:
@@ -549,7 +555,7 @@ def units_of(
     if earlier_results is None:
         earlier_results = {}
     lines_by_unit = run.lines_by_run_id.get(run_id, {})
-    nodes = RunNodes(run.links.nodes, run.limits.justifications_per_node)
+    nodes = RunNodes(run.links.lines_by_node, run.limits.justifications_per_node)
     queries_by_unit: dict[str, list[Query]] = {unit_id: [] for unit_id in lines_by_unit}
     for query in gold.selected_queries(hop_limits):
         unit_id = gold.unit_of(query.base_id)

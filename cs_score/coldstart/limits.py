@@ -1,6 +1,6 @@
-"""The limits on justifications and on slots that take one value: which lines of a run are beyond them.
+"""Find the run lines that exceed the limits on justifications, or give a second value to a slot that takes one value.
 
-The scorer reports such lines and counts them all the same (rule limits); the validators write the other lines only.
+The scorer reports these lines as discarded, but counts them all the same (rule limits). The validators leave them out.
 """
 
 from __future__ import annotations
@@ -15,16 +15,20 @@ from cs_score.coldstart.options import Justifications
 from cs_score.problems.log import ProblemLog
 
 DISCARD_CODES: Final = frozenset({"DISCARDED_ENTRY", "DISCARDED_DEPENDENT"})
-"""The problems about discarded lines; nothing else in the scorer reports them."""
+"""The codes of the problems that report discarded lines."""
 
 Limit: TypeAlias = Literal["document", "node", "single-valued", "parent"]
-"""What may discard a line. `document`: its node has too many lines from one document (A of `-justifications A:B`).
-`node`: its node has too many lines in all (B). `single-valued`: another node fills the slot, which takes one value.
-`parent`: all lines with the answer that its query is about were discarded."""
+"""The reasons for which a line is discarded.
+
+* `document`: its node has too many lines from one document (more than A of `-justifications A:B`).
+* `node`: its node has too many lines in all (more than B).
+* `single-valued`: another node fills the slot, which takes one value.
+* `parent`: all lines that give the answer its query is about were discarded.
+"""
 
 
 class Discard(NamedTuple):
-    """The first reason why a line was discarded: the limit, and the lines that were kept in its place, if any."""
+    """The first reason why a line was discarded: the limit, and the lines that were kept instead of it, if any."""
 
     limit: Limit
     kept_lines: Sequence[Response] = ()
@@ -33,22 +37,22 @@ class Discard(NamedTuple):
 class _RivalNodes(NamedTuple):
     """The nodes that compete for a slot that takes one value.
 
-    `parent` is the FQ id of the node above them, or the query of the first hop. `level` is the hop of the slot, from 0.
-    `nodes` are the FQ ids of the rivals.
+    `parent` is the FQ id of the node above them, or the id of the query at the first hop. `level` is the hop of the
+    slot, from 0. `node_ids` are the FQ ids of the competing nodes.
     """
 
     parent: str
     level: int
-    nodes: Sequence[str]
+    node_ids: Sequence[str]
 
 
 class DiscardRules:
-    """Mark the run lines that are beyond the limits (rules limits and single-values).
+    """Mark the run lines that exceed the limits as discarded (rules limits and single-values).
 
-    `discarded_indexes` are the indexes of discarded lines, which remain discarded when further files are loaded.
-    `discard_by_index` has the reason for each. `loaded_line_counts` has the number of lines that had been loaded, for
-    each time that the rules were applied. `has_lines_depending_on_other_queries` becomes True if there are lines of a
-    third hop below discarded lines: the fate of these depends on other queries.
+    `discarded_indexes` are the indexes of the discarded lines, which remain discarded when further files are loaded.
+    `discard_by_index` has the reason for each of them. The rules are applied after each file: `loaded_line_counts` has
+    the number of lines that had been loaded each time. `has_lines_depending_on_other_queries` becomes True if there are
+    lines of a third hop below discarded lines: whether these are discarded depends on other queries.
     """
 
     def __init__(self, limits: Justifications, problems: ProblemLog) -> None:
@@ -59,42 +63,47 @@ class DiscardRules:
         self._limits = limits
         self._problems = problems
 
-    def apply(self, responses: Sequence[Response], nodes: Mapping[str, Sequence[Response]], is_in_order: bool) -> None:
+    def apply(
+        self, responses: Sequence[Response], lines_by_node: Mapping[str, Sequence[Response]], is_in_order: bool
+    ) -> None:
         """Discard the lines beyond the limits, among all run lines loaded so far.
 
-        `nodes` has the lines by FQ node id. `is_in_order` says that every line of a later hop comes after a line that
-        gives the answer it asks about. Raises InputError for a node of a slot that takes one value if the confidence of
-        the node cannot be computed.
+        `lines_by_node` has the lines by FQ node id. `is_in_order` says that every line of a later hop comes after a
+        line that gives the answer it asks about. Raises InputError for a node of a slot that takes one value if the
+        confidence of the node cannot be computed.
         """
         self.loaded_line_counts.append(len(responses))
-        crowded_nodes = self._find_crowded_nodes(nodes)
+        crowded_nodes = self._find_crowded_nodes(lines_by_node)
         # A line may lack its parent line if that was discarded, now or earlier, or has not been loaded yet.
         may_lack_parent_lines = bool(self.discarded_indexes) or not is_in_order
         if crowded_nodes or may_lack_parent_lines:
             self._limit_justifications(responses, crowded_nodes)
-        self._keep_single_values(responses, nodes)
+        self._keep_single_values(responses, lines_by_node)
 
     def apply_again(
-        self, loaded_line_counts: Iterable[int], responses: Sequence[Response], nodes: Mapping[str, Sequence[Response]]
+        self,
+        loaded_line_counts: Iterable[int],
+        responses: Sequence[Response],
+        lines_by_node: Mapping[str, Sequence[Response]],
     ) -> None:
-        """Apply these limits to lines that were loaded under other limits, once for each file, as it was done then.
+        """Apply the limits to lines that were loaded under other limits, with the lines of one more file each time.
 
-        `loaded_line_counts` is the attribute of the rules that were applied then: how many lines had been loaded after
-        each file. `responses` are all run lines, and `nodes` has them by FQ node id.
+        `loaded_line_counts` says how many lines had been loaded after each file. `responses` are all run lines, and
+        `lines_by_node` has them by FQ node id.
         """
         for loaded_count in loaded_line_counts:
-            nodes_so_far = {}
-            for name, lines in nodes.items():
+            lines_by_node_so_far = {}
+            for name, lines in lines_by_node.items():
                 lines_so_far = [line for line in lines if line.index < loaded_count]
                 if lines_so_far:
-                    nodes_so_far[name] = lines_so_far
-            # Whether the lines were in order then is not known any more.
-            self.apply(responses[:loaded_count], nodes_so_far, is_in_order=False)
+                    lines_by_node_so_far[name] = lines_so_far
+            # At this point nobody knows whether these lines were in order, so that all parent lines are checked.
+            self.apply(responses[:loaded_count], lines_by_node_so_far, is_in_order=False)
 
-    def _find_crowded_nodes(self, nodes: Mapping[str, Sequence[Response]]) -> list[Sequence[Response]]:
-        """Return the lines of each node with more lines than a limit allows; `nodes` has the lines by FQ node id.
+    def _find_crowded_nodes(self, lines_by_node: Mapping[str, Sequence[Response]]) -> list[Sequence[Response]]:
+        """Return the lines of each node that may exceed a limit; `lines_by_node` has the lines by FQ node id.
 
-        There may also be nodes whose documents turn out to have no more lines than allowed.
+        The result may include nodes that exceed no limit in the end.
         """
         limits = [
             limit
@@ -105,30 +114,30 @@ class DiscardRules:
             return []
         smallest_limit = min(limits)
         crowded_nodes = []
-        for lines in nodes.values():
+        for lines in lines_by_node.values():
             # Most nodes have no more lines than the smaller limit allows; comparing the length first saves a call.
             if len(lines) > smallest_limit and self._may_exceed_limits(lines):
                 crowded_nodes.append(lines)
         return crowded_nodes
 
     def _may_exceed_limits(self, lines: Sequence[Response]) -> bool:
-        """Return whether a node has more lines than allowed, or may have too many of one document."""
+        """Return whether a node has more lines than a node may have, or may have too many lines from one document."""
         justifications_per_document = self._limits.justifications_per_document
         justifications_per_node = self._limits.justifications_per_node
         if justifications_per_node is not None and len(lines) > justifications_per_node:
             return True
         if justifications_per_document is None or len(lines) <= justifications_per_document:
             return False
-        # A document with more than `justifications_per_document` lines leaves at most this number of documents: one for
-        # itself, and one for each line of another document.
+        # If one document has more lines than allowed, the lines come from at most this number of documents: that
+        # document, and another one for each other line.
         most_documents = len(lines) - justifications_per_document
         document_count = len({line.docid for line in lines})
         return document_count <= most_documents
 
     def _limit_justifications(self, responses: Sequence[Response], crowded_nodes: Iterable[Sequence[Response]]) -> None:
-        """Discard the lines of nodes beyond the limits, hop by hop, and the lines below discarded ones.
+        """Discard hop by hop the lines of nodes that exceed the limits, and the lines of later hops below them.
 
-        `responses` are all run lines, `crowded_nodes` the lines of each node that may have too many.
+        `responses` are all run lines, and `crowded_nodes` has the lines of each node that may have too many.
         """
         # The order of the nodes within a level does not matter: they share no line, and reports are sorted.
         nodes_by_level: dict[int, list[Sequence[Response]]] = defaultdict(list)
@@ -144,7 +153,7 @@ class DiscardRules:
                 self._discard_orphans(responses, next_level, queries_below)
 
     def _discard_orphans(self, responses: Sequence[Response], level: int, queries: set[str]) -> None:
-        """Discard the lines of a hop if no line that is left gives the answer that their query is about.
+        """Discard the lines of a hop whose parent lines, with the answer that their query is about, are all discarded.
 
         `queries` are the short ids of the queries of this hop.
         """
@@ -157,7 +166,7 @@ class DiscardRules:
                 self._discard(line, "DISCARDED_DEPENDENT", Discard("parent"))
 
     def _limit_node(self, lines: Sequence[Response]) -> None:
-        """Discard the lines of a node beyond the limit for each document, then those beyond the limit for the node."""
+        """Discard the lines of a node that exceed the limit for a document, then those that exceed the node's limit."""
         lines_by_document: dict[str, list[Response]] = defaultdict(list)
         for line in self._lines_left(lines):
             lines_by_document[line.docid].append(line)
@@ -166,66 +175,71 @@ class DiscardRules:
         self._keep_best(self._lines_left(lines), self._limits.justifications_per_node, "node")
 
     def _lines_left(self, lines: Sequence[Response]) -> Sequence[Response]:
-        """Return the lines that are not discarded."""
+        """Return those of the lines that are not discarded."""
         if not self.discarded_indexes:
             return lines
         return [line for line in lines if line.index not in self.discarded_indexes]
 
-    def _keep_best(self, lines: Sequence[Response], most: int | None, limit: Limit) -> None:
-        """Discard all lines but the `most` lines with the highest confidences; None discards nothing.
+    def _keep_best(self, lines: Sequence[Response], most_lines: int | None, limit: Limit) -> None:
+        """Keep the `most_lines` lines with the highest confidences, and discard the others; None keeps all lines.
 
-        `limit` is the limit that discards the others.
+        `limit` is the reason under which the others are discarded.
         """
-        if most is None or len(lines) <= most:
+        if most_lines is None or len(lines) <= most_lines:
             return
         ordered = sort_by_confidence(lines)
-        kept_lines = ordered[:most]
+        kept_lines = ordered[:most_lines]
         reason = Discard(limit, kept_lines)
-        for line in ordered[most:]:
+        for line in ordered[most_lines:]:
             self._discard(line, "DISCARDED_ENTRY", reason)
 
-    def _discard(self, line: Response, code: str, reason: Discard, end: str = "\n") -> None:
-        """Discard a line and report it under a problem code; of several reasons for a line the first one is kept.
+    def _discard(self, line: Response, code: str, reason: Discard, text_after_line: str = "\n") -> None:
+        """Discard a line for a reason, and report it under a problem code.
 
-        `end` is the text after the line in the report.
+        If a line is discarded for several reasons, the first one is kept. `text_after_line` ends the message of the
+        report, which quotes the line.
         """
         self.discarded_indexes.add(line.index)
         self.discard_by_index.setdefault(line.index, reason)
-        self._problems.add(code, f"\n{line.text}{end}", place=line.place)
+        self._problems.add(code, f"\n{line.text}{text_after_line}", place=line.place)
 
-    def _keep_single_values(self, responses: Sequence[Response], nodes: Mapping[str, Sequence[Response]]) -> None:
-        """Discard the lines of all nodes but the best of each slot that takes one value, and the lines below them.
+    def _keep_single_values(
+        self, responses: Sequence[Response], lines_by_node: Mapping[str, Sequence[Response]]
+    ) -> None:
+        """Keep the best node in each slot that takes one value, and discard the lines of the other nodes.
 
-        `responses` are all run lines, and `nodes` has them by FQ node id.
+        The lines of later hops that depend on discarded lines are discarded, too. `responses` are all run lines, and
+        `lines_by_node` has them by FQ node id.
         """
-        groups = _find_rivals(nodes)
-        has_rivals = any(len(group.nodes) > 1 for group in groups)
-        # Without a limit for nodes, a node without rivals is ranked, too: that fails if it has no line left.
+        groups = _find_rivals(lines_by_node)
+        has_rivals = any(len(group.node_ids) > 1 for group in groups)
+        # Without a limit for nodes, nodes without rivals are ranked, too, since a node without lines left is an error.
         if not has_rivals and self._limits.justifications_per_node is not None:
             return
         follow_on_queries = _FollowOnQueries(responses, self._lines_left(responses))
-        # The groups near the query come first, so that lines below a discarded node are gone before their own group.
+        # Groups with short ids, of early hops, come first: lines below a discarded node are then discarded before the
+        # group of their own node is considered.
         for group in sorted(groups, key=lambda group: len(group.parent)):
-            self._keep_best_rival(group, nodes, follow_on_queries)
-            # All orphans of the level are taken, even those below nodes that other groups have discarded.
+            self._keep_best_rival(group, lines_by_node, follow_on_queries)
+            # This includes queries about answers of nodes that other groups have discarded.
             for orphan in follow_on_queries.pop_orphaned_queries(group.level):
                 self._discard_answers(orphan, follow_on_queries)
 
     def _keep_best_rival(
-        self, group: _RivalNodes, nodes: Mapping[str, Sequence[Response]], follow_on_queries: _FollowOnQueries
+        self, group: _RivalNodes, lines_by_node: Mapping[str, Sequence[Response]], follow_on_queries: _FollowOnQueries
     ) -> None:
-        """Discard the lines of all nodes of a group but the best, and remove them from the follow-on queries."""
-        winner = min(group.nodes, key=lambda node: self._node_sort_key(nodes[node], node))
-        reason = Discard("single-valued", nodes[winner])
-        for node in group.nodes:
+        """Keep the best node of a group, and discard the lines of the others, which also leave `follow_on_queries`."""
+        winner = min(group.node_ids, key=lambda node: self._node_sort_key(lines_by_node[node], node))
+        reason = Discard("single-valued", lines_by_node[winner])
+        for node in group.node_ids:
             if node == winner:
                 continue
-            for line in nodes[node]:
+            for line in lines_by_node[node]:
                 follow_on_queries.remove(line, self.discarded_indexes)
-                self._discard(line, "DISCARDED_ENTRY", reason, end="")
+                self._discard(line, "DISCARDED_ENTRY", reason, text_after_line="")
 
     def _discard_answers(self, query_id: str, follow_on_queries: _FollowOnQueries) -> None:
-        """Discard the lines that answer a follow-on query, since all lines with the answer that it is about are gone.
+        """Discard the lines that answer a follow-on query, after all lines with the answer it is about were discarded.
 
         `query_id` is the short id of the query.
         """
@@ -257,20 +271,24 @@ class DiscardRules:
 
 
 class _FollowOnQueries:
-    """The follow-on queries of a run: how many lines give the answer that each is about, and which lines answer it.
+    """The follow-on queries of a run, with the lines that answer them and the number of their parent lines.
 
-    Lines are removed one by one. A follow-on query is an orphan as soon as the last line with the answer that it is
-    about has been removed. All queries are named by their short ids.
+    The parent lines of a follow-on query give the answer that it is about. Lines are removed one by one, and a
+    follow-on query without parent lines is an orphan. All queries are named by their short ids.
     """
 
     def __init__(self, responses: Iterable[Response], lines_left: Iterable[Response]) -> None:
-        """Prepare from all lines of a run, and from the lines that are not discarded."""
+        """Collect the queries that `responses`, all lines of a run, answer, and count the parent lines `lines_left`.
+
+        `lines_left` are the lines that are not discarded.
+        """
         self._answer_counts = Counter([line.follow_on.id for line in lines_left])
         self._lines_by_query: dict[str, list[Response]] = defaultdict(list)
         for line in responses:
             if line.query.level > 0:
                 self._lines_by_query[line.query.short_id].append(line)
-        # The orphans by the level of the answers that they are about; the keys of each dictionary are an ordered set.
+        # The orphans, by the hop of the answers that they are about. The keys of each inner dictionary are an ordered
+        # set of query ids.
         self._orphaned_by_level: dict[int, dict[str, None]] = defaultdict(dict)
 
     def lines_answering(self, query_id: str) -> Sequence[Response]:
@@ -278,7 +296,7 @@ class _FollowOnQueries:
         return self._lines_by_query.get(query_id, ())
 
     def remove(self, line: Response, discarded_indexes: AbstractSet[int]) -> None:
-        """Remove a line that is about to be discarded; nothing happens if it is among `discarded_indexes` already."""
+        """Remove a line that is about to be discarded; a line in `discarded_indexes` was removed before."""
         if line.index in discarded_indexes:
             return
         query_about_answer = line.target
@@ -287,36 +305,39 @@ class _FollowOnQueries:
             self._orphaned_by_level[line.query.level][query_about_answer] = None
 
     def pop_orphaned_queries(self, level: int) -> list[str]:
-        """Return the queries about answers of this level that have become orphans since the last call."""
+        """Return the queries about answers of a hop (`level`) that have become orphans since the last call."""
         return list(self._orphaned_by_level.pop(level, ()))
 
 
-def _find_rivals(nodes: Mapping[str, Sequence[Response]]) -> list[_RivalNodes]:
-    """Return the groups of nodes that compete for a slot that takes one value; `nodes` has the lines by FQ node id.
+def _find_rivals(lines_by_node: Mapping[str, Sequence[Response]]) -> list[_RivalNodes]:
+    """Return the groups of nodes that compete for a slot that takes one value.
 
-    A group has all nodes below one node. The first line of the node with the shortest id decides whether the slot of
-    the group takes one value.
+    `lines_by_node` has the run lines by FQ node id. A group consists of all nodes below one node. The first line of the
+    node with the shortest id decides whether the slot of the group takes one value.
     """
     parents = set()
-    for node, lines in nodes.items():
+    for node, lines in lines_by_node.items():
         if lines[0].query.is_single_valued:
             parents.add(parent_node(node))
     if not parents:  # as in most runs: this saves a second pass over all nodes
         return []
     nodes_by_parent: dict[str, list[str]] = defaultdict(list)
-    for node in nodes:
+    for node in lines_by_node:
         parent = parent_node(node)
         if parent in parents:
             nodes_by_parent[parent].append(node)
     groups = []
     for parent, rivals in nodes_by_parent.items():
         deciding_node = min(rivals, key=len)
-        query = nodes[deciding_node][0].query
+        query = lines_by_node[deciding_node][0].query
         if query.is_single_valued:
-            groups.append(_RivalNodes(parent=parent, level=query.level, nodes=rivals))
+            groups.append(_RivalNodes(parent=parent, level=query.level, node_ids=rivals))
     return groups
 
 
 def parent_node(node: str) -> str:
-    """Return the FQ id of the node above a node, at the first hop the query: `Q:E1:C1` -> `Q:E1`, `Q:E1` -> `Q`."""
+    """Return the FQ id of the node above a node, or the query of a node of the first hop.
+
+    `Q:E1:C1` -> `Q:E1`, `Q:E1` -> `Q`.
+    """
     return node.rpartition(":")[0]

@@ -1,7 +1,7 @@
 """The lines of runs and assessments, linked to the queries that they answer.
 
-The links of a run are a layer over the links of gold: a query that a run does not have is looked up in gold. Gold
-itself never changes, so that one gold serves many runs.
+The links of a run build on the links of gold (the queries and the pool): a query that is not found in the links of the
+run is looked up in those of gold. Gold itself never changes, so that one gold serves many runs.
 """
 
 from __future__ import annotations
@@ -60,15 +60,15 @@ Answer: TypeAlias = tuple[str, str, str]
 
 
 class Judgement(NamedTuple):
-    """How an answer was judged: the assessment that counts, and whether several assessments of it are correct."""
+    """The judgement on an answer: the assessment that counts, and whether several assessments call it correct."""
 
     assessment: Assessment
     is_ambiguous: bool
 
     def with_assessment(self, assessment: Assessment) -> Judgement:
-        """Return the judgement that results if a further assessment, a later one in load order, is added.
+        """Return the judgement on the same answer after a further assessment, which was loaded later, is added.
 
-        The first correct assessment counts, or the first of all if none is correct.
+        The first correct assessment counts. If no assessment is correct, the first one counts.
         """
         if assessment.judgment != CORRECT:
             return self
@@ -82,8 +82,8 @@ class FollowOn(Struct, eq=False, gc=False):  # nothing in it leads back to it: 1
 
     `id` is the short id of the query. `query` is the query that was answered, None if a query file defines a query with
     this id. `assessment` is the first assessment of the answer, `accepting_assessment` the last one that accepts it.
-    `judgements` says how the answer was judged, by query and justified answer; it is None if there are fewer than two
-    assessments.
+    `judgements` has the judgements on the answer, by the query and the answer with its justification. It is None if
+    there are fewer than two assessments.
     """
 
     id: str
@@ -104,7 +104,7 @@ class FollowOn(Struct, eq=False, gc=False):  # nothing in it leads back to it: 1
         )
 
     def add(self, assessment: Assessment) -> None:
-        """Add an assessment of the answer that this query is about; assessments are added in load order."""
+        """Add an assessment of the answer that this query is about. Assessments must be added in load order."""
         if assessment.is_accepted:
             self.accepting_assessment = assessment
         # Nearly all answers have one assessment: for them no dictionary is made.
@@ -122,7 +122,10 @@ class FollowOn(Struct, eq=False, gc=False):  # nothing in it leads back to it: 1
             self.judgements[key] = judgement.with_assessment(assessment)
 
     def judgement_of(self, query: LinkedQuery, answer: Answer) -> Judgement | None:
-        """Return how the answer to a query was judged with exactly this justification, None if nobody judged it."""
+        """Return the judgement on an answer to a query with exactly this justification, None if nobody judged it.
+
+        For example, the same text may have been judged correct at `ENG_1:10-20`, and never at `ENG_2:5-15`.
+        """
         if self.judgements is not None:
             return self.judgements.get((query, answer))
         assessment = self.assessment
@@ -155,31 +158,31 @@ class AnswerLine:
 
     @property
     def relation(self) -> str:
-        """The canonical relation provenance."""
+        """The passage that justifies the relation, in canonical form: `"ENG_1:10-80"`."""
         relation, _, _ = self.answer
         return relation
 
     @property
     def value(self) -> str:
-        """The text of the answer."""
+        """The text of the answer: `"Barack Obama"`."""
         _, value, _ = self.answer
         return value
 
     @property
     def provenance(self) -> str:
-        """The canonical value provenance."""
+        """The passage in which the value is found, in canonical form: `"ENG_1:10-21"`."""
         _, _, provenance = self.answer
         return provenance
 
     @property
     def docid(self) -> str:
-        """The document of the value provenance (rule document-of-a-line)."""
+        """The id of the document in which the value is found: `"ENG_1"` (rule document-of-a-line)."""
         _, _, provenance = self.answer
         return document_of(provenance)
 
     @property
     def place(self) -> Place:
-        """The file and the number of the line."""
+        """The file and the line number, for messages: `Place("run.tab", 12)`."""
         return Place(self.file, self.number)
 
     def error(self, problem: str, remedy: str) -> InputError:
@@ -210,7 +213,7 @@ class Response(Record, AnswerLine, gc=False):  # nothing in it leads back to it:
 
     @property
     def target(self) -> str:
-        """The short id of the query about the answer."""
+        """The short id of the query about the answer: `"efa464516d81"`."""
         if self.follow_on is FOLLOW_ON_PLACEHOLDER:
             _, value, provenance = self.answer
             return follow_on_id(self.query.full_id, value, provenance)
@@ -218,7 +221,7 @@ class Response(Record, AnswerLine, gc=False):  # nothing in it leads back to it:
 
     @property
     def answer(self) -> Answer:
-        """The answer with its justification, in canonical form."""
+        """The answer and its justification in canonical form: `("ENG_1:10-80", "Barack Obama", "ENG_1:10-21")`."""
         if self.stored_answer is not None:
             return self.stored_answer
         # The columns before the relation provenance are the query id, the slot and the run id.
@@ -248,15 +251,15 @@ class Assessment(Record, AnswerLine):
 
 
 class SkippedLine(NamedTuple):
-    """A line that was not accepted, although its answer created the follow-on query `target`.
+    """A line that does not count, although its answer created the follow-on query with the short id `target`.
 
-    `docid` is the document of its value provenance. `accepted_before` is the number of accepted lines of the same kind
-    (run lines or assessments) before it.
+    `docid` is the document in which the value is found. `accepted_line_count` is the number of accepted lines of the
+    same kind (run lines or assessments) before this line.
     """
 
     target: str
     docid: str
-    accepted_before: int
+    accepted_line_count: int
     file: str
     number: int
     query: LinkedQuery
@@ -264,25 +267,26 @@ class SkippedLine(NamedTuple):
 
 
 class Links(Struct, eq=False):
-    """The accepted lines of gold, or of a run over gold, the queries that they answer, and their follow-on queries.
+    """The accepted lines of gold or of a run, with the queries that they answer and the queries about their answers.
 
-    The methods also look at `underlying_links`, the links of gold. Lines are in load order, `follow_ons` by short id,
-    `queries` by full id, the run lines of `nodes` by FQ node id. `lines_without_parent` are lines of the second hop
-    that come before their parent line or have none. `is_in_order` says that every line of a later hop comes after the
-    line with the answer that its query is about. `skipped_follow_ons` are the short ids of the queries about answers of
+    The links of a run build on `underlying_links`, usually those of gold, which the methods also search. Lines are in
+    load order. `follow_ons` has the follow-on queries by short id, `queries` the answered queries by full id, and
+    `lines_by_node` the run lines by FQ node id. `lines_without_parent` are lines of the second hop that come before
+    their parent line or have none. `is_in_order` says that every line of a later hop comes after the line with the
+    answer that its query is about. `skipped_follow_ons` are the short ids of the queries about answers of
     `skipped_lines`.
 
-    `node_by_follow_on` has the node of the first run line that gives the answer of a follow-on query: the empty text if
+    `node_by_follow_on` has the node of the first run line that gives the answer of a follow-on query: an empty text if
     the line has no node, None if no line is known to give the answer. The first `entered_line_count` run lines have
     been entered there. `lines_awaiting_follow_on` are the run lines whose follow-on queries are not yet made.
-    `altered_indexes` has at least the indexes of the run lines that a validated run does not write as they were read.
+    `altered_indexes` are the indexes of the run lines that may have to be changed when a validated run is written.
     """
 
     query_set: QuerySet
     underlying_links: Links | None = None
     responses: list[Response] = field(default_factory=list)
     assessments: list[Assessment] = field(default_factory=list)
-    nodes: dict[str, Sequence[Response]] = field(default_factory=dict)
+    lines_by_node: dict[str, Sequence[Response]] = field(default_factory=dict)
     lines_without_parent: list[Response] = field(default_factory=list)
     is_in_order: bool = True
     skipped_lines: list[SkippedLine] = field(default_factory=list)
@@ -296,23 +300,25 @@ class Links(Struct, eq=False):
     altered_indexes: set[int] = field(default_factory=set)
 
     def __post_init__(self) -> None:
-        """Leave out links below in which nothing can be found, and enter the queries of query files as follow-ons.
+        """Drop underlying links that are empty, and reserve the ids of queries that look like follow-on queries.
 
-        A query of a query file may have an id like a follow-on query. It is entered so that no answer replaces it.
+        A query of a query file may have an id of twelve characters, like a follow-on query. Its id is entered in
+        `follow_ons`, so that no answer can create another query with this id.
         """
-        if self.underlying_links is not None:
-            is_empty_below = self.underlying_links.underlying_links is None and not self.underlying_links.follow_ons
-            if is_empty_below:
+        underlying_links = self.underlying_links
+        if underlying_links is not None:
+            has_layers = underlying_links.underlying_links is not None
+            if not has_layers and not underlying_links.follow_ons:
                 self.underlying_links = None
-        was_pickled = bool(self.follow_ons)  # such links have their follow-on queries already
-        if self.underlying_links is None and not was_pickled:
+        was_unpickled = bool(self.follow_ons)  # the follow-on queries were then restored with the links
+        if self.underlying_links is None and not was_unpickled:
             self.follow_ons = {}
             for short_id in self.query_set.by_id:
                 if len(short_id) == FOLLOW_ON_ID_LENGTH:
                     self.follow_ons[short_id] = FollowOn(short_id, None)
 
     def make_follow_ons(self) -> None:
-        """Make the follow-on queries of the run lines that wait for theirs, in load order."""
+        """Make the follow-on queries that were postponed when their run lines were loaded, in load order."""
         for response in self.lines_awaiting_follow_on:
             target = response.target
             follow_on = self.follow_ons.get(target)
@@ -322,32 +328,33 @@ class Links(Struct, eq=False):
             force_setattr(response, "follow_on", follow_on)
         self.lines_awaiting_follow_on.clear()
 
-    def follow_on(self, short_id: str) -> FollowOn | None:
+    def find_follow_on(self, short_id: str) -> FollowOn | None:
         """Return the follow-on query of this short id, None if no line gives the answer that it is about."""
         if self.lines_awaiting_follow_on:
             self.make_follow_ons()
         follow_on = self.follow_ons.get(short_id)
         if follow_on is None and self.underlying_links is not None:
-            return self.underlying_links.follow_on(short_id)
+            return self.underlying_links.find_follow_on(short_id)
         return follow_on
 
-    def query(self, full_id: str) -> LinkedQuery | None:
+    def find_query(self, full_id: str) -> LinkedQuery | None:
         """Return the query of this full id, None if no line has named it yet."""
         query = self.queries.get(full_id)
         if query is None and self.underlying_links is not None:
-            return self.underlying_links.query(full_id)
+            return self.underlying_links.find_query(full_id)
         return query
 
     def was_skipped(self, short_id: str) -> bool:
-        """Return whether a follow-on query is about an answer that a skipped line gives."""
+        """Return whether a skipped line gives the answer that a follow-on query is about."""
         if short_id in self.skipped_follow_ons:
             return True
         return self.underlying_links is not None and self.underlying_links.was_skipped(short_id)
 
     def node_giving(self, short_id: str) -> str | None:
-        """Return the node of the first run line with the answer that a follow-on query is about.
+        """Return the node of the first run line that gives the answer of a follow-on query: `CSX_ENG_00fb79cef8:E1`.
 
-        The result is the empty text for a line without node, and None if no line of this layer gives the answer.
+        The result is an empty text if that line has no node, and None if none of these lines gives the answer. Lines of
+        the underlying links are not considered.
         """
         if self.lines_awaiting_follow_on:
             self.make_follow_ons()
@@ -355,9 +362,9 @@ class Links(Struct, eq=False):
         return self.node_by_follow_on.get(short_id)
 
     def _enter_nodes(self) -> None:
-        """Enter the nodes of the run lines since the last call into `node_by_follow_on`.
+        """Enter the nodes of all run lines that were added since the last call into `node_by_follow_on`.
 
-        This is done only when a node is looked up: a run without lines of the second hop then saves a dictionary of
+        This happens only when a node is looked up: it saves a run without lines of the second hop a dictionary of
         40 bytes for each line.
         """
         while self.entered_line_count < len(self.responses):
@@ -368,16 +375,19 @@ class Links(Struct, eq=False):
                 self.node_by_follow_on.setdefault(response.target, response.node or "")
 
     def _has_line_giving(self, short_id: str) -> bool:
-        """Return whether a run line, of this layer or of gold, gives the answer that a follow-on query is about."""
+        """Return whether any run line gives the answer of a follow-on query, here or in the underlying links."""
         node = self.node_giving(short_id)
         is_entered_here = short_id in self.node_by_follow_on
         if is_entered_here or self.underlying_links is None:
             return node is not None
         return self.underlying_links._has_line_giving(short_id)
 
-    def linked_query(self, query: Query) -> LinkedQuery:
-        """Return a query of the query files in the form in which lines are linked to it; it is of the first hop."""
-        linked_query = self.query(query.full_id)
+    def link_first_hop_query(self, query: Query) -> LinkedQuery:
+        """Return the linked query that stands for a query of the query files, and which lines of the first hop answer.
+
+        If lines have been linked to the query, this is the object that they share. Otherwise it is a new one.
+        """
+        linked_query = self.find_query(query.full_id)
         if linked_query is not None:
             return linked_query
         parts = parse_query_id(query.full_id)
@@ -397,15 +407,15 @@ class Links(Struct, eq=False):
         )
 
     def class_of_query(self, query: LinkedQuery) -> str:
-        """Return the name of the class below which the answers to a query are placed (rule ground-truth).
+        """Return the name under which the tree of equivalence classes lists the answers to a query (rule ground-truth).
 
-        For a query of the first hop it is the full id: `CSX_ENG_00fb79cef8`. For a follow-on query it is the
+        For a query of the first hop this is its full id: `CSX_ENG_00fb79cef8`. For a follow-on query it is the
         equivalence class of the answer that the query is about: `CSX_ENG_00fb79cef8:1`, or `CSX_ENG_00fb79cef8:0` if
         that answer was not accepted. Raises InputError if only skipped lines give that answer.
         """
         if query.parent is None:
             return query.full_id
-        follow_on = self.follow_on(query.short_id)
+        follow_on = self.find_follow_on(query.short_id)
         if follow_on is not None:
             if follow_on.accepting_assessment is not None:
                 return follow_on.accepting_assessment.value_class
@@ -421,7 +431,7 @@ class Links(Struct, eq=False):
         return f"{class_of_parent}:0"
 
     def _was_only_skipped(self, short_id: str) -> bool:
-        """Return whether a follow-on query is about an answer that only skipped lines give."""
+        """Return whether the answer of a follow-on query is given by skipped lines, and by no other line."""
         return self.was_skipped(short_id) and not self._has_line_giving(short_id)
 
     def is_accepted(self, query: LinkedQuery) -> bool:
@@ -431,14 +441,14 @@ class Links(Struct, eq=False):
         """
         if query.level == 0:
             return True
-        follow_on = self.follow_on(query.short_id)
+        follow_on = self.find_follow_on(query.short_id)
         return follow_on is not None and follow_on.accepting_assessment is not None
 
 
 def link_follow_on(parent: LinkedQuery, short_id: str) -> LinkedQuery:
     """Return the follow-on query of this short id, which is about an answer to `parent`.
 
-    Its full id is that of `parent` with the short id behind it: `CSX_ENG_00fb79cef8_efa464516d81`.
+    Its full id is the id of `parent` followed by the short id: `CSX_ENG_00fb79cef8_efa464516d81`.
     """
     slots = parent.slots[1:]
     slot_facts = _look_up_slots(slots)
@@ -456,7 +466,7 @@ def link_follow_on(parent: LinkedQuery, short_id: str) -> LinkedQuery:
 
 
 class _SlotFacts(NamedTuple):
-    """The facts about the slots of a query that the inventory gives; they become fields of `LinkedQuery`.
+    """What the inventory of slots says about the slots of a query, for the fields of `LinkedQuery`.
 
     `known_slot` is the first slot if the inventory has it, `is_single_valued` says whether that slot takes one value,
     and `unknown_later_slots` are the other slots that the inventory lacks.
@@ -469,10 +479,9 @@ class _SlotFacts(NamedTuple):
 
 @functools.lru_cache(maxsize=4096)
 def _look_up_slots(slots: tuple[str, ...]) -> _SlotFacts:
-    """Return the facts that the inventory gives about the slots of a query, such as `("per:children", "per:age")`.
+    """Return what the inventory says about the slots of a query, such as `("per:children", "per:age")`.
 
-    These are the slots that are still to be filled: the first one by answers to the query, the others by answers to its
-    follow-on queries.
+    Answers to the query fill the first slot. Answers to its follow-on queries fill the other slots.
     """
     unknown_later_slots = tuple([slot for slot in slots[1:] if find_predicate(slot) is None])
     first_slot = slots[0] if slots else None
@@ -490,9 +499,9 @@ def load_order(line: Response) -> tuple[int, int]:
 
 
 def sum_from_left(values: Iterable[float]) -> float:
-    """Return the sum from left to right in double precision, as the reference adds up.
+    """Return the sum of the values, added from left to right in double precision like in the reference.
 
-    The built-in `sum` compensates for rounding since Python 3.12, so that its last digits may differ.
+    Since Python 3.12 the built-in `sum` compensates for rounding errors, so that its last digits may differ.
     """
     total = 0.0
     for value in values:
@@ -501,27 +510,28 @@ def sum_from_left(values: Iterable[float]) -> float:
 
 
 def sort_by_confidence(lines: Iterable[Response]) -> list[Response]:
-    """Return run lines sorted by confidence, the highest first, and ties by line number.
+    """Return run lines sorted by descending confidence, and lines of equal confidence by line number.
 
-    Lines of different files with the same confidence and number keep their order.
+    Lines of different files with the same confidence and line number keep their order.
     """
     return sorted(lines, key=lambda line: (-line.confidence, line.number))
 
 
-def node_confidence(confidences: Sequence[float], most: int | None) -> float:
+def node_confidence(confidences: Sequence[float], most_justifications: int | None) -> float:
     """Return the confidence of a node from the confidences of its lines (rule node-confidence).
 
-    The result is a weighted mean: the i-th best confidence has the weight 1/i, and only the `most` best count (None:
-    all). The sum is divided by the weights of `most` lines, even if the node has fewer: 0.9 and 0.8 with `most` = 3
-    give (0.9 + 0.8/2) / (1 + 1/2 + 1/3) = 0.7091.
+    The result is a weighted mean in which the i-th best confidence has the weight 1/i. Only the best
+    `most_justifications` confidences count, or all of them if it is None. The sum is divided by the weights of
+    `most_justifications` lines, even if the node has fewer. If it is 3, the confidences 0.9 and 0.8 give
+    (0.9 + 0.8/2) / (1 + 1/2 + 1/3) = 0.7091.
     """
     if not confidences:
         return 0.0
-    weighted_count = len(confidences) if most is None else most
+    weighted_count = len(confidences) if most_justifications is None else most_justifications
     sum_of_weights = _sum_of_weights(weighted_count)
     if len(confidences) == 1:  # as most nodes have: this saves the sorting
         return confidences[0] / sum_of_weights
-    best_confidences = sorted(confidences, reverse=True)[:most]
+    best_confidences = sorted(confidences, reverse=True)[:most_justifications]
     weighted_sum = 0.0
     for rank, confidence in enumerate(best_confidences, 1):
         weighted_sum += confidence / rank
@@ -530,5 +540,5 @@ def node_confidence(confidences: Sequence[float], most: int | None) -> float:
 
 @functools.cache
 def _sum_of_weights(line_count: int) -> float:
-    """Return the sum of the weights of this number of lines: 1/1 + 1/2 + 1/3 for three."""
+    """Return the sum of the weights of `line_count` lines of a node: 1/1 + 1/2 + 1/3 for three lines."""
     return sum_from_left(1 / rank for rank in range(1, line_count + 1))

@@ -211,7 +211,7 @@ class Loading:
             has_follow_on_queries = any(query.level > 0 for query in self.links.queries.values())
             if has_follow_on_queries:
                 self.links.make_follow_ons()
-            self.discard_rules.apply(self.links.responses, self.links.nodes, self.links.is_in_order)
+            self.discard_rules.apply(self.links.responses, self.links.lines_by_node, self.links.is_in_order)
         if self._after_run is not None:
             self._after_run(self)
 
@@ -307,7 +307,7 @@ class Loading:
         find_known_answer = (self._known_answers or {}).get
         query_by_id = links.queries
         responses = links.responses
-        nodes = links.nodes
+        nodes = links.lines_by_node
         follow_ons = links.follow_ons
         gold_follow_ons = self._gold_follow_ons
         makes_follow_ons_late = self._makes_follow_ons_late
@@ -351,7 +351,7 @@ class Loading:
             if not surely_counts and self._report_refusal(tab_file, columns, slot, query, number):
                 line = (number, text, columns)
                 self._add_skipped_line(
-                    line, query, target=follow_on.id, provenance=provenance, accepted_before=len(responses)
+                    line, query, target=follow_on.id, provenance=provenance, accepted_line_count=len(responses)
                 )
                 continue
 
@@ -473,7 +473,7 @@ class Loading:
             surely_counts = False
         if not surely_counts and self._report_refusal(tab_file, columns, slot, query, number):
             count_before = len(self.links.assessments)
-            self._add_skipped_line(line, query, target=target, provenance=answer[2], accepted_before=count_before)
+            self._add_skipped_line(line, query, target=target, provenance=answer[2], accepted_line_count=count_before)
             return
         self._check_code(code, number)
         self._check_code(columns[positions.provenance_code], number)
@@ -555,7 +555,7 @@ class Loading:
 
         `full_id` is the id as the line has it. Raises InputError if there is no such query so far.
         """
-        query = self.links.query(full_id)
+        query = self.links.find_query(full_id)
         if query is None:
             query = self._query_about_answer(full_id)
         if query is None:
@@ -571,7 +571,7 @@ class Loading:
         follow-on queries are found like this, without being parsed.
         """
         parent_id, _, short_id = full_id.rpartition("_")
-        follow_on = self.links.follow_on(short_id)
+        follow_on = self.links.find_follow_on(short_id)
         if follow_on is None:
             return None
         answered_query = follow_on.query
@@ -627,8 +627,8 @@ class Loading:
         """
         loaded_query = self.query_set.by_id.get(short_id)
         if loaded_query is not None:
-            return self.links.linked_query(loaded_query)
-        follow_on = self.links.follow_on(short_id)
+            return self.links.link_first_hop_query(loaded_query)
+        follow_on = self.links.find_follow_on(short_id)
         if follow_on is None or follow_on.query is None:
             return None
         return lines.link_follow_on(follow_on.query, short_id)
@@ -652,7 +652,7 @@ class Loading:
         if parts.level > 0:
             small_letters = parts.short_id.lower()
             is_in_capitals = parts.short_id != small_letters
-            if is_in_capitals and self.links.follow_on(small_letters) is not None:
+            if is_in_capitals and self.links.find_follow_on(small_letters) is not None:
                 parent_id, _, _ = full_id.rpartition("_")
                 return (
                     f"an earlier line gives the answer; the id is written in small letters: {parent_id}_{small_letters}"
@@ -824,19 +824,19 @@ class Loading:
         return True
 
     def _add_skipped_line(
-        self, line: tab_files.Line, query: LinkedQuery, *, target: str, provenance: str, accepted_before: int
+        self, line: tab_files.Line, query: LinkedQuery, *, target: str, provenance: str, accepted_line_count: int
     ) -> None:
         """Add a line that does not count to the skipped lines of the links.
 
         `query` is the query that the line answers, `target` the short id of the query about its answer, and
-        `provenance` the canonical value provenance. `accepted_before` is the number of accepted lines of the same kind
-        (run lines or assessments) before it.
+        `provenance` the canonical value provenance. `accepted_line_count` is the number of accepted lines of the same
+        kind (run lines or assessments) before it.
         """
         number, text, _ = line
         skipped_line = lines.SkippedLine(
             target=target,
             docid=tab_files.document_of(provenance),
-            accepted_before=accepted_before,
+            accepted_line_count=accepted_line_count,
             file=self._file,
             number=number,
             query=query,

@@ -23,11 +23,11 @@ from cs_score.measures.registry import COLD_START_MODE, default_measure
 class Edition(Record, kw_only=True, eq=False):
     """The rules of one edition of the reference scorer; the defaults are the rules of edition 2017.2.0.
 
-    `scored` is the evaluation whose published scores the edition computed.
+    `evaluation` is the evaluation whose published scores the edition computed.
     """
 
     name: str
-    scored: str
+    evaluation: str
     wrong: tuple[str, ...] = ("INCORRECT", "INCORRECT_PARENT", "INEXACT")
     ignore: tuple[str, ...] = ("UNASSESSED", "DUPLICATE")
 
@@ -85,14 +85,14 @@ _WORDINGS: Final = {
     "IMPROPER_CONFIDENCE_VALUE": "Confidence value in scientific format: %s ",
 }
 
-LATEST: Final = Edition(name="2017.2.0", scored="TAC KBP 2017")
+LATEST: Final = Edition(name="2017.2.0", evaluation="TAC KBP 2017")
 
 EDITIONS: Final = {
     edition.name: edition
     for edition in (
         Edition(
             name="3.0",
-            scored="TAC KBP 2016",
+            evaluation="TAC KBP 2016",
             wrong=("INCORRECT", "INCORRECT_PARENT", "INEXACT", "DUPLICATE"),
             ignore=("UNASSESSED",),
             has_limits=False,
@@ -118,7 +118,7 @@ EDITIONS: Final = {
         ),
         Edition(
             name="2017.1.5",
-            scored="the beginning of TAC KBP 2017, in June",
+            evaluation="the beginning of TAC KBP 2017, in June",
             most_characters=600,
             refuses_orphans=True,
             wordings=_WORDINGS,
@@ -135,34 +135,34 @@ EDITIONS: Final = {
 
 
 # The sides of a policy. They are texts and not an enumeration, because millions of responses are looked up by them.
-Side: TypeAlias = Literal["RIGHT", "WRONG", "IGNORE"]
+PolicySide: TypeAlias = Literal["RIGHT", "WRONG", "IGNORE"]
 RIGHT: Final = "RIGHT"
 WRONG: Final = "WRONG"
 IGNORE: Final = "IGNORE"
-SIDES: Final[tuple[Side, ...]] = (RIGHT, WRONG, IGNORE)  # in the order in which the policies are applied
+SIDES: Final[tuple[PolicySide, ...]] = (RIGHT, WRONG, IGNORE)  # in the order in which the policies are applied
 DUPLICATE: Final = "DUPLICATE"  # the category that counts on only one side, even if several sides name it
 
 
-class PolicyItem(Record):
-    """A category of responses: the sides of a policy on which it is legal, and its meaning."""
+class PolicyCategory(Record):
+    """A category of responses: the sides on which a policy may count it, and which responses have the category."""
 
     sides: frozenset[str]
     meaning: str
 
 
-POLICY_ITEMS: Final[dict[str, PolicyItem]] = {
-    "CORRECT": PolicyItem(frozenset({RIGHT}), "responses assessed as correct"),
-    DUPLICATE: PolicyItem(frozenset(SIDES), "further right responses in a class that has one already"),
-    "INCORRECT": PolicyItem(frozenset({WRONG}), "responses assessed as incorrect"),
-    "INCORRECT_PARENT": PolicyItem(frozenset({WRONG, IGNORE}), "responses below a response that is not right"),
-    "INEXACT": PolicyItem(frozenset(SIDES), "responses assessed as inexact"),
-    "UNASSESSED": PolicyItem(frozenset({WRONG, IGNORE}), "responses without assessment"),
+POLICY_CATEGORIES: Final[dict[str, PolicyCategory]] = {
+    "CORRECT": PolicyCategory(frozenset({RIGHT}), "responses assessed as correct"),
+    DUPLICATE: PolicyCategory(frozenset(SIDES), "further right responses in a class that has one already"),
+    "INCORRECT": PolicyCategory(frozenset({WRONG}), "responses assessed as incorrect"),
+    "INCORRECT_PARENT": PolicyCategory(frozenset({WRONG, IGNORE}), "responses below a response that is not right"),
+    "INEXACT": PolicyCategory(frozenset(SIDES), "responses assessed as inexact"),
+    "UNASSESSED": PolicyCategory(frozenset({WRONG, IGNORE}), "responses without assessment"),
 }
 
 
-def legal_categories(side: Side) -> tuple[str, ...]:
-    """Return the categories that are legal on a side of a policy."""
-    return tuple(name for name, item in POLICY_ITEMS.items() if side in item.sides)
+def legal_categories(side: PolicySide) -> tuple[str, ...]:
+    """Return the categories that a policy may put on a side: RIGHT -> `("CORRECT", "DUPLICATE", "INEXACT")`."""
+    return tuple(name for name, category in POLICY_CATEGORIES.items() if side in category.sides)
 
 
 DISCIPLINES: Final = {
@@ -174,12 +174,16 @@ MANY: Final = "M"  # any number of justifications
 
 
 def unknown_discipline_message(name: str) -> str:
-    """Return the message that there is no discipline of this name."""
+    """Return the message for a discipline that does not exist; it lists the disciplines and suggests a similar one."""
     return f"No matcher called {name}; there are {', '.join(DISCIPLINES)}{did_you_mean(name, DISCIPLINES)}"
 
 
 class Justifications(Record):
-    """How many justifications a node may have: in each document, and in all documents together; None is any number."""
+    """The limits on the justifications of a node, the lines that support one answer.
+
+    Of the lines of a node at most `justifications_per_document` count from one document, and at most
+    `justifications_per_node` from all documents. None means that any number counts.
+    """
 
     justifications_per_document: int | None
     justifications_per_node: int | None
@@ -210,15 +214,15 @@ class Justifications(Record):
         )
 
 
-def is_nothing(text: str | None) -> bool:
-    """Return whether the value of a switch means that it is not given.
+def is_left_out(text: str | None) -> bool:
+    """Return whether the value of a switch has the same effect as leaving the switch out.
 
     That is so for None and, as in the reference, for an empty text and for `0`.
     """
     return text is None or text in ("", "0")
 
 
-def listed(text: str) -> tuple[str, ...]:
+def split_at_colons(text: str) -> tuple[str, ...]:
     """Return the items of a text with colons between them, without empty items at the end: `a:b:` -> `("a", "b")`."""
     text = text.rstrip(":")
     if not text:
@@ -227,12 +231,12 @@ def listed(text: str) -> tuple[str, ...]:
 
 
 def as_list(value: object, name: str) -> tuple[str, ...]:
-    """Return the items of a list of texts, or of a text with colons between its items.
+    """Return the items of a list of texts, or of a text with colons between its items: `"a:b"` -> `("a", "b")`.
 
-    Raises UsageError for any other value; its message calls the value `name`.
+    Raises UsageError for a value that is neither. The message calls the value `name`.
     """
     if isinstance(value, str):
-        return listed(value)
+        return split_at_colons(value)
     if not isinstance(value, Iterable):
         raise UsageError(f"{name} takes a list of texts, not {value!r}")
     items = tuple(value)
@@ -243,10 +247,10 @@ def as_list(value: object, name: str) -> tuple[str, ...]:
 
 
 class Policy(Record):
-    """The categories of responses that count as right, as wrong, and not at all, each in the order given.
+    """The categories of responses that count as right, that count as wrong, and that are ignored.
 
-    Each may be given as a text with colons between its items. Raises UsageError for a category that is not legal on its
-    side.
+    Each of these three sides is a tuple of categories, or a text with colons between the categories. Raises UsageError
+    for a category that is not legal on its side.
     """
 
     right: tuple[str, ...] = ("CORRECT",)
@@ -264,40 +268,48 @@ class Policy(Record):
                 if category in categories_of_side:
                     continue
                 # A category that is legal elsewhere is no misspelling.
-                suggestion = "" if category in POLICY_ITEMS else did_you_mean(category, POLICY_ITEMS)
+                suggestion = "" if category in POLICY_CATEGORIES else did_you_mean(category, POLICY_CATEGORIES)
                 raise UsageError(
                     f"Unexpected choice {category} for {side}; legal are {', '.join(categories_of_side)}{suggestion}"
                 )
 
-    def items(self, side: Side) -> tuple[str, ...]:
-        """Return the categories that are put on a side."""
+    def categories_on(self, side: PolicySide) -> tuple[str, ...]:
+        """Return the categories that the policy puts on a side: RIGHT -> `("CORRECT",)`."""
         return {RIGHT: self.right, WRONG: self.wrong, IGNORE: self.ignore}[side]
 
     def texts(self) -> dict[str, str]:
-        """Return the categories of each side as a text with colons, as the switches of the scorer take them.
+        """Return the categories of each side as the switches of the scorer take them: `{"RIGHT": "CORRECT:INEXACT"}`.
 
         The sides are sorted: IGNORE, RIGHT, WRONG.
         """
-        return {side: ":".join(self.items(side)) for side in sorted(SIDES)}
+        return {side: ":".join(self.categories_on(side)) for side in sorted(SIDES)}
 
     @property
-    def duplicate_side(self) -> Side | None:
-        """The side of duplicates: the last one that names them (rule policies); None if none does."""
+    def duplicate_side(self) -> PolicySide | None:
+        """The side on which duplicates count, such as `IGNORE`; None if the policy does not mention duplicates.
+
+        If several sides mention duplicates, the last of them counts (rule policies).
+        """
         for side in reversed(SIDES):
-            if DUPLICATE in self.items(side):
+            if DUPLICATE in self.categories_on(side):
                 return side
         return None
 
     def without_irrelevant_order(self) -> dict[str, Sequence[str]]:
-        """Return the sides of the policy, `wrong` and `ignore` sorted: two policies with equal results are equal here.
+        """Return the categories of each side, in an order that is the same for policies with equal results.
 
-        The order of `right` is kept, since it decides which of several right responses is kept as no duplicate.
+        `wrong` and `ignore` are sorted. The order of `right` is kept, since it decides which of several right responses
+        of a class is no duplicate.
         """
         return {"right": self.right, "wrong": sorted(self.wrong), "ignore": sorted(self.ignore)}
 
 
 class NamedPolicy(Record):
-    """A policy with a name and its own limits on justifications; `texts` are its sides as they were typed."""
+    """A policy with a name and with limits on justifications.
+
+    `texts` has the categories of each side as they were typed: `{"RIGHT": "CORRECT:INEXACT"}`. `meaning` says what the
+    policy is for.
+    """
 
     name: str
     policy: Policy
@@ -306,7 +318,7 @@ class NamedPolicy(Record):
     meaning: str = ""
 
     def options(self, base: Options) -> Options:
-        """Return the options `base` with this policy and its limits instead of their own."""
+        """Return the options `base` with the policy and the limits replaced by those of this named policy."""
         return replace(base, policy=self.policy, justifications=self.justifications)
 
     def __str__(self) -> str:
@@ -314,25 +326,31 @@ class NamedPolicy(Record):
         return ",".join((*sides, f"justifications={self.justifications}"))
 
 
-_SF: Final = Policy(wrong=(*LATEST.wrong, DUPLICATE), ignore=("UNASSESSED",))
+_SLOT_FILLING_POLICY: Final = Policy(wrong=(*LATEST.wrong, DUPLICATE), ignore=("UNASSESSED",))
 PRESETS: Final[Mapping[str, NamedPolicy]] = {
     preset.name: preset
     for preset in (
         NamedPolicy(
-            "kb",
-            Policy(),
-            Justifications(1, 3),
-            Policy().texts(),
-            "runs of knowledge bases; the defaults of the scorer",
+            name="kb",
+            policy=Policy(),
+            justifications=Justifications(1, 3),
+            texts=Policy().texts(),
+            meaning="runs of knowledge bases; the defaults of the scorer",
         ),
-        NamedPolicy("sf", _SF, Justifications(1, 1), _SF.texts(), "runs of slot filling"),
+        NamedPolicy(
+            name="sf",
+            policy=_SLOT_FILLING_POLICY,
+            justifications=Justifications(1, 1),
+            texts=_SLOT_FILLING_POLICY.texts(),
+            meaning="runs of slot filling",
+        ),
     )
 }
 """The policies that were published with the task, by name."""
 
 
 def find_preset(name: str) -> NamedPolicy:
-    """Return the published policy of a name. Raises UsageError if there is none."""
+    """Return the published policy with this name, such as `kb`. Raises UsageError if there is none."""
     if name not in PRESETS:
         raise UsageError(f"no policy called {name}; there are {', '.join(PRESETS)}{did_you_mean(name, PRESETS)}")
     return PRESETS[name]
@@ -347,10 +365,10 @@ MENTION_TYPES: Final = {
 
 
 def edition_of(name: str, mention_types: str = AS_GIVEN) -> Edition:
-    """Return the edition with a name, adapted to the way in which pools without mention types are read.
+    """Return the edition with this name, adapted to the way in which pools without mention types are read.
 
-    `mention_types` is that way, a key of `MENTION_TYPES`. The name 2017.1.6 means edition 2017.1.5, since both score
-    alike. Raises UsageError for an unknown name or way, and for a way that the edition does not have.
+    `mention_types` is a key of `MENTION_TYPES`, such as `assume-name`. The name 2017.1.6 means edition 2017.1.5, since
+    both score alike. Raises UsageError if either name is unknown, or if the edition does not have the choice.
     """
     edition = EDITIONS.get("2017.1.5" if name == "2017.1.6" else name)
     if edition is None:
@@ -369,12 +387,17 @@ def edition_of(name: str, mention_types: str = AS_GIVEN) -> Edition:
 class Options(Record):
     """Options of a Cold Start scoring, with the reference scorer's defaults.
 
-    `expand` is the first part of the names of slot-filling queries made from LDC queries, None for no expansion.
-    `queries` is a file or a colon-separated list of the queries to score, `runids` the runs in this order, None for
-    all. `samples` is a file of resamples; `metrics` says which of P, R and F resamples have values of, since the
-    reference resamples its tables. An empty text or `0` for `expand` or `samples` asks for the files that these bring,
-    and for nothing in them. `follow` is the edition of the reference whose rules hold, `mention_types` the treatment of
-    pools without mention types. Lists and limits may be texts as switches take them. Raises UsageError for wrong ones.
+    - `discipline` says how responses are matched to assessments, a key of `DISCIPLINES`.
+    - `expand` is the first part of the ids of the slot-filling queries that are made from LDC queries; None means that
+      none are made.
+    - `queries` is a file or a colon-separated list of the queries to score; None means all queries.
+    - `runids` are the runs to score, in this order; None means all runs.
+    - `samples` is a file of bootstrap resamples. `metrics` says for which of P, R and F the resamples have values.
+    - `follow` is the name of the edition of the reference whose rules hold.
+    - `mention_types` says how pools without mention types are read, a key of `MENTION_TYPES`.
+
+    With an empty text or `0` for `expand` or `samples`, the output files that belong to the option are still written.
+    Lists and limits may be given as the texts that switches take. Raises UsageError for impossible values.
     """
 
     discipline: str = "ASSESSED"
@@ -389,7 +412,10 @@ class Options(Record):
     mention_types: str = AS_GIVEN
 
     def __post_init__(self) -> None:
-        """Replace texts by limits, run ids and the full name of the edition, and check the types of values."""
+        """Replace texts by the values that they stand for, and check the types of values.
+
+        The limits and the run ids may be given as texts, and the edition by another of its names.
+        """
         force_setattr(self, "follow", self.edition.name)
         limits: object = self.justifications
         if isinstance(limits, str):
@@ -404,67 +430,72 @@ class Options(Record):
 
     @property
     def edition(self) -> Edition:
-        """The edition of the reference whose rules hold."""
+        """The edition of the reference scorer whose rules hold, with all its rules."""
         return edition_of(self.follow, self.mention_types)
 
     def check(self) -> None:
-        """Raise UsageError for an unknown discipline; the command line checks this later, as the reference does."""
+        """Raise UsageError for an unknown discipline.
+
+        The options can be made without this check, because the bare command line reports an unknown discipline only
+        when the files are read, as the reference does.
+        """
         if self.discipline not in DISCIPLINES:
             raise UsageError(unknown_discipline_message(self.discipline))
 
     def as_json(self) -> dict[str, object]:
-        """Return the options as a JSON object, for the origin of scores."""
+        """Return the options as the JSON object that the origin of scores records."""
         values: dict[str, object] = {}
         for option in SCORING_OPTIONS:
-            if option.is_recorded(option, self):
+            if option.is_recorded(self):
                 values[option.name] = option.to_json(option.value_of(self))
         return values
 
 
-USUAL: Final = Options()
+DEFAULT_OPTIONS: Final = Options()
 """The options with all their defaults."""
 
 
 # ---- Functions for the table of options below
 #
-# `ScoringOption` says when they are called. Functions for the same purpose have the same parameters, whether they need
-# them or not.
+# `ScoringOption` says when each function is called. All functions that are called for the same purpose have the same
+# parameters, even if some of them need fewer.
 
 
 def _unchanged(value: Any) -> Any:
-    """Return a value as it is."""
+    """Return the value unchanged, for options whose values need no conversion."""
     return value
 
 
-def _always(option: ScoringOption, options: Options) -> bool:
-    """Return True: the option is recorded whatever its value."""
+def _is_always_recorded(option: ScoringOption, options: Options) -> bool:
+    """Return True: origins record the option whatever its value is."""
     return True
 
 
-def _is_unusual(option: ScoringOption, options: Options) -> bool:
-    """Return whether an option has a value other than its default."""
+def _is_not_default(option: ScoringOption, options: Options) -> bool:
+    """Return whether the value of an option differs from its default."""
     return bool(option.value_of(options) != option.default)
 
 
 def _has_samples(option: ScoringOption, options: Options) -> bool:
-    """Return whether there is a file of resamples; without it the option has no effect."""
+    """Return whether a file of resamples is given; without such a file the option has no effect."""
     return options.samples is not None
 
 
 def _list_or_none(items: tuple[str, ...] | None) -> list[str] | None:
-    """Return items as a list for JSON, or None (null)."""
+    """Return the value of a list for JSON: the items as a list, or None (`null`) if there is no value."""
     return None if items is None else list(items)
 
 
 def _run_ids(text: str) -> tuple[str, ...] | None:
-    """Return the run ids in the value of `-runids`, None for all runs."""
-    return None if is_nothing(text) else listed(text)
+    """Return the run ids in the text of the switch `-runids`: `RUN1:RUN2` -> `("RUN1", "RUN2")`; None for all runs."""
+    return None if is_left_out(text) else split_at_colons(text)
 
 
 def path_of(argument: object, name: str) -> str | None:
-    """Return the path that an argument of Python gives: a text, an object such as `pathlib.Path`, or None for no path.
+    """Return the path in an argument of a Python function as text, or None if the argument is None.
 
-    Raises UsageError for any other value; its message calls the argument `name`.
+    The argument may be a text or an object such as `pathlib.Path`. Raises UsageError for any other value. The message
+    calls the argument `name`.
     """
     path = os.fspath(argument) if isinstance(argument, os.PathLike) else argument
     if path is not None and not isinstance(path, str):
@@ -473,9 +504,9 @@ def path_of(argument: object, name: str) -> str | None:
 
 
 def _query_list(argument: object) -> str | None:
-    """Return the value of the argument `query_ids` as the switch `-queries` takes it: a path, or ids with colons.
+    """Return the argument `query_ids` as the switch `-queries` takes it: a path, or ids with colons between them.
 
-    Raises UsageError for any other value.
+    Raises UsageError for a value that is neither a path nor a list of ids.
     """
     if argument is None or isinstance(argument, (str, os.PathLike)):
         return path_of(argument, "query_ids")
@@ -483,24 +514,24 @@ def _query_list(argument: object) -> str | None:
 
 
 def _run_ids_of_argument(argument: object) -> tuple[str, ...] | None:
-    """Return the run ids that the argument `runids` gives, None for all runs. Raises UsageError for any other value."""
+    """Return the run ids in the argument `runids`, None for all runs. Raises UsageError for values that are no ids."""
     if argument is None:
         return None
     return as_list(argument, "runids") or None
 
 
 def _samples_file(argument: object) -> str | None:
-    """Return the path that the argument `samples` gives. Raises UsageError for any other value."""
+    """Return the path in the argument `samples`, None for no file. Raises UsageError for a value that is no path."""
     return path_of(argument, "samples")
 
 
-def _no_setting(option: ScoringOption, options: Options, inputs: Sequence[InputDigest]) -> None:
-    """Return None: the option is not part of signatures."""
+def _no_part(option: ScoringOption, options: Options, inputs: Sequence[InputDigest]) -> None:
+    """Return None: the option has no part in signatures."""
     return
 
 
-def _named_setting(option: ScoringOption, options: Options, inputs: Sequence[InputDigest]) -> str | None:
-    """Return the part `name=value` of a signature, such as `follow=3.0`, or None if the option has its default."""
+def _name_and_value(option: ScoringOption, options: Options, inputs: Sequence[InputDigest]) -> str | None:
+    """Return the name and the value of an option for a signature: `follow=3.0`; None if the value is the default."""
     value = option.value_of(options)
     if value == option.default:
         return None
@@ -508,24 +539,27 @@ def _named_setting(option: ScoringOption, options: Options, inputs: Sequence[Inp
     return f"{option.switch.lstrip('-')}={text}"
 
 
-def _policy_setting(option: ScoringOption, options: Options, inputs: Sequence[InputDigest]) -> str:
-    """Return the part of a signature for the policy: the name of a published policy such as `kb`, or its sides."""
-    items_by_side = options.policy.without_irrelevant_order()
+def _policy_part(option: ScoringOption, options: Options, inputs: Sequence[InputDigest]) -> str:
+    """Return the policy for a signature: `kb` if it is a published one, otherwise its sides.
+
+    The sides are a text such as `right=CORRECT;wrong=INCORRECT:INEXACT;ignore=UNASSESSED`.
+    """
+    categories_by_side = options.policy.without_irrelevant_order()
     for name, preset in PRESETS.items():
-        if preset.policy.without_irrelevant_order() == items_by_side:
+        if preset.policy.without_irrelevant_order() == categories_by_side:
             return name
-    return ";".join([f"{side}={':'.join(items)}" for side, items in items_by_side.items()])
+    return ";".join([f"{side}={':'.join(categories)}" for side, categories in categories_by_side.items()])
 
 
-def _limits_setting(option: ScoringOption, options: Options, inputs: Sequence[InputDigest]) -> str | None:
-    """Return the part of a signature for the limits on justifications, None for editions without limits."""
+def _limits_part(option: ScoringOption, options: Options, inputs: Sequence[InputDigest]) -> str | None:
+    """Return the limits on justifications for a signature, such as `1:3`; None if the edition has no limits."""
     return str(options.justifications) if options.edition.has_limits else None
 
 
-def _queries_setting(option: ScoringOption, options: Options, inputs: Sequence[InputDigest]) -> str | None:
-    """Return the part of a signature for `-queries`, None without the option: a digest of the file or of the list.
+def _queries_part(option: ScoringOption, options: Options, inputs: Sequence[InputDigest]) -> str | None:
+    """Return a digest of the queries to score for a signature: `queries=5f2c9d`; None if all queries are scored.
 
-    `inputs` has the digest of the file if the value of the option is a file.
+    It is the digest of the file in `inputs` if `-queries` names a file, otherwise a digest of the list of queries.
     """
     if options.queries is None:
         return None
@@ -534,8 +568,8 @@ def _queries_setting(option: ScoringOption, options: Options, inputs: Sequence[I
     return f"queries={digest}"
 
 
-def _samples_setting(option: ScoringOption, options: Options, inputs: Sequence[InputDigest]) -> str | None:
-    """Return the part of a signature for `-samples`, None without the option: the digest of the file."""
+def _samples_part(option: ScoringOption, options: Options, inputs: Sequence[InputDigest]) -> str | None:
+    """Return the digest of the file of resamples for a signature: `samples=5f2c9d`; None if there is no file."""
     if options.samples is None:
         return None
     files = [file for file in inputs if file.role == SAMPLES]
@@ -543,15 +577,15 @@ def _samples_setting(option: ScoringOption, options: Options, inputs: Sequence[I
 
 
 def _editions_text() -> str:
-    """Return the names of all editions with the evaluations that they scored: `3.0 (TAC KBP 2016), ...`."""
-    return ", ".join([f"{edition.name} ({edition.scored})" for edition in EDITIONS.values()])
+    """Return the names of all editions, each with the evaluation that it scored: `3.0 (TAC KBP 2016), ...`."""
+    return ", ".join([f"{edition.name} ({edition.evaluation})" for edition in EDITIONS.values()])
 
 
-# ---- The table of the options: command line, JSON, signature, Python, pages and `verify` read it
+# ---- The table of options, which the command line, JSON, signatures, Python functions, pages and `verify` use
 
 
-class Rule(enum.Enum):
-    """The topic of an option, which decides its position in signatures and in the commands shown on pages."""
+class OptionTopic(enum.Enum):
+    """What an option is about, which decides its position in signatures and in the commands shown on pages."""
 
     EDITION = "the edition of the reference"
     POLICY = "the sides of the policy"
@@ -559,29 +593,41 @@ class Rule(enum.Enum):
     SCORING = "all else"
 
 
+SignatureRule: TypeAlias = "Callable[[ScoringOption, Options, Sequence[InputDigest]], str | None]"
+"""A function that returns what an option adds to the signature of scores; None means nothing."""
+
+
 class ScoringOption(Record, kw_only=True, eq=False):
     """A row of the table of options: the names of one option, and the functions that read and write its value.
 
-    `name` is the name of the option in JSON, and of its field in `Options` or, for the sides of a policy (`is_side`),
-    in `Policy`. `argument` is the name of the argument in Python: the same name if it is empty, None if the value comes
-    from another argument. `switch` is the option of the command line, `value_name` the name of its value in the help
-    (None: the option is a flag), `meaning` the sentence of the help, `shown_default` the default that the help shows if
-    there is no default value. `is_for_calls` says that only calls that write the files of the reference have the
-    option.
+    Names and help:
 
-    `parse` reads the value from the text of a switch, `from_python` from an argument; both raise UsageError. `show`
-    returns the value as the text of a switch, `to_json` as a value of JSON, which has the type `json_type` when it is
-    read again. `is_recorded` returns whether an origin contains the option, `setting` returns its part of a signature.
+    - `name` is the name of the option in JSON, and of its field in `Options`. The sides of a policy (`is_policy_side`)
+      are fields of `Policy` instead.
+    - `argument` is the name of the argument of Python functions: an empty text if the argument is also called `name`,
+      None if the value comes from another argument.
+    - `switch` is the switch of the command line. `value_name` is what the help calls its value; None means that the
+      switch is a flag, which takes no value. `meaning` is the sentence of the help, and `shown_default` is the default
+      that the help shows if there is no default value.
+    - `topic` groups the options, `choices` are the values that are allowed, if there are only a few.
+    - `is_for_calls` says that only calls that write the files of the reference have the option.
+
+    Functions:
+
+    - `parse` returns the value that the text of a switch stands for, `from_python` returns the value that an argument
+      stands for. Both raise UsageError.
+    - `show` returns the value as the text of a switch, `to_json` returns it as JSON, which is read as a `json_type`.
+    - `recording_rule` and `signature_rule` are called by `is_recorded` and `signature_part`.
     """
 
     name: str
     switch: str = ""
     value_name: str | None = None
     meaning: str = ""
-    rule: Rule = Rule.SCORING
+    topic: OptionTopic = OptionTopic.SCORING
     choices: Sequence[str] = ()
     shown_default: str | None = None
-    is_side: bool = False
+    is_policy_side: bool = False
     is_for_calls: bool = False
     argument: str | None = ""
     parse: Callable[[str], Any] = str
@@ -589,31 +635,43 @@ class ScoringOption(Record, kw_only=True, eq=False):
     show: Callable[[Any], str] = str
     to_json: Callable[[Any], object] = _unchanged
     json_type: Any = str
-    is_recorded: Callable[[ScoringOption, Options], bool] = _is_unusual
-    setting: Callable[[ScoringOption, Options, Sequence[InputDigest]], str | None] = _named_setting
+    recording_rule: Callable[[ScoringOption, Options], bool] = _is_not_default
+    signature_rule: SignatureRule = _name_and_value
 
     @property
     def is_flag(self) -> bool:
-        """Whether the option takes no value."""
+        """Whether the switch of the option takes no value."""
         return self.value_name is None
 
     @property
     def python_name(self) -> str | None:
-        """The name of the argument in Python, None if the value comes from another argument."""
+        """The name of the argument of Python functions, such as `query_ids`; None if there is no such argument."""
         return self.name if self.argument == "" else self.argument
 
     def value_of(self, options: Options) -> Any:
-        """Return the value of this option in `options`."""
-        return getattr(options.policy if self.is_side else options, self.name)
+        """Return the value of this option in `options`, such as `"ASSESSED"` for the discipline."""
+        holder = options.policy if self.is_policy_side else options
+        return getattr(holder, self.name)
+
+    def is_recorded(self, options: Options) -> bool:
+        """Return whether the origin of scores with these options records the value of this option."""
+        return self.recording_rule(self, options)
+
+    def signature_part(self, options: Options, inputs: Sequence[InputDigest]) -> str | None:
+        """Return what this option adds to the signature of scores, such as `1:3`; None if it adds nothing.
+
+        `inputs` are the files that were read: the signature has the digest of a file instead of its name.
+        """
+        return self.signature_rule(self, options, inputs)
 
     @property
     def default(self) -> Any:
-        """The default value."""
-        return self.value_of(USUAL)
+        """The value of the option if nobody sets it."""
+        return self.value_of(DEFAULT_OPTIONS)
 
     @property
     def default_text(self) -> str | None:
-        """The default value as text, None if there is no default value or if the option is a flag."""
+        """The default value as the text of a switch, such as `1:3`; None for flags and if there is no default."""
         if self.is_flag or self.default is None:
             return None
         return self.show(self.default)
@@ -621,7 +679,7 @@ class ScoringOption(Record, kw_only=True, eq=False):
     def words(self, value: Any) -> list[str]:
         """Return the words of a command line that set this option to a value: `["-expand", "CSX"]`.
 
-        There are none for None, which means that the option is not given, and for a flag that is False.
+        The list is empty if the value is None, which means that the option is not given, or a flag that is False.
         """
         if value is None or value is False:
             return []
@@ -630,26 +688,28 @@ class ScoringOption(Record, kw_only=True, eq=False):
         return [self.switch, self.show(value)]
 
 
-def _side_option(
-    side: Side, meaning: str, setting: Callable[[ScoringOption, Options, Sequence[InputDigest]], str | None]
-) -> ScoringOption:
-    """Return the row of the table of options for one side of the policy, whose value is a list of categories."""
+def _policy_side_option(side: PolicySide, meaning: str, signature_rule: SignatureRule) -> ScoringOption:
+    """Return the option that sets one side of the policy: `-right`, `-wrong` or `-ignore`.
+
+    The value of the option is a tuple of categories, such as `("CORRECT", "INEXACT")`. `meaning` is the sentence of the
+    help, and `signature_rule` makes the part of the option in signatures.
+    """
     name = side.lower()
     return ScoringOption(
         name=name,
         switch=f"-{name}",
         value_name="LIST",
         meaning=meaning,
-        rule=Rule.POLICY,
+        topic=OptionTopic.POLICY,
         choices=legal_categories(side),
-        is_side=True,
+        is_policy_side=True,
         argument=None,
-        parse=listed,
+        parse=split_at_colons,
         show=":".join,
         to_json=list,
         json_type=tuple[str, ...],
-        is_recorded=_always,
-        setting=setting,
+        recording_rule=_is_always_recorded,
+        signature_rule=signature_rule,
     )
 
 
@@ -660,7 +720,7 @@ SCORING_OPTIONS: Final[tuple[ScoringOption, ...]] = (
         value_name="NAME",
         meaning="How responses are matched to assessments; see below",
         choices=tuple(DISCIPLINES),
-        is_recorded=_always,
+        recording_rule=_is_always_recorded,
     ),
     ScoringOption(
         name="expand",
@@ -668,22 +728,22 @@ SCORING_OPTIONS: Final[tuple[ScoringOption, ...]] = (
         value_name="BASE",
         meaning="Make a query of each entry point; BASE is the prefix of their ids",
         json_type=str | None,
-        is_recorded=_always,
+        recording_rule=_is_always_recorded,
     ),
     ScoringOption(
         name="justifications",
         switch="-justifications",
         value_name="A:B",
         meaning="Justifications that count: A for each node and document, B for each node; 0-9 or M",
-        rule=Rule.LIMITS,
+        topic=OptionTopic.LIMITS,
         parse=Justifications.parse,
         to_json=str,
-        is_recorded=_always,
-        setting=_limits_setting,
+        recording_rule=_is_always_recorded,
+        signature_rule=_limits_part,
     ),
-    _side_option(RIGHT, "Colon-separated categories that count as right", setting=_policy_setting),
-    _side_option(WRONG, "Colon-separated categories that count as wrong", setting=_no_setting),
-    _side_option(IGNORE, "Colon-separated categories that are left out; see below", setting=_no_setting),
+    _policy_side_option(RIGHT, "Colon-separated categories that count as right", signature_rule=_policy_part),
+    _policy_side_option(WRONG, "Colon-separated categories that count as wrong", signature_rule=_no_part),
+    _policy_side_option(IGNORE, "Colon-separated categories that are left out; see below", signature_rule=_no_part),
     ScoringOption(
         name="queries",
         switch="-queries",
@@ -693,8 +753,8 @@ SCORING_OPTIONS: Final[tuple[ScoringOption, ...]] = (
         argument="query_ids",
         from_python=_query_list,
         json_type=str | None,
-        is_recorded=_always,
-        setting=_queries_setting,
+        recording_rule=_is_always_recorded,
+        signature_rule=_queries_part,
     ),
     ScoringOption(
         name="runids",
@@ -708,7 +768,7 @@ SCORING_OPTIONS: Final[tuple[ScoringOption, ...]] = (
         show=":".join,
         to_json=_list_or_none,
         json_type=tuple[str, ...] | None,
-        is_recorded=_always,
+        recording_rule=_is_always_recorded,
     ),
     ScoringOption(
         name="samples",
@@ -718,23 +778,23 @@ SCORING_OPTIONS: Final[tuple[ScoringOption, ...]] = (
         is_for_calls=True,
         from_python=_samples_file,
         json_type=str | None,
-        is_recorded=_always,
-        setting=_samples_setting,
+        recording_rule=_is_always_recorded,
+        signature_rule=_samples_part,
     ),
     ScoringOption(
         name="metrics",  # no switch: it follows from the columns of tables
         argument=None,
         to_json=list,
         json_type=tuple[str, ...],
-        is_recorded=_has_samples,
-        setting=_no_setting,
+        recording_rule=_has_samples,
+        signature_rule=_no_part,
     ),
     ScoringOption(
         name="follow",
         switch="--follow",
         value_name="VERSION",
         meaning=f"Edition of the reference whose rules apply: {_editions_text()}",
-        rule=Rule.EDITION,
+        topic=OptionTopic.EDITION,
         choices=tuple(EDITIONS),
     ),
     ScoringOption(
@@ -742,7 +802,7 @@ SCORING_OPTIONS: Final[tuple[ScoringOption, ...]] = (
         switch="--mention-types",
         value_name="NAME",
         meaning="How to read pools without mention types; assume-name counts their answers as names",
-        rule=Rule.EDITION,
+        topic=OptionTopic.EDITION,
         choices=tuple(MENTION_TYPES),
     ),
 )
@@ -774,23 +834,24 @@ class CallArguments(ScoringArguments, total=False):
     samples: str | os.PathLike[str] | None
 
 
-def options_in_order(*rules: Rule) -> list[ScoringOption]:
-    """Return the options with a switch that have these topics, topic by topic."""
+def options_in_order(*topics: OptionTopic) -> list[ScoringOption]:
+    """Return the options with a switch that belong to these topics, in the order of the topics."""
     options = []
-    for rule in rules:
-        options += [option for option in SWITCHES if option.rule is rule]
+    for topic in topics:
+        options += [option for option in SWITCHES if option.topic is topic]
     return options
 
 
 def options_of_values(values: Mapping[str, Any]) -> Options:
-    """Return options with these values, which are given by the names of the options in JSON; others have defaults.
+    """Return options with the given values; options without a given value have their defaults.
 
-    In JSON the sides of the policy are options by themselves. Raises UsageError for impossible values.
+    `values` has each value by the name of its option in JSON, where the sides of the policy are options, too:
+    `{"right": ("CORRECT",), "expand": "CSX"}`. Raises UsageError for impossible values.
     """
     fields_of_options = dict(values)
     fields_of_policy = {}
     for option in SCORING_OPTIONS:
-        if option.is_side and option.name in fields_of_options:
+        if option.is_policy_side and option.name in fields_of_options:
             fields_of_policy[option.name] = fields_of_options.pop(option.name)
     if fields_of_policy:
         fields_of_options["policy"] = Policy(**fields_of_policy)
@@ -798,21 +859,21 @@ def options_of_values(values: Mapping[str, Any]) -> Options:
 
 
 def switch_words(options: Options) -> list[str]:
-    """Return the words of a command line that sets these options, except the policy and its limits.
+    """Return the words of a command line that sets these options, except for the policy and the limits.
 
-    Options that have no effect or their default may be left out.
+    For example, `["-discipline", "ASSESSED", "-expand", "CSX"]`. Options that origins do not record are left out.
     """
     words = []
     for option in SWITCHES:
-        is_of_policy = option.rule in (Rule.POLICY, Rule.LIMITS)
-        if not is_of_policy and option.is_recorded(option, options):
+        is_of_policy = option.topic in (OptionTopic.POLICY, OptionTopic.LIMITS)
+        if not is_of_policy and option.is_recorded(options):
             words += option.words(option.value_of(options))
     return words
 
 
-_LIMITS: Final = "justifications"
-_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,63}")
-_FORM: Final = "NAME:right=A:B,wrong=C:D,ignore=E,justifications=1:3"
+_LIMITS_KEY: Final = "justifications"
+_POLICY_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,63}")
+_POLICY_FORM: Final = "NAME:right=A:B,wrong=C:D,ignore=E,justifications=1:3"
 
 
 def read_policies(
@@ -821,9 +882,9 @@ def read_policies(
     """Return the policies that the values of `--policy` switches (`words`) describe.
 
     Each value is the `NAME` of a published policy, or `NAME:right=...,wrong=...,ignore=...,justifications=A:B`. Parts
-    that are left out are taken from `base`, whose policy was typed as `texts`: the categories of each side, such as
-    `RIGHT`, with colons. Messages name the `switch`. Raises UsageError for a value that cannot be read, for an
-    impossible policy, and for a name that is given twice.
+    that are left out are taken from the options `base`. `texts` has the sides of the policy of `base` as they were
+    typed, such as `{"RIGHT": "CORRECT:INEXACT"}`. Messages name the `switch`. Raises UsageError for a value that cannot
+    be read, for an impossible policy, and for a name that is given twice.
     """
     policies = [_read_policy(word, base, texts, switch) for word in words]
     count_by_name = Counter([policy.name.casefold() for policy in policies])
@@ -836,31 +897,35 @@ def read_policies(
 def _read_policy(text: str, base: Options, texts: dict[str, str], switch: str) -> NamedPolicy:
     """Return the policy that the value of one switch (`text`) describes: `NAME` or `NAME:right=...,wrong=...`.
 
-    `read_policies` explains the other arguments. Raises UsageError for a value that cannot be read.
+    The other arguments are those of `read_policies`. Raises UsageError for a value that cannot be read.
     """
     name, colon, parts = text.partition(":")
-    if not _NAME.fullmatch(name):
+    if not _POLICY_NAME.fullmatch(name):
         raise UsageError(
             f"{switch} {text}: a name is made of letters, digits and ._+- and begins with one of the former"
         )
     limits = base.justifications
 
-    # A name alone is the name of a published policy.
+    # A name without parts is the name of a published policy.
     if not colon:
         if name not in PRESETS:
-            raise UsageError(f"{switch} {name}: no such preset; there are {', '.join(PRESETS)}, others are {_FORM}")
+            raise UsageError(
+                f"{switch} {name}: no such preset; there are {', '.join(PRESETS)}, others are {_POLICY_FORM}"
+            )
         if base.edition.has_limits:
             return PRESETS[name]
         return replace(PRESETS[name], justifications=limits)
 
     # Each part replaces a side of the policy or its limits.
     text_by_side = dict(texts)
-    legal_keys = (*[side.lower() for side in SIDES], _LIMITS)
+    legal_keys = (*[side.lower() for side in SIDES], _LIMITS_KEY)
     for part in parts.split(","):
         key, equals, value = part.partition("=")
         if not equals or key not in legal_keys:
-            raise UsageError(f"{switch} {text}: {part or 'an empty part'} is not understood; the form is {_FORM}")
-        if key != _LIMITS:
+            raise UsageError(
+                f"{switch} {text}: {part or 'an empty part'} is not understood; the form is {_POLICY_FORM}"
+            )
+        if key != _LIMITS_KEY:
             text_by_side[key.upper()] = value
         elif base.edition.has_limits:
             limits = Justifications.parse(value)
@@ -869,19 +934,21 @@ def _read_policy(text: str, base: Options, texts: dict[str, str], switch: str) -
 
     categories_by_side = {}
     for side in SIDES:
-        categories = [category for category in listed(text_by_side[side]) if category]
+        categories = [category for category in split_at_colons(text_by_side[side]) if category]
         categories_by_side[side.lower()] = tuple(categories)
     return NamedPolicy(name, Policy(**categories_by_side), limits, text_by_side)
 
 
-# The name of the entry in an origin which says that several runs of one call or file were scored separately.
-APART: Final = "runs_apart"
+# The entry of an origin which says that the runs of a call, or of a file, were scored separately.
+SCORED_SEPARATELY: Final = "runs_apart"
 
 
-def origin_of(options: Options, inputs: Sequence[InputDigest], has_ldc_index: bool, *, validated: bool) -> Origin:
-    """Return the origin of scores: the task, the options, the inputs, and the settings of the signature.
+def origin_of(
+    options: Options, inputs: Sequence[InputDigest], has_ldc_index: bool, *, are_runs_validated: bool
+) -> Origin:
+    """Return the origin of scores: the task, the options, the inputs, and the parts of the signature.
 
-    `validated` says whether the runs were validated before they were scored.
+    `are_runs_validated` says whether the runs were validated before they were scored.
     """
     measure = default_measure(COLD_START_MODE, with_ldc=has_ldc_index, has_rankings=options.edition.has_rankings)
     origin = Origin(
@@ -891,17 +958,17 @@ def origin_of(options: Options, inputs: Sequence[InputDigest], has_ldc_index: bo
         settings=tuple(_settings(options, inputs)),
         measure=str(measure),
     )
-    if validated:
+    if are_runs_validated:
         origin = origin.with_option("validate", True, "validate=true")
     return origin
 
 
 def _settings(options: Options, inputs: Sequence[InputDigest]) -> Iterator[str]:
-    """Yield the parts of a signature that the options give, such as `kb` and `1:3`.
+    """Yield what the options add to the signature of scores: `kb`, `1:3`, ...
 
     `inputs` are the files that were read. If an option names a file, the signature has the digest of the file.
     """
-    for option in options_in_order(Rule.EDITION, Rule.POLICY, Rule.LIMITS, Rule.SCORING):
-        setting = option.setting(option, options, inputs)
-        if setting is not None:
-            yield setting
+    for option in options_in_order(OptionTopic.EDITION, OptionTopic.POLICY, OptionTopic.LIMITS, OptionTopic.SCORING):
+        part = option.signature_part(options, inputs)
+        if part is not None:
+            yield part

@@ -20,7 +20,7 @@ from cs_score.base.outputs import blocks_of, encoded
 from cs_score.base.records import Record
 from cs_score.coldstart.judging import Counts, Labels, Tally, labels_without, pre_policy_category
 from cs_score.coldstart.lines import Response, load_order
-from cs_score.coldstart.options import LATEST, Edition, Options, is_nothing
+from cs_score.coldstart.options import LATEST, Edition, Options, is_left_out
 from cs_score.coldstart.ranking import Ranking
 from cs_score.coldstart.result import AveragePrecision, Result, ScoredRun, ScoreRow, UnitResult, tallies_of
 from cs_score.problems.log import NO_PLACE, Problem
@@ -551,7 +551,7 @@ def params_text_of_options(
         words += [f"-{side.lower()}", text]
     words += rest
     quoted_words = [shlex.quote(word) for word in words]
-    return params_text(quoted_words, folder, policy_texts, has_samples=not is_nothing(options.samples))
+    return params_text(quoted_words, folder, policy_texts, has_samples=not is_left_out(options.samples))
 
 
 class Output(Record):

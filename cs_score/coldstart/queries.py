@@ -27,7 +27,7 @@ from cs_score.base.records import Record, replace
 from cs_score.base.signature import QUERIES
 from cs_score.base.sources import SPACE, Input, InputDigest
 from cs_score.coldstart.forms import command_removing_blanks, decoded_text, why_no_queries
-from cs_score.coldstart.options import LATEST, Edition, listed
+from cs_score.coldstart.options import LATEST, Edition, split_at_colons
 from cs_score.coldstart.tab_files import DocumentLengths, Span, SpanProblem, cut_span, outside_document
 from cs_score.problems.log import Detail, Place, ProblemLog
 
@@ -751,7 +751,7 @@ def select_queries(
                 "-queries is read from a file, not from a pipe", file=query_selection, remedy="write it into a file"
             )
         if not os.path.isfile(query_selection):
-            ids = [_ListedQuery(query_id) for query_id in listed(query_selection)]
+            ids = [_ListedQuery(query_id) for query_id in split_at_colons(query_selection)]
             return _select_items(ids, queries, problems, file=None)
         list_file = query_selection
     return _select_items(_listed_in_file(list_file), queries, problems, file=query_selection)

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from cs_score.base.records import asdict
 from cs_score.base.signature import GOLD, POOL, QUERIES, RUN, Origin
-from cs_score.coldstart.options import EDITIONS, LATEST, PRESETS, Rule, options_in_order
+from cs_score.coldstart.options import EDITIONS, LATEST, PRESETS, OptionTopic, options_in_order
 from cs_score.measures.registry import COLD_START_MODE
 from cs_score.pages.page import Block, Code, Section, table_of_rows
 from cs_score.tasks import mode_named, words_of
@@ -155,8 +155,8 @@ def _scoring_words(options: Mapping[str, Any]) -> list[str]:
     """Return the options of scoring that an origin has, as words of a command line."""
     has_limits = EDITIONS[options.get("follow") or LATEST.name].has_limits
     words = []
-    for option in options_in_order(Rule.POLICY, Rule.LIMITS, Rule.SCORING, Rule.EDITION):
-        if option.rule is not Rule.LIMITS or has_limits:
+    for option in options_in_order(OptionTopic.POLICY, OptionTopic.LIMITS, OptionTopic.SCORING, OptionTopic.EDITION):
+        if option.topic is not OptionTopic.LIMITS or has_limits:
             words += _option_words(option.switch, options.get(option.name))
     return words
 

@@ -131,7 +131,7 @@ def _errors_of_classes(
     while remaining and len(errors) < MOST_REFUSED:
         problems_of_tree = ProblemLog()
         try:
-            build_tree(links.linked_query(query), remaining, links, problems_of_tree, loading.query_set.edition)
+            build_tree(links.link_first_hop_query(query), remaining, links, problems_of_tree, loading.query_set.edition)
         except InputError as error:
             errors.append(error)
             others = [line for line in remaining if not _is_about(error, line)]

@@ -614,7 +614,7 @@ def _creating_documents(loading: Loading) -> dict[str, str]:
     skipped_lines = deque(loading.links.skipped_lines)
     for index, assessment in enumerate(loading.links.assessments):
         # Skipped lines are in their own list; those before this assessment in the file come first.
-        while skipped_lines and skipped_lines[0].accepted_before <= index:
+        while skipped_lines and skipped_lines[0].accepted_line_count <= index:
             skipped_line = skipped_lines.popleft()
             document_by_query.setdefault(skipped_line.target, skipped_line.docid)
         document_by_query.setdefault(assessment.target, assessment.docid)

@@ -242,7 +242,7 @@ def check_scores(group: Mapping[str, Any], dimension: str) -> None:
 
 def with_unassessed_wrong(policy: Policy) -> Policy:
     """The policy in which UNASSESSED is wrong and nothing else."""
-    sides = {side.lower(): [item for item in policy.items(side) if item != "UNASSESSED"] for side in SIDES}
+    sides = {side.lower(): [item for item in policy.categories_on(side) if item != "UNASSESSED"] for side in SIDES}
     return Policy(**{side: (*items, *(["UNASSESSED"] if side == "wrong" else [])) for side, items in sides.items()})
 
 

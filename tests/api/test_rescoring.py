@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 
 import cs_score as cs
 from cs_score.base.records import replace
-from cs_score.coldstart.options import POLICY_ITEMS, PRESETS
+from cs_score.coldstart.options import POLICY_CATEGORIES, PRESETS
 from tests.coldstart.worlds import BASE, RUN_ID, World, worlds
 
 LIMITS: Final = st.sampled_from(("1:3", "1:1", "M:M", "2:9", "0:2", "0:M", "1:M"))
 
 
 def _side(side: str) -> st.SearchStrategy[tuple[str, ...]]:
-    legal = sorted(name for name, item in POLICY_ITEMS.items() if side in item.sides)
+    legal = sorted(name for name, item in POLICY_CATEGORIES.items() if side in item.sides)
     return st.lists(st.sampled_from(legal), max_size=3).map(tuple)
 
 

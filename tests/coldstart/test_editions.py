@@ -87,7 +87,7 @@ def test_the_page_of_editions_names_rules() -> None:
     page = (ROOT / "docs" / "guides" / "earlier-years.md").read_text(encoding="utf-8")
     rows = [row.split("|") for row in page.splitlines() if row.count("|") == 6]
     named = {name for row in rows for name in re.findall(r"`(\w+)`", row[5])}
-    assert named == {"policy", *Edition.__struct_fields__} - {"name", "scored", "wrong", "ignore"}
+    assert named == {"policy", *Edition.__struct_fields__} - {"name", "evaluation", "wrong", "ignore"}
 
 
 def test_explanations_name_the_rule_of_the_edition() -> None:

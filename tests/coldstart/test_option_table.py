@@ -13,8 +13,8 @@ import pytest
 
 import cs_score
 from cs_score.analysis.recorded import cold_start_options
-from cs_score.cli.core import load
-from cs_score.coldstart.options import SCORING_OPTIONS, SWITCHES, USUAL, CallArguments, Options, switch_words
+from cs_score.cli.core import load_command
+from cs_score.coldstart.options import DEFAULT_OPTIONS, SCORING_OPTIONS, SWITCHES, CallArguments, Options, switch_words
 
 ROOT = Path(__file__).parents[2]
 GOLD = [str(ROOT / "queries/ldc-queries.xml"), str(ROOT / "assessments/pool-2016.tab")]
@@ -140,7 +140,7 @@ def test_a_batch_takes_it(with_two_more: Path) -> None:
 
 def test_every_field_has_its_row_and_every_row_its_field() -> None:
     fields = {*Options.__struct_fields__}
-    names = {option.name for option in SCORING_OPTIONS if not option.is_side}
+    names = {option.name for option in SCORING_OPTIONS if not option.is_policy_side}
     assert fields - names == {"policy"}
     assert names <= fields
 
@@ -165,7 +165,7 @@ def test_what_json_records_makes_the_same_options() -> None:
 
 
 def test_words_of_a_command_line_leave_out_what_is_as_usual() -> None:
-    assert switch_words(USUAL) == ["-discipline", "ASSESSED"]
+    assert switch_words(DEFAULT_OPTIONS) == ["-discipline", "ASSESSED"]
     assert switch_words(Options(runids=("a", "b"), mention_types="assume-name")) == [
         "-discipline", "ASSESSED", "-runids", "a:b", "--mention-types", "assume-name",
     ]  # fmt: skip
@@ -173,5 +173,5 @@ def test_words_of_a_command_line_leave_out_what_is_as_usual() -> None:
 
 @pytest.mark.parametrize("verb", ["score", "batch", "explain"])
 def test_every_verb_has_the_switches_of_the_table(verb: str) -> None:
-    names = {option.long for option in load(verb).options}
+    names = {option.long_name for option in load_command(verb).options}
     assert {option.switch for option in SWITCHES if not option.is_for_calls} <= names

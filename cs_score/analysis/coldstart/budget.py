@@ -15,7 +15,7 @@ from cs_score.analysis.coldstart.scored import Progress, silent
 from cs_score.base.records import Record, replace
 from cs_score.coldstart.judging import Tally
 from cs_score.coldstart.lines import Assessment, Response
-from cs_score.coldstart.options import DUPLICATE, IGNORE, RIGHT, SIDES, WRONG, Policy, Side
+from cs_score.coldstart.options import DUPLICATE, IGNORE, RIGHT, SIDES, WRONG, Policy, PolicySide
 
 
 class Kind(NamedTuple):
@@ -26,7 +26,7 @@ class Kind(NamedTuple):
     """
 
     category: str
-    side: Side | None
+    side: PolicySide | None
 
 
 KINDS: Final[dict[str, Kind]] = {
@@ -163,7 +163,7 @@ def _why_not_wrong(category: str, policy: Policy) -> str:
     """Return in words how a policy counts the lines of a category; an empty text if it counts them as wrong."""
     if category == MISSED:
         return ""
-    sides = [side for side in SIDES if category in policy.items(side)]
+    sides = [side for side in SIDES if category in policy.categories_on(side)]
     if category == DUPLICATE:  # only the last side that lists duplicates counts
         sides = sides[-1:]
     if WRONG in sides:
@@ -201,12 +201,12 @@ def correction_of(kinds: Iterable[str], effects: Effects, policy: Policy, faults
     return replace(change, added=added_lines, policy=None if new_policy == policy else new_policy)
 
 
-def move_category(policy: Policy, category: str, source: Side, target: Side) -> Policy:
+def move_category(policy: Policy, category: str, source: PolicySide, target: PolicySide) -> Policy:
     """Return a policy in which a category is moved from one side to the end of another."""
-    items_by_side: dict[Side, tuple[str, ...]] = {}
+    items_by_side: dict[PolicySide, tuple[str, ...]] = {}
     for side in SIDES:
-        items_by_side[side] = policy.items(side)
-    items_by_side[source] = tuple([item for item in policy.items(source) if item != category])
+        items_by_side[side] = policy.categories_on(side)
+    items_by_side[source] = tuple([item for item in policy.categories_on(source) if item != category])
     if category not in items_by_side[target]:
         items_by_side[target] = (*items_by_side[target], category)
     return Policy(right=items_by_side[RIGHT], wrong=items_by_side[WRONG], ignore=items_by_side[IGNORE])

@@ -182,7 +182,7 @@ class LineWriter:
         ]
         if self.has_nodes:
             columns.append(f"{self._node_stem}{index + 1}")
-        follow_on = self._run.links.follow_on(answer.target)
+        follow_on = self._run.links.find_follow_on(answer.target)
         assert follow_on is not None  # every answer of the pool has created its follow-on query
         return Response(
             index=index,

@@ -111,7 +111,7 @@ class Reachability:
 
 def _is_counted(assessment: Assessment, scored: AnalysedRun) -> bool:
     """Return whether lines can be matched to this assessment: of several assessments of an answer only one counts."""
-    follow_on = scored.run.links.follow_on(assessment.target)
+    follow_on = scored.run.links.find_follow_on(assessment.target)
     if follow_on is None:
         return False
     judgement = follow_on.judgement_of(assessment.query, assessment.answer)
@@ -159,7 +159,7 @@ def _nodes_with_wrong_lines(
         if node is None:
             continue
         lines = []
-        for line in scored.run.links.nodes[node]:
+        for line in scored.run.links.lines_by_node[node]:
             if line.run_id == scored.run_id and unit_of(line.query.base_id) == unit.id:
                 lines.append(line)
         if len(lines) > 1:

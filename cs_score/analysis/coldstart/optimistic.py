@@ -272,8 +272,8 @@ def _score_with(scored: AnalysedRun, new_assessments: Sequence[Assessment]) -> A
     for line in run.links.responses:
         follow_on = links.follow_ons.get(line.target)
         links.responses.append(line if follow_on is None else replace(line, follow_on=follow_on))
-    for name, lines in run.links.nodes.items():
-        links.nodes[name] = [links.responses[line.index] for line in lines]
+    for name, lines in run.links.lines_by_node.items():
+        links.lines_by_node[name] = [links.responses[line.index] for line in lines]
     gold = run.gold.with_fields(links=links, assessments_by_query=group_by_query(links.assessments))
     run = replace(run, gold=gold, links=links, lines_by_run_id=group_by_unit(gold, links.responses))
     return score_for_analysis(run, scored.policy, scored.run_id)
@@ -284,7 +284,7 @@ def _follow_ons_with(run: Run, new_assessments: Sequence[Assessment]) -> dict[st
     follow_ons: dict[str, FollowOn] = {}
     for assessment in new_assessments:
         if assessment.target not in follow_ons:
-            follow_on = run.links.follow_on(assessment.target)
+            follow_on = run.links.find_follow_on(assessment.target)
             assert follow_on is not None  # a line of the run gives the answer
             follow_ons[assessment.target] = follow_on.copy()
         follow_ons[assessment.target].add(assessment)

@@ -197,7 +197,7 @@ class QueryLines:
         if line.node is None:
             return not self._is_without_credit(line)
         # All lines of a node decide together whether it is named, and only right lines depend on that.
-        return not all(self._is_without_credit(node_line) for node_line in self._links.nodes[line.node])
+        return not all(self._is_without_credit(node_line) for node_line in self._links.lines_by_node[line.node])
 
     def _is_without_credit(self, line: Response) -> bool:
         """Return whether a line is known to be neither right nor the duplicate of a right line."""
@@ -256,7 +256,7 @@ class QueryLines:
         changed_nodes = dict.fromkeys([line.node for line in lines if line.node is not None])
         vanishing_nodes: set[str] = set()
         for name in changed_nodes:
-            if all(line.index in indexes for line in self._links.nodes[name]):
+            if all(line.index in indexes for line in self._links.lines_by_node[name]):
                 vanishing_nodes.add(name)
         return _Losses(indexes, changed_nodes, vanishing_nodes)
 
@@ -270,16 +270,16 @@ class QueryLines:
         if any(child not in losses.vanishing_nodes for child in children):
             return None
         parent = parent_node(node.name)
-        if node.level and parent not in self._links.nodes:
+        if node.level and parent not in self._links.lines_by_node:
             return None
         if node.name in losses.vanishing_nodes:
             return Move(node, None, None)
         if node.level and parent in losses.changed_nodes:
             return None
-        remaining_lines = [line for line in self._links.nodes[node.name] if line.index not in losses.indexes]
+        remaining_lines = [line for line in self._links.lines_by_node[node.name] if line.index not in losses.indexes]
         confidence = self._confidence_of(remaining_lines)
         if node.level:
-            confidence *= self._confidence_of(self._links.nodes[parent])
+            confidence *= self._confidence_of(self._links.lines_by_node[parent])
         first_line = min(remaining_lines, key=lambda line: line.number)
         moved_node = replace(node, confidence=confidence, first_line=first_line)
         return Move(node, moved_node, _rank_key(moved_node))

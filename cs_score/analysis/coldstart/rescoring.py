@@ -224,7 +224,7 @@ class Rescoring:
         if run.limits.justifications_per_node is None:
             self._check_limits(remaining_lines, change)
         if is_ranked:
-            links.nodes.update(_lines_by_node(remaining_lines))
+            links.lines_by_node.update(_lines_by_node(remaining_lines))
         return replace(run, gold=gold, links=links, lines_by_run_id=group_by_unit(gold, remaining_lines))
 
     def _only_appends(self, change: Change) -> bool:
@@ -248,7 +248,7 @@ class Rescoring:
                 links.node_by_follow_on[line.query.short_id] = parent_node
         all_lines = [*lines, *_with_nodes(new_lines, links.node_by_follow_on)]
         if is_ranked:
-            links.nodes.update(_lines_by_node(all_lines))
+            links.lines_by_node.update(_lines_by_node(all_lines))
         return replace(self._run, links=links, lines_by_run_id=group_by_unit(self._run.gold, all_lines))
 
     def _renumber(self, lines: Iterable[Response], change: Change, added_lines: Sequence[Response]) -> list[Response]:
@@ -334,7 +334,7 @@ class Rescoring:
         gold = run.gold
         if compares_values(gold.options.discipline):
             _require_known_classes(queries, run)
-        nodes = RunNodes(run.links.nodes, run.limits.justifications_per_node)
+        nodes = RunNodes(run.links.lines_by_node, run.limits.justifications_per_node)
         matched_unit = self._unit_with_assessments(unit_id, queries, run, change)
         policy = change.policy or self._scored.policy
         result: UnitResult | None = None

@@ -226,7 +226,7 @@ class PreparedColdStart(Prepared):
             return prepared.origin(run, digest, policy)
         options = self._policy_by_name[policy].options(self.plan.options)
         has_ldc_index = bool(self.gold.query_set.ldc_id_by_query)
-        origin = origin_of(options, [*self.digests, digest], has_ldc_index, validated=self.plan.validates)
+        origin = origin_of(options, [*self.digests, digest], has_ldc_index, are_runs_validated=self.plan.validates)
         layout = self.plan.layout
         return self.run_origin(
             origin, self._unit, policy=policy, fields=layout.fields, tabs=layout.tabs, json=self.plan.with_json

@@ -33,6 +33,7 @@ class UnitShare(Record):
 Label: TypeAlias = Literal["right", "wrong", "ignored", "not counted"]
 
 _BEST_FIRST: Final[tuple[Label, ...]] = ("right", "wrong", "ignored", "not counted")
+"""The labels of lines from the best one to the worst one."""
 
 
 class AnswerLabel(Record):
@@ -113,13 +114,17 @@ def diff(
         measure = str(b.headline)
     shared_measure = a.measure(measure)
     b.measure(str(shared_measure))  # raises if B has no score by it
+    # The units and their contributions to the difference
     side_a = _side_of(a, names[0], shared_measure)
     side_b = _side_of(b, names[1], shared_measure)
     sums_a = dict(zip(side_a.table.ids, side_a.table.rows))
     sums_b = dict(zip(side_b.table.ids, side_b.table.rows))
-    units = [UnitShare(*share) for share in shares_of(sums_a, sums_b, shared_measure)]
+    units = []
+    for share in shares_of(sums_a, sums_b, shared_measure):
+        units.append(UnitShare(unit=share.name, a=share.a, b=share.b, contribution=share.contribution))
     different_units = [unit for unit in units if sums_a.get(unit.unit) != sums_b.get(unit.unit)]
     different_units.sort(key=lambda unit: -abs(unit.contribution or 0.0))
+    # The fields that the differences of all tasks have
     unit_name = _name_of_units(a, b)
     sides = Sides(
         a=side_a,
@@ -131,7 +136,8 @@ def diff(
         has_contributions=all(unit.contribution is not None for unit in units),
     )
     head = head_of(sides, resampling)
-    head["notes"] += tuple(undefined_notes({names[0]: a.result.undefined, names[1]: b.result.undefined}))
+    reasons_by_name = {names[0]: a.result.undefined, names[1]: b.result.undefined}
+    head["notes"] += tuple(undefined_notes(reasons_by_name))
     answers = _answer_pairs(a, b)
     classes = _class_pairs(a, b)
     return RunDifference(
@@ -227,7 +233,7 @@ def _outcome_of_answer(label_a: AnswerLabel | None, label_b: AnswerLabel | None)
 def _counts_alike(pair: AnswerPair) -> bool:
     """Return whether an answer has the same label, category and class in both runs; its lines may be others."""
     if pair.a is None or pair.b is None:
-        return pair.a is pair.b
+        return pair.a is None and pair.b is None
     meaning_a = (pair.a.label, pair.a.category, pair.a.class_name)
     meaning_b = (pair.b.label, pair.b.category, pair.b.class_name)
     return meaning_a == meaning_b

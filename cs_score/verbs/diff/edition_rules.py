@@ -16,7 +16,7 @@ from cs_score.coldstart.options import Edition, Options
 POLICY: Final = "policy"
 """The rule that means both sides of an edition's own policy: a category that leaves one side comes to the other."""
 
-_NO_RULES: Final = ("name", "scored", "wrong", "ignore")
+_NO_RULES: Final = ("name", "evaluation", "wrong", "ignore")
 """The fields of an edition that are no rules of their own."""
 
 
@@ -62,9 +62,11 @@ def rules_of(a: AnalysedRun, b: AnalysedRun) -> list[EditionRule]:
     """
     if a.again is None or a.run.gold.options.edition == b.run.gold.options.edition:
         return []
+    # The rules that change something each by itself
     rules = _edition_rules(a, b)
     if a.policy.texts() != b.policy.texts():
         rules.append(_rule_alone(a, POLICY, a.policy.texts(), b.policy.texts(), {"policy": b.policy}))
+    # The other rows that differ
     explained_rows: set[tuple[str, str, str]] = set()
     for rule in rules:
         explained_rows.update([(row.table, row.row, row.level) for row in rule.rows])
@@ -99,11 +101,12 @@ def _rule_alone(
     """
     assert a.again is not None
     rule = EditionRule(rule=name, a=value_a, b=value_b)
-    options = _MixedOptions(**{**asdict(a.run.gold.options), **option_changes})
+    option_values = asdict(a.run.gold.options)
+    option_values.update(option_changes)
     try:
-        scored_again = a.again(options)
-    except InputError as stop:
-        return replace(rule, reason=str(stop))
+        scored_again = a.again(_MixedOptions(**option_values))
+    except InputError as refusal:
+        return replace(rule, reason=str(refusal))
     return replace(rule, rows=_row_differences(a, scored_again))
 
 

@@ -41,11 +41,12 @@ def diff(
         has_contributions=pair.has_contributions,
     )
     head = head_of(sides, resampling)
+    heads = {"a": a.head, "b": b.head} if a.head or b.head else UNSET
     differing = pair.answers()
     return EvidenceDifference(
         task=task.mode.name,
         **head,
-        heads={"a": a.head, "b": b.head} if a.head or b.head else UNSET,
+        heads=heads,
         top=UNSET if top is None else top,
         units=tuple(pair.units()[:top]),
         answers=tuple(differing.answers[:top]),

@@ -37,7 +37,8 @@ class ExaminedPair:
         self.a = Examination(a, measure)
         self.b = Examination(b, measure)
         self._mode = a.mode
-        self._names: Mapping[UnitKey, UnitName] = self.b.name_by_key | self.a.name_by_key
+        # A unit that both have is called as in A.
+        self._names: Mapping[UnitKey, UnitName] = {**self.b.name_by_key, **self.a.name_by_key}
         self._contributions = contributions_of(self.a.rows, self.b.rows, self.a.formula)
 
     @cached_property
@@ -63,6 +64,7 @@ class ExaminedPair:
 
     def groups(self) -> dict[str, tuple[GroupDifference, ...]]:
         """Return the groups of units by dimension, with their scores in A and B and their contributions."""
+        # The groups of each unit, and then the units of each group
         keys = list(self._contributions)
         groups_of_units = []
         for key in keys:
@@ -102,7 +104,8 @@ class ExaminedPair:
                 if _judgment_text(answer.a) != _judgment_text(answer.b):
                     answers.append(answer)
         outcomes = []
-        for noun in sorted({noun for noun, _ in counts}):
+        nouns = {noun for noun, _ in counts}
+        for noun in sorted(nouns):
             for outcome in PairOutcome:
                 outcomes.append(OutcomeCount(noun, outcome, counts[noun, outcome]))
         return DifferingAnswers(answers, tuple(outcomes))

@@ -11,7 +11,7 @@ from cs_score.analysis.outcomes import heading
 from cs_score.base.records import asdict, replace
 from cs_score.evidence.mode import Mode
 from cs_score.tables.layout import Column, Format, Layout, columns
-from cs_score.verbs.diff.evidence_documents import EvidenceDifference
+from cs_score.verbs.diff.evidence_documents import EvidenceDifference, Judgment
 
 _SIDES: Final = (Column("a", "A"), Column("b", "B"))
 _CONTRIBUTION: Final = Column("contribution", format=Format.GAIN)
@@ -80,17 +80,22 @@ def _differing_unit_rows(difference: EvidenceDifference) -> Iterator[Mapping[str
 def _answer_rows(difference: EvidenceDifference, *, is_whole: bool = False) -> Iterator[Mapping[str, Any]]:
     """Yield a row for each answer that was judged differently; texts are shortened unless the table `is_whole`."""
     for answer in difference.answers:
-        cells: dict[str, str | None] = {"value": short_value_text(answer.value), "a": None, "b": None}
-        for side, judgment in (("a", answer.a), ("b", answer.b)):
-            if judgment is not None:
-                cells[side] = f"{'right' if judgment.right else 'wrong'}: {judgment.judgment}"
+        value: str | None = short_value_text(answer.value)
+        a = _judgment_in_words(answer.a)
+        b = _judgment_in_words(answer.b)
         if not is_whole:
-            cells = {
-                "value": shorten(cells["value"], SHORT_VALUE),
-                "a": shorten(cells["a"], _SHORT_JUDGMENT),
-                "b": shorten(cells["b"], _SHORT_JUDGMENT),
-            }
-        yield {"name": unit_name(answer), "part": answer.part, **cells}
+            value = shorten(value, SHORT_VALUE)
+            a = shorten(a, _SHORT_JUDGMENT)
+            b = shorten(b, _SHORT_JUDGMENT)
+        yield {"name": unit_name(answer), "part": answer.part, "value": value, "a": a, "b": b}
+
+
+def _judgment_in_words(judgment: Judgment | None) -> str | None:
+    """Return how a part was judged, with its label before: `wrong: not in gold`; None stays None."""
+    if judgment is None:
+        return None
+    label = "right" if judgment.right else "wrong"
+    return f"{label}: {judgment.judgment}"
 
 
 def text_of(mode: Mode, difference: EvidenceDifference, terminal_width: int | None, top: int | None = None) -> str:

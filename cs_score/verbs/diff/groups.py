@@ -20,7 +20,7 @@ from cs_score.base.records import Record, replace
 from cs_score.coldstart.queries import Query
 from cs_score.coldstart.result import ALL_LEVELS
 from cs_score.coldstart.unit_statistics import unit_table
-from cs_score.measures.registry import MICRO, Measure, divide, formula_of, sums_of
+from cs_score.measures.registry import MICRO, Measure, SumsFormula, divide, formula_of, sums_of
 
 Sums: TypeAlias = Sequence[float]
 """The summands of a unit, row or group in the sums from which a measure is computed."""
@@ -56,10 +56,21 @@ def shares_of(sums_a: Mapping[str, Sums], sums_b: Mapping[str, Sums], measure: M
     formula = formula_of([measure])
     shares = []
     for name, contribution in contributions_of(sums_a, sums_b, formula).items():
-        score_a = formula(sums_a[name], divide)[0] if name in sums_a else None
-        score_b = formula(sums_b[name], divide)[0] if name in sums_b else None
+        score_a = _score_of(sums_a.get(name), formula)
+        score_b = _score_of(sums_b.get(name), formula)
         shares.append(Share(name, score_a, score_b, contribution))
     return shares
+
+
+def _score_of(sums: Sums | None, formula: SumsFormula) -> float | None:
+    """Return the score that follows from the sums of a unit or group, by a formula for one measure.
+
+    It is None if there are no sums.
+    """
+    if sums is None:
+        return None
+    scores: Sequence[float] = formula(sums, divide)
+    return scores[0]
 
 
 class _GroupSums(NamedTuple):
@@ -190,8 +201,9 @@ _LINE_DIMENSIONS: Final = ("value_type", "language", "judgment", "mention_type",
 
 def _sums_by_line_groups(a: AnalysedRun, b: AnalysedRun, measure: Measure) -> Iterator[_GroupSums]:
     """Yield for each dimension in which the lines of a row may differ the summands of the groups of lines."""
-    entry_counts_a = count_table(a, measure, find_faults(a, Editor(a.run, a.run_id))).entry_counts
-    entry_counts_b = count_table(b, measure, find_faults(b, Editor(b.run, b.run_id))).entry_counts
+    entry_counts_a = _entry_counts_of(a, measure)
+    entry_counts_b = _entry_counts_of(b, measure)
+    # A column of the measure has a count of a table and a hop: `SF:ALL:right` has the count `right`.
     count_names = [column.rpartition(":")[2] for column in sums_of([measure])]
     for dimension in _LINE_DIMENSIONS:
         yield _GroupSums(
@@ -202,8 +214,14 @@ def _sums_by_line_groups(a: AnalysedRun, b: AnalysedRun, measure: Measure) -> It
         )
 
 
+def _entry_counts_of(scored: AnalysedRun, measure: Measure) -> EntryCounts:
+    """Return the counts of a run's lines and missed classes in the table of a measure."""
+    faults = find_faults(scored, Editor(scored.run, scored.run_id))
+    return count_table(scored, measure, faults).entry_counts
+
+
 def _sums_by_line_group(entry_counts: EntryCounts, dimension: str, count_names: Iterable[str]) -> dict[str, Sums]:
-    """Return the counts of each group of a dimension; `count_names` says which ones: `right`, `ground_truth` ..."""
+    """Return some counts of each group of a dimension: `{"NAM": [3.0, 4.0]}` for the names `right`, `ground_truth`."""
     sums_by_group: dict[str, Sums] = {}
     for (group,), group_counts in count_groups(entry_counts, [dimension]).items():
         sums_by_group[group] = [float(getattr(group_counts.counts, name)) for name in count_names]

@@ -44,15 +44,16 @@ class DifferencePage(PageMaker):
     def page(self) -> Page:
         """Return the page: scores, contributions of units, groups, rules, answers and classes."""
         document = self.document
-        layouts = {layout.name: layout for layout in view_of_differences(task_named(document.task)).layouts}
+        view = view_of_differences(task_named(document.task))
+        layouts = {layout.name: layout for layout in view.layouts}
         sections = [self._scores(), self._contributions(layouts["units"])]
         if document.groups:
-            group_tables = tables_of_document(layouts["groups"], document, "by")
-            sections.append(
-                Section("groups", "Scores by group", [charts_side_by_side(self.group_charts()), *group_tables])
-            )
+            group_blocks: list[Block] = [charts_side_by_side(self.group_charts())]
+            group_blocks += tables_of_document(layouts["groups"], document, "by")
+            sections.append(Section("groups", "Scores by group", group_blocks))
         if getattr(document, "rules", None):
-            sections.append(Section("rules", "Rules", list(tables_of_document(layouts["rules"], document, "rule"))))
+            rule_tables = list(tables_of_document(layouts["rules"], document, "rule"))
+            sections.append(Section("rules", "Rules", rule_tables))
         sections.append(self._answers())
         if getattr(document, "classes", None):
             layout = layout_with_cells(layouts["classes"], [Column("row")])
@@ -65,6 +66,7 @@ class DifferencePage(PageMaker):
     def _scores(self) -> Section:
         """Return the section of both scores, their difference with interval and tests, and the signatures."""
         document = self.document
+        # The difference with its interval, the scores, and the p-value
         interval = document.interval
         interval_text = ""
         if interval is not None and interval.low is not None:
@@ -78,6 +80,7 @@ class DifferencePage(PageMaker):
         if document.p is not None:
             p = f"{document.p:.4f}" if document.p >= 0.0001 else "<0.0001"
             facts.append(PageFact("p", p, document.family.test_in_words))
+        # What a reader must know of them
         blocks: list[Block] = [Facts([difference], is_main=True), Facts(facts)]
         blocks += answered_only_lines({"A": document.origins["a"], "B": document.origins["b"]})
         blocks += comparison_sentences(document)
@@ -122,13 +125,13 @@ class DifferencePage(PageMaker):
         for unit in drawn_units:
             rows.append(Bar(_name_of_unit(unit), 0.0, unit.contribution, f"{unit.contribution:+.4f}"))
         title = "Contributions to B - A"
-        about = ""
+        introduction = ""
         if len(rows) < len(contributing_units):
             title += f", the {len(rows)} largest"
-            about = f"The {len(rows)} largest of {len(contributing_units)}: "
+            introduction = f"The {len(rows)} largest of {len(contributing_units)}: "
         axis_title = getattr(document, "unit", unit_noun(document.task).capitalize())
         caption = Caption("contributions", title, f"contribution in {document.measure}", axis_title)
-        yield bars(caption, rows, introduction=about)
+        yield bars(caption, rows, introduction=introduction)
 
     def group_charts(self) -> Iterator[Drawing]:
         """Yield a chart for each dimension: the scores of A and B in its groups."""
@@ -193,6 +196,7 @@ def _outcome(answer: Any) -> str:
     if answer is None:
         return "not given"
     if hasattr(answer, "judgment"):
-        return f"{'right' if answer.right else 'wrong'}: {answer.judgment}"
+        label = "right" if answer.right else "wrong"
+        return f"{label}: {answer.judgment}"
     class_text = "" if answer.class_name is None else f", {answer.class_name}"
     return f"{answer.label}: {answer.category}{class_text} ({answer.file}:{answer.line})"

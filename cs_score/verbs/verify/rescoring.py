@@ -18,7 +18,7 @@ from cs_score.coldstart import documents as cold_start
 from cs_score.coldstart.converters import converter_for
 from cs_score.coldstart.gold import ColdStartGold, Run, open_gold, with_pool
 from cs_score.coldstart.linking import kind_of
-from cs_score.coldstart.options import APART, Options
+from cs_score.coldstart.options import SCORED_SEPARATELY, Options
 from cs_score.coldstart.outputs import ColumnLayout, file_blocks
 from cs_score.coldstart.result import Result
 from cs_score.coldstart.scorer import OneRun, runs_of, score_runs, score_separately
@@ -87,7 +87,7 @@ def _score_cold_start(options: Mapping[str, object], inputs: Sequence[FoundInput
     """
     scoring_options = cold_start_options(options, file, "origin.options")
     is_validated = options.get("validate") is True
-    is_apart = APART in options
+    is_apart = SCORED_SEPARATELY in options
     query_files = _files_of_role(inputs, QUERIES)
     named_files: dict[str, Input] = {}
     for role, input_file in named_inputs(scoring_options, inputs, file).items():

@@ -220,7 +220,7 @@ class _LdcRows:
         """
         full_id = ldc_query.full_id
         self._full_id = full_id
-        self._members_by_row = tables.mean_members(full_id, ldc_query.entry_points)
+        self._members_by_row = tables.member_rows_of_means(full_id, ldc_query.entry_points)
         best = tables.best_entry_point(ldc_query.entry_points)
         self._is_best = best.short_id == query_case.base_id
         best_full_id = query_case.case.run.gold.query_set.by_id[best.short_id].full_id
@@ -286,7 +286,7 @@ class Case:
         self.measure = None if self.fatal else scored.measure(measure)
         self.measures = self._measures_of_effects()
         self.unit_by_id = {unit.id: unit for unit in scored.result.units}
-        self.nodes = RunNodes(self.run.links.nodes, self.run.limits.justifications_per_node)
+        self.nodes = RunNodes(self.run.links.lines_by_node, self.run.limits.justifications_per_node)
         self.files = files_of_run(self.run)
         self._query_case_by_id: dict[str, QueryCase] = {}
 

@@ -78,7 +78,7 @@ def explain_category(line: Response, query_case: QueryCase) -> document.Category
     if placement is None or not labels:
         return None
     assessment = query_case.assessment_by_index.get(line.index)
-    kept_line = placement.kept_by_duplicate.get(line.index)
+    kept_line = placement.repeated_response_by_index.get(line.index)
     rule = "policies"
     name = judging.pre_policy_category(assessment)
     places: tuple[At, ...] = ()
@@ -103,7 +103,7 @@ def explain_category(line: Response, query_case: QueryCase) -> document.Category
 
 def _is_unnamed(line: Response, category: str, labels: Labels, query_case: QueryCase, placement: Placement) -> bool:
     """Return whether a line of a right category does not count, since its node has no name (rule nominal-mentions)."""
-    if line.index not in placement.nominal_lines:
+    if line.index not in placement.nominal_lines_by_index:
         return False
     if RIGHT in labels or REDUNDANT in labels:
         return False
@@ -145,7 +145,7 @@ def _why_incorrect_parent(line: Response, query_case: QueryCase, placement: Plac
 
 def _cached_why_not_named(line: Response, query_case: QueryCase, placement: Placement) -> Reason:
     """Return why a line or its node is not named, with the deciding lines; it is computed once for each node."""
-    node_lines = placement.nominal_lines[line.index]
+    node_lines = placement.nominal_lines_by_index[line.index]
     key = id(node_lines)  # the lines of a node share one list
     if key not in query_case.not_named_reasons:
         query_case.not_named_reasons[key] = _why_not_named(line, node_lines, placement, query_case.case)
@@ -228,7 +228,7 @@ def explain_label(line: document.LineSummary, category: document.Category, case:
         reason = _why_ignored_mention(line, case)
         return document.LabelStep(rule=category.rule, side=line.side, labels=line.labels, reason=reason)
     policy = case.policy
-    listing_sides = [side for side in SIDES if category.name in policy.items(side)]
+    listing_sides = [side for side in SIDES if category.name in policy.categories_on(side)]
     reasons = [f"-{side.lower()} lists {category.name}" for side in listing_sides]
     reason = " and ".join(reasons) or f"no switch lists {category.name}"
     if category.name == DUPLICATE and policy.duplicate_side is not None:

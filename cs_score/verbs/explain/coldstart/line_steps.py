@@ -170,7 +170,7 @@ def explain_asking(query: LinkedQuery, case: Case) -> document.Asked:
     names = [entry_point.name for entry_point in query_case.query.entry_points if entry_point.name]
     in_pool: tuple[At, ...] = ()
     if query.level:
-        follow_on = case.run.links.follow_on(query.short_id)
+        follow_on = case.run.links.find_follow_on(query.short_id)
         if follow_on is not None and follow_on.assessment is not None:
             in_pool = (at(follow_on.assessment),)
     return document.Asked(
@@ -260,7 +260,7 @@ def _why_other_node(line: Response, kept_lines: Sequence[Response], case: Case) 
     """Return why the node of the kept lines is preferred to the node of a discarded line."""
     own_lines: Sequence[Response] = [line]
     if line.node is not None:
-        own_lines = case.run.links.nodes[line.node]
+        own_lines = case.run.links.lines_by_node[line.node]
     node = kept_lines[0].node
     kept_confidence = _confidence_within_limits(kept_lines, case)
     own_confidence = _confidence_within_limits(own_lines, case)

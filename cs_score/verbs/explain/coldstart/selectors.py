@@ -104,7 +104,7 @@ class Selectors:
         if query is not None:
             full_id = query.full_id
             for base_id in query.expansion_ids or (short_id,):
-                queries.append(self._links.linked_query(self._query_by_id[base_id]))
+                queries.append(self._links.link_first_hop_query(self._query_by_id[base_id]))
         else:
             follow_on = self._follow_on_called(short_id)
             if follow_on is not None:
@@ -119,7 +119,7 @@ class Selectors:
 
     def _follow_on_called(self, short_id: str) -> LinkedQuery | None:
         """Return the follow-on query with a short id; None if no line of the run or the pool has created one."""
-        follow_on = self._links.follow_on(short_id)
+        follow_on = self._links.find_follow_on(short_id)
         if follow_on is None or follow_on.query is None:
             return None
         return link_follow_on(follow_on.query, short_id)
@@ -170,7 +170,7 @@ class Selectors:
     def nodes_of(self, text: str) -> Sequence[str]:
         """Return the FQ node ids of the nodes that a text names: `CS17_ENG_0001:E1`, or `:E1` or `E1` as in lines."""
         node_names: list[str] = []
-        for name, lines in self._links.nodes.items():
+        for name, lines in self._links.lines_by_node.items():
             if any(self._case.is_of_run(line) for line in lines):
                 node_names.append(name)
         if text in node_names:

@@ -96,7 +96,7 @@ def _status_of(name: str, query_case: QueryCase) -> _Status:
 
 def explain_node(name: str, case: Case) -> document.NodeExplanation:
     """Return the explanation of a node, given by its FQ node id: its lines, classes, ranks and effect."""
-    lines_of_all_runs = case.run.links.nodes[name]
+    lines_of_all_runs = case.run.links.lines_by_node[name]
     query = lines_of_all_runs[0].query
     query_case = case.query(query.base_id)
     lines = [line for line in lines_of_all_runs if case.is_of_run(line)]
