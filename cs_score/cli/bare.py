@@ -15,9 +15,9 @@ from cs_score.base.sources import Input
 from cs_score.cli import options
 from cs_score.cli import output as terminal
 from cs_score.cli.call import PROGRAM, Call
-from cs_score.cli.core import Finished, Line, Parameter, Reference, Status, command
-from cs_score.cli.output import STDERR, Destination, say, warn, write_text
-from cs_score.cli.problem_report import report_on_stderr
+from cs_score.cli.core import CommandLine, Parameter, ReferenceCommand, Status, StatusWithResults, command
+from cs_score.cli.output import STDERR, Destination, print_unless_quiet, warn, write_text
+from cs_score.cli.problem_report import report_for_stderr
 from cs_score.cli.runs import load_with_preparation
 from cs_score.coldstart import outputs
 from cs_score.coldstart.gold import ColdStartGold, Run, load_run, open_gold, with_folder_remarks
@@ -33,13 +33,13 @@ else:
 
 @command(
     "",
-    options.select_options(f"{options.OF_A_CALL} -error_file -output_file --json"),
+    options.select_options(f"{options.OPTIONS_OF_CALLS} -error_file -output_file --json"),
     Parameter("files...", options.FILES),
-    contract=Reference,
+    contract=ReferenceCommand,
     example=options.EXAMPLE,
     sections=(options.OUTPUT_FILES, options.FIELDS, options.POLICIES, *options.LEGEND),
 )
-def bare(line: Line) -> int:
+def bare(line: CommandLine) -> int:
     """Score runs, and write the same files as the Perl scorer. Return the exit status, 0 or 255."""
     problems = ProblemLog()
     call: Call | None = None
@@ -48,30 +48,30 @@ def bare(line: Line) -> int:
         problems = call.new_log()
         return _score_and_write(call, problems)
     except CsScoreError as error:
-        return _give_up(error, problems, call)
+        return _report_failure(error, problems, call)
 
 
-def _score_and_write(call: Call, problems: ProblemLog) -> Finished:
+def _score_and_write(call: Call, problems: ProblemLog) -> StatusWithResults:
     """Score the runs of a call, and write its tables, its error report and the file of --problems.
 
     Returns the exit status; all files appear or none of them. Problems are added to `problems`. Raises InputError or
     OutputError.
     """
-    with paused_collector(), _score_together(call, problems) as result:
+    with paused_collector(), _score_as_one_run(call, problems) as result:
         intervals = call.intervals_of(result)
         with storage.outputs_together():
             if call.edition.reports_first:
-                _report(call, result)
+                _report_problems(call, result)
                 call.write(result, intervals)
             else:
                 call.write(result, intervals)
-                _report(call, result)
+                _report_problems(call, result)
             call.write_problems(problems)
-        status = Status.REFERENCE if result.error_count else Status.DONE
-        return Finished(status, result)
+        status = Status.REFERENCE_FAILURE if result.error_count else Status.DONE
+        return StatusWithResults(status, result)
 
 
-def _checked_call(line: Line) -> Call:
+def _checked_call(line: CommandLine) -> Call:
     """Return the call of a command line after checking its inputs, outputs and options; no file is changed.
 
     The checks come in the order of the reference program, so that the same fault is reported first. Raises UsageError
@@ -98,7 +98,7 @@ def _checked_call(line: Line) -> Call:
 
 
 @contextlib.contextmanager
-def _score_together(call: Call, problems: ProblemLog) -> Iterator[Result]:
+def _score_as_one_run(call: Call, problems: ProblemLog) -> Iterator[Result]:
     """Score all runs of a call as if they were one run, as the reference does, and give the result to the block.
 
     The debug file of a large run is kept in a temporary folder until the block ends, so the result has to be written
@@ -140,7 +140,7 @@ def _load_runs_as_one(call: Call, gold: ColdStartGold, knowledge_bases: frozense
     return run
 
 
-def _report(call: Call, result: Result) -> None:
+def _report_problems(call: Call, result: Result) -> None:
     """Print warnings, then write the error report with its closing line.
 
     Standard error gets the report twice, as the reference program writes it. On a terminal the averages of each run
@@ -159,7 +159,7 @@ def _report(call: Call, result: Result) -> None:
     if goes_to_stderr and terminal.is_quiet():
         write_text("stderr", f"{PROGRAM}: {closing}" if result.error_count else "")
     elif goes_to_stderr and not reports_first:
-        say(report_on_stderr(result.problems, twice=True) + closing)
+        print_unless_quiet(report_for_stderr(result.problems, twice=True) + closing)
     else:
         text = outputs.whole_report(result)
         terminal.write_report(error_report, text, [outputs.doubly_encoded(text, call.edition)])
@@ -168,10 +168,10 @@ def _report(call: Call, result: Result) -> None:
     is_on_terminal = sys.stderr is not None and sys.stderr.isatty()
     if writes_files and is_on_terminal and not reports_first:
         for run in result.runs:
-            say(f"\n{outputs.averages_text(run)}\nsignature  {result.signature(run)}\n")
+            print_unless_quiet(f"\n{outputs.averages_text(run)}\nsignature  {result.signature(run)}\n")
 
 
-def _give_up(error: CsScoreError, problems: ProblemLog, call: Call | None) -> int:
+def _report_failure(error: CsScoreError, problems: ProblemLog, call: Call | None) -> int:
     """Report the problems that were found and the error that ended the scoring. Return the exit status.
 
     `call` is None if its checks failed; then no file is written, because its outputs have not been checked.
@@ -183,10 +183,10 @@ def _give_up(error: CsScoreError, problems: ProblemLog, call: Call | None) -> in
             warn(*error.partial_result.warnings)
         warn(*error.remarks)
         if error_report.stream == "stderr":
-            say(report_on_stderr(problems_so_far))
+            print_unless_quiet(report_for_stderr(problems_so_far))
         write_text("stderr", f"{PROGRAM}: {error}\n")
     if call is None:
-        return Status.REFERENCE
+        return Status.REFERENCE_FAILURE
 
     # A file gets the problems and the error in the form of the reference, and may be replaced by the next call.
     if error_report.stream is None:
@@ -197,4 +197,4 @@ def _give_up(error: CsScoreError, problems: ProblemLog, call: Call | None) -> in
     if not isinstance(error, OutputError):
         with contextlib.suppress(CsScoreError):
             call.write_problems(problems, error)
-    return Status.REFERENCE
+    return Status.REFERENCE_FAILURE

@@ -17,8 +17,8 @@ from cs_score.base.outputs import Existing, PlannedOutput, encoded
 from cs_score.base.records import replace
 from cs_score.base.runtime import Late
 from cs_score.base.sources import InMemory, Input, name_of, open_source, plain_name
-from cs_score.cli.core import Line
-from cs_score.cli.options import PART, read_resampling, whole_number
+from cs_score.cli.core import CommandLine
+from cs_score.cli.options import BYTES_PER_PART, read_resampling, whole_number
 from cs_score.cli.output import STDERR, STDOUT, Destination
 from cs_score.cli.runs import Runs
 from cs_score.coldstart import outputs
@@ -41,7 +41,7 @@ else:
 PROGRAM: Final = "cs-score"
 MOST_PARTS: Final = 1024
 
-_EXPANSION: Final = 6
+_EXPANSION_FACTOR: Final = 6
 """About how many times larger a compressed file becomes when it is read."""
 
 
@@ -50,7 +50,7 @@ class Call(Runs):
 
     def __init__(
         self,
-        line: Line,
+        line: CommandLine,
         further_outputs: Iterable[PlannedOutput],
         output: Destination | None = None,
         error_report: Destination = STDERR,
@@ -74,7 +74,7 @@ class Call(Runs):
             planned_outputs.extend(reports.OPTION.outputs(line.get("--problems")))
         self.plan = line.plan(planned_outputs, self._input_names(), line.folder)
         has_samples = not is_left_out(self.options.samples)
-        self.params = outputs.params_text((PROGRAM, *line.typed), os.getcwd(), self.policy_texts, has_samples)
+        self.params_file_text = outputs.params_text((PROGRAM, *line.typed), os.getcwd(), self.policy_texts, has_samples)
         self.resampling = read_resampling(line)
         self._part_count = whole_number(line, "--parts", MOST_PARTS)
         self._job_count = whole_number(line, "--jobs", MOST_PARTS)
@@ -126,7 +126,7 @@ class Call(Runs):
 
     # ---- Large runs
 
-    def parts_of(self, files: Sequence[Input]) -> int:
+    def part_count_for(self, files: Sequence[Input]) -> int:
         """Return the number of parts into which the queries are divided for scoring runs and assessments.
 
         It is the value of --parts, else it depends on the size of the files; it is 1 if a file can be read only once.
@@ -139,11 +139,11 @@ class Call(Runs):
                 size = os.path.getsize(file)
                 is_compressed = plain_name(file) != file
                 if is_compressed:
-                    size *= _EXPANSION
+                    size *= _EXPANSION_FACTOR
                 total_size += size
         if self._part_count is not None:
             return self._part_count
-        return max(1, min(MOST_PARTS, total_size // PART))
+        return max(1, min(MOST_PARTS, total_size // BYTES_PER_PART))
 
     def score_in_parts(
         self, gold: ColdStartGold, files: Sequence[Input], temporary_folders: contextlib.ExitStack
@@ -156,7 +156,7 @@ class Call(Runs):
         # Knowledge bases, validation, JSON and the file of --problems need the whole run at once.
         if gold.validates or self.knowledge_bases or self.json_file is not None or "--problems" in self.line:
             return None
-        part_count = self.parts_of(files)
+        part_count = self.part_count_for(files)
         if part_count == 1:
             return None
         try:
@@ -192,10 +192,10 @@ class Call(Runs):
         if self.output is None:
             return
         if self.output.stream is not None:
-            for blocks in outputs.stream_blocks(result, self.layout, self.params, intervals):
+            for blocks in outputs.stream_blocks(result, self.layout, self.params_file_text, intervals):
                 self.output.write(blocks)
             return
-        for ending, blocks in outputs.file_blocks(result, self.layout, self.params, intervals, was_stopped):
+        for ending, blocks in outputs.file_blocks(result, self.layout, self.params_file_text, intervals, was_stopped):
             storage.write_whole(f"{self.output.name}.{ending}", blocks)
 
     def _write_json(self, pieces: Iterable[str], json_file: str) -> None:

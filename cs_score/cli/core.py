@@ -43,7 +43,7 @@ from cs_score.cli.output import captured, quietly, warn, with_clock, write_text
 from cs_score.tasks import COLD_START, OWN_TASKS, TASKS
 from cs_score.verbs import ABOUT, FOLLOWED, SCORE, SLICES, CommandEntry
 
-WIDEST: Final = 100
+WIDEST_HELP: Final = 100
 """The width in columns of a help that is not printed on a terminal."""
 
 
@@ -53,15 +53,15 @@ class Status(IntEnum):
     DONE = 0
     FAILED = 1
     WRONG_USAGE = 2
-    NOT_KEPT = 3
+    CHECK_FAILED = 3
     """`verify` could not reproduce a result, or a score is below a limit of `check`."""
     INTERRUPTED = 130
     TERMINATED = 143
-    REFERENCE = 255
+    REFERENCE_FAILURE = 255
     """Failure and wrong usage of the call without a command, and of the companions."""
 
 
-class Finished(int):
+class StatusWithResults(int):
     """An exit status that also holds the results of the command.
 
     As long as the status is used, the results are not freed: freeing millions of rows would only delay the end of the
@@ -70,7 +70,7 @@ class Finished(int):
 
     _results: object
 
-    def __new__(cls, status: int, results: object) -> Finished:
+    def __new__(cls, status: int, results: object) -> StatusWithResults:
         """Return the exit status `status`, which holds `results`."""
         finished = super().__new__(cls, status)
         finished._results = results
@@ -83,7 +83,7 @@ Section: TypeAlias = tuple[str, Sequence[tuple[str, str]] | str]
 Choices: TypeAlias = Sequence[str] | Callable[[str], Iterable[str]]
 """The words that completion offers, or a function that returns them for a task."""
 
-Body: TypeAlias = Callable[["Line"], int | str]
+Body: TypeAlias = Callable[["CommandLine"], int | str]
 """The function that does the work of a command; it returns the exit status, or the text to be printed."""
 
 Information: TypeAlias = Callable[["Command", Sequence[str]], str]
@@ -93,10 +93,10 @@ Information: TypeAlias = Callable[["Command", Sequence[str]], str]
 class Misuse(UsageError):
     """An error for wrong usage, with the line that the reference program prints about it above its usage text."""
 
-    def __init__(self, advice: str, printed: str) -> None:
+    def __init__(self, advice: str, reference_message: str) -> None:
         """Make an error with our own message, `advice`, and the text that the reference program prints."""
         super().__init__(advice)
-        self.printed = one_line(printed)
+        self.reference_message = one_line(reference_message)
 
 
 class Option(click.Option):
@@ -125,7 +125,7 @@ class Option(click.Option):
         """
         is_repeated = usage.endswith("...")
         name, _, value = usage.removesuffix("...").partition(" ")
-        self.long = name
+        self.long_name = name
         self.value = value or None
         self.default_text = default_text
         self.information = information
@@ -145,7 +145,7 @@ class Option(click.Option):
     @property
     def is_addition(self) -> bool:
         """Whether cs-score has added the option, so that the reference programs do not know it."""
-        return self.long.startswith("--")
+        return self.long_name.startswith("--")
 
     def with_two_dashes(self) -> Option:
         """Return the option with a further spelling for switches of the reference: `--query-base` for `-query_base`.
@@ -155,7 +155,7 @@ class Option(click.Option):
         if self.is_addition:
             return self
         option = copy.copy(self)
-        option.opts = [*self.opts, f"-{self.long.replace('_', '-')}"]
+        option.opts = [*self.opts, f"-{self.long_name.replace('_', '-')}"]
         return option
 
     def get_help_record(self, ctx: click.Context | None = None) -> tuple[str, str]:
@@ -164,7 +164,7 @@ class Option(click.Option):
         For example `("--output, -o PATH", "Write there instead of printing")`.
         """
         short_names = {name for name in self.opts if len(name) == 2}
-        names = sorted({self.long} | short_names, key=len)
+        names = sorted({self.long_name} | short_names, key=len)
         names_text = ", ".join(names)
         if self.value is not None:
             names_text += f" {self.value}"
@@ -234,7 +234,7 @@ OUTPUT_OPTIONS: Final = frozenset(("--output", "--problems", "--per-item", "--pe
 """Options of our own commands that name files to write."""
 
 
-class Line:
+class CommandLine:
     """A parsed command line: the options with their values, the other words, and where the result is written.
 
     `typed` holds all words in their order, `words` the words that are neither options nor values of options.
@@ -263,8 +263,8 @@ class Line:
 
     def add(self, option: Option, value: str | None) -> None:
         """Add an option with its value. If an option is repeated, `get` and `text` return the last value."""
-        self.value_by_option[option.long] = value
-        values = self._values_by_option.setdefault(option.long, [])
+        self.value_by_option[option.long_name] = value
+        values = self._values_by_option.setdefault(option.long_name, [])
         if value is not None:
             values.append(value)
 
@@ -285,7 +285,7 @@ class Line:
         """Return all values of an option that may be repeated, in their order; none if it was not typed."""
         return self._values_by_option.get(name, [])
 
-    def first(self, names: str) -> str | None:
+    def first_typed_option(self, names: str) -> str | None:
         """Return the first of several options that was typed, or None; `names` are separated by spaces."""
         for name in names.split():
             if name in self.value_by_option:
@@ -294,7 +294,7 @@ class Line:
 
     def with_changes(
         self, changes: Mapping[str, str | None] = MappingProxyType({}), without: Iterable[str] = ()
-    ) -> Line:
+    ) -> CommandLine:
         """Return a copy of the command line with other values of some options, and `without` some options."""
         line = copy.copy(self)
         value_by_option = dict(self.value_by_option)
@@ -405,11 +405,11 @@ class Form(NamedTuple):
     """The format in which -o names a folder; it is a value of --format only if it is one of `formats`."""
     needs_output: bool = False
     """Whether -o must be given."""
-    failure: Callable[[str, str], str] = failure_text
+    format_failure: Callable[[str, str], str] = failure_text
     """Returns an error in the format of the result, from the format and the message; empty if it cannot show errors."""
 
 
-NO_FORM: Final = Form()
+DEFAULT_FORM: Final = Form()
 
 
 class Command(click.Command):
@@ -419,13 +419,13 @@ class Command(click.Command):
     status, or the text to print.
     """
 
-    failed = Status.FAILED
-    wrong_usage = Status.WRONG_USAGE
-    options_first = False
+    failure_status = Status.FAILED
+    wrong_usage_status = Status.WRONG_USAGE
+    requires_options_first = False
     """Whether all options have to come before the first file, as in the reference programs."""
 
     def __init__(
-        self, name: str, options: Iterable[Option], *parameters: Parameter, body: Body, form: Form = NO_FORM
+        self, name: str, options: Iterable[Option], *parameters: Parameter, body: Body, form: Form = DEFAULT_FORM
     ) -> None:
         """Make a command with its own options, to which the options for output, help and versions are added.
 
@@ -439,7 +439,7 @@ class Command(click.Command):
         all_options.extend(self._format_options())
         all_options.append(QUIET)
         all_options.extend(self._information_options())
-        if not self.options_first:
+        if not self.requires_options_first:
             all_options = [option.with_two_dashes() for option in all_options]
         self.options = all_options
         self.option_by_spelling: dict[str, Option] = {}
@@ -465,7 +465,7 @@ class Command(click.Command):
 
     def _information_options(self) -> Iterator[Option]:
         """Yield the options for help and versions, which print a text instead of running the command."""
-        if self.options_first:
+        if self.requires_options_first:
             yield Option("-help", "Show this text", also=["-h", "--help"], information=_requested_help)
         else:
             yield Option("--help", "Show this text", also=["-h", "-help"], information=_requested_help)
@@ -525,30 +525,30 @@ class Command(click.Command):
             elif word.startswith("--format="):
                 format_ = word.partition("=")[2]
         if format_ in self.form.formats:
-            text = self.form.failure(format_, str(error))
+            text = self.form.format_failure(format_, str(error))
             if text:
                 write_text("stdout", text)
 
     # ---- Reading what was typed
 
-    def parse(self, typed: Sequence[str]) -> Line:
+    def parse(self, typed: Sequence[str]) -> CommandLine:
         """Return the parsed command line. Raises UsageError.
 
         Options without their value are reported last, as the reference programs do: after unknown options.
         """
-        line = Line(typed, {option.long: option.default_text for option in self.options})
+        line = CommandLine(typed, {option.long_name: option.default_text for option in self.options})
         words: list[str] = []
         rest = deque(typed)
         options_without_value: list[Option] = []
         while rest:
             word = rest.popleft()
-            if word == "--" and not self.options_first:  # all words behind it are files
+            if word == "--" and not self.requires_options_first:  # all words behind it are files
                 words.extend(rest)
                 break
             if self._is_file(word, is_first=not words):
                 words.append(word)
                 continue
-            if words and self.options_first:
+            if words and self.requires_options_first:
                 word_count = len(words) + 1 + len(rest)
                 raise self._error_for_late_option(word, word_count)
             option = self._option_of(word, typed)
@@ -562,7 +562,7 @@ class Command(click.Command):
         if options_without_value:
             raise self._error_without_value(options_without_value[0])
 
-        if not self.options_first:
+        if not self.requires_options_first:
             self._refuse_repetitions(line)
         line.words = tuple(words)
         line.value_by_option = self._in_order_of_options(line.value_by_option)
@@ -575,7 +575,7 @@ class Command(click.Command):
         The reference programs take `-` for an unknown option if it would be the first file (`is_first`).
         """
         if word == "-":
-            return not (self.options_first and is_first)
+            return not (self.requires_options_first and is_first)
         return not word.startswith("-")
 
     def _option_of(self, word: str, typed: Sequence[str]) -> Option:
@@ -587,10 +587,10 @@ class Command(click.Command):
         option = self.option_by_spelling.get(name)
         if option is None:
             raise self._unknown(word, typed)
-        if equals and self.options_first and not option.is_addition:
+        if equals and self.requires_options_first and not option.is_addition:
             raise self._unknown(word, typed)
         if equals and option.value is None and option.information is None:
-            raise Misuse(f"{option.long} takes no value", f"ERROR: Unknown switch: {word}")
+            raise Misuse(f"{option.long_name} takes no value", f"ERROR: Unknown switch: {word}")
         return option
 
     def _has_value(self, option: Option, word: str, rest: deque[str]) -> bool:
@@ -602,7 +602,7 @@ class Command(click.Command):
             return True
         if not rest:
             return False
-        return self.options_first or rest[0].partition("=")[0] not in self.option_by_spelling
+        return self.requires_options_first or rest[0].partition("=")[0] not in self.option_by_spelling
 
     def _value_of(self, option: Option, word: str, rest: deque[str]) -> str | None:
         """Return the value of an option: the text behind `=`, or else the next word, which is removed from `rest`.
@@ -633,13 +633,13 @@ class Command(click.Command):
         if next_word == "-" or ending_of(next_word) == wanted_ending or is_stream(next_word):
             return rest.popleft()
         raise UsageError(
-            f"{option.long} takes a file; did you mean {option.long} result.json? {next_word} does not end in .json "
-            "(perhaps compressed)"
+            f"{option.long_name} takes a file; did you mean {option.long_name} result.json? {next_word} does not end "
+            "in .json (perhaps compressed)"
         )
 
     def _in_order_of_options(self, value_by_option: Mapping[str, str | None]) -> dict[str, str | None]:
         """Return the options that were typed, sorted as help lists them, so that their order does not matter later."""
-        names = [option.long for option in self.options if option.long in value_by_option]
+        names = [option.long_name for option in self.options if option.long_name in value_by_option]
         return {name: value_by_option[name] for name in names}
 
     def _error_without_value(self, option: Option) -> Misuse:
@@ -648,39 +648,40 @@ class Command(click.Command):
         The text for standard output is that of the reference: it complains about the first required word instead.
         """
         missing = ""
-        if self.options_first:
+        if self.requires_options_first:
             missing = next((parameter.label for parameter in self.parameters if parameter.required), "")
         return Misuse(
-            f"{option.long} needs a value: {option.value}", f"ERROR: Not enough arguments; {missing} must be provided"
+            f"{option.long_name} needs a value: {option.value}",
+            f"ERROR: Not enough arguments; {missing} must be provided",
         )
 
-    def _refuse_repetitions(self, line: Line) -> None:
+    def _refuse_repetitions(self, line: CommandLine) -> None:
         """Raise UsageError if an option that takes one value was typed several times."""
         for option in self.options:
-            values = line.texts(option.long)
+            values = line.texts(option.long_name)
             if len(values) < 2 or option.multiple:
                 continue
-            problem = f"{option.long} is given {len(values)} times ({', '.join(values)}) and takes one value"
+            problem = f"{option.long_name} is given {len(values)} times ({', '.join(values)}) and takes one value"
             raise UsageError(f"{problem}; {self._remedy_for_repetition(option, line)}")
 
-    def _remedy_for_repetition(self, option: Option, line: Line) -> str:
+    def _remedy_for_repetition(self, option: Option, line: CommandLine) -> str:
         """Return advice on what to write instead of repeating an option that takes one value."""
         task = self.verb_and_task[1]
-        if option.long == "--predictions":
+        if option.long_name == "--predictions":
             files = f"--gold {line.text('--gold', 'GOLD')} {' '.join(line.texts('--predictions'))}"
             return (
                 f"several systems are compared by cs-score compare {task} {files} and listed by cs-score batch {task}"
             )
-        if option.long == "--gold":
+        if option.long_name == "--gold":
             return (
                 f"there is one gold file a call; several systems are compared by cs-score compare {task} --gold GOLD "
                 f"A B and listed by cs-score batch {task}"
             )
-        if option.long == "--policy" and "--also-policy" in self.option_by_spelling:
+        if option.long_name == "--policy" and "--also-policy" in self.option_by_spelling:
             return "--also-policy adds another policy"
         return "give it once"
 
-    def _check_words(self, line: Line) -> None:
+    def _check_words(self, line: CommandLine) -> None:
         """Raise UsageError if -o or a required word is missing, or if there are too many words."""
         if self.form.needs_output and "--output" not in line:
             raise UsageError(f"-o PATH must be given, such as: {self.full_name} {self.form.example}")
@@ -722,21 +723,21 @@ class Command(click.Command):
         the option with the most similar name.
         """
         name, _, value = word.partition("=")
-        printed = f"ERROR: Unknown switch: {word}"
+        reference_message = f"ERROR: Unknown switch: {word}"
         for option in self.options:
-            if _without_dashes(option.long) == _without_dashes(name):  # the reference knows no other spelling
-                call = f"{option.long} {value or option.value or ''}".rstrip()
-                return Misuse(f"unknown switch {word}; write {call}", printed)
+            if _without_dashes(option.long_name) == _without_dashes(name):  # the reference knows no other spelling
+                call = f"{option.long_name} {value or option.value or ''}".rstrip()
+                return Misuse(f"unknown switch {word}; write {call}", reference_message)
         advice = ""
-        if not self.options_first:
+        if not self.requires_options_first:
             advice = _advice_on_option(self, name, typed)
         if not advice:
             advice = f"unknown switch {name}{did_you_mean(name, self.option_by_spelling)}"
-        return Misuse(advice, printed)
+        return Misuse(advice, reference_message)
 
     # ---- Where the result goes
 
-    def _run_and_write(self, line: Line) -> int:
+    def _run_and_write(self, line: CommandLine) -> int:
         """Run the command, and print its result or write it to the file of -o. Return the exit status.
 
         If the command fails after the checks, the file of an earlier call is removed, so that nobody takes it for the
@@ -760,7 +761,7 @@ class Command(click.Command):
             raise
         return status
 
-    def _run_body(self, line: Line) -> int:
+    def _run_body(self, line: CommandLine) -> int:
         """Run the function of the command, and print the text if it returns one. Return the exit status."""
         result = self.body(line)
         if isinstance(result, int):
@@ -768,7 +769,7 @@ class Command(click.Command):
         write_text("stdout", result)
         return Status.DONE
 
-    def _choose_output(self, line: Line) -> None:
+    def _choose_output(self, line: CommandLine) -> None:
         """Set `format`, and `file` or `folder`, of the command line. Raises UsageError."""
         path = line.get("--output")
         if path == "-":
@@ -793,7 +794,7 @@ class Command(click.Command):
         """Say whether -o names a folder in this format."""
         return self._always_writes_folder() or format_ == self.form.folder
 
-    def _format_of(self, line: Line, path: str | None) -> str:
+    def _format_of(self, line: CommandLine, path: str | None) -> str:
         """Return the format of the result: that of --format or --json, else by the ending of `path`, else the default.
 
         `path` is the value of -o. Raises UsageError for a format that the command does not have.
@@ -812,7 +813,7 @@ class Command(click.Command):
             self._refuse_images(ending, path)
         return format_
 
-    def _requested_format(self, line: Line, path: str | None) -> str | None:
+    def _requested_format(self, line: CommandLine, path: str | None) -> str | None:
         """Return the format that --format or --json names, or else the ending of `path`; None if none of them does.
 
         The ending does not matter if -o names a folder whatever the format is.
@@ -861,7 +862,7 @@ class Command(click.Command):
     def help_text(self) -> str:
         """Return the help of the command: summary, usage, an example, and the meaning of each option and word."""
         formatter = click.HelpFormatter(width=help_width())
-        formatter.write_text(f"{self.full_name}:  {self.help}" if self.options_first else f"{self.help}.")
+        formatter.write_text(f"{self.full_name}:  {self.help}" if self.requires_options_first else f"{self.help}.")
         formatter.write_paragraph()
         formatter.write_usage(self.full_name, self.usage)
         if self.form.example:
@@ -880,7 +881,7 @@ class Command(click.Command):
     @property
     def usage(self) -> str:
         """The words of a call as the usage line shows them, such as `[OPTIONS] -o PATH [FILES...]`."""
-        labels = ["{-switch {-switch ...}}" if self.options_first else "[OPTIONS]"]
+        labels = ["{-switch {-switch ...}}" if self.requires_options_first else "[OPTIONS]"]
         if self.form.needs_output:
             labels.append("-o PATH")
         for parameter in self.parameters:
@@ -896,7 +897,7 @@ class Command(click.Command):
         if switches:
             yield "Switches", switches
         additions = [option.get_help_record() for option in self.options if option.is_addition]
-        yield "Additions" if switches and self.options_first else "Options", additions
+        yield "Additions" if switches and self.requires_options_first else "Options", additions
         if self.parameters:
             yield "Arguments", [(parameter.label, parameter.meaning) for parameter in self.parameters]
         yield from self.form.sections
@@ -912,7 +913,7 @@ def _requested_help(command: Command, typed: Sequence[str]) -> str:
     if has_tasks:
         for word in typed:
             if word in TASKS:
-                return load(verb, word).help_text()
+                return load_command(verb, word).help_text()
     return command.help_text()
 
 
@@ -935,7 +936,7 @@ def _followed_version(command: Command, typed: Sequence[str]) -> str:
     return f"{command.full_name} version {version}\n"
 
 
-OTHER_NAMES: Final = {
+OUR_NAME_BY_OTHER_NAME: Final = {
     **dict.fromkeys(("--label", "--labels", "--gold-file", "--gold_file", "--labels_file", "--corpus"), "--gold"),
     **dict.fromkeys(("--metric", "--metrics", "--measures"), "--measure"),
     **dict.fromkeys(
@@ -948,7 +949,7 @@ OTHER_NAMES: Final = {
 }
 """Names of options in official evaluators and other programs, and the names of the same options here."""
 
-WITHOUT_NEED: Final = ("--verbose", "-v")
+UNNEEDED_OPTIONS: Final = ("--verbose", "-v")
 """Options of official evaluators that ask for all measures, which are always shown here."""
 
 FILE_OPTIONS: Final = ("--pool", "--assessments", "--qrels", "--submission", "--runs", "--file", "--input")
@@ -957,7 +958,12 @@ FILE_OPTIONS: Final = ("--pool", "--assessments", "--qrels", "--submission", "--
 UNIT_OPTIONS: Final = ("--query", "--queries", "--claim", "--question", "--instance", "--topic", "--id", "--item")
 """What others call the option --unit of explain."""
 
-VERB_OF: Final = {"--explain": "explain", "--analyze": "analyze", "--compare": "compare", "--diff": "diff"}
+VERB_BY_MISTAKEN_OPTION: Final = {
+    "--explain": "explain",
+    "--analyze": "analyze",
+    "--compare": "compare",
+    "--diff": "diff",
+}
 """Options that people type although they mean a command, with the name of that command."""
 
 
@@ -966,9 +972,9 @@ def _line_in_our_words(command: Command, typed: Sequence[str]) -> str:
     words = [command.full_name]
     for word in typed:
         name, equals, value = word.partition("=")
-        if name in WITHOUT_NEED:
+        if name in UNNEEDED_OPTIONS:
             continue
-        words.append(f"{OTHER_NAMES.get(name, name)}{equals}{value}")
+        words.append(f"{OUR_NAME_BY_OTHER_NAME.get(name, name)}{equals}{value}")
     if "--output" in words and "--format" not in words and "--json" not in words:
         words += ["--format", "json"]
     return " ".join(words)
@@ -989,15 +995,15 @@ def _advice_on_evaluators_option(command: Command, name: str, typed: Sequence[st
 
     Otherwise the text is empty.
     """
-    own_names = {option.long for option in command.options}
-    our_name = OTHER_NAMES.get(name)
+    own_names = {option.long_name for option in command.options}
+    our_name = OUR_NAME_BY_OTHER_NAME.get(name)
     if our_name == "--measure" and our_name in own_names:
         return f"{name} is called {our_name} here"
     if "--gold" not in own_names:
         return ""
     if our_name in own_names:
         return f"{name} is called {our_name} here; write {_line_in_our_words(command, typed)}"
-    if name in WITHOUT_NEED:
+    if name in UNNEEDED_OPTIONS:
         return f"{name} is not needed, all measures are shown; write {_line_in_our_words(command, typed)}"
     return ""
 
@@ -1024,13 +1030,13 @@ def _advice_on_other_task(command: Command, name: str) -> str:
         return f"{name} is not needed; write {command.full_name} --gold GOLD SYSTEM SYSTEM ..."
     if name in FILE_OPTIONS and task == COLD_START:
         return f"{name}: files have no options; write {command.full_name} -expand BASE QUERIES.xml POOL RUN"
-    own_names = {option.long for option in command.options}
-    if name in VERB_OF and name not in own_names:
+    own_names = {option.long_name for option in command.options}
+    if name in VERB_BY_MISTAKEN_OPTION and name not in own_names:
         task_word = "" if task == COLD_START else f" {task}"
-        return f"{name} is no option but a command: cs-score {VERB_OF[name]}{task_word} ..."
+        return f"{name} is no option but a command: cs-score {VERB_BY_MISTAKEN_OPTION[name]}{task_word} ..."
     other_tasks = []
     for other_task in OWN_TASKS:
-        if other_task != task and name in load(verb, other_task).option_by_spelling:
+        if other_task != task and name in load_command(verb, other_task).option_by_spelling:
             other_tasks.append(other_task)
     if not other_tasks:
         return ""
@@ -1046,7 +1052,7 @@ def _advice_on_other_command(command: Command, name: str) -> str:
     command_names = [command_name for command_name in COMMANDS if command_name]
     spellings: set[str] = set()
     for command_name in command_names:
-        spellings.update(load(command_name).option_by_spelling)
+        spellings.update(load_command(command_name).option_by_spelling)
     similar_names = [name]
     similar = re.search(r"--?[\w-]+", did_you_mean(name, spellings))
     if similar:
@@ -1054,7 +1060,7 @@ def _advice_on_other_command(command: Command, name: str) -> str:
     for similar_name in similar_names:
         owners = []
         for command_name in command_names:
-            if command_name != verb and similar_name in load(command_name).option_by_spelling:
+            if command_name != verb and similar_name in load_command(command_name).option_by_spelling:
                 owners.append(command_name)
         if owners:
             label = "" if similar_name == name else f"{similar_name} "
@@ -1067,15 +1073,15 @@ def _without_dashes(name: str) -> str:
     return name.lstrip("-").replace("_", "-")
 
 
-class Reference(Command):
+class ReferenceCommand(Command):
     """A command under the contract of the reference programs.
 
     Options come before files, wrong usage prints the usage on standard output, and every failure has the status 255.
     """
 
-    failed = Status.REFERENCE
-    wrong_usage = Status.REFERENCE
-    options_first = True
+    failure_status = Status.REFERENCE_FAILURE
+    wrong_usage_status = Status.REFERENCE_FAILURE
+    requires_options_first = True
 
 
 def command(
@@ -1144,8 +1150,8 @@ FAMILIES: Final[Mapping[str, Sequence[str]]] = {"bundle": ("codabench", "evalai"
 def help_width() -> int:
     """Return the width of a help in columns: that of the terminal, at most 100."""
     if sys.stdout is None or not sys.stdout.isatty():
-        return WIDEST
-    return min(shutil.get_terminal_size().columns, WIDEST)
+        return WIDEST_HELP
+    return min(shutil.get_terminal_size().columns, WIDEST_HELP)
 
 
 def version_text() -> str:
@@ -1158,7 +1164,7 @@ def version_text() -> str:
     return "".join(lines)
 
 
-def load(name: str, task: str = COLD_START) -> Command:
+def load_command(name: str, task: str = COLD_START) -> Command:
     """Return the command of a name and a task, and import its module if that has not happened yet.
 
     Raises UsageError if a part of the package that the command needs is not installed.

@@ -16,9 +16,9 @@ from cs_score.base.outputs import Existing, PlannedOutput, encoded, folder_made,
 from cs_score.base.records import replace
 from cs_score.base.signature import answered_only_lines
 from cs_score.cli import options
-from cs_score.cli.core import Line, Option, Status
-from cs_score.cli.options import FILES, INTERVALS, SCORING, top_of
-from cs_score.cli.output import STDOUT, print_text, text_width, with_deltas
+from cs_score.cli.core import CommandLine, Option, Status
+from cs_score.cli.options import FILES, INTERVAL_OPTIONS, SCORING_SWITCHES, read_top
+from cs_score.cli.output import STDOUT, print_text, text_width, with_coloured_differences
 from cs_score.coldstart.options import EDITIONS, PRESETS
 from cs_score.tables.layout import latex, markdown, tsv
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 # ---- Where results go
 
 
-def prepare_folder(line: Line, view: DocumentView) -> None:
+def remove_earlier_tables(line: CommandLine, view: DocumentView) -> None:
     """Check that tables can be written into the folder of -o, and remove the tables of an earlier call.
 
     Only a table that begins with the columns of `view` is removed. Nothing happens without a folder. Raises UsageError
@@ -48,12 +48,12 @@ def prepare_folder(line: Line, view: DocumentView) -> None:
     line.plan(planned_outputs, folder=folder).clear()
 
 
-def deliver(line: Line, view: DocumentView, document: Any) -> int:
+def print_or_write_document(line: CommandLine, view: DocumentView, document: Any) -> int:
     """Print a document in the format of the command line, or write its tables into the folder of -o. Return 0.
 
     `view` says how such documents are shown. Raises OutputError; then none of the tables is written.
     """
-    top = top_of(line)
+    top = read_top(line)
     if line.folder is not None:
         _write_tables(view, document, line.folder)
     elif line.format == "json":
@@ -65,17 +65,17 @@ def deliver(line: Line, view: DocumentView, document: Any) -> int:
         _print_markup(view, document, line.format, top)
     else:
         most_rows = options.LARGEST_NUMBER if "--all" in line else top  # without both, as many as one screen shows
-        print_text(view.text(document, text_width(), most_rows), with_deltas)
+        print_text(view.text(document, text_width(), most_rows), with_coloured_differences)
     return Status.DONE
 
 
-def print_statistics(line: Line, printout: Printout, document: Any) -> int:
+def print_statistics(line: CommandLine, printout: Printout, document: Any) -> int:
     """Print a document of statistics as text, JSON or TSV, as the command line asks. Return 0.
 
     `printout` says how such documents are printed.
     """
     text = printout.written(document, line.format, text_width())
-    print_text(text, with_deltas)
+    print_text(text, with_coloured_differences)
     return Status.DONE
 
 
@@ -156,12 +156,12 @@ _MARKUP: Final = {
 
 # ---- Options and help
 
-RUNS_OPTIONS: Final = f"{SCORING} --knowledge-base -runids --run"
+RUNS_OPTIONS: Final = f"{SCORING_SWITCHES} --knowledge-base -runids --run"
 SIDE_B: Final = "--policy-b --pool-b --follow-b"
-ANALYSIS_OF_RUNS: Final = f"{RUNS_OPTIONS} --measure --policy --also-policy --top --by {INTERVALS}"
+ANALYSIS_OF_RUNS: Final = f"{RUNS_OPTIONS} --measure --policy --also-policy --top --by {INTERVAL_OPTIONS}"
 ANALYSIS_OF_EVIDENCE: Final = "--gold --predictions --measure --top"
-DIFFERENCE_OF_RUNS: Final = f"{RUNS_OPTIONS} --policy --measure {SIDE_B} --top {INTERVALS}"
-DIFFERENCE_OF_EVIDENCE: Final = f"--gold --measure --top {INTERVALS}"
+DIFFERENCE_OF_RUNS: Final = f"{RUNS_OPTIONS} --policy --measure {SIDE_B} --top {INTERVAL_OPTIONS}"
+DIFFERENCE_OF_EVIDENCE: Final = f"--gold --measure --top {INTERVAL_OPTIONS}"
 
 OWN_OPTIONS: Final = (
     Option(

@@ -19,7 +19,7 @@ from click.shell_completion import CompletionItem
 from cs_score.base.display import one_line
 from cs_score.base.errors import CsScoreError, OutputError, UsageError, did_you_mean, missing_part_message
 from cs_score.base.sources import pipes_are_kept
-from cs_score.cli.core import COMMANDS, FAMILIES, Command, Misuse, Status, help_width, load, version_text
+from cs_score.cli.core import COMMANDS, FAMILIES, Command, Misuse, Status, help_width, load_command, version_text
 from cs_score.cli.output import write_text
 from cs_score.tasks import COLD_START, TASKS
 from cs_score.verbs import ABOUT, BEFORE, SCORE
@@ -77,17 +77,19 @@ def _write_group(formatter: click.HelpFormatter, group: str, evidence_tasks: Seq
 class Tree(click.Group):
     """A group of commands for click, with a default command for words that name no command of the group.
 
-    Only completion, and programs that inspect the commands, use it; `main` finds a command with `find`.
+    Only completion, and programs that inspect the commands, use it; `main` finds a command with `find_command`.
     """
 
-    def __init__(self, name: str, commands: Sequence[str], load: Callable[[str], click.Command], default: str) -> None:
+    def __init__(
+        self, name: str, commands: Sequence[str], load_command: Callable[[str], click.Command], default: str
+    ) -> None:
         """Make a group of the commands with these names.
 
         `load` returns the command of a name, and `default` is the name of the default command.
         """
         super().__init__(name, add_help_option=False)
         self._command_names = commands
-        self._load = load
+        self._load = load_command
         self._default = default
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -126,7 +128,7 @@ def root() -> Tree:
     names = [name for name in COMMANDS if name and " " not in name]
     names.extend(FAMILIES)
     names.extend(task for task in TASKS if task != COLD_START)
-    return Tree("cs-score", names, load=_command_of_first_word, default="")
+    return Tree("cs-score", names, load_command=_command_of_first_word, default="")
 
 
 def _command_of_first_word(word: str) -> click.Command:
@@ -137,7 +139,7 @@ def _command_of_first_word(word: str) -> click.Command:
     if word in FAMILIES:
         return _group_of_family(word)
     if word in TASKS:
-        return load("score", word)
+        return load_command("score", word)
     return _command_or_group(word)
 
 
@@ -149,13 +151,13 @@ def _group_of_family(family: str) -> Tree:
         """Return the command of a member, such as `codabench`, or the group of its commands for tasks."""
         return _command_or_group(f"{family} {member}")
 
-    return Tree(family, members, load=load_member, default=members[0])
+    return Tree(family, members, load_command=load_member, default=members[0])
 
 
 def _command_or_group(name: str) -> click.Command:
     """Return the command of a name; for a verb with several tasks, the group of its commands."""
     if not COMMANDS[name].by_task:
-        return load(name)
+        return load_command(name)
     # Some commands have names that begin with the verb: `table` is the second word of `compare table`.
     second_words = [
         longer_name.removeprefix(f"{name} ") for longer_name in COMMANDS if longer_name.startswith(f"{name} ")
@@ -164,13 +166,13 @@ def _command_or_group(name: str) -> click.Command:
     def load_second_word(word: str) -> click.Command:
         """Return the command of the verb for a task, or the command whose name ends with the word."""
         if word in TASKS:
-            return load(name, word)
-        return load(f"{name} {word}")
+            return load_command(name, word)
+        return load_command(f"{name} {word}")
 
-    return Tree(name, [*TASKS, *second_words], load=load_second_word, default=COLD_START)
+    return Tree(name, [*TASKS, *second_words], load_command=load_second_word, default=COLD_START)
 
 
-def find(words: Sequence[str]) -> tuple[Command, list[str]]:
+def find_command(words: Sequence[str]) -> tuple[Command, list[str]]:
     """Return the command that the first words name, and the words behind its name.
 
     For `analyze scifact --top 3` they are the command `analyze scifact` and `["--top", "3"]`. If the first word does
@@ -187,9 +189,9 @@ def find(words: Sequence[str]) -> tuple[Command, list[str]]:
     if first in COMMANDS and first != "":
         return _find_task(first, further_words)
     if first in TASKS:
-        return load("score", first), further_words
-    _refuse_mistyped(first, "command")
-    return load(""), list(words)
+        return load_command("score", first), further_words
+    _refuse_mistyped_name(first, "command")
+    return load_command(""), list(words)
 
 
 def _find_task(name: str, words: list[str]) -> tuple[Command, list[str]]:
@@ -199,14 +201,14 @@ def _find_task(name: str, words: list[str]) -> tuple[Command, list[str]]:
     be a mistyped task.
     """
     if not COMMANDS[name].by_task or not words:
-        return load(name), words
+        return load_command(name), words
     if words[0] in TASKS:
-        return load(name, words[0]), words[1:]
-    _refuse_mistyped(words[0], "task")
-    return load(name), words
+        return load_command(name, words[0]), words[1:]
+    _refuse_mistyped_name(words[0], "task")
+    return load_command(name), words
 
 
-def _refuse_mistyped(word: str, kind: str) -> None:
+def _refuse_mistyped_name(word: str, kind: str) -> None:
     """Raise UsageError if a word is similar to the name of a command or task, and cannot be an option or a file.
 
     `kind` is the kind of name for which the word is looked up: `task`, or `command`, which includes tasks.
@@ -223,7 +225,12 @@ def _refuse_mistyped(word: str, kind: str) -> None:
 
 # ---- The process
 
-_PAGES: Final = {"-h": first_page, "--help": first_page, "-V": version_text, "--version": version_text}
+_TEXT_FUNCTION_BY_OPTION: Final = {
+    "-h": first_page,
+    "--help": first_page,
+    "-V": version_text,
+    "--version": version_text,
+}
 """The functions that return the text of an option without a command; `-help` is an option of the Perl scorer's call."""
 
 _NO_MEMORY: Final = "not enough memory"
@@ -238,41 +245,41 @@ def main(arguments: Sequence[str] | None = None) -> int:
     one line on standard error, without a traceback.
     """
     words = list(sys.argv[1:] if arguments is None else arguments)
-    failed: int = Status.REFERENCE
-    wrong_usage: int = Status.WRONG_USAGE
+    failure_status: int = Status.REFERENCE_FAILURE
+    wrong_usage_status: int = Status.WRONG_USAGE
     command: Command | None = None
     try:
         if COMPLETION_VARIABLE in os.environ:
             root().main([], "cs-score", COMPLETION_VARIABLE)
-        if len(words) == 1 and words[0] in _PAGES:
-            write_text("stdout", _PAGES[words[0]]())
+        if len(words) == 1 and words[0] in _TEXT_FUNCTION_BY_OPTION:
+            write_text("stdout", _TEXT_FUNCTION_BY_OPTION[words[0]]())
             return Status.DONE
-        command, rest = find(words)
-        failed = command.failed
-        wrong_usage = command.wrong_usage
+        command, rest = find_command(words)
+        failure_status = command.failure_status
+        wrong_usage_status = command.wrong_usage_status
         with pipes_are_kept():
             status = command.run(rest)
         if sys.stdout is not None:
             sys.stdout.flush()
         return status
     except Misuse as error:
-        return _misused(command, error, wrong_usage, help_text=None if words else first_page())
+        return _report_wrong_usage(command, error, wrong_usage_status, help_text=None if words else first_page())
     except CsScoreError as error:
-        return _complain(str(error), wrong_usage if isinstance(error, UsageError) else failed)
+        return _print_error_line(str(error), wrong_usage_status if isinstance(error, UsageError) else failure_status)
     except BrokenPipeError:
-        return _complain("standard output was closed before everything was written", failed)
+        return _print_error_line("standard output was closed before everything was written", failure_status)
     except (OSError, ImportError) as error:  # no descriptors, no working folder, a full device
-        return _complain(_reason(error), failed)
+        return _print_error_line(_message_about(error), failure_status)
     except SyntaxError:
         pass  # reported below: short of memory, Python's parser reports faults in modules that have none
     except MemoryError:
         pass  # reported below: the traceback holds memory until the `except` clause ends
     except KeyboardInterrupt:
         return interrupted()
-    return _complain(_NO_MEMORY, failed)
+    return _print_error_line(_NO_MEMORY, failure_status)
 
 
-def _misused(command: Command | None, error: Misuse, status: int, help_text: str | None) -> int:
+def _report_wrong_usage(command: Command | None, error: Misuse, status: int, help_text: str | None) -> int:
     """Report wrong usage with a line on standard error. Return the exit status.
 
     Under the contract of the reference, its message and the usage are printed on standard output before that, with
@@ -281,23 +288,23 @@ def _misused(command: Command | None, error: Misuse, status: int, help_text: str
     """
     advice = str(error)
     if command is None:
-        return _complain(advice, status)
-    if command.options_first:
+        return _print_error_line(advice, status)
+    if command.requires_options_first:
         try:
-            write_text("stdout", f"{error.printed}\n\n{help_text or command.help_text()}")
+            write_text("stdout", f"{error.reference_message}\n\n{help_text or command.help_text()}")
         except CsScoreError as output_error:
-            return _complain(str(output_error), command.failed)
+            return _print_error_line(str(output_error), command.failure_status)
     if not advice.endswith("?"):
         advice += f"; see {command.full_name} -help"
-    return _complain(advice, status)
+    return _print_error_line(advice, status)
 
 
 def interrupted() -> int:
     """Print a line that the command was interrupted. Return the exit status for an interruption."""
-    return _complain("interrupted", 128 + signal.SIGINT)
+    return _print_error_line("interrupted", 128 + signal.SIGINT)
 
 
-def _reason(error: OSError | ImportError) -> str:
+def _message_about(error: OSError | ImportError) -> str:
     """Return a message for an error of the operating system or the installation, for people."""
     if isinstance(error, ImportError) and missing_part_message(error):
         return missing_part_message(error)
@@ -311,11 +318,11 @@ def _reason(error: OSError | ImportError) -> str:
         return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
     # Some packages catch an import error and raise another one with general advice: the first one has the reason.
     if isinstance(error.__context__, ImportError):
-        return _reason(error.__context__)
+        return _message_about(error.__context__)
     return str(error)
 
 
-def _complain(message: str, status: int) -> int:
+def _print_error_line(message: str, status: int) -> int:
     """Print an error as a line on standard error, even if there is hardly any memory left. Return `status`."""
     try:
         with contextlib.suppress(OutputError):

@@ -16,7 +16,7 @@ from msgspec import UNSET
 from cs_score.base.errors import UsageError
 from cs_score.base.outputs import OwnOption
 from cs_score.base.records import replace
-from cs_score.cli.core import FORCE, Line, Option, Section
+from cs_score.cli.core import FORCE, CommandLine, Option, Section
 from cs_score.coldstart import options as coldstart
 from cs_score.coldstart.options import (
     AS_GIVEN,
@@ -46,22 +46,24 @@ MOST_RESAMPLES: Final = 1_000_000
 LARGEST_NUMBER: Final = 1_000_000_000
 """The largest whole number that options take, unless they say otherwise."""
 
-PART: Final = 2 << 20
+BYTES_PER_PART: Final = 2 << 20
 """How many bytes of assessments and runs are scored in one part, which takes about thirty times as much memory."""
 
 DEFAULTS: Final = {"-error_file": "stderr", "-fields": ":".join(DEFAULT_FIELDS), "-output_file": "stdout"}
 """The defaults of the switches of the scorer that are not options of scoring."""
 
-SCORING: Final = " ".join([option.switch for option in SWITCHES if not option.is_for_calls])
+SCORING_SWITCHES: Final = " ".join([option.switch for option in SWITCHES if not option.is_for_calls])
 """The switches that say how a run is scored."""
 
-INTERVALS: Final = "--bootstrap --seed --confidence --interval --clusters"
-FAMILY: Final = "--correction --baseline"
+INTERVAL_OPTIONS: Final = "--bootstrap --seed --confidence --interval --clusters"
+TEST_OPTIONS: Final = "--correction --baseline"
 _OF_CALLS: Final = " ".join([option.switch for option in SWITCHES if option.is_for_calls])
-OF_A_BATCH: Final = f"{SCORING} {_OF_CALLS} -fields -tabs --problems --force --validate {INTERVALS}"
+OPTIONS_OF_BATCHES: Final = (
+    f"{SCORING_SWITCHES} {_OF_CALLS} -fields -tabs --problems --force --validate {INTERVAL_OPTIONS}"
+)
 """The switches of a call that scores as the reference does, and of a batch."""
 
-OF_A_CALL: Final = f"{OF_A_BATCH} --policy --knowledge-base --jobs --parts"
+OPTIONS_OF_CALLS: Final = f"{OPTIONS_OF_BATCHES} --policy --knowledge-base --jobs --parts"
 POLICY_SWITCHES: Final = tuple(sorted([option.switch for option in SWITCHES if option.is_policy_side]))
 
 
@@ -156,7 +158,9 @@ _SHARED: Final = (
         choices=_measures_of_task,
     ),
     Option(
-        "--parts N", "Divide the queries of a large run into N parts; 1: do not divide", f"one for each {PART >> 20} MB"
+        "--parts N",
+        "Divide the queries of a large run into N parts; 1: do not divide",
+        f"one for each {BYTES_PER_PART >> 20} MB",
     ),
     Option("--per-unit FILE", "Also write cluster, numerator and denominator of each unit by each measure, as .tsv"),
     Option("--policy NAME", f"The policy: kb, sf or {_POLICY_OF_OURS}; switches take precedence", choices=[*PRESETS]),
@@ -177,7 +181,7 @@ _SHARED: Final = (
     ),
     Option("--validate", "Validate runs before they are scored, as cs-score validate-run does"),
 )
-_BY_NAME: Final = {option.long: option for option in _SHARED}
+_BY_NAME: Final = {option.long_name: option for option in _SHARED}
 
 
 def select_options(option_names: str, own_options: Iterable[Option] = ()) -> list[Option]:
@@ -187,7 +191,7 @@ def select_options(option_names: str, own_options: Iterable[Option] = ()) -> lis
     """
     option_by_name = dict(_BY_NAME)
     for option in own_options:
-        option_by_name[option.long] = option
+        option_by_name[option.long_name] = option
     return [option_by_name[name] for name in option_names.split()]
 
 
@@ -196,21 +200,21 @@ PER_UNIT: Final = OwnOption(
 )
 
 
-def read_resampling(line: Line) -> Resampling | None:
+def read_resampling(line: CommandLine) -> Resampling | None:
     """Return the settings of resampling from the options of a command that resamples only with --bootstrap.
 
     Without --bootstrap the result is None. Raises UsageError for impossible values, and for options that need
     --bootstrap if it is missing.
     """
     if "--bootstrap" in line:
-        return resampling_of_line(line)
-    option = line.first(INTERVALS)
+        return read_resampling_with_defaults(line)
+    option = line.first_typed_option(INTERVAL_OPTIONS)
     if option is not None:
         raise UsageError(f"{option} is about intervals: give --bootstrap N, too")
     return None
 
 
-def resampling_of_line(line: Line) -> Resampling:
+def read_resampling_with_defaults(line: CommandLine) -> Resampling:
     """Return the settings of resampling from the options of a command that always resamples.
 
     Options that were not typed have their defaults: `--bootstrap` has 10,000, which may grow. Raises UsageError for
@@ -226,7 +230,7 @@ def resampling_of_line(line: Line) -> Resampling:
     if not whole_number_form.fullmatch(resamples) or not 1 <= int(resamples) <= MOST_RESAMPLES:
         raise UsageError(f"--bootstrap takes a whole number from 1 to {MOST_RESAMPLES}, not {resamples}")
     if int(resamples) > statistics.MANY_RESAMPLES and "--force" not in line:
-        raise UsageError(statistics.too_many_resamples(f"--bootstrap {resamples}", "--force"))
+        raise UsageError(statistics.message_on_many_resamples(f"--bootstrap {resamples}", "--force"))
     if not whole_number_form.fullmatch(seed):
         raise UsageError(f"--seed takes a whole number of at least 0, not {seed}")
     if not is_decimal_number(confidence):
@@ -243,7 +247,7 @@ def resampling_of_line(line: Line) -> Resampling:
     )
 
 
-def read_resampling_of_tests(line: Line) -> Resampling | None:
+def read_test_settings(line: CommandLine) -> Resampling | None:
     """Return the settings of resampling and of tests from the options of a command that needs --bootstrap for both.
 
     Without --bootstrap the result is None. Raises UsageError for impossible values, and for options that need
@@ -251,30 +255,30 @@ def read_resampling_of_tests(line: Line) -> Resampling | None:
     """
     resampling = read_resampling(line)
     if resampling is not None:
-        return _with_family_of_tests(resampling, line)
+        return _with_test_options(resampling, line)
     _read_correction(line)  # an impossible value is reported before the missing option
-    option = line.first(FAMILY)
+    option = line.first_typed_option(TEST_OPTIONS)
     if option is not None:
         raise UsageError(f"{option} is about tests: give --bootstrap N, too")
     return None
 
 
-def resampling_of_tests(line: Line) -> Resampling:
+def read_test_settings_with_defaults(line: CommandLine) -> Resampling:
     """Return the settings of resampling and of tests from the options of a command that always tests differences.
 
     Raises UsageError for impossible values.
     """
-    return _with_family_of_tests(resampling_of_line(line), line)
+    return _with_test_options(read_resampling_with_defaults(line), line)
 
 
-def _with_family_of_tests(resampling: Resampling, line: Line) -> Resampling:
+def _with_test_options(resampling: Resampling, line: CommandLine) -> Resampling:
     """Return settings of resampling with the values of --correction and --baseline. Raises UsageError."""
     correction = _read_correction(line)
     baseline = line.get("--baseline")
     return replace(resampling, correction=correction or UNSET, baseline=baseline or UNSET)
 
 
-def _read_correction(line: Line) -> Correction | None:
+def _read_correction(line: CommandLine) -> Correction | None:
     """Return the value of --correction, None if it was not typed. Raises UsageError for an unknown correction."""
     correction = line.get("--correction")
     if correction is not None and correction not in statistics.CORRECTIONS:
@@ -282,7 +286,7 @@ def _read_correction(line: Line) -> Correction | None:
     return cast("Correction | None", correction)
 
 
-def read_measures(line: Line) -> tuple[str, ...]:
+def read_measures(line: CommandLine) -> tuple[str, ...]:
     """Return the names and patterns of measures in all values of --measure: `("LDC-MEAN-ALL-Macro-F1", "SF-*")`."""
     measures: list[str] = []
     for text in line.texts("--measure"):
@@ -290,12 +294,12 @@ def read_measures(line: Line) -> tuple[str, ...]:
     return tuple(measures)
 
 
-def top_of(line: Line) -> int | None:
+def read_top(line: CommandLine) -> int | None:
     """Return the value of --top, the number of mistakes or units to list; None without it. Raises UsageError."""
     return whole_number(line, "--top", LARGEST_NUMBER)
 
 
-def whole_number(line: Line, name: str, largest: int) -> int | None:
+def whole_number(line: CommandLine, name: str, largest: int) -> int | None:
     """Return the value of an option that takes a whole number from 1 to `largest`; None if it was not typed.
 
     Raises UsageError for any other value.
@@ -309,7 +313,7 @@ def whole_number(line: Line, name: str, largest: int) -> int | None:
     return int(text)
 
 
-def positive_number(line: Line, name: str) -> float | None:
+def positive_number(line: CommandLine, name: str) -> float | None:
     """Return the value of an option that takes a number above 0; None if it was not typed. Raises UsageError."""
     text = line.get(name)
     if text is None:
@@ -328,7 +332,7 @@ class Scoring:
     Every property raises UsageError if the value of a switch is wrong.
     """
 
-    def __init__(self, line: Line) -> None:
+    def __init__(self, line: CommandLine) -> None:
         """Keep the command line; its options are read when a property is used."""
         self.line = line
 

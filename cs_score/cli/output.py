@@ -40,11 +40,11 @@ def _painted(match: re.Match[str]) -> str:
     return f"\x1b[{_COLOURS[match.lastgroup or 'mild']}m{match.group()}\x1b[0m"
 
 
-with_status: Final = _Painter(r"^(?:(?P<mild>WARNING)|(?P<bad>ERROR|FATAL_ERROR))(?=:)")
+with_coloured_severities: Final = _Painter(r"^(?:(?P<mild>WARNING)|(?P<bad>ERROR|FATAL_ERROR))(?=:)")
 """Colours warnings and errors at the beginning of a line."""
-with_deltas: Final = _Painter(r"(?<![\w.+-])(?:(?P<good>\+\d+\.\d+)|(?P<bad>-\d+\.\d+))(?![\w.])")
+with_coloured_differences: Final = _Painter(r"(?<![\w.+-])(?:(?P<good>\+\d+\.\d+)|(?P<bad>-\d+\.\d+))(?![\w.])")
 """Colours differences of scores, which are printed with their sign."""
-with_changes: Final = _Painter(r"^(?:(?P<good>\+.*)|(?P<bad>-.*))$")
+with_coloured_changes: Final = _Painter(r"^(?:(?P<good>\+.*)|(?P<bad>-.*))$")
 """Colours the lines that a unified diff adds or removes."""
 
 Value = TypeVar("Value")
@@ -82,11 +82,11 @@ def captured() -> AbstractContextManager[list[bytes]]:
 
 
 def quietly(is_quiet: bool) -> AbstractContextManager[bool]:
-    """Return a context manager that keeps `say` from printing while its block runs, if `is_quiet` is true."""
+    """Return a context manager during which `print_unless_quiet` prints nothing if `is_quiet` is true."""
     return _with_value(_IS_QUIET, is_quiet)
 
 
-def say(text: str) -> None:
+def print_unless_quiet(text: str) -> None:
     """Print a remark or a report on standard error, unless --quiet was typed.
 
     An error that ends the command is not printed here but by `main`, even with --quiet.
@@ -97,13 +97,13 @@ def say(text: str) -> None:
 
 def remark(text: str) -> None:
     """Print a line on standard error that tells the user about the work or the result."""
-    say(f"cs-score: {one_line(text)}\n")
+    print_unless_quiet(f"cs-score: {one_line(text)}\n")
 
 
 def warn(*texts: str, file: str | None = None) -> None:
     """Print warnings about a result on standard error, one line each; `file` is the file that they are about."""
     for text in texts:
-        say(f"cs-score: warning: {InputError(text, file=file)}\n")
+        print_unless_quiet(f"cs-score: warning: {InputError(text, file=file)}\n")
 
 
 class Destination(Record):
@@ -144,9 +144,9 @@ class Destination(Record):
             return
         if _is_terminal(self.stream):
             blocks = shown_on_terminal(blocks)
-        self.write_safe(blocks)
+        self.write_unescaped(blocks)
 
-    def write_safe(self, blocks: Iterable[bytes]) -> None:
+    def write_unescaped(self, blocks: Iterable[bytes]) -> None:
         """Write bytes to the stream without escaping control characters: they are our own colours, or are harmless.
 
         Raises OutputError if the stream is closed or full, or if nobody reads it any more.
@@ -163,7 +163,7 @@ class Destination(Record):
         if stream is None:  # the process was started with the stream closed
             raise failure(f"{name} is closed")
 
-        _clear()  # a line of progress would stand in the middle of the text
+        _remove_progress_line()  # a line of progress would stand in the middle of the text
         try:
             stream.flush()
             for block in blocks:
@@ -205,8 +205,8 @@ def write_text(stream: str, text: str) -> None:
     if _is_terminal(stream):
         text = terminal_safe(text)
         if can_show_colours(handle):
-            text = with_status(text)
-    Destination(stream).write_safe([text.encode("utf-8", "surrogateescape")])
+            text = with_coloured_severities(text)
+    Destination(stream).write_unescaped([text.encode("utf-8", "surrogateescape")])
 
 
 def print_text(text: str, add_colours: Callable[[str], str] = str) -> None:
@@ -222,7 +222,7 @@ def print_text(text: str, add_colours: Callable[[str], str] = str) -> None:
     text = terminal_safe(text.removesuffix("\n"))
     if can_show_colours(sys.stdout):
         text = add_colours(text)
-    STDOUT.write_safe([f"{text}\n".encode(encoding, "backslashreplace")])
+    STDOUT.write_unescaped([f"{text}\n".encode(encoding, "backslashreplace")])
 
 
 def write_report(errors: Destination, text: str, blocks: Iterable[bytes]) -> None:
@@ -231,14 +231,14 @@ def write_report(errors: Destination, text: str, blocks: Iterable[bytes]) -> Non
     The blocks hold the same report in the encoding of the reference program.
     """
     if errors.stream == "stderr":
-        say(text)
+        print_unless_quiet(text)
     else:
         errors.write(blocks)
 
 
 # ---- Progress
 
-PATIENCE: Final = 2
+SECONDS_BEFORE_PROGRESS: Final = 2
 """How many seconds a command runs before progress is shown."""
 
 _PROGRESS_LINE: Final[list[str]] = []
@@ -250,14 +250,14 @@ def shows_progress() -> bool:
     return sys.stderr is not None and sys.stderr.isatty() and not is_quiet()
 
 
-def _show(text: str) -> None:
+def _show_progress_line(text: str) -> None:
     """Show a line of progress on the terminal in place of the previous one."""
     if [text] != _PROGRESS_LINE:
         _PROGRESS_LINE[:] = [text]
         os.write(2, f"\r\x1b[K{text}".encode())
 
 
-def _clear() -> None:
+def _remove_progress_line() -> None:
     """Remove the line of progress from the terminal."""
     if _PROGRESS_LINE:
         _PROGRESS_LINE.clear()
@@ -267,7 +267,7 @@ def _clear() -> None:
 def show_progress(text: str) -> None:
     """Show a line of progress on the terminal, cut to its width; it stays until another text is written."""
     with contextlib.suppress(OSError):  # a closed terminal ends no work
-        _show(text[: shutil.get_terminal_size().columns - 1])
+        _show_progress_line(text[: shutil.get_terminal_size().columns - 1])
 
 
 @contextlib.contextmanager
@@ -284,18 +284,18 @@ def with_clock(activity: str) -> Iterator[None]:
     finally:
         is_done.set()
         thread.join()
-        _clear()
+        _remove_progress_line()
 
 
 def _show_clock(activity: str, is_done: threading.Event) -> None:
     """Show every second how long an activity has taken, until `is_done` is set; a progress bar is left alone."""
     start = time.monotonic()
-    pause: float = PATIENCE  # before the first line; each further one is shown a second later
+    pause: float = SECONDS_BEFORE_PROGRESS  # before the first line; each further one is shown a second later
     while not is_done.wait(pause):
         pause = 1
         has_bar = any("%" in text for text in _PROGRESS_LINE)
         if not has_bar:
-            _show(f"{activity}, {time.monotonic() - start:.0f} s")
+            _show_progress_line(f"{activity}, {time.monotonic() - start:.0f} s")
 
 
 def with_bar(items: Sequence[Value], activity: str = "aligning") -> Iterator[Value]:
@@ -303,11 +303,11 @@ def with_bar(items: Sequence[Value], activity: str = "aligning") -> Iterator[Val
     is_visible = shows_progress()
     start = time.monotonic()
     for done_count, item in enumerate(items):
-        if is_visible and time.monotonic() - start > PATIENCE:
+        if is_visible and time.monotonic() - start > SECONDS_BEFORE_PROGRESS:
             percentage = 100 * done_count // len(items)
-            _show(f"{activity} {percentage} %")
+            _show_progress_line(f"{activity} {percentage} %")
         yield item
-    _clear()
+    _remove_progress_line()
 
 
 def text_width() -> int | None:

@@ -14,7 +14,7 @@ MOST_OF_A_CODE: Final = 10
 """How many messages of one code a terminal shows."""
 
 
-def report_on_stderr(problems: Iterable[Problem], *, twice: bool = False) -> str:
+def report_for_stderr(problems: Iterable[Problem], *, twice: bool = False) -> str:
     """Return problems as the text for standard error.
 
     On a terminal the list is shortened. Anywhere else it is the same text as that of the reference program, which

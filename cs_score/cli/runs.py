@@ -12,10 +12,10 @@ from cs_score.base.outputs import ending_of
 from cs_score.base.records import Record, replace
 from cs_score.base.runtime import Late, paused_collector
 from cs_score.base.sources import Input, name_of, rereadable
-from cs_score.cli.core import Line
+from cs_score.cli.core import CommandLine
 from cs_score.cli.options import Scoring, read_resampling
-from cs_score.cli.output import remark, say, warn
-from cs_score.cli.problem_report import report_on_stderr
+from cs_score.cli.output import print_unless_quiet, remark, warn
+from cs_score.cli.problem_report import report_for_stderr
 from cs_score.coldstart.converters import converter_for
 from cs_score.coldstart.gold import load_run, open_gold, with_folder_remarks, with_pool
 from cs_score.coldstart.linking import describe_contents, empty_folders_among, expand_folder
@@ -40,7 +40,7 @@ else:
     scored = Late("cs_score.analysis.coldstart.scored")
 
 
-class RunSelection(Record, eq=False):
+class RunsAndAssessments(Record, eq=False):
     """The runs that a command line names or chooses, and its files of assessments."""
 
     runs: list[OneRun]
@@ -57,7 +57,7 @@ class SingleRun(Record, eq=False):
     files_before: list[Input]
 
 
-class OpenedRuns(Record, eq=False):
+class RunsWithGold(Record, eq=False):
     """Gold with queries but without assessments, which are in files that have yet to be read, and the runs."""
 
     gold: ColdStartGold
@@ -84,7 +84,7 @@ class ChangesOfB(Record):
 class Runs(Scoring):
     """The queries, assessments and runs of a command line, which are recognised by their content."""
 
-    def __init__(self, line: Line) -> None:
+    def __init__(self, line: CommandLine) -> None:
         """Divide the words of a command line into query files and other files, which are recognised later."""
         super().__init__(line)
         self.queries: list[str] = []
@@ -99,20 +99,20 @@ class Runs(Scoring):
         self._runs_with_warnings: list[OneRun] = []
 
     @cached_property
-    def options_per_run(self) -> Options:
+    def options_without_run_ids(self) -> Options:
         """The options for scoring each run separately: the options of the command line without -runids."""
         return replace(self.options, runids=None)
 
     def check_options(self) -> None:
         """Raise UsageError if an option for scoring has a wrong value."""
-        _ = self.options_per_run  # all options are read when it is computed
+        _ = self.options_without_run_ids  # all options are read when it is computed
 
     @property
-    def settings(self) -> Mapping[str, Any]:
+    def analysis_arguments(self) -> Mapping[str, Any]:
         """The keyword arguments of an analysis: further policies, dimensions of groups, and settings of intervals."""
         other_policies = self.line.texts("--also-policy")
         return {
-            "policies": read_policies(other_policies, self.options_per_run, self.policy_texts, "--also-policy"),
+            "policies": read_policies(other_policies, self.options_without_run_ids, self.policy_texts, "--also-policy"),
             "by": groups.read_crossings(self.line.texts("--by")),
             "resampling": read_resampling(self.line),
         }
@@ -129,7 +129,7 @@ class Runs(Scoring):
 
     # -- Finding
 
-    def find_runs(self) -> RunSelection:
+    def find_runs(self) -> RunsAndAssessments:
         """Return the assessments and the runs, or those runs that --run or -runids choose.
 
         A knowledge base is one of the runs. Standard input is kept, so that it can be loaded afterwards. Raises
@@ -147,7 +147,7 @@ class Runs(Scoring):
             raise UsageError(self._message_without_queries())
         chosen_ids = self.line.texts("--run") or self.run_ids
         runs = runs_of(files_of_runs, self.knowledge_bases, chosen_ids or None)
-        return RunSelection(runs, assessments)
+        return RunsAndAssessments(runs, assessments)
 
     def _message_without(self, kind: str) -> str:
         """Return the message that there is no file of a `kind`, `run` or `assessments (pool)`, with a remedy."""
@@ -185,18 +185,18 @@ class Runs(Scoring):
         files_before.extend(part.file for part in earlier_parts)
         return SingleRun(replace(last_part, is_shared=is_shared), files_before)
 
-    def open_runs(self) -> OpenedRuns:
+    def read_queries_and_find_runs(self) -> RunsWithGold:
         """Read the queries, and find the files of assessments and the runs; these are not read yet.
 
         The runs can then be scored against different pools. Raises UsageError or InputError.
         """
-        options = self.options_per_run
+        options = self.options_without_run_ids
         if "-" in self.files:
             raise UsageError("standard input cannot be read once for each run: name a file")
         options.check()
         selection = self.find_runs()
         gold = open_gold(self.queries, options, validates=self.validates)
-        return OpenedRuns(gold, selection.assessments, selection.runs)
+        return RunsWithGold(gold, selection.assessments, selection.runs)
 
     def read_gold(self, options: Options, assessments: Sequence[Input]) -> ColdStartGold:
         """Read the queries and the assessments, and return them as gold for scoring with `options`.
@@ -207,7 +207,7 @@ class Runs(Scoring):
 
     def _open_gold(self) -> ColdStartGold:
         """Read the queries, and return gold with a remark on every folder that has no file to load."""
-        return with_folder_remarks(open_gold(self.queries, self.options_per_run), self.files)
+        return with_folder_remarks(open_gold(self.queries, self.options_without_run_ids), self.files)
 
     # -- Loading
 
@@ -250,7 +250,7 @@ class Runs(Scoring):
         with paused_collector():
             gold = self._open_gold()
             loaded_run = self.load_single_run(gold, single.run, single.files_before)
-            scored_run = scored.score_for_analysis(loaded_run, self.options_per_run.policy)
+            scored_run = scored.score_for_analysis(loaded_run, self.options_without_run_ids.policy)
         self._warn_about_scores(loaded_run, scored_run)
         return scored_run
 
@@ -259,9 +259,9 @@ class Runs(Scoring):
 
         Raises InputError if nothing could be loaded, UsageError if there are several runs.
         """
-        self.options_per_run.check()
+        self.options_without_run_ids.check()
         single = self._find_single_run()
-        policy = self.options_per_run.policy
+        policy = self.options_without_run_ids.policy
         with paused_collector():
             gold = self._open_gold()
             loading_error = None
@@ -292,7 +292,7 @@ class Runs(Scoring):
     def score_all(self) -> systems.Systems:
         """Score each of several runs separately, and return their results by name. Raises UsageError or InputError."""
         with paused_collector():
-            opened = self.open_runs()
+            opened = self.read_queries_and_find_runs()
             if len(opened.runs) < 2:
                 raise UsageError(
                     f"a comparison needs at least two runs; there is {_description(opened.runs[0])} among the files; "
@@ -329,12 +329,12 @@ class Runs(Scoring):
                 return self._score_twice(selection.runs[0], selection.assessments, changes)
             return self._score_two(selection)
 
-    def _score_two(self, selection: RunSelection) -> tuple[AnalysedRun, AnalysedRun, tuple[str, str]]:
+    def _score_two(self, selection: RunsAndAssessments) -> tuple[AnalysedRun, AnalysedRun, tuple[str, str]]:
         """Score two runs with the same options, and return them with their names."""
         run_a, run_b = selection.runs
-        gold = self.read_gold(self.options_per_run, selection.assessments)
-        a = self._score_of_pair(gold, run_a, self.options_per_run)
-        b = self._score_of_pair(gold, run_b, self.options_per_run)
+        gold = self.read_gold(self.options_without_run_ids, selection.assessments)
+        a = self._score_of_pair(gold, run_a, self.options_without_run_ids)
+        b = self._score_of_pair(gold, run_b, self.options_without_run_ids)
         remark_on_duplicates(self, a.result.duplicate_count + b.result.duplicate_count)
         name_a, name_b = systems.run_names(selection.runs)
         return a, b, (name_a, name_b)
@@ -347,7 +347,7 @@ class Runs(Scoring):
         Returns both results and their names, such as `("as given", "policy sf")`.
         """
         # Side A: as the command line says.
-        options_of_a = self.options_per_run
+        options_of_a = self.options_without_run_ids
         gold_of_a = self.read_gold(options_of_a, assessments)
         a = self._score_of_pair(gold_of_a, run, options_of_a)
         # Causes of the difference are found by scoring A again with some of the changes.
@@ -374,8 +374,8 @@ class Runs(Scoring):
         names_of_changes = []
         if changes.edition is not None:
             inputs_of_b = Runs(self.line.with_changes({"--follow": changes.edition}))
-            names_of_changes.append(f"edition {inputs_of_b.options_per_run.follow}")
-        options_of_b = inputs_of_b.options_per_run
+            names_of_changes.append(f"edition {inputs_of_b.options_without_run_ids.follow}")
+        options_of_b = inputs_of_b.options_without_run_ids
         if changes.policy is not None:
             policies = read_policies([changes.policy], options_of_b, inputs_of_b.policy_texts, "--policy-b")
             policy = policies[0]
@@ -450,7 +450,7 @@ def remark_on_duplicates(scoring: Scoring, duplicates: int) -> None:
 
     Nothing is printed if there are no duplicates, or if the command line names a policy.
     """
-    if duplicates == 0 or scoring.line.first("--policy -right -wrong -ignore") is not None:
+    if duplicates == 0 or scoring.line.first_typed_option("--policy -right -wrong -ignore") is not None:
         return
     noun = "duplicate" if duplicates == 1 else "duplicates"
     if "DUPLICATE" in scoring.edition.ignore:
@@ -491,7 +491,7 @@ def _report_prepared_run(problems: ProblemLog, run: PreparedRun) -> None:
     Its problems are also added to `problems`, if that log keeps details for the file of --problems. Raises InputError
     for a run with errors, which must not be scored.
     """
-    say(report_on_stderr(run.problems))
+    print_unless_quiet(report_for_stderr(run.problems))
     if isinstance(problems, RecordingLog) and isinstance(run.problems, RecordingLog):
         problems.also_report(run.problems)
     run.check()

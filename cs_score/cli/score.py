@@ -12,7 +12,7 @@ from cs_score.base import outputs as storage
 from cs_score.base.errors import UsageError
 from cs_score.base.runtime import Late
 from cs_score.cli import options
-from cs_score.cli.core import Finished, Line, Option, Status
+from cs_score.cli.core import CommandLine, Option, Status, StatusWithResults
 from cs_score.cli.output import print_text
 from cs_score.cli.verb import Verb, VerbForm
 from cs_score.tasks import COLD_START, task_named
@@ -33,15 +33,15 @@ else:  # a call scores runs or predictions
     runs = Late("cs_score.cli.score_runs")
 
 SCORE_VERB: Final = Verb(
-    runs=VerbForm(
-        options=f"{options.OF_A_CALL} --run --measure --inclusion --per-unit --all",
+    form_for_runs=VerbForm(
+        options=f"{options.OPTIONS_OF_CALLS} --run --measure --inclusion --per-unit --all",
         formats="text json tsv markdown latex",
         files=options.FILES,
         sections=(options.POLICIES, options.FIELDS),
         folder="files",
     ),
-    evidence=VerbForm(
-        options=f"--gold --predictions --measure --per-item --per-unit --force {options.INTERVALS}",
+    form_for_evidence=VerbForm(
+        options=f"--gold --predictions --measure --per-item --per-unit --force {options.INTERVAL_OPTIONS}",
         formats="text json tsv markdown latex",
         files=options.FILES_OF_EVIDENCE,
     ),
@@ -50,7 +50,7 @@ SCORE_VERB: Final = Verb(
 
 
 @SCORE_VERB.command
-def score(task: str, line: Line) -> int:
+def score(task: str, line: CommandLine) -> int:
     """Score runs or predictions, print the scores, and write the files of the options. Return the exit status.
 
     Raises CsScoreError if nothing can be scored.
@@ -67,10 +67,10 @@ def score(task: str, line: Line) -> int:
             _write_unit_table(task, scored, unit_file)
     print_text(text)
     has_errors = scored.has_errors
-    return Finished(Status.FAILED if has_errors else Status.DONE, scored)
+    return StatusWithResults(Status.FAILED if has_errors else Status.DONE, scored)
 
 
-def score_inputs(task: str, line: Line) -> AbstractContextManager[RunsScored | PredictionsScored]:
+def score_inputs(task: str, line: CommandLine) -> AbstractContextManager[RunsScored | PredictionsScored]:
     """Score the files of a command line. The scored runs or predictions are the target of the `with` statement.
 
     Results have to be written inside the block. Raises CsScoreError if nothing can be scored.

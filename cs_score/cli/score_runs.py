@@ -14,10 +14,10 @@ from cs_score.base.runtime import Late, paused_collector
 from cs_score.base.sources import Input, name_of
 from cs_score.cli import options
 from cs_score.cli.call import Call
-from cs_score.cli.core import Line
+from cs_score.cli.core import CommandLine
 from cs_score.cli.options import read_measures
-from cs_score.cli.output import Destination, remark, say, warn
-from cs_score.cli.problem_report import report_on_stderr
+from cs_score.cli.output import Destination, print_unless_quiet, remark, warn
+from cs_score.cli.problem_report import report_for_stderr
 from cs_score.cli.runs import remark_on_duplicates
 from cs_score.coldstart import outputs
 from cs_score.coldstart.gold import ColdStartGold, open_gold, with_folder_remarks, with_pool
@@ -70,7 +70,7 @@ class RunsScored(Record):
         """Write the tables and the JSON that the call asks for. Raises OutputError."""
         self.call.write(self.result, self.intervals)
 
-    def text(self, line: Line) -> str:
+    def text(self, line: CommandLine) -> str:
         """Return the scores by the measures that were chosen, in the format of the command line.
 
         With `--format text`, one measure and one run, the text is only the number, such as `0.2841`. Warns of scores
@@ -97,7 +97,7 @@ class RunsScored(Record):
 
 
 @contextlib.contextmanager
-def score_runs(line: Line) -> Iterator[RunsScored]:
+def score_runs(line: CommandLine) -> Iterator[RunsScored]:
     """Score the Cold Start runs of a command line, and give the result to the block.
 
     The folder of -o is made before the block and removed if the block fails; problems of the input and remarks on the
@@ -112,19 +112,19 @@ def score_runs(line: Line) -> Iterator[RunsScored]:
     except CsScoreError as error:
         if isinstance(error, ScoringStopped):
             warn(*error.partial_result.warnings)
-        say(report_on_stderr(discarded_last(problems)))
+        print_unless_quiet(report_for_stderr(discarded_last(problems)))
         call.write_problems(problems, error)
         raise
     _remark_on_result(call, result)
     call.write_problems(problems)
 
 
-def _checked_call(line: Line) -> Call:
+def _checked_call(line: CommandLine) -> Call:
     """Return the call of a command line after checking its inputs, outputs and options; no file is changed.
 
     Raises UsageError or OutputError, also for options about the layout of tables if no tables are written.
     """
-    layout_option = line.first("-fields -tabs")
+    layout_option = line.first_typed_option("-fields -tabs")
     if line.folder is None and layout_option is not None:
         raise UsageError(
             f"{layout_option} lays out the tables that -o FOLDER writes: add -o FOLDER, or leave out {layout_option}"
@@ -151,7 +151,7 @@ def _score_separately(call: Call, problems: ProblemLog) -> Iterator[RunsScored]:
     runs = selection.runs
     assessments = selection.assessments
     call.plan.clear()
-    gold = open_gold(call.queries, call.options_per_run, problems, validates=call.validates)
+    gold = open_gold(call.queries, call.options_without_run_ids, problems, validates=call.validates)
     gold = with_folder_remarks(gold, call.files)
     with contextlib.ExitStack() as temporary_folders, _report_faults_of_pool(gold, assessments):
         result = None
@@ -210,9 +210,9 @@ def _remark_on_near_misses_of_parts(call: Call) -> None:
 
 def _remark_on_result(call: Call, result: Result) -> None:
     """Print the problems of the input, and remarks that help to understand the scores."""
-    say(report_on_stderr(discarded_last(result.problems)))
+    print_unless_quiet(report_for_stderr(discarded_last(result.problems)))
     if result.problems:
-        say(outputs.closing_line(result.error_count, result.warning_count))
+        print_unless_quiet(outputs.closing_line(result.error_count, result.warning_count))
     warn(*result.warnings)
     discarded = count_of_discarded(result.problems)
     if discarded:

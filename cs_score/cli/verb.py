@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple, TypeAlias
 
-from cs_score.cli.core import NO_FORM, Command, Form, Line, Option, Parameter, Section
+from cs_score.cli.core import DEFAULT_FORM, Command, CommandLine, Form, Option, Parameter, Section
 from cs_score.cli.options import EXAMPLE, EXAMPLE_OF_GOLD, EXAMPLE_OF_TWO, LEGEND, select_options
-from cs_score.cli.task_options import own_options
+from cs_score.cli.task_options import options_of_task
 from cs_score.tasks import COLD_START, mode_named, stage_named
 
-Work: TypeAlias = Callable[[str, Line], int]
+Work: TypeAlias = Callable[[str, CommandLine], int]
 """A function that does the work of a verb. It gets the name of a task or a stage of it, and the command line, and
 returns the exit status."""
 
@@ -48,8 +48,8 @@ class VerbForm(NamedTuple):
 class Verb(NamedTuple):
     """A verb such as `analyze`: how it is called for runs, how it is called for predictions, and what both share."""
 
-    runs: VerbForm
-    evidence: VerbForm
+    form_for_runs: VerbForm
+    form_for_evidence: VerbForm
     own_options: Sequence[Option] = ()
     """Options that only this verb has."""
     sections: Sequence[Section] = ()
@@ -60,7 +60,7 @@ class Verb(NamedTuple):
     """Whether a call for Cold Start runs needs at least one file."""
     needs_output: bool = False
     """Whether -o must be given."""
-    failure: Callable[[str, str], str] = NO_FORM.failure
+    format_failure: Callable[[str, str], str] = DEFAULT_FORM.format_failure
     """Returns an error in the format of the result, from the format and the message."""
 
     def command(self, work: Work) -> Callable[[str], Command]:
@@ -84,16 +84,16 @@ class Verb(NamedTuple):
         words = "files..." if self.needs_files else "[files...]"
         return Command(
             verb_name,
-            select_options(self.runs.options, self.own_options),
-            Parameter(words, self.runs.files),
+            select_options(self.form_for_runs.options, self.own_options),
+            Parameter(words, self.form_for_runs.files),
             body=_body_for_task(work, COLD_START),
             form=Form(
-                example=_example(COLD_START, self.runs.example),
-                sections=(*self.sections, *self.runs.sections, *LEGEND),
-                formats=self.runs.formats.split(),
-                folder=self.runs.folder,
+                example=_example(COLD_START, self.form_for_runs.example),
+                sections=(*self.sections, *self.form_for_runs.sections, *LEGEND),
+                formats=self.form_for_runs.formats.split(),
+                folder=self.form_for_runs.folder,
                 needs_output=self.needs_output,
-                failure=self.failure,
+                format_failure=self.format_failure,
             ),
         )
 
@@ -105,32 +105,32 @@ class Verb(NamedTuple):
         """
         mode = mode_named(task)
         command_name = task if verb_name == "score" else f"{verb_name} {task}"
-        command_options = select_options(self.evidence.options, self.own_options)
-        command_options += own_options(task)
+        command_options = select_options(self.form_for_evidence.options, self.own_options)
+        command_options += options_of_task(task)
         if mode.has_policies:
             policy_options = POLICY_OPTIONS.get(verb_name, "")
             command_options += select_options(policy_options, self.own_options)
         return Command(
             command_name,
             command_options,
-            Parameter("[files...]", self.evidence.files),
+            Parameter("[files...]", self.form_for_evidence.files),
             body=_body_for_task(work, task),
             form=Form(
-                example=_example(task, self.evidence.example),
+                example=_example(task, self.form_for_evidence.example),
                 summary=self.summary.format(task=task, unit=mode.unit) or mode.summary,
-                sections=(*self.sections, *self.evidence.sections, ("Files", mode.files)),
-                formats=self.evidence.formats.split(),
-                folder=self.evidence.folder,
+                sections=(*self.sections, *self.form_for_evidence.sections, ("Files", mode.files)),
+                formats=self.form_for_evidence.formats.split(),
+                folder=self.form_for_evidence.folder,
                 needs_output=self.needs_output,
-                failure=self.failure,
+                format_failure=self.format_failure,
             ),
         )
 
 
-def _body_for_task(work: Work, task: str) -> Callable[[Line], int]:
+def _body_for_task(work: Work, task: str) -> Callable[[CommandLine], int]:
     """Return the function that does the work of a verb for a task, or for the stage of the task that --stage names."""
 
-    def body(line: Line) -> int:
+    def body(line: CommandLine) -> int:
         """Do the work for a command line, and return the exit status."""
         stage = line.get("--stage")
         if stage is None:

@@ -36,10 +36,10 @@ AssessmentByIndex: TypeAlias = Mapping[int, Assessment]
 
 
 class ValueKey(NamedTuple):
-    """The key by which a discipline finds answers with the same text, whatever their justification.
+    """The key that answers with the same text have in common, whatever the documents that justify them.
 
-    Two answers have the same key if they answer queries of the same hop (`level`), if these queries belong to the same
-    class, and if their texts have the same `compared_value`.
+    Two answers have the same key if their queries have the same hop (`level`), if these queries are about the same
+    class, and if their texts have the same form for comparison (`compared_value`).
     """
 
     level: int
@@ -48,7 +48,7 @@ class ValueKey(NamedTuple):
 
 
 JudgementByValue: TypeAlias = Mapping[ValueKey, Judgement]
-"""How the answers to a query and its follow-on queries were judged, by their text."""
+"""The judgements of the answers to a query and to its follow-on queries, by the text of the answer."""
 
 
 def _fold_case(text: str) -> str:
@@ -61,9 +61,10 @@ _COMPARED_FORM: Final[dict[str, Callable[[str], str] | None]] = {
     "STRING_CASE": _fold_case,
     "STRING_EXACT": str,
 }
-"""The function, for each discipline, that brings the text of an answer into the form in which it is compared.
+"""The function of each discipline that brings the text of an answer into the form for comparison.
 
-Texts are compared if no assessment has the same justification; None means that they are never compared.
+A discipline compares texts if no assessment has the same answer with the same justification. None means that the
+discipline never compares texts.
 """
 
 
@@ -79,13 +80,13 @@ def compares_values(discipline: str) -> bool:
 
 
 def index_values(assessments: Iterable[Assessment], links: Links, discipline: str) -> JudgementByValue:
-    """Return how the answers to one query were judged, by their text.
+    """Return the judgements of the answers to one query, by the text of the answer.
 
     The result is empty if the discipline does not compare the texts of answers. If several assessments have the same
     text, the first correct one of them counts, or the first one if none is correct.
 
-    `assessments` belong to the query and to its follow-on queries, and are in load order. Raises InputError if one of
-    these queries has no class.
+    `assessments` are the assessments of answers to the query and to its follow-on queries, in load order. Raises
+    InputError if one of these queries has no class.
     """
     compared_form = _COMPARED_FORM[discipline]
     judgement_by_value: dict[ValueKey, Judgement] = {}
@@ -111,12 +112,12 @@ def find_assessments(
 ) -> dict[int, Assessment]:
     """Return the assessment of each response that has one, by the index of the response.
 
-    The assessment of a response has the same answer with the same justification. If there is none, and if the
-    discipline compares texts, an assessment whose answer has the same text will do.
+    A response gets the assessment of the same answer with the same justification. If there is no such assessment, and
+    if the discipline compares texts, the response gets the assessment of an answer with the same text.
 
-    `judgement_by_value` has the assessed answers by their text, for disciplines that compare texts. A response with
-    several correct assessments is reported to `problems`. Raises InputError if the class of a query is needed, but the
-    query has none.
+    `judgement_by_value` has the judgements of the assessed answers by their text. It is empty for a discipline that
+    does not compare texts. A response with several correct assessments is reported to `problems`. Raises InputError if
+    texts must be compared, but the query of a response has no class.
     """
     compared_form = _COMPARED_FORM[discipline]
     assessment_by_index: dict[int, Assessment] = {}
@@ -154,22 +155,22 @@ UNASSESSED: Final = "UNASSESSED"
 REDUNDANT: Final = "REDUNDANT"
 
 NO_SIDE: Final = ""
-"""The label that duplicates get instead of a side under a policy that does not mention duplicates."""
+"""The label of duplicates that stands in the place of a side if the policy does not mention duplicates."""
 
 CATEGORIES: Final = (*JUDGMENT_OF_CODE.values(), UNASSESSED, INCORRECT_PARENT)
-"""The categories of a response before a policy is applied."""
+"""The categories that a response can have before a policy is applied."""
 
 Labels: TypeAlias = tuple[str, ...]
 """The categories and sides of a response, sorted, such as `("CORRECT", "RIGHT")`.
 
-A side is repeated if the response counts there several times.
+A side is there several times if the response counts on it several times.
 """
 
 
 def pre_policy_category(assessment: Assessment | None) -> str:
     """Return the category of a response before a policy is applied, such as `CORRECT`.
 
-    It is the judgment of its assessment, or `UNASSESSED` if it has none.
+    The category is the judgment of the assessment, or `UNASSESSED` if the response has no assessment.
     """
     return UNASSESSED if assessment is None else assessment.judgment
 
@@ -178,7 +179,7 @@ def pre_policy_category(assessment: Assessment | None) -> str:
 def category_in(labels: Labels) -> str:
     """Return the category among the labels of a response: `("CORRECT", "RIGHT")` -> `CORRECT`.
 
-    `IGNORE` is the name of a category and of a side, so it is the category only if the labels have no other.
+    `IGNORE` is the name both of a category and of a side. Thus it is the category only if no other label is one.
     """
     for label in labels:
         if label in CATEGORIES and label != IGNORE:
@@ -187,15 +188,15 @@ def category_in(labels: Labels) -> str:
 
 
 def labels_without(labels: Sequence[str], category: str) -> list[str]:
-    """Return the labels of a response other than its category before the policy."""
+    """Return the labels of a response except `category`, its category before the policy was applied."""
     return [label for label in labels if label != category]
 
 
 @functools.cache
 def _labels_by_category(policy: Policy) -> Mapping[str, Labels]:
-    """Return the labels that responses get at first under a policy, by the category of the response.
+    """Return the labels that a response gets from a policy at first, by the category of the response.
 
-    They are the category and the sides on which the policy counts it: `CORRECT` -> `("CORRECT", "RIGHT")`.
+    The labels are the category and the sides on which the policy counts it: `CORRECT` -> `("CORRECT", "RIGHT")`.
     """
     labels_by_category = {}
     for category in CATEGORIES:
@@ -209,7 +210,7 @@ def _labels_by_category(policy: Policy) -> Mapping[str, Labels]:
 
 @functools.cache
 def _replace_right(labels: Labels, replacements: Labels) -> Labels:
-    """Return the labels of a response with `replacements` instead of one label RIGHT, sorted."""
+    """Return the labels of a response after one label RIGHT is replaced by the labels `replacements`, sorted."""
     new_labels = list(labels)
     new_labels.remove(RIGHT)
     new_labels += replacements
@@ -218,9 +219,9 @@ def _replace_right(labels: Labels, replacements: Labels) -> Labels:
 
 @functools.cache
 def _remove_credit(labels: Labels, is_ignored: bool) -> Labels:
-    """Return the labels of a response that is no longer right, sorted: without RIGHT and REDUNDANT, but with IGNORE.
+    """Return the labels of a response after it has lost its labels RIGHT and REDUNDANT, sorted.
 
-    If `is_ignored`, the response is ignored already, and no further label IGNORE is added.
+    The response gets the label IGNORE instead, unless it is ignored already (`is_ignored`).
     """
     new_labels = [label for label in labels if label not in (RIGHT, REDUNDANT)]
     if not is_ignored:
@@ -231,23 +232,23 @@ def _remove_credit(labels: Labels, is_ignored: bool) -> Labels:
 # ---- The tree of classes
 
 MOST_COMPONENTS: Final = 100
-"""The most components of a class name after its query; queries have two or three hops."""
+"""The number of components that the name of a class may have after its query; queries have two or three hops."""
 
 ResponsesByClass: TypeAlias = Mapping[str, Sequence[Response]]
-"""The responses of a run in each class, in load order; empty classes have no entry."""
+"""The responses of a run in load order, by the name of their class; classes without responses have no entry."""
 
 
 class ClassTree(Struct):
     """The tree of the equivalence classes of one query: the query is the root, the classes are nodes below it.
 
-    Assessments of the query may also name classes of other queries; these have roots of their own.
+    Assessments of the query may also name classes of other queries. These queries are further roots.
 
     - `root` is the full id of the query, `other_roots` are the full ids of other queries.
-    - `is_single_by_row` says, for inner nodes, whether the slot that is filled below the node takes one value.
-    - `ldc_id_by_query` has the queries that LDC queries were expanded to; if there are any, other roots must be among
-      them.
-    - `parent_by_class` has the node above each class; a parent is added before its children.
-    - `ground_truth` has, for inner nodes, the number of classes to be found below the node; wrong bins do not count.
+    - `is_single_by_row` says for each inner node whether the slot that is filled below it takes only one value.
+    - `ldc_id_by_query` has the LDC query of each slot-filling query that was made from one. If it is not empty, the
+      other roots must be among these slot-filling queries.
+    - `parent_by_class` has the node above each class. A parent is added before its children.
+    - `ground_truth` has for each inner node the number of classes to be found below it, without wrong bins.
     """
 
     root: str
@@ -258,7 +259,7 @@ class ClassTree(Struct):
     other_roots: dict[str, None] = field(default_factory=dict)
 
     def copy(self) -> ClassTree:
-        """Return a copy to which classes can be added without changing this tree."""
+        """Return a copy of the tree; classes that are added to the copy are not added to this tree."""
         return ClassTree(
             root=self.root,
             is_single_by_row=self.is_single_by_row,
@@ -275,7 +276,7 @@ class ClassTree(Struct):
         return [name for name in names if name in self.ground_truth]
 
     def is_root(self, name: str) -> bool:
-        """Return whether a node is a query and no class."""
+        """Return whether the node with this name is a query, as opposed to a class."""
         return name == self.root or name in self.other_roots
 
     def depth(self, name: str) -> int:
@@ -289,8 +290,8 @@ class ClassTree(Struct):
     def add(self, name: str) -> None:
         """Add the class with this name, and the classes above it, unless the tree has them already.
 
-        Each class that is added counts in the ground truth of its parent, except a wrong bin. Raises InputError if the
-        name does not begin with the id of a query that exists, or has too many components.
+        Each class that is added counts in the ground truth of its parent, unless it is a wrong bin. Raises InputError
+        if the name does not begin with the id of a query that exists, or if it has too many components.
         """
         if name in self.parent_by_class or name == self.root:
             return
@@ -311,8 +312,8 @@ class ClassTree(Struct):
     def _check_class(self, name: str, parent: str) -> None:
         """Raise InputError if the class `name` must not be in the tree; `parent` is the name of the node above it.
 
-        That is so if the class has too many components, or if the node above it is no class and not the id of a query.
-        If there are LDC queries, the query must be one that an LDC query was expanded to.
+        The name of a class must not have too many components, and the node above it must be a class or a query. If
+        there are LDC queries, that query must be a slot-filling query that was made from one of them.
         """
         component_count = name.count(":")
         if component_count > MOST_COMPONENTS:
@@ -336,17 +337,17 @@ class ClassTree(Struct):
 
 
 def is_wrong_bin(name: str, root: str) -> bool:
-    """Return whether a node is a wrong bin: it collects responses that belong to no class (rule ground-truth).
+    """Return whether a node is a wrong bin, which collects responses that belong to no class (rule ground-truth).
 
-    A wrong bin has a component `0` after the id of the query, which is `root` for the classes of the query itself:
-    `CSX_ENG_00fb79cef8:0`, `CSX_ENG_00fb79cef8:0:1`.
+    The name of a wrong bin has a component `0` after the id of the query: `CSX_ENG_00fb79cef8:0`,
+    `CSX_ENG_00fb79cef8:0:1`. `root` is the id of the query of the tree.
     """
     components = name.removeprefix(root)
     return components.endswith(":0") or ":0:" in components
 
 
 def tree_name(value_class: str) -> str:
-    """Return the name that an equivalence class of the pool has in the tree: it has no colons at the end."""
+    """Return the name that an equivalence class of the pool has in the tree, without colons at the end."""
     return value_class.rstrip(":")
 
 
@@ -355,12 +356,12 @@ def build_tree(
 ) -> ClassTree:
     """Return the tree of the query `root` with the classes of its assessments (rule ground-truth).
 
-    `assessments` belong to the query and to its follow-on queries, and are in load order. A wrong answer to a follow-on
-    query about an answer that nobody accepted has no place in the tree: it is reported to `problems`, or is an error in
-    some editions.
+    `assessments` are the assessments of answers to the query and to its follow-on queries, in load order. A wrong
+    answer to a follow-on query has no place in the tree if the query is about an answer that no assessment accepts.
+    Such a wrong answer is reported to `problems`; in some editions it is an InputError.
 
-    Raises InputError (rule odd-classes) for a correct answer below a class that no earlier assessment accepts, and for
-    an inexact answer below a class that no assessment accepts at all.
+    Also raises InputError for a correct answer below a class that no earlier assessment accepts, and for an inexact
+    answer below a class that no assessment accepts (rule odd-classes).
     """
     tree = ClassTree(root.full_id, {root.full_id: root.is_single_valued}, links.query_set.ldc_id_by_query)
     accepted_classes: set[str] = set()
@@ -394,7 +395,7 @@ def build_tree(
         if not is_wrong_bin(parent, tree.root):  # an inexact answer below wrong answers is allowed
             inexact_without_parent.append(assessment)
 
-    # An inexact answer may come before the answer that leads to it, so that it is checked at the end.
+    # An inexact answer may come before the answer that leads to it. That is why inexact answers are checked at the end.
     for assessment in inexact_without_parent:
         parent = tree.parent_by_class[tree_name(assessment.value_class)]
         if parent not in accepted_classes:
@@ -405,8 +406,8 @@ def build_tree(
 def _class_of_assessment(assessment: Assessment, links: Links) -> str | None:
     """Return the name of the class that an assessment belongs to, such as `CSX_ENG_00fb79cef8:1`.
 
-    For a wrong answer it is the wrong bin of its query, such as `CSX_ENG_00fb79cef8:0`. The result is None for a wrong
-    answer to a follow-on query about an answer that nobody accepted.
+    A wrong answer belongs to the wrong bin of its query, such as `CSX_ENG_00fb79cef8:0`. The result is None for a wrong
+    answer to a follow-on query that is about an answer which no assessment accepts.
     """
     if assessment.is_accepted:
         return tree_name(assessment.value_class)
@@ -417,9 +418,9 @@ def _class_of_assessment(assessment: Assessment, links: Links) -> str | None:
 
 
 def _orphan_error(assessment: Assessment, edition: Edition) -> InputError:
-    """Return the error for a wrong answer to a follow-on query about an answer that nobody accepted.
+    """Return the error for a wrong answer to a follow-on query that is about an answer which no assessment accepts.
 
-    `edition` is the edition that scores no pool with such an answer.
+    `edition` is the edition of the reference, which does not score a pool with such an assessment.
     """
     return assessment.error(
         f"a wrong answer to the query {assessment.query.full_id}, which no accepted answer leads to",
@@ -428,7 +429,7 @@ def _orphan_error(assessment: Assessment, edition: Edition) -> InputError:
 
 
 def _texts_by_target(assessments: Iterable[Assessment]) -> dict[str, list[str]]:
-    """Return the lines of the pool by the short id of the follow-on query about the answer of the line."""
+    """Return the texts of assessments, by the short id of the follow-on query about the assessed answer."""
     texts_by_target: dict[str, list[str]] = {}
     for assessment in assessments:
         texts_by_target.setdefault(assessment.target, []).append(assessment.text)
@@ -436,10 +437,10 @@ def _texts_by_target(assessments: Iterable[Assessment]) -> dict[str, list[str]]:
 
 
 def _report_orphan(assessment: Assessment, texts_by_target: Mapping[str, Sequence[str]], problems: ProblemLog) -> None:
-    """Report a wrong answer to a follow-on query about an answer that nobody accepted.
+    """Report a wrong answer to a follow-on query that is about an answer which no assessment accepts.
 
-    The message contains the lines that assess this answer, its parents. `texts_by_target` has the lines of the pool by
-    the short id of the follow-on query about their answer.
+    The message contains the assessments of the answer that the follow-on query is about, which are called parents.
+    `texts_by_target` has the texts of assessments, by the short id of the follow-on query about the assessed answer.
     """
     parent_texts = texts_by_target.get(assessment.query.short_id, ())
     parents = "\n".join(parent_texts)
@@ -452,9 +453,9 @@ def _report_orphan(assessment: Assessment, texts_by_target: Mapping[str, Sequenc
 
 
 def _missing_parent_error(assessment: Assessment, where: str) -> InputError:
-    """Return the error for an assessment whose class is below a class without accepted answer.
+    """Return the error for an assessment whose class is below a class that has no accepted answer.
 
-    `where` says in which part of the pool an answer of that class was looked for: "before it" or "in the pool".
+    `where` says in which part of the pool there is no accepted answer of that class: "before it" or "in the pool".
     """
     parent_class = assessment.value_class.rpartition(":")[0]
     return assessment.error(
@@ -466,13 +467,13 @@ def _missing_parent_error(assessment: Assessment, where: str) -> InputError:
 def place_responses(
     tree: ClassTree, responses: Iterable[Response], assessment_by_index: AssessmentByIndex, links: Links
 ) -> ResponsesByClass:
-    """Return the responses of a run to one query by the name of their class, in load order.
+    """Return the responses of a run to one query in load order, by the name of their class.
 
-    The first of these classes that there is becomes the class of a response:
+    The class of a response is the first of the following classes that exists:
 
     1. the class of its assessment, if the assessment accepts the answer,
-    2. the class of the same answer with another justification, if an assessment accepts that; this class is not for a
-       response that was assessed as wrong, unless the query of its assessment is about an answer that nobody accepted,
+    2. the class of an accepted assessment of the same answer with another justification. A response that was assessed
+       as wrong gets this class only if the query of its assessment is about an answer which no assessment accepts,
     3. the wrong bin of its query, such as `CSX_ENG_00fb79cef8:0`.
 
     Classes that the tree does not have yet are added to it.
@@ -503,10 +504,10 @@ def place_responses(
 
 
 class Counts(Record):
-    """Numbers of responses by category, and of the classes to be found (`ground_truth`).
+    """The numbers of responses by category and by side of the policy, and of the classes to be found (`ground_truth`).
 
-    Precision is right / answered. This differs from right / (right + wrong) if a response counts as both or as neither.
-    Recall is right / ground truth. Both, and F1, are 0 if the denominator is 0.
+    Precision is right / answered. This differs from right / (right + wrong) if a response counts on both of these sides
+    or on neither. Recall is right / ground truth. Precision, recall and F1 are 0 if their denominator is 0.
     """
 
     ground_truth: int = 0
@@ -550,19 +551,19 @@ def sum_counts(counts: Iterable[Counts]) -> Counts:
 
 
 @functools.lru_cache(maxsize=1 << 10)
-def counts_of(labels: Labels, times: int = 1) -> Counts:
-    """Return the counts of `times` responses that all have these labels; their `ground_truth` is left at 0."""
+def counts_of(labels: Labels, response_count: int = 1) -> Counts:
+    """Return the counts of responses that all have the same labels; the ground truth of the counts is 0."""
     return Counts(
-        submitted=times,
-        correct=times * labels.count("CORRECT"),
-        incorrect=times * labels.count("INCORRECT"),
-        inexact=times * labels.count("INEXACT"),
-        incorrect_parent=times * labels.count(INCORRECT_PARENT),
-        unassessed=times * labels.count(UNASSESSED),
-        redundant=times * labels.count(REDUNDANT),
-        right=times * labels.count(RIGHT),
-        wrong=times * labels.count(WRONG),
-        ignored=times * labels.count(IGNORE),
+        submitted=response_count,
+        correct=response_count * labels.count("CORRECT"),
+        incorrect=response_count * labels.count("INCORRECT"),
+        inexact=response_count * labels.count("INEXACT"),
+        incorrect_parent=response_count * labels.count(INCORRECT_PARENT),
+        unassessed=response_count * labels.count(UNASSESSED),
+        redundant=response_count * labels.count(REDUNDANT),
+        right=response_count * labels.count(RIGHT),
+        wrong=response_count * labels.count(WRONG),
+        ignored=response_count * labels.count(IGNORE),
     )
 
 
@@ -575,20 +576,20 @@ class Tally(NamedTuple):
 
 
 class Row(Struct):
-    """The responses below one inner node while they are counted.
+    """The responses below one inner node while they are labelled and counted.
 
-    `submitted` are all responses; `right` and `redundant` are responses that have this label so far. `last_right`
-    has the last right response of each class.
+    `submitted` are all these responses. `right` and `redundant` are the responses that have the label RIGHT or
+    REDUNDANT so far. `last_right_of_classes` has the last right response of each class.
     """
 
     submitted: list[Response] = field(default_factory=list)
     right: list[Response] = field(default_factory=list)
-    last_right: list[Response] = field(default_factory=list)
+    last_right_of_classes: list[Response] = field(default_factory=list)
     redundant: list[Response] = field(default_factory=list)
 
 
 def _classes_by_parent(tree: ClassTree, responses_by_class: ResponsesByClass) -> dict[str, list[str]]:
-    """Return the names of the classes with responses below each inner node, in the order of the tree."""
+    """Return the names of the classes that have responses, in the order of the tree, by the node above them."""
     classes_by_parent: dict[str, list[str]] = {}
     for name, parent in tree.parent_by_class.items():
         if name in responses_by_class:
@@ -597,9 +598,9 @@ def _classes_by_parent(tree: ClassTree, responses_by_class: ResponsesByClass) ->
 
 
 def single_value_order(line: Response) -> tuple[float, int, int]:
-    """Return the sort key of right responses to a single-valued slot: the first one in this order stays right.
+    """Return the sort key of a right response to a single-valued slot; the first response in this order stays right.
 
-    The most confident response comes first; ties are sorted by line number, then by load order.
+    The most confident response comes first. Equally confident responses are sorted by line number, then by load order.
     """
     return -line.confidence, line.number, line.index
 
@@ -607,9 +608,10 @@ def single_value_order(line: Response) -> tuple[float, int, int]:
 class Counting:
     """Label the responses of a run by a policy, and count the labels, query by query.
 
-    `labels_by_index` has the labels of each response counted so far, by the index of the response. Two attributes are
-    for explanations: `kept_by_duplicate` has the response that each duplicate repeats, and `nominal_lines` has, for
-    each response that is no longer right because it only describes an entity, the lines that decided so.
+    `labels_by_index` has the labels of the responses that were counted so far. Two attributes are for explanations:
+    `repeated_response_by_index` has, for each duplicate, the response that it repeats. `nominal_lines_by_index` has,
+    for each response that is no longer right because it describes an entity without naming it, the lines that were
+    searched for a name. The keys of all three are indexes of responses.
     """
 
     def __init__(
@@ -620,15 +622,15 @@ class Counting:
         labels_by_index: dict[int, Labels],
         edition: Edition = LATEST,
     ) -> None:
-        """Prepare to count responses, whose assessments are given by the index of the response.
+        """Prepare to count responses; `assessment_by_index` has their assessments by the index of the response.
 
         Labels are added to `labels_by_index`, which may have labels of runs scored before. Only the best
         `most_justifications` lines of a node count; None means that all lines count.
         """
         self.assessment_by_index = assessment_by_index
         self.labels_by_index = labels_by_index
-        self.kept_by_duplicate: dict[int, Response] = {}
-        self.nominal_lines: dict[int, Sequence[Response]] = {}
+        self.repeated_response_by_index: dict[int, Response] = {}
+        self.nominal_lines_by_index: dict[int, Sequence[Response]] = {}
         self._policy = policy
         self._most_justifications = most_justifications
         self._edition = edition
@@ -636,10 +638,10 @@ class Counting:
         self._labels_by_category = _labels_by_category(policy)
 
     def tally(self, tree: ClassTree, responses_by_class: ResponsesByClass) -> list[Tally]:
-        """Label and count the responses below each inner node of the tree of a query (rule counts).
+        """Label the responses below each inner node of the tree of a query, and return their counts (rule counts).
 
-        The result has the counts of each inner node, parents first, since a response of the second hop is right only
-        below a right answer.
+        The result has a tally for each inner node. Parents come first, because a response of the second hop can be
+        right only below a right answer.
         """
         classes_by_parent = _classes_by_parent(tree, responses_by_class)
         # For each class: whether the answers in it are right, by the short id of the follow-on query about the answer.
@@ -674,9 +676,9 @@ class Counting:
     def _label_class(self, responses: Sequence[Response], right_parents: Mapping[str, bool] | None) -> list[Response]:
         """Label the responses of one class (rule policies), and return the right ones in the order of the policy.
 
-        Responses of the category that the policy names first come first; by default it calls only `CORRECT` right.
-        `right_parents` says whether the answer that a follow-on query is about is right, by the short id of the query;
-        it is None at the first hop.
+        If the policy calls several categories right, the responses of the first of these categories come first.
+        `right_parents` says whether the answer that a follow-on query is about is right, by the short id of the
+        follow-on query. It is None at the first hop.
         """
         responses_by_category: dict[str, list[Response]] = {}
         for response in responses:
@@ -692,10 +694,11 @@ class Counting:
         return right_responses
 
     def _right_parents(self, responses: Sequence[Response]) -> dict[str, bool]:
-        """Return whether each answer in a class is right, by the short id of the follow-on query about it (rule paths).
+        """Return whether the answers in a class are right, by the short id of the follow-on query about the answer.
 
-        Responses to a follow-on query can be right only if the answer that the query is about is right. If several
-        responses give the same answer, the first one decides. The responses must not yet be labelled as duplicates.
+        Responses to a follow-on query can be right only if the answer that the query is about is right (rule paths). If
+        several responses give the same answer, the first one decides. This must be called before duplicates are
+        labelled.
         """
         needed_label = CORRECT if self._edition.needs_correct_parent else RIGHT
         right_parents: dict[str, bool] = {}
@@ -706,9 +709,9 @@ class Counting:
         return right_parents
 
     def _add_right(self, right_responses: Sequence[Response], row: Row) -> None:
-        """Add the right responses of one class to the row, after all but one of them are labelled as duplicates.
+        """Label all but one of the right responses of a class as duplicates, and add the responses to the row.
 
-        The response that is no duplicate is the first one that names the entity, or the first one of all if none does.
+        The response that is no duplicate is the first one that names the entity, or the first one if none names it.
         """
         if not right_responses:
             return
@@ -717,7 +720,7 @@ class Counting:
             names_first = sorted(right_responses, key=self.is_nominal)
             right_responses = self._mark_duplicates(names_first[0], names_first[1:], row)
         row.right += right_responses
-        row.last_right.append(right_responses[-1])
+        row.last_right_of_classes.append(right_responses[-1])
 
     def _choose_single_value(self, row: Row) -> Response | None:
         """Return the response that stays right in a row of a single-valued slot, or None if at most one is right.
@@ -727,13 +730,14 @@ class Counting:
         """
         if len(row.right) < 2:
             return None
-        return min(row.last_right, key=single_value_order)
+        return min(row.last_right_of_classes, key=single_value_order)
 
     def _finish_row(self, row: Row, kept_response: Response | None, ground_truth: int) -> Counts:
         """Change the labels of a row by the rules that look at all its classes, and return its counts.
 
-        If a `kept_response` is given, the slot takes one value: the other right responses become its duplicates. Then
-        right responses that only describe an entity are ignored. `ground_truth` becomes part of the counts.
+        If a `kept_response` is given, the slot takes only one value, and the other right responses become duplicates of
+        it. Then right responses that describe an entity without naming it are ignored. `ground_truth` becomes part of
+        the counts.
         """
         if kept_response is not None:
             row.right.remove(kept_response)
@@ -743,26 +747,26 @@ class Counting:
                 self._ignore_nominal_lines(row)
             else:
                 self._ignore_nominal_nodes(row)
-        # Most responses share a few labels, so that the counts of each are computed once.
-        times_by_labels = Counter([self.labels_by_index[line.index] for line in row.submitted])
-        counts = sum_counts([counts_of(labels, times) for labels, times in times_by_labels.items()])
+        # Most responses have one of a few tuples of labels, and the counts of each tuple are computed only once.
+        line_count_by_labels = Counter([self.labels_by_index[line.index] for line in row.submitted])
+        counts = sum_counts([counts_of(labels, line_count) for labels, line_count in line_count_by_labels.items()])
         return replace(counts, ground_truth=ground_truth)
 
     def is_nominal(self, response: Response) -> bool:
-        """Return whether a response was assessed as a nominal mention, which describes the entity without its name."""
+        """Return whether a response was assessed as nominal: it describes the entity without naming it."""
         assessment = self.assessment_by_index.get(response.index)
         return assessment is not None and assessment.value_mention == "NOM"
 
     def _mark_duplicates(self, kept_response: Response, duplicates: Sequence[Response], row: Row) -> list[Response]:
         """Label right responses as duplicates of `kept_response`, and return the responses that are still right.
 
-        These are `kept_response`, and the duplicates, too, if the policy counts duplicates as right.
+        `kept_response` is still right. The duplicates are still right only if the policy counts duplicates as right.
         """
         duplicate_labels = (REDUNDANT, self._duplicate_side)
         for duplicate in duplicates:
             labels = self.labels_by_index[duplicate.index]
             self.labels_by_index[duplicate.index] = _replace_right(labels, duplicate_labels)
-            self.kept_by_duplicate[duplicate.index] = kept_response
+            self.repeated_response_by_index[duplicate.index] = kept_response
         row.redundant += duplicates
         if self._duplicate_side == RIGHT:
             return [kept_response, *duplicates]
@@ -771,10 +775,10 @@ class Counting:
     # ---- The nominal rule
 
     def _ignore_nominal_nodes(self, row: Row) -> None:
-        """Ignore the right responses of nodes whose lines only describe the entity (rule nominal-mentions).
+        """Ignore the right responses of nodes whose lines never name the entity (rule nominal-mentions).
 
-        Such a response, or a duplicate of one, loses its labels RIGHT and REDUNDANT and gets the label IGNORE, unless a
-        line of the row with the same line number has the label IGNORE already.
+        A right response of such a node, or a duplicate, loses its labels RIGHT and REDUNDANT. It gets the label IGNORE,
+        unless a line of the row with the same line number has this label already.
         """
         # Collect the lines of the row by node, for nodes with a right response.
         credited_lines = row.right + row.redundant
@@ -793,12 +797,12 @@ class Counting:
             labels = self.labels_by_index[line.index]
             self.labels_by_index[line.index] = _remove_credit(labels, is_ignored=line.number in ignored_numbers)
             ignored_numbers.add(line.number)
-            self.nominal_lines[line.index] = lines_by_node[line.node]
+            self.nominal_lines_by_index[line.index] = lines_by_node[line.node]
 
     def _ignore_nominal_lines(self, row: Row) -> None:
-        """Ignore each right response that only describes an entity, if another answer of its class names the entity.
+        """Ignore each right response that does not name the entity, if another answer of its class names the entity.
 
-        If any right response has mention types, the ones without mention types are no longer right either.
+        If any right response has a mention type, the right responses without mention type are no longer right.
         """
         mention_types = [self.assessment_by_index[line.index].value_mention for line in row.right]
         if all(mention_type is None for mention_type in mention_types):
@@ -814,12 +818,13 @@ class Counting:
                 continue
             labels = self.labels_by_index[line.index]
             self.labels_by_index[line.index] = _replace_right(labels, labels_instead_of_right)
-            self.nominal_lines[line.index] = [line]
+            self.nominal_lines_by_index[line.index] = [line]
 
     def _is_named(self, lines: Sequence[Response]) -> bool:
-        """Return whether one of the lines of a node names the entity, instead of only describing it.
+        """Return whether at least one of the lines of a node names the entity.
 
-        If the node has more assessed lines than justifications of a node count, only the best ones are looked at.
+        Lines without assessment are left out. If the number of justifications of a node is limited, only the best lines
+        up to this number are looked at.
         """
         assessed_lines = [line for line in lines if line.index in self.assessment_by_index]
         if self._most_justifications is not None and len(assessed_lines) > self._most_justifications:
@@ -827,9 +832,9 @@ class Counting:
         return any(self.is_naming(line) for line in assessed_lines)
 
     def is_naming(self, line: Response) -> bool:
-        """Return whether an assessed line names the entity, or describes an entity whose class has no name.
+        """Return whether an assessed line names the entity, or describes an entity that no answer of its class names.
 
-        A line that counts as wrong never does.
+        The result is False for a line that counts as wrong.
         """
         if WRONG in self.labels_by_index[line.index]:
             return False

@@ -14,7 +14,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from cs_score.base.runtime import Late
-from cs_score.coldstart.result import PrecisionRecall, ScoreRow, counted_f1, ldc_max_rows, mean_members, row_order
+from cs_score.coldstart.result import (
+    PrecisionRecall,
+    ScoreRow,
+    counted_f1,
+    ldc_max_rows,
+    member_rows_of_means,
+    row_order,
+)
 from cs_score.coldstart.samples import (
     ABSENT,
     LEVELS,
@@ -212,7 +219,7 @@ class _Replicates:
         """
         rows_by_mean: dict[tuple[str, str], list[ScoreRow]] = {}
         for ldc_query in self._tables.ldc_queries:
-            rows_by_mean |= mean_members(ldc_query.full_id, ldc_query.entry_points)
+            rows_by_mean |= member_rows_of_means(ldc_query.full_id, ldc_query.entry_points)
         for name, level in sorted(rows_by_mean, key=lambda key: row_order(key[0])):
             # For each sample: the members that it draws, how often it draws them, and the sums of their scores.
             member_counts = np.zeros(self._sample_count, dtype=np.int64)

@@ -1,7 +1,8 @@
-"""The result of a Cold Start scoring: rows of scores, their projection to LDC queries, averages, and all of a run.
+"""The result of a Cold Start scoring: the rows of tables, their averages, and everything else about a run.
 
-SF tables have a row for each query and class, or query and level; LDC-MAX has the rows of the best entry point of each
-LDC query, LDC-MEAN the means over its entry points. Source: docs/background/scoring.md.
+There are tables of three variants. SF has a row for each query and class, or for each query and level. LDC-MAX has the
+rows of the best entry point of each LDC query, and LDC-MEAN has the means over the entry points. Source:
+docs/background/scoring.md.
 """
 
 from __future__ import annotations
@@ -39,8 +40,9 @@ class ScoreRow(NamedTuple):
     """One row of a table: the scores of a query or class, or the measures of a query's ranking at a level.
 
     `name` is the name of the query or class (`CSX_ENG_00fb79cef8:1`), or `ALL-Micro` or `ALL-Macro` for averages.
-    `level` is the hop or `ALL`. `counts` is None for means and rankings. `scores` are precision, recall and F1, or the
-    measures of `RANKED`. The sum of a macro average is divided by the number of rows with a `ground_truth` above 0.
+    `level` is the hop or `ALL`. `counts` is None for means and rankings. `scores` are precision, recall and F1; for
+    rankings they are the measures in `RANKED`. `ground_truth` is the number of classes to be found. A macro average is
+    the sum of the scores of its rows, divided by the number of those rows that have something to be found.
     """
 
     name: str
@@ -51,27 +53,30 @@ class ScoreRow(NamedTuple):
 
     @property
     def precision(self) -> float:
-        """The precision; not for rows of rankings."""
+        """The precision of a row that has precision, recall and F1."""
         return self.scores[0]
 
     @property
     def recall(self) -> float:
-        """The recall; not for rows of rankings."""
+        """The recall of a row that has precision, recall and F1."""
         return self.scores[1]
 
     @property
     def f1(self) -> float:
-        """The F1; not for rows of rankings."""
+        """The F1 of a row that has precision, recall and F1."""
         return self.scores[2]
 
     @property
     def score(self) -> float:
-        """The average precision, which is the first measure; only for rows of rankings."""
+        """The average precision of a row of a ranking, which is the first of its scores."""
         return self.scores[0]
 
 
 class EntryPointRows(NamedTuple):
-    """The rows of one entry point of an LDC query; `short_id` is the short id of its slot-filling query."""
+    """The rows of one entry point (a mention of the query's entity) of an LDC query.
+
+    `short_id` is the short id of the slot-filling query that was made from the entry point, such as `00fb79cef8`.
+    """
 
     short_id: str
     rows: Sequence[ScoreRow]
@@ -82,14 +87,14 @@ EntryPoints: TypeAlias = Sequence[EntryPointRows]
 
 
 class LdcQueryRows(NamedTuple):
-    """The rows of the entry points of one LDC query; `full_id` is the full id of the LDC query."""
+    """The rows of the entry points of one LDC query, whose full id is `full_id`, such as `CSX_0001`."""
 
     full_id: str
     entry_points: EntryPoints
 
 
 class ResultTable(Record):
-    """The rows of one variant in printing order, and their averages by level."""
+    """The rows of a table in printing order, and their micro and macro averages, one for each level."""
 
     rows: tuple[ScoreRow, ...]
     micro: tuple[ScoreRow, ...]
@@ -97,15 +102,15 @@ class ResultTable(Record):
 
     @property
     def averages(self) -> tuple[ScoreRow, ...]:
-        """The averages in printing order."""
+        """The averages in the order in which tables show them: micro averages first."""
         return self.micro + self.macro
 
 
 def row_order(name: str) -> tuple[str, tuple[int, ...]]:
-    """Return the sort key of a row name: the query as text, and the numbers of the class.
+    """Return the sort key of the name of a row: the query as text, and the components of the class as numbers.
 
-    For `CSX_0001:10` it is `("CSX_0001", (10,))`, so that `CSX_0001:2` comes before it. A component that does not begin
-    with a number counts as 0.
+    For example, `CSX_0001:10` -> `("CSX_0001", (10,))`. Thus `CSX_0001:2` comes before it. A component that does not
+    begin with a number counts as 0.
     """
     query, colon, components = name.partition(":")
     if not colon:
@@ -120,14 +125,14 @@ def row_order(name: str) -> tuple[str, tuple[int, ...]]:
 
 
 def in_printing_order(rows: Iterable[ScoreRow]) -> list[ScoreRow]:
-    """Return rows sorted by name as tables show them; rows of one name keep their order."""
+    """Return rows sorted by name, as tables show them; rows with the same name keep their order."""
     return sorted(rows, key=lambda row: row_order(row.name))
 
 
 def counted_row(name: str, counts: Counts, level: str | None = None) -> ScoreRow:
-    """Return a row with the precision, recall and F1 of its counts.
+    """Return the row that shows these counts, and the precision, recall and F1 that follow from them.
 
-    If `level` is not given, it is the hop of the class: the number of colons in the name.
+    By default `level` is the hop of the class, which is the number of colons in its name.
     """
     if level is None:
         level = str(name.count(":"))
@@ -143,7 +148,7 @@ def counted_row(name: str, counts: Counts, level: str | None = None) -> ScoreRow
 
 
 def ranked_rows(rankings: Iterable[Ranking]) -> list[ScoreRow]:
-    """Return a row for each ranking, in printing order and by level."""
+    """Return a row for each ranking, sorted by name in printing order, then by level."""
     rows = []
     for ranking in rankings:
         row = ScoreRow(
@@ -160,10 +165,10 @@ def ranked_rows(rankings: Iterable[Ranking]) -> list[ScoreRow]:
 
 
 def _rows_by_level(rows: Iterable[ScoreRow], *, are_levels_pooled: bool) -> dict[str, list[ScoreRow]]:
-    """Return the rows of each level.
+    """Return the rows by their level.
 
-    With `are_levels_pooled` the level `ALL` has the rows of all levels; rows that have the level `ALL` themselves are
-    then in its list twice.
+    If `are_levels_pooled`, the rows of every level are also among those of the level `ALL`. Rows whose own level is
+    `ALL` are then in its list twice.
     """
     rows_by_level: dict[str, list[ScoreRow]] = defaultdict(list)
     for row in rows:
@@ -174,10 +179,10 @@ def _rows_by_level(rows: Iterable[ScoreRow], *, are_levels_pooled: bool) -> dict
 
 
 def averaged_table(rows_in_order: Iterable[ScoreRow], *, are_levels_pooled: bool = True) -> ResultTable:
-    """Return the table of rows, which are in printing order, with their averages (rule averages).
+    """Return the table with these rows, which are in printing order, and with their averages (rule averages).
 
-    Each level has a macro average and, if its rows have counts, a micro average; `ALL` comes last. With
-    `are_levels_pooled` the average of `ALL` is made of the rows of all levels.
+    There is a macro average of each level, and a micro average if the rows have counts. The level `ALL` comes last. If
+    `are_levels_pooled`, the averages of `ALL` are made of the rows of every level.
     """
     rows = tuple(rows_in_order)
     micro: list[ScoreRow] = []
@@ -187,7 +192,7 @@ def averaged_table(rows_in_order: Iterable[ScoreRow], *, are_levels_pooled: bool
         if rows_of_level[0].counts is not None:
             counts = sum_counts(row.counts for row in rows_of_level if row.counts)
             micro.append(counted_row(MICRO, counts, level))
-        # The sums are over all rows, but they are divided by the number of rows that have something to find.
+        # All rows add to the sums, but the sums are divided by the number of rows that have something to be found.
         divisor = sum(row.ground_truth > 0 for row in rows_of_level)
         means = _means(rows_of_level, divisor)
         macro.append(ScoreRow(MACRO, level, counts=None, scores=means, ground_truth=0))
@@ -195,16 +200,16 @@ def averaged_table(rows_in_order: Iterable[ScoreRow], *, are_levels_pooled: bool
 
 
 def _means(rows: Sequence[ScoreRow], divisor: int) -> tuple[float, ...]:
-    """Return the sum of each score of the rows, divided by `divisor`; 0 if that is 0.
+    """Return the sums of the scores of the rows, one for each score, divided by `divisor`.
 
-    As in the reference, the scores are added from the first row to the last.
+    If `divisor` is 0, the results are 0. As in the reference, scores are added from the first row to the last.
     """
     scores_by_position = zip(*[row.scores for row in rows])
     return tuple([divide(sum_from_left(scores), divisor) for scores in scores_by_position])
 
 
 def counted_f1(rows: Iterable[ScoreRow]) -> float:
-    """Return the F1 of the summed counts of some rows; rows without counts are left out."""
+    """Return the F1 that follows from the sums of the counts of rows; rows without counts are left out."""
     counts = [row.counts for row in rows if row.counts is not None]
     right = sum([row_counts.right for row_counts in counts])
     answered = sum([row_counts.answered for row_counts in counts])
@@ -215,7 +220,7 @@ def counted_f1(rows: Iterable[ScoreRow]) -> float:
 
 
 def _group_by_ldc_query(table: ResultTable, queries: QuerySet) -> tuple[LdcQueryRows, ...]:
-    """Return the LDC queries that have rows in an SF table, with the rows of their entry points."""
+    """Return the LDC queries that have rows in an SF table, each with the rows of its entry points."""
     rows_by_query: dict[str, list[ScoreRow]] = defaultdict(list)
     for row in table.rows:
         rows_by_query[_slot_filling_query(row, queries)].append(row)
@@ -236,7 +241,7 @@ def _group_by_ldc_query(table: ResultTable, queries: QuerySet) -> tuple[LdcQuery
 def _slot_filling_query(row: ScoreRow, queries: QuerySet) -> str:
     """Return the short id of the slot-filling query that a row belongs to: `CSX_ENG_00fb79cef8:1` -> `00fb79cef8`.
 
-    For a row that is named after a follow-on query it is the query of the first hop.
+    A row that is named after a follow-on query belongs to the query of the first hop.
     """
     query_id = row.name.partition(":")[0]
     short_id = query_id.rpartition("_")[2]
@@ -247,9 +252,9 @@ def _slot_filling_query(row: ScoreRow, queries: QuerySet) -> str:
 
 
 def add_ldc_tables(sf: ResultTable, queries: QuerySet) -> PrecisionRecall:
-    """Return an SF table together with the tables of LDC-MAX and LDC-MEAN that are made from its rows.
+    """Return an SF table together with the tables of LDC-MAX and LDC-MEAN, which are made from its rows.
 
-    See the rules ldc-max and ldc-mean. These two tables are None if no LDC queries were expanded.
+    LDC-MAX and LDC-MEAN (rules ldc-max and ldc-mean) are None if no LDC queries were expanded.
     """
     if not queries.ldc_id_by_query:
         return PrecisionRecall(sf, ldc_max=None, ldc_mean=None)
@@ -264,9 +269,10 @@ def add_ldc_tables(sf: ResultTable, queries: QuerySet) -> PrecisionRecall:
 
 
 def best_entry_point(entry_points: EntryPoints) -> EntryPointRows:
-    """Return the entry point that represents its LDC query in LDC-MAX, with its rows (rule best-entry-point).
+    """Return the entry point that represents its LDC query in LDC-MAX (rule best-entry-point).
 
-    It is the entry point with the highest F1 over all hops; of several the first in the order of the query file.
+    This is the entry point with the highest F1 over all hops. If several have the highest F1, it is the first of them
+    in the order of the query file.
     """
     if len(entry_points) == 1:
         return entry_points[0]
@@ -276,10 +282,10 @@ def best_entry_point(entry_points: EntryPoints) -> EntryPointRows:
 def average_precision_of(
     run_id: str, rows_in_order: Iterable[ScoreRow], queries: QuerySet, rankings: Sequence[Ranking] = ()
 ) -> AveragePrecision:
-    """Return the average precision of a run: its tables for SF and LDC-MEAN, with their averages.
+    """Return the average precision of a run: the tables of SF and LDC-MEAN, with their averages.
 
-    `run_id` is the id that the rows of the report have. `rows_in_order` are the SF rows of the rankings of the run, in
-    printing order. LDC-MEAN is missing if no LDC queries were expanded.
+    `run_id` is the id of a run that the rows of the report show. `rows_in_order` are the SF rows of the rankings of the
+    run, in printing order. There is no table of LDC-MEAN if no LDC queries were expanded.
     """
     are_levels_pooled = queries.edition.ranks_all_levels
     sf = averaged_table(rows_in_order, are_levels_pooled=are_levels_pooled)
@@ -299,10 +305,10 @@ def average_precision_of(
 
 
 def ldc_max_rows(full_id: str, rows: Iterable[ScoreRow]) -> list[ScoreRow]:
-    """Return the rows of an entry point, renamed to its LDC query and to the first class number (rule ldc-max).
+    """Return the rows of an entry point with the names that they have in the table of LDC-MAX (rule ldc-max).
 
-    `CSX_ENG_00fb79cef8:1:2` becomes `CSX_0001:1`. Thus a class of the second hop gets the name of the class above it,
-    and comes before it in the list. `full_id` is the full id of the LDC query.
+    Such a name has the id of the LDC query (`full_id`) and the first number of the class: `CSX_ENG_00fb79cef8:1:2` ->
+    `CSX_0001:1`. Thus a class of the second hop has the same name as the class above it, and comes before it.
     """
     renamed_rows = []
     for row in sorted(rows, key=_children_first):
@@ -313,9 +319,9 @@ def ldc_max_rows(full_id: str, rows: Iterable[ScoreRow]) -> list[ScoreRow]:
 
 
 def _children_first(row: ScoreRow) -> tuple[str, tuple[float, ...]]:
-    """Return the sort key of a row that puts a query before its classes, and a class after the classes below it.
+    """Return the sort key of a row with which a query comes before its classes, and a class after those below it.
 
-    The number of a class is followed by infinity, which comes after the number of every class below it.
+    To the numbers of the class, infinity is added, which comes after the number of every class below it.
     """
     query, class_numbers = row_order(row.name)
     if not class_numbers:
@@ -323,12 +329,12 @@ def _children_first(row: ScoreRow) -> tuple[str, tuple[float, ...]]:
     return query, (*class_numbers, math.inf)
 
 
-def mean_members(full_id: str, entry_points: EntryPoints) -> dict[tuple[str, str], list[ScoreRow]]:
-    """Return the rows that each mean of LDC-MEAN is made of, by the name and the level of the mean.
+def member_rows_of_means(full_id: str, entry_points: EntryPoints) -> dict[tuple[str, str], list[ScoreRow]]:
+    """Return the rows whose scores are averaged in LDC-MEAN, by the name and the level of the mean.
 
-    A mean is made of the rows of all entry points with the same first class number, or of their rankings at one level:
-    `CSX_ENG_00fb79cef8:1` and `CSX_ENG_00fb79cef8:1:2` are members of `("CSX_0001:1", "1")`. `full_id` is the full id
-    of the LDC query.
+    A mean averages the rows of all entry points that have the same first class number: `CSX_ENG_00fb79cef8:1` and
+    `CSX_ENG_00fb79cef8:1:2` are members of `("CSX_0001:1", "1")`. For rankings, it averages the rows of one level.
+    `full_id` is the full id of the LDC query.
     """
     members: dict[tuple[str, str], list[ScoreRow]] = {}
     for entry_point in sorted(entry_points):
@@ -343,12 +349,12 @@ def mean_members(full_id: str, entry_points: EntryPoints) -> dict[tuple[str, str
 
 
 def ldc_means(ldc_queries: Iterable[LdcQueryRows]) -> Iterator[ScoreRow]:
-    """Yield the rows of LDC-MEAN (rule ldc-mean), from the rows of the entry points of each LDC query.
+    """Yield the rows of LDC-MEAN (rule ldc-mean), which average the rows of the entry points of each LDC query.
 
-    The ground truth of a mean is the largest one of its members.
+    The ground truth of a mean is the largest ground truth of the rows that it averages.
     """
     for ldc_query in ldc_queries:
-        members = mean_members(ldc_query.full_id, ldc_query.entry_points)
+        members = member_rows_of_means(ldc_query.full_id, ldc_query.entry_points)
         for (name, level), rows in members.items():
             # The mean of a single row is that row's scores, negative zero included.
             scores = rows[0].scores if len(rows) == 1 else _means(rows, len(rows))
@@ -357,10 +363,10 @@ def ldc_means(ldc_queries: Iterable[LdcQueryRows]) -> Iterator[ScoreRow]:
 
 
 class QueryResult(Record, dict=True):
-    """The result of one query: its tallies (a row each), and the rankings of the levels that are scored.
+    """The result of one query: the tallies of its rows, and the rankings of the levels that are scored.
 
     `problems` are reported when the query is counted. `counting_error` and `ranking_error` are the errors that stopped
-    counting or ranking, if any.
+    counting or ranking; they are None if there was no error.
     """
 
     query: Query
@@ -372,12 +378,12 @@ class QueryResult(Record, dict=True):
 
     @cached_property
     def rows(self) -> Sequence[ScoreRow]:
-        """The rows of the query and its classes in the SF table."""
+        """The rows of the query and of its classes in the SF table."""
         return [counted_row(tally.name, tally.counts) for tally in self.tallies]
 
     @cached_property
     def ranked_rows(self) -> Sequence[ScoreRow]:
-        """The rows of the query in the AP report."""
+        """The rows of the query in the report of average precision, one for each level."""
         return ranked_rows(self.rankings)
 
 
@@ -385,8 +391,8 @@ class UnitResult(Record):
     """The result of one unit: an LDC query with its entry points, or a query by itself.
 
     `assessment_by_index` has the assessment of each response that has one, and `labels_by_index` the labels of each
-    response, both by the index of the response. `problems` were found when responses were matched to assessments;
-    `matching_error` is the error that stopped the matching, if any.
+    response, both by the index of the response. `problems` were found when responses were matched to assessments.
+    `matching_error` is the error that stopped the matching, None if there was no error.
     """
 
     id: str
@@ -398,7 +404,7 @@ class UnitResult(Record):
 
 
 def tallies_of(units: Iterable[UnitResult]) -> list[tuple[Tally, UnitResult]]:
-    """Return the tallies of all queries of some units, sorted by name as text, each with the result of its unit."""
+    """Return the tallies of all queries of the units, sorted by name, each with the result of its unit."""
     tallies_with_unit: list[tuple[Tally, UnitResult]] = []
     for unit in units:
         for query_result in unit.queries:
@@ -410,7 +416,7 @@ def tallies_of(units: Iterable[UnitResult]) -> list[tuple[Tally, UnitResult]]:
 class PrecisionRecall(Record):
     """The tables of precision, recall and F1 of one run; the LDC variants are None if no LDC query was expanded.
 
-    `ldc_queries` has the rows of `sf` by LDC query and entry point.
+    `ldc_queries` has the rows of `sf` grouped by LDC query and entry point.
     """
 
     sf: ResultTable
@@ -438,16 +444,16 @@ class PrecisionRecall(Record):
 
 
 NO_RANKED_NODE: Final = "no node is ranked: no line has a node id (column 9) that begins with a colon, such as :E1"
-"""The reason why a run has no average precision although its rankings can be written: all of them are empty."""
+"""The reason why a run has no average precision: its rankings can be written, but no node is in them."""
 
 
 class AveragePrecision(Record):
-    """The rankings of one run, sorted by query and level, and the tables made from them.
+    """The rankings of one run, sorted by query and level, and the tables of average precision that follow from them.
 
-    `run_id` is the id that the rows have: that of the first run line of the input, whichever run is scored.
-    `are_levels_pooled` says that the average of level ALL is made of the rows of all levels, with the rows of ALL
-    twice. `has_ranked_nodes` is False if the run has no node that can be ranked: the report then shows zeros, as in the
-    reference, but the run has no score.
+    `run_id` is the run id that the rows show, which is always the one in the first run line of the input.
+    `are_levels_pooled` says that the averages of level ALL are made of the rows of every level, and that the rows of
+    ALL count twice. `has_ranked_nodes` is False if the run has no node that can be ranked. Then the report shows zeros,
+    as in the reference, but the run has no score.
     """
 
     run_id: str
@@ -479,7 +485,7 @@ class AveragePrecision(Record):
 
 
 class DebugText(Record):
-    """The two texts of a run's debug file, each in parts: the files that hold them, in order."""
+    """The two texts of a run's debug file, which were written in parts: the paths of the files with these parts."""
 
     responses: Sequence[str]
     rankings: Sequence[str]
@@ -504,7 +510,7 @@ class ScoredRun(Record):
 
     @property
     def duplicate_count(self) -> int:
-        """The number of right responses to a class that had one already."""
+        """The number of right responses in a class that has another right response."""
         return sum(row.counts.redundant for row in self.tables.sf.rows if row.counts)
 
     @property
@@ -517,7 +523,7 @@ class ScoredRun(Record):
 
     @property
     def undefined(self) -> dict[str, str]:
-        """The reason for each average that has no value for this run, by the name of its measure."""
+        """The reasons why averages have no value for this run, by the name of the measure."""
         average_precision = self.average_precision
         if average_precision is None or average_precision.has_ranked_nodes:
             return {}
@@ -525,18 +531,18 @@ class ScoredRun(Record):
 
     @property
     def scores(self) -> dict[str, float]:
-        """Every average by the name of its measure: `LDC-MEAN-ALL-Macro-F1`, `SF-AP@0`."""
+        """Every average by the name of its measure: `{"LDC-MEAN-ALL-Macro-F1": 0.3125, "SF-AP@0": 0.75}`."""
         return {str(measure): score for measure, score in self.measures.items()}
 
     __repr__ = object.__repr__
 
 
 class Result(Record):
-    """The result of a whole scoring: the runs in the order scored, the problems met, and the origin of both.
+    """The result of a whole scoring: the runs in the order in which they were scored, and the problems that were found.
 
-    `warnings` are remarks that the report does not have. `has_ldc_index` says whether there are LDC variants.
-    `empty_folders` are the paths of folders that the call names although they hold nothing to load; there is a warning
-    for each of them.
+    `origin` says which task, options and inputs the result comes from. `warnings` are remarks that are not part of the
+    report. `has_ldc_index` says whether there are tables of LDC-MAX and LDC-MEAN. `empty_folders` are the paths of
+    folders among the inputs that hold nothing to load. There is a warning for each of them.
     """
 
     options: Options
@@ -548,7 +554,7 @@ class Result(Record):
     empty_folders: tuple[str, ...] = ()
 
     def signature(self, run: ScoredRun) -> Signature:
-        """Return the signature of a run of this result; it contains the run id if several runs share the origin."""
+        """Return the signature of a run of this result, which contains the run id if runs share the origin."""
         if run.origin is not None:
             return run.origin.signature
         if len(self.runs) == 1:
@@ -557,17 +563,17 @@ class Result(Record):
 
     @property
     def error_count(self) -> int:
-        """The number of errors, each occurrence counted."""
+        """The number of errors in the report; an error that occurred several times is counted each time."""
         return sum(problem.occurrences for problem in self.problems if problem.severity == "ERROR")
 
     @property
     def warning_count(self) -> int:
-        """The number of warnings, each occurrence counted."""
+        """The number of warnings in the report; a warning that occurred several times is counted each time."""
         return sum(problem.occurrences for problem in self.problems if problem.severity == "WARNING")
 
 
 class ScoringStopped(InputError):
-    """A condition that ends scoring; `partial_result` holds what had been computed before."""
+    """An error that ends scoring; `partial_result` holds the results that were computed before it."""
 
     def __init__(self, cause: InputError, partial_result: Result) -> None:
         super().__init__(cause.problem, file=cause.file, place=cause.place, remedy=cause.remedy, code=cause.code)

@@ -17,7 +17,6 @@ from cs_score.base.runtime import paused_collector
 from cs_score.base.signature import RUN
 from cs_score.base.sources import Input, name_of, open_source
 from cs_score.coldstart import judging
-from cs_score.coldstart import result as tables
 from cs_score.coldstart.gold import ColdStartGold, QueryGold, Run, ScoringUnit, load_run, units_of
 from cs_score.coldstart.judging import Counting, Labels
 from cs_score.coldstart.layouts import FileKind
@@ -26,17 +25,30 @@ from cs_score.coldstart.linking import expand_folder, kind_of
 from cs_score.coldstart.options import DUPLICATE, MANY, SCORED_SEPARATELY, SIDES, Policy, is_left_out, origin_of
 from cs_score.coldstart.queries import Query, parse_query_id
 from cs_score.coldstart.ranking import Ranker, Ranking, is_in_ranked_node
-from cs_score.coldstart.result import QueryResult, Result, ScoredRun, ScoreRow, ScoringStopped, UnitResult
+from cs_score.coldstart.result import (
+    ALL_LEVELS,
+    QueryResult,
+    Result,
+    ScoredRun,
+    ScoreRow,
+    ScoringStopped,
+    UnitResult,
+    add_ldc_tables,
+    average_precision_of,
+    averaged_table,
+    in_printing_order,
+    ranked_rows,
+)
 from cs_score.coldstart.tab_files import line_blocks, read_tab_file
 from cs_score.problems.codes import Severity
 from cs_score.problems.log import ProblemLog
 
 
 def _remarks_on_call(run: Run, policy: Policy) -> list[str]:
-    """Return remarks on a call that is scored as asked, but probably not meant as it is.
+    """Return remarks on things in a call that can be scored, but that the user probably did not intend.
 
-    The remarks are about categories on several sides of the policy, several runs in one call, and lines of the second
-    hop that come before their parent line.
+    The remarks are about categories on several sides of the policy, about several runs in one call, and about lines of
+    the second hop that come before their parent line.
     """
     remarks = _remarks_on_policy(policy)
     run_ids = run.run_ids
@@ -85,12 +97,13 @@ def _error_above_one(
 ) -> InputError:
     """Return the error for a ranking whose average precision is above 1 (rule above-one).
 
-    The message names the query, the nodes and the lines, and says what to do. `lines_by_node` has the lines of the run
+    The message names the query, the nodes and the lines, and says what the user can do. `lines_by_node` has the lines
+    of the run
     by FQ node id. `most_justifications` is the number of justifications that a node may have, None for any number.
     """
     import shlex  # short runs start without it
 
-    # Find the nodes that cause it.
+    # Find the nodes because of which average precision is above 1.
     reason = "several lines of one node come from one document"
     nodes = [node for node in ranking.nodes if node.value > 1]
     if not nodes:
@@ -104,7 +117,7 @@ def _error_above_one(
         numbers = join_first(line.number for line in lines)
         node_texts.append(f"node {node.name}, {files} line {numbers}, V = {node.value:.4f}")
 
-    # Make the command that removes the lines.
+    # Make the command with which the user can remove lines that are too many.
     run_file = nodes[0].first_line.file
     limit = MANY if most_justifications is None else most_justifications
     command = (
@@ -126,13 +139,13 @@ def score_rows(units: Iterable[UnitResult]) -> list[ScoreRow]:
     rows: list[ScoreRow] = []
     for query_result in _queries_by_full_id(units):
         rows += query_result.rows
-    return tables.in_printing_order(rows)
+    return in_printing_order(rows)
 
 
 def rankings_of(units: Sequence[UnitResult]) -> list[Ranking]:
     """Return the rankings of all queries of a run, sorted by query and level, from the results of its units.
 
-    Raises the InputError of a query that could not be ranked, since an average precision exceeds 1.
+    Raises InputError if a query could not be ranked, because an average precision would be above 1.
     """
     for query_result in _queries_by_short_id(units):
         if query_result.ranking_error is not None:
@@ -162,9 +175,9 @@ def _queries_by_short_id(units: Iterable[UnitResult]) -> list[QueryResult]:
 class CallScorer:
     """Score the runs of one call one after the other.
 
-    In the reference a run has three effects on the later runs of the call: the nodes of all runs are ranked together,
-    the rows of average precision have the id of the first run (rule pooled-runs), and resampling restricts later runs
-    to the queries of the last resample (rule samples-narrow-later-runs).
+    As in the reference, runs that were scored before have three effects on a run. The nodes of all runs are ranked
+    together. The rows of average precision have the id of the first run (rule pooled-runs). After a run was resampled,
+    only the queries of its last resample are scored (rule samples-narrow-later-runs).
     """
 
     def __init__(
@@ -172,8 +185,8 @@ class CallScorer:
     ) -> None:
         """Prepare to score the runs of one call, whose lines are in `run`.
 
-        Problems are added to `problems`. `earlier_results` are results of the same lines under another policy: their
-        matches of responses with assessments are used again.
+        Problems are added to `problems`. `earlier_results` are results of the same lines under another policy. Since
+        the policy does not matter for matching, the assessments of responses are taken from there.
         """
         self._run = run
         self._gold = run.gold
@@ -189,11 +202,11 @@ class CallScorer:
         for result in earlier_results:
             self._earlier_units[result.run_id] = {unit.id: unit for unit in result.units}
         self._has_resampled = False
-        # In editions that write the report before they score, it lacks the problems that scoring finds.
-        self._reported = tuple(problems) if self.edition.reports_first else None
+        # Some editions write the report before they score: the report lacks the problems that scoring finds.
+        self._problems_before_scoring = tuple(problems) if self.edition.reports_first else None
 
     def score_units(self, run_id: str) -> list[UnitResult]:
-        """Return the results of all units of a run, after their problems are reported, and remarks are made.
+        """Score all units of a run, add their problems and remarks to those of the call, and return their results.
 
         Raises InputError if responses cannot be matched to assessments, or cannot be counted.
         """
@@ -201,7 +214,7 @@ class CallScorer:
         if lines_by_unit:
             self._check_discipline()
 
-        # Score each unit; its result keeps the problems and errors.
+        # Score each unit. Its result holds the problems and the error of the unit.
         units = []
         earlier_units = self._earlier_units.get(run_id)
         for unit in units_of(self._run, run_id, self._hop_limits, self._units_so_far, earlier_units):
@@ -210,7 +223,7 @@ class CallScorer:
             for unit_result in units:
                 self._units_so_far[unit_result.id] = unit_result
 
-        # Report as the reference does, which matches all lines of the run before it counts any.
+        # Report problems in the order of the reference, which matches all lines of a run before it counts any.
         for unit_result in units:
             self._problems.add_all(unit_result.problems)
             if unit_result.matching_error is not None:
@@ -270,20 +283,22 @@ class CallScorer:
         ap_rows: Iterable[ScoreRow] | None = None,
         has_ranked_nodes: bool | None = None,
     ) -> Iterator[ScoredRun]:
-        """Yield the result of a run in up to three stages: with its tables, with average precision, with resamples.
+        """Yield the result of a run up to three times: with tables, then with average precision, then with resamples.
 
-        If a stage raises an error, the result of the stage before it can still be written. `rows` are the SF rows in
-        printing order. If `units` is empty, since the run was scored in parts, `ap_rows` are the rows of its rankings,
-        and `has_ranked_nodes` says whether these rank any node. Raises InputError if there is nothing to score, if an
-        average precision exceeds 1, and if there are no LDC queries to resample.
+        If a stage raises an error, the caller can still write the result of the stage before it. `rows` are the SF rows
+        in printing order, and `units` are the results of the units. If the run was scored in parts, `units` is empty.
+        Then `ap_rows` are the rows of its rankings, and `has_ranked_nodes` says whether any node is ranked.
+
+        Raises InputError if there is nothing to score, if an average precision is above 1, and if there are no LDC
+        queries to resample.
         """
         gold = self._gold
         # The tables of precision and recall.
-        sf = tables.averaged_table(rows)
+        sf = averaged_table(rows)
         unit_by_query = {query.full_id: gold.cluster_of(query) for query in gold.selected_queries(self._hop_limits)}
         if unit_by_query:
             unit_by_query |= gold.clusters_of_others(row.name.partition(":")[0] for row in sf.rows)
-        run = ScoredRun(run_id, tables.add_ldc_tables(sf, gold.query_set), tuple(units), unit_by_query=unit_by_query)
+        run = ScoredRun(run_id, add_ldc_tables(sf, gold.query_set), tuple(units), unit_by_query=unit_by_query)
         yield run
         self._check_rows(run)
 
@@ -291,13 +306,13 @@ class CallScorer:
         if self.edition.has_rankings:
             rankings = rankings_of(units)
             if ap_rows is None:
-                ap_rows = tables.ranked_rows(rankings)
+                ap_rows = ranked_rows(rankings)
             if has_ranked_nodes is None:
                 has_ranked_nodes = self._has_ranked_line(run_id, unit_by_query)
             # The rows of the report have the id of the first run line of the input (rule average-precision).
             responses = self._run.links.responses
             first_run_id = responses[0].run_id if responses else run_id
-            average_precision = tables.average_precision_of(first_run_id, ap_rows, gold.query_set, rankings)
+            average_precision = average_precision_of(first_run_id, ap_rows, gold.query_set, rankings)
             average_precision = replace(average_precision, has_ranked_nodes=has_ranked_nodes)
             run = replace(run, average_precision=average_precision)
             yield run
@@ -323,7 +338,7 @@ class CallScorer:
         )
 
     def _has_ranked_line(self, run_id: str, query_ids: Collection[str]) -> bool:
-        """Return whether any line of the run is in a node that can be ranked for one of the queries.
+        """Return whether the run has a line whose node can be ranked for one of the queries.
 
         `query_ids` are the full ids of the queries.
         """
@@ -336,8 +351,9 @@ class CallScorer:
     def _with_bootstrap(self, run: ScoredRun, samples_name: str) -> ScoredRun:
         """Return the result of a run with the values of its resamples, and restrict later runs to the last resample.
 
-        The resamples are in the file `samples_name`. Later runs of the call are scored only on the queries of the last
-        one (rule samples-narrow-later-runs). Raises InputError if there are no LDC queries.
+        `samples_name` is the name of the file of resamples. As in the reference, later runs of the call are scored only
+        on the queries of the last resample (rule samples-narrow-later-runs). Raises InputError if there are no LDC
+        queries.
         """
         from cs_score.coldstart import resampling  # few calls resample
 
@@ -364,7 +380,7 @@ class CallScorer:
         origin = origin_of(self.options, self._run.digests, has_ldc_index, are_runs_validated=self._gold.validates)
         if self._gold.only_run_id is not None:
             origin = origin.with_option(SCORED_SEPARATELY, True)
-        problems = self._reported
+        problems = self._problems_before_scoring
         if problems is None:
             problems = tuple(self._problems)
         return Result(
@@ -379,9 +395,10 @@ class CallScorer:
 
 
 def _has_match(unit: UnitResult, lines_by_query: Mapping[str, Sequence[Response]]) -> bool:
-    """Return whether any of these lines of a run has an assessment.
+    """Return whether at least one of these lines of a run was matched to an assessment.
 
-    It is not enough that `unit` has matches, since these may be lines of an earlier run of the call.
+    `lines_by_query` has the lines of the run in the unit. The result of the unit also has the assessments of lines of
+    runs that were scored before in the call; these lines do not count.
     """
     for lines in lines_by_query.values():
         for line in lines:
@@ -393,11 +410,11 @@ def _has_match(unit: UnitResult, lines_by_query: Mapping[str, Sequence[Response]
 def score_runs(
     run: Run, policy: Policy, problems: ProblemLog | None = None, earlier_results: Iterable[ScoredRun] = ()
 ) -> Result:
-    """Return the result of a call, whose runs are scored one after the other, in the order of their ids.
+    """Score the runs of a call one after the other, in the order of `run.run_ids`, and return the result of the call.
 
     Problems are added to `problems` if it is given. `earlier_results` are results of the same lines under another
-    policy or other limits: their matches of responses with assessments are used again. Raises ScoringStopped, which
-    holds the results computed by then.
+    policy or other limits; the assessments of responses are taken from there. Raises ScoringStopped, which holds the
+    results that were computed before the error.
     """
     if problems is None:
         problems = run.problems.copy()
@@ -417,7 +434,7 @@ def score_runs(
 
 
 def _check_loaded(run: Run) -> None:
-    """Raise InputError if no line of the files was accepted, or if the edition does not score after errors."""
+    """Raise InputError if no line of the files was accepted, or if there are errors after which nothing is scored."""
     has_files = bool(run.layouts)  # files of size zero have no layout, and are only warned of
     has_lines = bool(run.links.responses or run.gold.links.assessments)
     has_pool = any(schema.kind is FileKind.ASSESSMENTS for schema in run.layouts.values())
@@ -431,7 +448,7 @@ def _check_loaded(run: Run) -> None:
 
 
 def _why_no_run(run: Run) -> str:
-    """Return the remark that nothing was scored, with the reason why the files hold no run."""
+    """Return the remark that nothing was scored, which says why there is no run."""
     run_files = [name for name, schema in run.layouts.items() if schema.kind is FileKind.RUN]
     if run_files:
         return f"nothing was scored: no line of {join_first(run_files)} was accepted"
@@ -440,10 +457,10 @@ def _why_no_run(run: Run) -> str:
 
 
 def score_unit(unit: ScoringUnit, policy: Policy, is_ranked: bool = True) -> UnitResult:
-    """Return the result of one unit: its lines are matched, placed into classes, labelled, counted and ranked.
+    """Score one unit, and return its result: its lines with assessments and labels, its counts and its rankings.
 
-    If `is_ranked` is False, there are no rankings. Errors are not raised: the result of the unit holds an error in
-    matching, the result of a query an error in counting or ranking.
+    If `is_ranked` is False, there are no rankings. Errors are not raised: an error in matching is part of the result of
+    the unit, and an error in counting or ranking is part of the result of its query.
     """
     edition = unit.gold.query_set.edition
     # Find the assessments of the lines.
@@ -492,8 +509,8 @@ def score_unit(unit: ScoringUnit, policy: Policy, is_ranked: bool = True) -> Uni
 def _match_lines(unit: ScoringUnit, problems: ProblemLog) -> Mapping[int, Assessment]:
     """Return the assessments of the lines of a unit by the index of the line; lines without assessment have no entry.
 
-    Lines with several correct assessments are reported to `problems`. Raises InputError if the class of a query is
-    needed to compare answers, but the query has none.
+    Lines with several correct assessments are reported to `problems`. Raises InputError if the texts of answers must be
+    compared, but the query of an answer has no class.
     """
     links = unit.run.links
     discipline = unit.gold.options.discipline
@@ -508,9 +525,9 @@ def _match_lines(unit: ScoringUnit, problems: ProblemLog) -> Mapping[int, Assess
 
 
 def _count_query(unit: ScoringUnit, gold: QueryGold, counting: Counting) -> QueryResult:
-    """Return the result of a query with the counts of its rows, or with the error if it cannot be counted.
+    """Return the result of a query with the counts of its rows, or with the error that prevents counting.
 
-    Rows of a hop beyond the hop limit of the query are left out.
+    Rows of hops that are not scored for the query are left out.
     """
     query = gold.query
     if gold.tree is None:
@@ -529,10 +546,10 @@ def _count_query(unit: ScoringUnit, gold: QueryGold, counting: Counting) -> Quer
 
 
 def _hop_limit_of_row(row_name: str, unit: ScoringUnit, query: Query) -> int:
-    """Return the highest hop whose rows are scored, for the query that a row of the results of `query` is named after.
+    """Return the highest hop whose rows are scored for the query in the name of a row.
 
-    That is nearly always `query` itself. A row may also be named after a class of another query; the result is 0 if
-    that query is not to be scored.
+    The row belongs to the results of `query`, and nearly always this is the query in its name. A row may also be named
+    after a class of another query. The result is 0 if that query is not to be scored.
     """
     query_id = row_name.partition(":")[0]
     if query_id == query.full_id:
@@ -550,10 +567,10 @@ def _rank_query(
     assessment_by_index: Mapping[int, Assessment],
     labels_by_index: Mapping[int, Labels],
 ) -> QueryResult:
-    """Return the result of a query with the rankings of its levels, or with an error.
+    """Return the result of a query with the rankings of its levels, or with the error that prevents ranking.
 
-    The error says that the average precision of a ranking exceeds 1. `counted_result` is the result without rankings.
-    The assessments and labels of all lines of the unit are given by the index of the line.
+    The error says that the average precision of a ranking would be above 1. `counted_result` is the result without
+    rankings. The assessments and labels of the lines of the unit are given by the index of the line.
     """
     query = gold.query
     most_justifications = unit.run.limits.justifications_per_node
@@ -572,36 +589,36 @@ def _rank_query(
 
 
 def _is_scored_level(level: str, hop_limit: int) -> bool:
-    """Return whether rankings of a level are shown: hop 0 and ALL always, others up to the hop limit of the query."""
-    is_always_shown = level in ("0", tables.ALL_LEVELS)
+    """Return whether rankings of a level are shown; `hop_limit` is the highest hop that is scored for the query."""
+    is_always_shown = level in ("0", ALL_LEVELS)
     return is_always_shown or int(level) <= hop_limit
 
 
 # ---- Runs that are scored separately
 
-# A function that loads a run to be scored against gold; the assessments in the files come before it.
+# A function that loads a run to be scored against gold, after the assessments in the given files.
 LoadRun: TypeAlias = Callable[[ColdStartGold, "OneRun", Sequence[Input], ProblemLog], Run]
 
 
 class OneRun(Record):
-    """One run: its file, its id, and whether other runs share the file (`is_shared`); their lines are left out."""
+    """One run of a file that is scored separately; `is_shared` says whether the file has other runs, too."""
 
     file: Input
     run_id: str
     is_shared: bool = False
 
     def restrict(self, gold: ColdStartGold) -> ColdStartGold:
-        """Return gold for which only the lines of this run are loaded and scored, even if others share its file."""
+        """Return `gold` with the restriction that only lines of this run are loaded, if other runs share its file."""
         if not self.is_shared:
             return gold
         return replace(gold, options=replace(gold.options, runids=(self.run_id,)), only_run_id=self.run_id)
 
 
 def run_files(files: Iterable[Input], knowledge_bases: Collection[Input] = ()) -> tuple[list[Input], list[Input]]:
-    """Return two lists: the runs and the assessments among `files`; of a folder all files in it are taken.
+    """Return two lists: the run files among `files`, and the files with assessments.
 
-    `knowledge_bases` are the files that count as runs whatever they look like. Raises InputError for a file that is
-    neither, and for an empty file.
+    A folder stands for all files in it. `knowledge_bases` are files that are runs whatever they look like. Raises
+    InputError for an empty file, and for a file that is neither a run nor assessments.
     """
     runs: list[Input] = []
     assessments: list[Input] = []
@@ -623,10 +640,11 @@ def run_files(files: Iterable[Input], knowledge_bases: Collection[Input] = ()) -
 def runs_of(
     files: Iterable[Input], knowledge_bases: Collection[Input] = (), run_ids: Sequence[str] | None = None
 ) -> list[OneRun]:
-    """Return the runs in run files, in the order of the files; with `run_ids` only those runs, in the order of the ids.
+    """Return the runs in run files, in the order of the files.
 
-    A file may hold several runs, and several files may hold a run with the same id. `knowledge_bases` are the files
-    that hold a knowledge base, which is one run. Raises UsageError for an id that no file has.
+    If `run_ids` is given, only runs with these ids are returned, in the order of the ids. A file may hold several runs,
+    and several files may hold a run with the same id. `knowledge_bases` are the files that hold a knowledge base, which
+    is one run. Raises UsageError for an id that no file has.
     """
     runs: list[OneRun] = []
     for file in files:
@@ -648,9 +666,10 @@ _BLOCK: Final = 1 << 16
 
 
 def _run_ids(file: Input, *, is_knowledge_base: bool) -> list[str]:
-    """Return the ids of the runs in a file, in the order of their first lines; an empty id for a file without lines.
+    """Return the ids of the runs in a file, in the order of their first lines: `["RUN1", "RUN2"]`.
 
-    In a run file the third column has the id; in a knowledge base it is the first line.
+    A run file has the id in the third column, a knowledge base has it in the first line. A file without lines has one
+    run, whose id is empty.
     """
     if is_knowledge_base:
         with open_source(file) as source:
@@ -685,14 +704,15 @@ def _third_columns(file: Input) -> set[bytes]:
 def load_separately(
     gold: ColdStartGold, run: OneRun, pool: Sequence[Input] = (), problems: ProblemLog | None = None
 ) -> Run:
-    """Return one run, loaded after the assessments of `pool`; the lines of other runs in its file are left out."""
+    """Load the assessments of `pool` and one run, and return the run without the lines of other runs in its file."""
     return load_run(run.restrict(gold), [*pool, run.file], problems=problems)
 
 
 def score_each(gold: ColdStartGold, runs: Sequence[OneRun], load: LoadRun = load_separately) -> list[Result]:
-    """Return the results of runs that are scored separately, in their order, against gold that has its pool.
+    """Score each of the runs separately, and return their results in the same order.
 
-    Raises InputError, which names the file, for the first run that cannot be scored.
+    `gold` has the queries and the assessments. Raises InputError for the first run that cannot be scored; the error
+    names the file of the run.
     """
     with paused_collector():
         return [_score_one_run(gold, run, gold.problems.copy(), load) for run in runs]
@@ -705,17 +725,18 @@ def score_separately(
     load: LoadRun = load_separately,
     pool: Sequence[Input] = (),
 ) -> Result:
-    """Return one result that holds the results of runs that are scored separately.
+    """Score each of the runs separately, and return one result that holds the results of all of them.
 
-    `pool` has the files with assessments if gold has no pool. Problems are added to `problems`, and `load` loads a run.
-    Raises InputError, which names the file, for the first run that cannot be scored.
+    `pool` has the files with assessments, unless these are part of `gold`. Problems are added to `problems`, and `load`
+    is called to load each run. Raises InputError for the first run that cannot be scored; the error names the file of
+    the run.
     """
     results = [_score_one_run(gold, run, problems, load, pool) for run in runs]
     first = results[0]
     if len(results) == 1:
         return first
 
-    # The origin of the whole names the queries and the pool once, and the file of each run.
+    # The origin of the combined result names the queries and the pool once, and the file of each run.
     inputs = list(first.origin.inputs)
     for result in results[1:]:
         inputs += [run_input for run_input in result.origin.inputs if run_input.role == RUN]
@@ -741,9 +762,9 @@ def score_separately(
 def _score_one_run(
     gold: ColdStartGold, one_run: OneRun, problems: ProblemLog, load: LoadRun, pool: Sequence[Input] = ()
 ) -> Result:
-    """Return the result of one run, which `load` loads.
+    """Load one run with `load`, score it, and return its result.
 
-    Raises InputError, which names the file of the run, if the run cannot be scored or has no line.
+    Raises InputError if the run cannot be scored, or if it has no line. The error names the file of the run.
     """
     try:
         run = load(gold, one_run, pool, problems)

@@ -18,8 +18,8 @@ import pytest
 
 from cs_score.base.errors import UsageError
 from cs_score.cli.about import all_commands
-from cs_score.cli.core import COMMANDS, WIDEST, Command, Misuse, Option, Parameter, Reference, load
-from cs_score.cli.main import find, root
+from cs_score.cli.core import COMMANDS, WIDEST_HELP, Command, Misuse, Option, Parameter, ReferenceCommand, load_command
+from cs_score.cli.main import find_command, root
 from cs_score.tasks import TASKS
 from tests.coldstart.command import Outcome, score_in
 from tests.verbs.preparation.invented import AskedQuery, Inputs, RunLine
@@ -44,10 +44,10 @@ def one_line(outcome: Outcome) -> str:
 
 def test_the_longest_name_is_the_command() -> None:
     for name in NAMES:
-        command, rest = find([*name.split(), "x", "-h"])
+        command, rest = find_command([*name.split(), "x", "-h"])
         assert (command.name, rest) == (name, ["x", "-h"])
-    assert find(["scifact", "x"]) == find(["score", "scifact", "x"])
-    assert find(["analyze", "coldstart", "x"]) == find(["analyze", "x"])
+    assert find_command(["scifact", "x"]) == find_command(["score", "scifact", "x"])
+    assert find_command(["analyze", "coldstart", "x"]) == find_command(["analyze", "x"])
 
 
 # ---- Help
@@ -60,11 +60,11 @@ def test_help_has_four_names_and_shows_all_that_the_command_takes(name: str, tmp
     calls += [["help", *name.split()]] if name else []
     texts = {score_in(tmp_path, words).stdout.decode() for words in calls}
     (text,) = texts
-    beginning = f"{command.full_name}:  {command.help}" if command.options_first else f"{command.help}."
+    beginning = f"{command.full_name}:  {command.help}" if command.requires_options_first else f"{command.help}."
     assert " ".join(text.split()).startswith(" ".join(beginning.split()))
-    assert max(map(len, text.splitlines())) <= WIDEST
+    assert max(map(len, text.splitlines())) <= WIDEST_HELP
     listed = {word.rstrip(",") for line in text.splitlines() if re.match("  -", line) for word in line.split()[:2]}
-    assert {option.long for option in command.options} <= listed
+    assert {option.long_name for option in command.options} <= listed
     assert f"Usage: {command.full_name}" in text
     for parameter in command.parameters:
         assert f"\n  {parameter.label} " in text
@@ -90,7 +90,7 @@ def test_the_first_page_names_the_commands(words: list[str], tmp_path: Path) -> 
 def test_help_is_as_wide_as_the_terminal(columns: int) -> None:
     for words in ((), ("batch",), ("scifact",)):
         text = on_terminal([*words, "-help"], columns)
-        assert max(map(len, text.splitlines())) <= min(columns, WIDEST)
+        assert max(map(len, text.splitlines())) <= min(columns, WIDEST_HELP)
 
 
 def on_terminal(words: list[str], columns: int = 80, **environment: str) -> str:
@@ -124,7 +124,7 @@ ROOT: Final = Path(__file__).parents[2]
 def test_what_takes_long_shows_on_a_terminal_for_how_long(more: list[str]) -> None:
     script = (
         "import sys; from cs_score.cli import output; from cs_score.cli.main import main; "
-        "output.PATIENCE = 0.01; sys.exit(main(sys.argv[1:]))"
+        "output.SECONDS_BEFORE_PROGRESS = 0.01; sys.exit(main(sys.argv[1:]))"
     )
     shown = shown_by([sys.executable, "-c", script, "explain", *more, *ALL[""].form.example.split()])
     clock = "\r\x1b[Kcs-score explain, 0 s\r\x1b[K"
@@ -141,19 +141,19 @@ def test_wrong_usage_is_one_line_that_says_what_to_type(name: str, tmp_path: Pat
 
     def refused(*words: str) -> str:
         outcome = call(tmp_path, name, *words)
-        assert (outcome.status, outcome.files) == (command.wrong_usage, {})
+        assert (outcome.status, outcome.files) == (command.wrong_usage_status, {})
         assert outcome.stdout.startswith(b"ERROR: ") or b"Could not open" in outcome.stderr or not outcome.stdout
         return one_line(outcome)
 
     assert "unknown switch --hepl; did you mean " in refused("--hepl")
     behind = ["x"] * max(len(command.parameters), 1)
-    if command.options_first:
+    if command.requires_options_first:
         assert "Could not open -help: No such file or directory; options come before" in refused(*behind, "-help")
     else:
         assert call(tmp_path, name, *behind, "-help").stderr == b""
     for option in command.options:
         if option.value is not None and not option.value.startswith("["):
-            assert f"{option.long} needs a value: {option.value}" in refused(option.long)
+            assert f"{option.long_name} needs a value: {option.value}" in refused(option.long_name)
 
 
 def test_a_file_that_is_nearly_called_like_a_command_is_a_file(tmp_path: Path) -> None:
@@ -171,9 +171,9 @@ def test_an_option_has_one_meaning_and_a_meaning_one_option() -> None:
     names: dict[str, set[str]] = {}
     for command in ALL.values():
         assert len(command.options) == len({option.help for option in command.options})
-        for option in command.options if not isinstance(command, Reference) else ():
-            meanings.setdefault(option.long, set()).add((option.help or "").partition(":")[0])
-            names.setdefault(option.help or "", set()).add(option.long)
+        for option in command.options if not isinstance(command, ReferenceCommand) else ():
+            meanings.setdefault(option.long_name, set()).add((option.help or "").partition(":")[0])
+            names.setdefault(option.help or "", set()).add(option.long_name)
     # r4c has the option by another name, too; its help says so.
     meanings["--answered-only"].remove("The same as --ignore-missing, by its name in the other tasks")
     assert {name: found for name, found in meanings.items() if len(found) > 1} == {}
@@ -284,10 +284,10 @@ def test_switches_have_one_dash_or_two_and_a_value_behind_an_equal_sign() -> Non
 )
 def test_where_the_reference_is_followed_its_switches_have_one_spelling(word: str, meant: str) -> None:
     with pytest.raises(Misuse) as refused:
-        made(Reference).parse([word, "a", "q"])
-    assert refused.value.printed == f"ERROR: Unknown switch: {word}"
+        made(ReferenceCommand).parse([word, "a", "q"])
+    assert refused.value.reference_message == f"ERROR: Unknown switch: {word}"
     assert str(refused.value) == f"unknown switch {word}; write {meant}"
-    line = made(Reference).parse(["-output_file", "a", "--json=x", "--check"])
+    line = made(ReferenceCommand).parse(["-output_file", "a", "--json=x", "--check"])
     assert line.value_by_option == {"-output_file": "a", "--json": "x", "--check": None}
 
 
@@ -302,13 +302,13 @@ def test_where_the_reference_is_followed_its_switches_have_one_spelling(word: st
 )
 def test_json_takes_no_input_for_its_file(words: list[str], value: str, rest: tuple[str, ...]) -> None:
     files = Parameter("[files...]", "")
-    line = Reference("made", OPTIONS, files, body=lambda _: 0).parse(words)
+    line = ReferenceCommand("made", OPTIONS, files, body=lambda _: 0).parse(words)
     assert (line.value_by_option["--json"], line.words) == (value, rest)
 
 
 def test_where_options_come_first_a_file_behind_json_is_no_input_either() -> None:
     with pytest.raises(UsageError, match="--json takes a file; did you mean --json result"):
-        load("").parse(["--json", "q.xml", "run"])
+        load_command("").parse(["--json", "q.xml", "run"])
 
 
 def test_versions_are_those_of_the_programs(tmp_path: Path) -> None:
@@ -333,7 +333,7 @@ def test_the_manual_page_of_a_command_has_every_option(name: str) -> None:
     """That of the call without one has every command, too."""
     page = score_in(ROOT, ["man", *name.split()]).stdout.decode()
     entries = " ".join(re.findall(r"^\.IP (.*)$", page, re.MULTILINE)).replace("\\-", "-")
-    for entry in (*(option.long for option in ALL[name].options), *(() if name else COMMANDS)):
+    for entry in (*(option.long_name for option in ALL[name].options), *(() if name else COMMANDS)):
         assert entry in entries
     assert page.startswith(".TH CS-SCORE 1 ")
     assert len(page.splitlines()) <= 300

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from cs_score.cli import options
-from cs_score.cli.core import Line
+from cs_score.cli.core import CommandLine
 from cs_score.cli.findings import (
     ABOUT_MISTAKES,
     ANALYSIS_OF_EVIDENCE,
@@ -14,11 +14,11 @@ from cs_score.cli.findings import (
     FORMATS,
     OWN_OPTIONS,
     POLICY_SECTIONS,
-    deliver,
-    prepare_folder,
+    print_or_write_document,
+    remove_earlier_tables,
 )
-from cs_score.cli.inputs import inputs_of_line
-from cs_score.cli.options import top_of
+from cs_score.cli.inputs import find_inputs
+from cs_score.cli.options import read_top
 from cs_score.cli.output import with_bar
 from cs_score.cli.predictions import Predictions, with_analysis_bar
 from cs_score.cli.runs import Runs
@@ -35,14 +35,14 @@ _ANALYSIS: Final = (
 
 
 ANALYZE_VERB: Final = Verb(
-    runs=VerbForm(
+    form_for_runs=VerbForm(
         options=f"{ANALYSIS_OF_RUNS} --all --force",
         formats=FORMATS,
         files=FILES_OF_RUNS,
         sections=[_ANALYSIS, *POLICY_SECTIONS],
         folder="tsv",
     ),
-    evidence=VerbForm(
+    form_for_evidence=VerbForm(
         options=f"{ANALYSIS_OF_EVIDENCE} --all --force",
         formats=FORMATS,
         files=options.FILES_OF_EVIDENCE,
@@ -55,16 +55,16 @@ ANALYZE_VERB: Final = Verb(
 
 
 @ANALYZE_VERB.command
-def analyze(task_name: str, line: Line) -> int:
+def analyze(task_name: str, line: CommandLine) -> int:
     """Print or write the analysis of a run or of predictions. Return the exit status."""
     task = task_named(task_name)
     is_for_one_screen = line.format == "text" and line.folder is None and "--all" not in line
-    inputs = inputs_of_line(task_name, line)
+    inputs = find_inputs(task_name, line)
     analysis = analyze_inputs(task, line, inputs, is_whole=not is_for_one_screen)
-    return deliver(line, view_of_analyses(task), analysis)
+    return print_or_write_document(line, view_of_analyses(task), analysis)
 
 
-def analyze_inputs(task: Task, line: Line, inputs: Runs | Predictions, *, is_whole: bool) -> Any:
+def analyze_inputs(task: Task, line: CommandLine, inputs: Runs | Predictions, *, is_whole: bool) -> Any:
     """Score one run, or the predictions of one system, and return the analysis of its scores.
 
     The analysis is the document that `analyze` prints: `RunAnalysis` or `EvidenceAnalysis`. With `is_whole` it is
@@ -72,10 +72,12 @@ def analyze_inputs(task: Task, line: Line, inputs: Runs | Predictions, *, is_who
     folder of -o before anything is scored. Raises UsageError or InputError.
     """
     # All faults of the command line are reported before anything is scored.
-    mistake_count = top_of(line)
+    mistake_count = read_top(line)
     measure = task.measure_of(line.get("--measure"))
-    settings = inputs.settings
+    analysis_arguments = inputs.analysis_arguments
     progress = with_bar if task.name == COLD_START else with_analysis_bar
-    prepare_folder(line, view_of_analyses(task))
+    remove_earlier_tables(line, view_of_analyses(task))
     result = inputs.score_single()
-    return analyze_result(task, result, measure, top=mistake_count, is_whole=is_whole, progress=progress, **settings)
+    return analyze_result(
+        task, result, measure, top=mistake_count, is_whole=is_whole, progress=progress, **analysis_arguments
+    )

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Final
 
 from cs_score.base.errors import UsageError
 from cs_score.base.runtime import Late
-from cs_score.cli.core import Line, Option, Status
-from cs_score.cli.options import FILES, FILES_OF_EVIDENCE, POLICIES, SCORING, resampling_of_line
+from cs_score.cli.core import CommandLine, Option, Status
+from cs_score.cli.options import FILES, FILES_OF_EVIDENCE, POLICIES, SCORING_SWITCHES, read_resampling_with_defaults
 from cs_score.cli.output import print_text, remark
 from cs_score.cli.score import score_inputs
 from cs_score.cli.verb import Verb, VerbForm
@@ -24,19 +24,19 @@ _TEST_OPTIONS: Final = "--bootstrap --seed --confidence --clusters"
 _LIMITS: Final = f"--baseline --max-drop --min --significant --any-baseline --write-lock --lock --force {_TEST_OPTIONS}"
 
 
-def _gate_of(line: Line) -> checking.Gate:
+def _gate_of(line: CommandLine) -> checking.Gate:
     """Return the limits that the options name.
 
     Raises UsageError for an option that makes no sense without another one, and if there are no limits at all.
     """
-    baseline_option = line.first("--max-drop --significant --any-baseline")
+    baseline_option = line.first_typed_option("--max-drop --significant --any-baseline")
     if baseline_option is not None and "--baseline" not in line:
         raise UsageError(f"{baseline_option} is about a baseline: give --baseline PATH, too")
-    resampling = resampling_of_line(line)
-    test_option = line.first(_TEST_OPTIONS)
+    resampling = read_resampling_with_defaults(line)
+    test_option = line.first_typed_option(_TEST_OPTIONS)
     if test_option is not None and "--significant" not in line:
         raise UsageError(f"{test_option} is about the test: give --significant, too")
-    if line.first("--min --baseline") is None:
+    if line.first_typed_option("--min --baseline") is None:
         raise UsageError(checking.NOTHING_TO_CHECK)
     minima = [checking.read_limit("--min", text) for text in line.texts("--min")]
     drops = [checking.read_limit("--max-drop", text) for text in line.texts("--max-drop")]
@@ -54,14 +54,14 @@ def _failure_text(format_: str, message: str) -> str:
 
 
 CHECK_VERB: Final = Verb(
-    runs=VerbForm(
-        options=f"{SCORING} -runids --validate --policy --knowledge-base --jobs --parts --run {_LIMITS}",
+    form_for_runs=VerbForm(
+        options=f"{SCORING_SWITCHES} -runids --validate --policy --knowledge-base --jobs --parts --run {_LIMITS}",
         formats="text json tsv junit github",
         files=FILES,
         sections=[POLICIES],
         example="--min SF-AP=0.4 $ONE",
     ),
-    evidence=VerbForm(
+    form_for_evidence=VerbForm(
         options=f"--gold --predictions {_LIMITS}",
         formats="text json tsv junit github",
         files=FILES_OF_EVIDENCE,
@@ -80,13 +80,13 @@ CHECK_VERB: Final = Verb(
             "cannot be scored, or the baseline cannot be compared.",
         )
     ],
-    failure=_failure_text,
+    format_failure=_failure_text,
     summary="Hold {task} predictions against limits and a baseline",
 )
 
 
 @CHECK_VERB.command
-def check(task: str, line: Line) -> int:
+def check(task: str, line: CommandLine) -> int:
     """Score a run, check its scores against limits and a baseline, and print the result. Return the exit status.
 
     Raises CsScoreError if the run cannot be scored or the baseline cannot be compared.
@@ -112,10 +112,10 @@ def check(task: str, line: Line) -> int:
         if headline_remark is not None:
             remark(headline_remark)
     print_text(checking.WRITERS[line.format](judgement))
-    return Status.DONE if judgement.passed else Status.NOT_KEPT
+    return Status.DONE if judgement.passed else Status.CHECK_FAILED
 
 
-def _check_lock(task: str, line: Line) -> int:
+def _check_lock(task: str, line: CommandLine) -> int:
     """Check a run against the limits of a lock, and print the result. Return the exit status.
 
     If options or gold have changed since the lock was written, the check fails and the run is not scored. Raises
@@ -134,4 +134,4 @@ def _check_lock(task: str, line: Line) -> int:
         judgement_without_lock = checking.Gate(minima=lock.limits).judge(run, baseline=None)
         judgement = locks.add_lock_to_judgement(lock, judgement_without_lock)
     print_text(checking.WRITERS[line.format](judgement))
-    return Status.DONE if judgement.passed else Status.NOT_KEPT
+    return Status.DONE if judgement.passed else Status.CHECK_FAILED

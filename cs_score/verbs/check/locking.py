@@ -11,11 +11,11 @@ from cs_score.base.records import asdict, replace
 from cs_score.base.runtime import Late, paused_collector
 from cs_score.base.signature import Origin
 from cs_score.base.sources import name_of
-from cs_score.cli.core import Line, Option, Status
+from cs_score.cli.core import CommandLine, Option, Status
 from cs_score.cli.output import print_text
 from cs_score.cli.predictions import optional_gold_and_predictions
 from cs_score.cli.runs import Runs
-from cs_score.cli.task_options import own_arguments
+from cs_score.cli.task_options import option_values_of_task
 from cs_score.coldstart.gold import open_gold, with_pool
 from cs_score.coldstart.options import origin_of
 from cs_score.coldstart.scorer import run_files
@@ -39,14 +39,14 @@ LOCK_OPTIONS: Final = (
 _WRITE_LOCK: Final = OwnOption("--write-lock", {".json": b""}, "lock.json")
 
 
-def write_lock(task: str, line: Line) -> int:
+def write_lock(task: str, line: CommandLine) -> int:
     """Write a lock into the file of --write-lock, print it, and return the exit status.
 
     The lock fixes the smallest scores that a later run must have. Raises UsageError if a run is among the files, if
     there is no limit, and if the file exists already.
     """
     # Refuse options that need a run, and read the limits.
-    unsuitable_option = line.first(
+    unsuitable_option = line.first_typed_option(
         "--lock --baseline --max-drop --significant --any-baseline --predictions --run -runids"
     )
     if unsuitable_option is not None:
@@ -70,7 +70,7 @@ def write_lock(task: str, line: Line) -> int:
     return Status.DONE
 
 
-def conditions_of(task: str, line: Line, *, refusal: str = "") -> Origin:
+def conditions_of(task: str, line: CommandLine, *, refusal: str = "") -> Origin:
     """Return the conditions under which runs are scored: the options of scoring, and the SHA-256 of all files of gold.
 
     If the command line must name no run, `refusal` is the beginning of the message that says so. Raises UsageError for
@@ -78,7 +78,7 @@ def conditions_of(task: str, line: Line, *, refusal: str = "") -> Origin:
     """
     if task == COLD_START:
         return _conditions_of_runs(line, refusal=refusal)
-    mode = mode_named(task).with_options(own_arguments(task, line))
+    mode = mode_named(task).with_options(option_values_of_task(task, line))
     gold_file, words = optional_gold_and_predictions(mode, line, is_single_file=not refusal)
     if gold_file is None:
         raise UsageError("there is nothing to score against: name the assessments with --gold FILE")
@@ -91,7 +91,7 @@ def conditions_of(task: str, line: Line, *, refusal: str = "") -> Origin:
     return replace(origin, inputs=(gold.digest,))
 
 
-def _conditions_of_runs(line: Line, *, refusal: str) -> Origin:
+def _conditions_of_runs(line: CommandLine, *, refusal: str) -> Origin:
     """Return the conditions under which Cold Start runs are scored: options, and the SHA-256 of queries and pool.
 
     `refusal` and errors are the same as for `conditions_of`.
@@ -99,7 +99,7 @@ def _conditions_of_runs(line: Line, *, refusal: str) -> Origin:
     runs = Runs(line)
     if "-" in [*runs.queries, *runs.files]:
         raise UsageError("gold has to be read again later, which standard input cannot: name a file")
-    options = runs.options_per_run
+    options = runs.options_without_run_ids
     options.check()
     if not runs.queries:
         raise UsageError("no query file (*.xml) among the files; name queries and assessments")
@@ -113,9 +113,9 @@ def _conditions_of_runs(line: Line, *, refusal: str) -> Origin:
     return origin_of(options, gold.digests, bool(gold.query_set.ldc_id_by_query), are_runs_validated=gold.validates)
 
 
-def refuse_other_limits(line: Line) -> None:
+def refuse_other_limits(line: CommandLine) -> None:
     """Raise UsageError for options and files that cannot be used together with --lock."""
-    unsuitable_option = line.first("--baseline --max-drop --significant --any-baseline")
+    unsuitable_option = line.first_typed_option("--baseline --max-drop --significant --any-baseline")
     if unsuitable_option is not None:
         raise UsageError(f"--lock holds a run against the limits that were locked: leave out {unsuitable_option}")
     files = [*line.words, line.get("--gold")]

@@ -12,19 +12,19 @@ from cs_score.base.outputs import write_packed
 from cs_score.base.runtime import Late, paused_collector
 from cs_score.base.sources import name_of
 from cs_score.cli import options
-from cs_score.cli.core import Line, Option, Parameter, Status, command
+from cs_score.cli.core import CommandLine, Option, Parameter, Status, command
 from cs_score.cli.findings import print_statistics
-from cs_score.cli.inputs import inputs_of_line
+from cs_score.cli.inputs import find_inputs
 from cs_score.cli.options import (
-    INTERVALS,
+    INTERVAL_OPTIONS,
     POLICIES,
-    SCORING,
+    SCORING_SWITCHES,
     read_measures,
-    resampling_of_line,
-    resampling_of_tests,
+    read_resampling_with_defaults,
+    read_test_settings_with_defaults,
     select_options,
 )
-from cs_score.cli.output import STDOUT, print_text, with_deltas
+from cs_score.cli.output import STDOUT, print_text, with_coloured_differences
 from cs_score.cli.runs import Runs
 from cs_score.cli.verb import Verb, VerbForm
 from cs_score.coldstart.gold import with_pool
@@ -55,9 +55,11 @@ else:
 MOST_ROWS: Final = 10
 """How many systems and pairs are printed unless --top names another number."""
 
-_RUNS: Final = f"{SCORING} -runids --run --policy"
+_RUNS: Final = f"{SCORING_SWITCHES} -runids --run --policy"
 _FORMATS: Final = "text json tsv markdown latex html"
-_COMPARING: Final = f"{INTERVALS} {options.FAMILY} --measure --primary --common --equivalence --top --all --force"
+_COMPARING: Final = (
+    f"{INTERVAL_OPTIONS} {options.TEST_OPTIONS} --measure --primary --common --equivalence --top --all --force"
+)
 _OWN_OPTIONS: Final = (
     Option("--common", "Compare on the units that all systems have; otherwise they must be the same"),
     Option("--equivalence D", "Also test every pair for a difference below D, a number above 0, either way"),
@@ -76,7 +78,7 @@ _COLUMNS: Final = Option("--columns TEXT", "What the files call their columns, s
 
 
 COMPARE_VERB: Final = Verb(
-    runs=VerbForm(
+    form_for_runs=VerbForm(
         options=f"{_RUNS} --knowledge-base {_COMPARING} --inclusion --second-assessments --per-unit",
         formats=_FORMATS,
         files=(
@@ -86,7 +88,7 @@ COMPARE_VERB: Final = Verb(
         sections=[POLICIES],
         example="$TWO",
     ),
-    evidence=VerbForm(
+    form_for_evidence=VerbForm(
         options=f"--gold {_COMPARING} --second-assessments --per-unit",
         formats=_FORMATS,
         files="One file for each system",
@@ -100,7 +102,7 @@ COMPARE_VERB: Final = Verb(
 
 
 @COMPARE_VERB.command
-def compare(task_name: str, line: Line) -> int:
+def compare(task_name: str, line: CommandLine) -> int:
     """Score several systems, and print the comparison of their scores. Return the exit status.
 
     With --inclusion it prints estimates for the whole pool instead, and with --second-assessments the differences
@@ -109,14 +111,14 @@ def compare(task_name: str, line: Line) -> int:
     if task_name == COLD_START and "--inclusion" in line and "--second-assessments" in line:
         raise UsageError("--inclusion is about one pool, --second-assessments about two: give one of them")
     if "--inclusion" in line:
-        return estimates.estimate_from_sample(task_name, line, most=None)
+        return estimates.estimate_from_sample(task_name, line, most_systems=None)
     if "--second-assessments" in line:
         return _compare_assessors(task_name, line)
 
     # All faults of the command line are reported before anything is scored.
     task = task_named(task_name)
-    resampling = resampling_of_tests(line)
-    inputs = inputs_of_line(task_name, line, fewest=2, most=None)
+    resampling = read_test_settings_with_defaults(line)
+    inputs = find_inputs(task_name, line, fewest_systems=2, most_systems=None)
     unit_file = line.get("--per-unit")
     line.plan(options.PER_UNIT.outputs(unit_file)).clear()
 
@@ -143,19 +145,19 @@ def compare(task_name: str, line: Line) -> int:
     formats=_FORMATS.split(),
     example="assessments/table.tsv",
 )
-def compare_table(line: Line) -> int:
+def compare_table(line: CommandLine) -> int:
     """Compare systems by the scores in tables, and print the comparison. Return the exit status.
 
     Raises UsageError, and InputError for a file that is not one of the tables in the help.
     """
-    resampling = resampling_of_tests(line)
+    resampling = read_test_settings_with_defaults(line)
     column_names = read_names(line.text("--columns", ""))
     tables = any_table.read_table(line.words, column_names)
     document = any_table.compare_table(tables, resampling, **_comparison_arguments(line))
     return _print_comparison(line, document)
 
 
-def _comparison_arguments(line: Line) -> dict[str, Any]:
+def _comparison_arguments(line: CommandLine) -> dict[str, Any]:
     """Return the keyword arguments of a comparison from the options of the command line.
 
     Both `comparison.compare` and `any_table.compare_table` take these arguments. Raises UsageError.
@@ -168,7 +170,7 @@ def _comparison_arguments(line: Line) -> dict[str, Any]:
     }
 
 
-def _print_comparison(line: Line, document: SystemComparison) -> int:
+def _print_comparison(line: CommandLine, document: SystemComparison) -> int:
     """Print a comparison in the format of the command line. Return 0.
 
     JSON, TSV and HTML have everything. The other formats show the primary measure, or the measures of --measure; as
@@ -180,11 +182,11 @@ def _print_comparison(line: Line, document: SystemComparison) -> int:
         return Status.DONE
     shows_everything = line.format in ("json", "tsv") or "--all" in line
     text = WRITERS[line.format](document) if shows_everything else _short_text(line, document)
-    print_text(text, with_deltas if line.format == "text" else str)
+    print_text(text, with_coloured_differences if line.format == "text" else str)
     return Status.DONE
 
 
-def _short_text(line: Line, document: SystemComparison) -> str:
+def _short_text(line: CommandLine, document: SystemComparison) -> str:
     """Return what people see of a comparison without --all, in the format `text`, `markdown` or `latex`.
 
     That is the primary measure, or the measures of --measure.
@@ -192,20 +194,20 @@ def _short_text(line: Line, document: SystemComparison) -> str:
     if not read_measures(line):
         document = comparison.first_measure(document)
     if line.format == "text":
-        row_count = options.top_of(line) or MOST_ROWS
+        row_count = options.read_top(line) or MOST_ROWS
         return comparison_screen(document, row_count)
     if line.format == "latex":
         return paper_table(document)
     return WRITERS[line.format](document)
 
 
-def _compare_assessors(task_name: str, line: Line) -> int:
+def _compare_assessors(task_name: str, line: CommandLine) -> int:
     """Print how scores and ranks change with the judgments of a second assessor. Return 0.
 
     Raises UsageError or InputError.
     """
     second_file = line.text("--second-assessments")
-    resampling = resampling_of_line(line)
+    resampling = read_resampling_with_defaults(line)
     if task_name == COLD_START:
         results = _results_of_two_pools(line, second_file)
     else:
@@ -216,7 +218,7 @@ def _compare_assessors(task_name: str, line: Line) -> int:
     return print_statistics(line, assessors.ASSESSORS_PRINTOUT, document)
 
 
-def _results_of_two_pools(line: Line, second_file: str) -> AssessedResults:
+def _results_of_two_pools(line: CommandLine, second_file: str) -> AssessedResults:
     """Score Cold Start runs against the pool of the command line, and again against the pool in `second_file`.
 
     Raises UsageError or InputError.
@@ -225,7 +227,7 @@ def _results_of_two_pools(line: Line, second_file: str) -> AssessedResults:
     results_by_pool: list[Mapping[str, Any]] = []
     answers_by_pool: list[assessors.JudgedAnswers] = []
     with paused_collector():
-        opened = inputs.open_runs()
+        opened = inputs.read_queries_and_find_runs()
         names = run_names(opened.runs)
         for pool_files in (opened.assessments, [second_file]):
             gold = with_pool(opened.gold, pool_files)
@@ -243,7 +245,7 @@ def _results_of_two_pools(line: Line, second_file: str) -> AssessedResults:
     )
 
 
-def _results_of_two_golds(task_name: str, line: Line, second_file: str) -> AssessedResults:
+def _results_of_two_golds(task_name: str, line: CommandLine, second_file: str) -> AssessedResults:
     """Score predictions against the gold of the command line, and again against the gold in `second_file`.
 
     Raises UsageError or InputError.
@@ -254,7 +256,7 @@ def _results_of_two_golds(task_name: str, line: Line, second_file: str) -> Asses
     answers_by_gold: list[assessors.JudgedAnswers] = []
     line_of_second = line.with_changes({"--gold": second_file})
     for line_of_gold in (line, line_of_second):
-        inputs = inputs_of_line(task_name, line_of_gold, fewest=1, most=None)
+        inputs = find_inputs(task_name, line_of_gold, fewest_systems=1, most_systems=None)
         results = inputs.score_all().results
         first_result = next(iter(results.values()))  # each result has the judgments of gold
         results_by_gold.append(results)

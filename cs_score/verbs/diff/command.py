@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from cs_score.cli.core import Line
+from cs_score.cli.core import CommandLine
 from cs_score.cli.findings import (
     DIFFERENCE_OF_EVIDENCE,
     DIFFERENCE_OF_RUNS,
     FORMATS,
     OWN_OPTIONS,
     POLICY_SECTIONS,
-    deliver,
-    prepare_folder,
+    print_or_write_document,
+    remove_earlier_tables,
 )
-from cs_score.cli.inputs import inputs_of_line
-from cs_score.cli.options import resampling_of_line, top_of
+from cs_score.cli.inputs import find_inputs
+from cs_score.cli.options import read_resampling_with_defaults, read_top
 from cs_score.cli.verb import Verb, VerbForm
 from cs_score.tasks import task_named
 from cs_score.tasks.task import Task
@@ -30,7 +30,7 @@ _DIFFERENCE: Final = (
 
 
 DIFF_VERB: Final = Verb(
-    runs=VerbForm(
+    form_for_runs=VerbForm(
         options=f"{DIFFERENCE_OF_RUNS} --all --force",
         formats="text json tsv",
         files=(
@@ -41,7 +41,7 @@ DIFF_VERB: Final = Verb(
         example="$TWO",
         folder="tsv",
     ),
-    evidence=VerbForm(
+    form_for_evidence=VerbForm(
         options=f"{DIFFERENCE_OF_EVIDENCE} --all --force",
         formats=FORMATS,
         files="Predictions A and B, behind gold where --gold does not name it",
@@ -55,24 +55,24 @@ DIFF_VERB: Final = Verb(
 
 
 @DIFF_VERB.command
-def diff(task_name: str, line: Line) -> int:
+def diff(task_name: str, line: CommandLine) -> int:
     """Print or write the difference between two runs or two systems. Return the exit status."""
     task = task_named(task_name)
     difference = compute_difference(task, line)
-    return deliver(line, view_of_differences(task), difference)
+    return print_or_write_document(line, view_of_differences(task), difference)
 
 
-def compute_difference(task: Task, line: Line) -> Any:
+def compute_difference(task: Task, line: CommandLine) -> Any:
     """Score the two runs or systems of a command line, and return the difference between their scores.
 
     The difference is the document that `diff` prints: `RunDifference` or `EvidenceDifference`. The tables of an earlier
     call are removed from the folder of -o before anything is scored. Raises UsageError or InputError.
     """
     # All faults of the command line are reported before anything is scored.
-    top = top_of(line)
-    resampling = resampling_of_line(line)
-    inputs = inputs_of_line(task.name, line, most=2)
-    prepare_folder(line, view_of_differences(task))
+    top = read_top(line)
+    resampling = read_resampling_with_defaults(line)
+    inputs = find_inputs(task.name, line, most_systems=2)
+    remove_earlier_tables(line, view_of_differences(task))
     measure = task.measure_of(line.get("--measure"))
     result_a, result_b, names = inputs.score_pair()
     return difference_of_results(task, result_a, result_b, measure, names=names, top=top, resampling=resampling)

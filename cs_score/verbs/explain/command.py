@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from cs_score.base.runtime import Late
 from cs_score.cli import options
-from cs_score.cli.core import Line, Status
-from cs_score.cli.findings import ABOUT_MISTAKES, FILES_OF_RUNS, FORMATS, OWN_OPTIONS, deliver
-from cs_score.cli.inputs import inputs_of_line
-from cs_score.cli.options import SCORING
+from cs_score.cli.core import CommandLine, Status
+from cs_score.cli.findings import ABOUT_MISTAKES, FILES_OF_RUNS, FORMATS, OWN_OPTIONS, print_or_write_document
+from cs_score.cli.inputs import find_inputs
+from cs_score.cli.options import SCORING_SWITCHES
 from cs_score.cli.output import remark
 from cs_score.cli.predictions import Predictions, with_analysis_bar
 from cs_score.cli.runs import Runs
@@ -32,16 +32,17 @@ _EXPLANATION: Final = (
 
 
 EXPLAIN_VERB: Final = Verb(
-    runs=VerbForm(
+    form_for_runs=VerbForm(
         options=(
-            f"{SCORING} --policy --knowledge-base -runids --run --line --unit --class --node --answer --measure --force"
+            f"{SCORING_SWITCHES} --policy --knowledge-base -runids --run --line --unit --class --node --answer "
+            "--measure --force"
         ),
         formats="text json tsv",
         files=FILES_OF_RUNS,
         sections=[_EXPLANATION],
         example="--line 7 $ONE",
     ),
-    evidence=VerbForm(
+    form_for_evidence=VerbForm(
         options="--gold --predictions --unit --measure --force",
         formats=FORMATS,
         files=options.FILES_OF_EVIDENCE,
@@ -53,17 +54,17 @@ EXPLAIN_VERB: Final = Verb(
 
 
 @EXPLAIN_VERB.command
-def explain(task_name: str, line: Line) -> int:
+def explain(task_name: str, line: CommandLine) -> int:
     """Print how lines, classes, nodes or units were scored. Return the exit status.
 
     If an error stops the scoring of the run, the part that was scored before it is explained, then the error is
     printed, and the exit status is that of a failure.
     """
     task = task_named(task_name)
-    inputs = inputs_of_line(task_name, line)
+    inputs = find_inputs(task_name, line)
     measure = task.measure_of(line.get("--measure"))
     explanation = explain_inputs(task, line, inputs, measure)
-    deliver(line, view_of_explanations(task), explanation)
+    print_or_write_document(line, view_of_explanations(task), explanation)
     fatal_error = getattr(explanation, "fatal", None)  # only explanations of runs have this field
     if fatal_error is None:
         return Status.DONE
@@ -71,7 +72,7 @@ def explain(task_name: str, line: Line) -> int:
     return Status.FAILED
 
 
-def explain_inputs(task: Any, line: Line, inputs: Runs | Predictions, measure: str | None) -> Any:
+def explain_inputs(task: Any, line: CommandLine, inputs: Runs | Predictions, measure: str | None) -> Any:
     """Score a run or predictions, and return how the parts that the options select were scored.
 
     The options --line, --unit, --class, --node and --answer select parts of a run, --unit those of predictions. The

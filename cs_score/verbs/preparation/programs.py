@@ -12,10 +12,19 @@ from cs_score.base.outputs import Existing, OutputPlan, PlannedOutput, encoded, 
 from cs_score.base.runtime import paused_collector
 from cs_score.base.sources import name_of
 from cs_score.cli import output as terminal
-from cs_score.cli.core import Command, Finished, Line, Option, Parameter, Reference, Status, command
+from cs_score.cli.core import (
+    Command,
+    CommandLine,
+    Option,
+    Parameter,
+    ReferenceCommand,
+    Status,
+    StatusWithResults,
+    command,
+)
 from cs_score.cli.options import select_options
-from cs_score.cli.output import Destination, say, write_text
-from cs_score.cli.problem_report import report_on_stderr
+from cs_score.cli.output import Destination, print_unless_quiet, write_text
+from cs_score.cli.problem_report import report_for_stderr
 from cs_score.coldstart.linking import expand_folder
 from cs_score.coldstart.options import Justifications
 from cs_score.coldstart.outputs import closing_line, doubly_encoded, report_text
@@ -34,7 +43,7 @@ MOST_FATAL_LINES: Final = 50
 
 DOCUMENTS: Final = Option("-docs FILE", "Documents of the task: DOCID, LENGTH and FILE, separated by tabs")
 
-Work: TypeAlias = Callable[[Line, "Session"], int]
+Work: TypeAlias = Callable[[CommandLine, "Session"], int]
 """The function that does a program's work for a command line; it returns the exit status."""
 
 
@@ -45,7 +54,7 @@ class Program(NamedTuple):
     options: tuple[Option, ...]
     """Its options without those for error reports, which are added."""
     parameters: tuple[Parameter, ...]
-    planned_outputs: Callable[[Line], Iterable[PlannedOutput]]
+    planned_outputs: Callable[[CommandLine], Iterable[PlannedOutput]]
     """Returns the files that the program writes for a command line, without its error reports."""
     example: str
     """The words of an example of a call, which works with the sample files."""
@@ -62,13 +71,13 @@ class Program(NamedTuple):
             options.append(Option("-error_file FILE", self.error_file_help, "STDERR"))
             options.extend(select_options("--problems --force"))
 
-        def run(line: Line) -> int:
+        def run(line: CommandLine) -> int:
             """Run the program for a command line, and return the exit status."""
             return self._run(work, line)
 
-        return command(self.name, options, *self.parameters, contract=Reference, example=self.example)(run)
+        return command(self.name, options, *self.parameters, contract=ReferenceCommand, example=self.example)(run)
 
-    def _run(self, work: Work, line: Line) -> int:
+    def _run(self, work: Work, line: CommandLine) -> int:
         """Check the inputs and outputs of a command line, then run the program. Return the exit status.
 
         Errors are reported here; none is raised.
@@ -78,7 +87,7 @@ class Program(NamedTuple):
             plan = self._plan(line)
         except CsScoreError as error:
             write_text("stderr", f"{command_name}: {error}\n")
-            return Status.REFERENCE
+            return Status.REFERENCE_FAILURE
         plan.clear()
         session = Session(command_name, line, encodes_report_once=self.encodes_report_once)
         try:
@@ -87,7 +96,7 @@ class Program(NamedTuple):
         except CsScoreError as error:
             return session.give_up(error)
 
-    def _plan(self, line: Line) -> OutputPlan:
+    def _plan(self, line: CommandLine) -> OutputPlan:
         """Return the checked plan of inputs and outputs. Raises UsageError or OutputError if they overlap."""
         outputs = list(self.planned_outputs(line))
         if self.existing_error_file is not None:
@@ -96,7 +105,7 @@ class Program(NamedTuple):
         outputs.extend(PROBLEMS.outputs(line.get("--problems")))
         return line.plan(outputs, self._inputs(line, outputs))
 
-    def _inputs(self, line: Line, outputs: Iterable[PlannedOutput]) -> list[str]:
+    def _inputs(self, line: CommandLine, outputs: Iterable[PlannedOutput]) -> list[str]:
         """Return the names of all files that the program reads, including files in folders and in the document list.
 
         The document list is read only if one of the outputs exists, which could then be one of its documents.
@@ -130,7 +139,7 @@ class Session:
     A program reads and checks its inputs, calls `report`, writes its results if there is no error, and calls `end`.
     """
 
-    def __init__(self, command_name: str, line: Line, *, encodes_report_once: bool) -> None:
+    def __init__(self, command_name: str, line: CommandLine, *, encodes_report_once: bool) -> None:
         """Start a call with an empty log of problems; messages begin with `command_name`."""
         self._command_name = command_name
         self._line = line
@@ -221,7 +230,7 @@ class Session:
     def remark(self, *texts: str) -> None:
         """Print warnings that are not part of the error report on standard error, one line each."""
         for text in texts:
-            say(f"{self._command_name}: warning: {InputError(text)}\n")
+            print_unless_quiet(f"{self._command_name}: warning: {InputError(text)}\n")
 
     def add_fatal(self, fatal: Iterable[InputError]) -> None:
         """Add fatal conditions to the log of problems, and write the file of --problems."""
@@ -262,8 +271,8 @@ class Session:
         else:
             self._write_report([self._announcements, *self._report_pieces, closing])
         self._write_problems()
-        status = Status.REFERENCE if self.has_errors else Status.DONE
-        return Finished(status, results)
+        status = Status.REFERENCE_FAILURE if self.has_errors else Status.DONE
+        return StatusWithResults(status, results)
 
     def close(self, report: str = "") -> None:
         """Write `report` as the error report, without a closing line, for programs whose reports have none."""
@@ -299,7 +308,7 @@ class Session:
         if not isinstance(error, OutputError):
             with contextlib.suppress(OutputError):
                 self._write_problems()
-        return Status.REFERENCE
+        return Status.REFERENCE_FAILURE
 
     def _further_fatal_lines(self, error: CsScoreError) -> str:
         """Return a line for each fatal condition except `error`, up to a limit, and a line that counts the others."""
@@ -313,13 +322,13 @@ class Session:
     def _problem_texts(self) -> Iterable[str]:
         """Return the problems that were found as texts: shortened for a terminal, else as the reference writes them."""
         if self._error_report.stream == "stderr":
-            return [report_on_stderr(self.problems)]
+            return [report_for_stderr(self.problems)]
         return report_text(self.problems)
 
     def _write_report(self, pieces: Iterable[str]) -> None:
         """Write pieces of the error report to its destination, in the encoding of the reference program."""
         if self._error_report.stream == "stderr":
-            say("".join(pieces))
+            print_unless_quiet("".join(pieces))
         elif self._encodes_report_once:
             self._error_report.write(encoded(pieces))
         else:

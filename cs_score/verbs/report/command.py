@@ -11,7 +11,7 @@ from cs_score.base.errors import UsageError
 from cs_score.base.outputs import encoded, ending_of
 from cs_score.base.runtime import Late
 from cs_score.base.slices import part_of_slice, view_of_kind
-from cs_score.cli.core import FORCE, Line, Option, Parameter, Status, command
+from cs_score.cli.core import FORCE, CommandLine, Option, Parameter, Status, command
 from cs_score.cli.findings import (
     ANALYSIS_OF_EVIDENCE,
     ANALYSIS_OF_RUNS,
@@ -20,13 +20,13 @@ from cs_score.cli.findings import (
     OWN_OPTIONS,
     RUNS_OPTIONS,
     SIDE_B,
-    deliver,
+    print_or_write_document,
     print_statistics,
 )
-from cs_score.cli.inputs import inputs_of_line
-from cs_score.cli.options import INTERVALS, resampling_of_line, top_of
+from cs_score.cli.inputs import find_inputs
+from cs_score.cli.options import INTERVAL_OPTIONS, read_resampling_with_defaults, read_top
 from cs_score.cli.output import STDOUT
-from cs_score.cli.task_options import own_options
+from cs_score.cli.task_options import options_of_task
 from cs_score.cli.verb import Verb, VerbForm
 from cs_score.pages.documents import chart_kinds, chart_of, page_of, read_document
 from cs_score.pages.page import MOST_ROWS, page_template
@@ -39,8 +39,8 @@ if TYPE_CHECKING:
 else:
     aggregate = Late("cs_score.analysis.aggregate")
 
-_AGGREGATE_OF_RUNS: Final = f"{RUNS_OPTIONS} --measure --policy {INTERVALS}"
-_AGGREGATE_OF_EVIDENCE: Final = f"--gold --predictions --measure {INTERVALS}"
+_AGGREGATE_OF_RUNS: Final = f"{RUNS_OPTIONS} --measure --policy {INTERVAL_OPTIONS}"
+_AGGREGATE_OF_EVIDENCE: Final = f"--gold --predictions --measure {INTERVAL_OPTIONS}"
 _ALWAYS: Final = frozenset(("--output", "--format", "--force", "--quiet"))
 """The options that `report` accepts for every kind of page."""
 
@@ -53,7 +53,7 @@ _PAGE: Final = (
 
 
 REPORT_VERB: Final = Verb(
-    runs=VerbForm(
+    form_for_runs=VerbForm(
         options=f"--compare --aggregate-only {ANALYSIS_OF_RUNS} {SIDE_B} --force",
         formats="html text json tsv",
         files=(
@@ -62,8 +62,8 @@ REPORT_VERB: Final = Verb(
         ),
         example="-o report.html $ONE",
     ),
-    evidence=VerbForm(
-        options=f"--compare --aggregate-only {ANALYSIS_OF_EVIDENCE} {INTERVALS} --force",
+    form_for_evidence=VerbForm(
+        options=f"--compare --aggregate-only {ANALYSIS_OF_EVIDENCE} {INTERVAL_OPTIONS} --force",
         formats="html text json tsv",
         files="Gold and predictions in this order; with --compare two predictions",
         example="-o report.html $ONE",
@@ -75,7 +75,7 @@ REPORT_VERB: Final = Verb(
 
 
 @REPORT_VERB.command
-def report(task_name: str, line: Line) -> int:
+def report(task_name: str, line: CommandLine) -> int:
     """Print an HTML page of one run, of the difference of two runs, or of a document. Return the exit status.
 
     In other formats the output is that of the commands analyze and diff. Raises UsageError or InputError.
@@ -94,22 +94,22 @@ def report(task_name: str, line: Line) -> int:
     return _report_analysis(task, line)
 
 
-def _report_analysis(task: Task, line: Line) -> int:
+def _report_analysis(task: Task, line: CommandLine) -> int:
     """Score a run, or predictions, and print the page of the analysis. Return the exit status.
 
     In other formats the output is that of the command analyze. Raises UsageError or InputError.
     """
     _refuse_other_options(line, _options_of_analyses(task.name), "is for --compare")
     analyze_inputs = part_of_slice("analyze", "command:analyze_inputs", needed_by="report")
-    inputs = inputs_of_line(task.name, line)
+    inputs = find_inputs(task.name, line)
     analysis = analyze_inputs(task, line, inputs, is_whole=True)
     if line.format != "html":
-        return deliver(line, view_of_kind("analysis", task), analysis)
+        return print_or_write_document(line, view_of_kind("analysis", task), analysis)
     most_rows = MOST_ROWS if task.name == COLD_START else None
     return _print_page(shortened(analysis, most_rows))
 
 
-def _report_difference(task: Task, line: Line) -> int:
+def _report_difference(task: Task, line: CommandLine) -> int:
     """Score two runs or systems, and print the page of their difference. Return the exit status.
 
     In other formats the output is that of the command diff. Raises UsageError or InputError.
@@ -118,11 +118,11 @@ def _report_difference(task: Task, line: Line) -> int:
     compute_difference = part_of_slice("diff", "command:compute_difference", needed_by="report --compare")
     difference = compute_difference(task, line)
     if line.format != "html":
-        return deliver(line, view_of_kind("difference", task), difference)
-    return _print_page(shortened(difference, top_of(line)))
+        return print_or_write_document(line, view_of_kind("difference", task), difference)
+    return _print_page(shortened(difference, read_top(line)))
 
 
-def _report_document(line: Line) -> int:
+def _report_document(line: CommandLine) -> int:
     """Print the page of a JSON document that analyze, diff or batch has written. Return the exit status.
 
     Raises UsageError for options that choose what to analyse, and InputError if the file is no such document.
@@ -138,7 +138,7 @@ def _report_document(line: Line) -> int:
     return Status.DONE
 
 
-def _report_aggregate(task_name: str, line: Line) -> int:
+def _report_aggregate(task_name: str, line: CommandLine) -> int:
     """Print the summary of a run that participants of a closed evaluation may see. Return the exit status.
 
     Raises UsageError for options that would show more, and InputError if the run cannot be scored.
@@ -154,7 +154,7 @@ def _report_aggregate(task_name: str, line: Line) -> int:
     return _print_page(summary)
 
 
-def score_aggregate(task_name: str, line: Line) -> Aggregate:
+def score_aggregate(task_name: str, line: CommandLine) -> Aggregate:
     """Score the inputs of a command line, and return the summary that participants of a closed evaluation may see.
 
     Raises UsageError, and InputError if the run cannot be scored.
@@ -162,8 +162,8 @@ def score_aggregate(task_name: str, line: Line) -> Aggregate:
     # All faults of the command line are reported before anything is scored.
     task = task_named(task_name)
     measure = task.measure_of(line.get("--measure"))
-    resampling = resampling_of_line(line)
-    inputs = inputs_of_line(task_name, line)
+    resampling = read_resampling_with_defaults(line)
+    inputs = find_inputs(task_name, line)
 
     result: Any = inputs.score_single()
     if task_name == COLD_START:
@@ -181,7 +181,7 @@ def _print_page(document: Any) -> int:
 
 def _own_option_names(task_name: str) -> list[str]:
     """Return the names of the options that only this evidence task has, and that of --stage."""
-    names = [option.long for option in own_options(task_name)]
+    names = [option.long_name for option in options_of_task(task_name)]
     return ["--stage", *names]
 
 
@@ -199,7 +199,7 @@ def _options_of_differences(task_name: str) -> list[str]:
     return f"--compare {DIFFERENCE_OF_EVIDENCE} --policy-b".split() + _own_option_names(task_name)
 
 
-def _refuse_other_options(line: Line, allowed_options: Iterable[str], reason: str) -> None:
+def _refuse_other_options(line: CommandLine, allowed_options: Iterable[str], reason: str) -> None:
     """Raise UsageError if an option was typed that is neither one of `allowed_options` nor allowed for every page.
 
     The message is the name of the option and the `reason`: `--by is for --compare`.
@@ -238,7 +238,7 @@ _CHARTS: Final = (
     formats=("svg",),
     example="budget analysis.json -o budget.svg",
 )
-def plot(line: Line) -> int:
+def plot(line: CommandLine) -> int:
     """Print a chart of a JSON document as SVG. Return the exit status. Raises UsageError or InputError."""
     kind, file = line.words
     document = read_document(file)

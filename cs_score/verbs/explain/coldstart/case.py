@@ -220,7 +220,7 @@ class _LdcRows:
         """
         full_id = ldc_query.full_id
         self._full_id = full_id
-        self._members_by_row = tables.mean_members(full_id, ldc_query.entry_points)
+        self._members_by_row = tables.member_rows_of_means(full_id, ldc_query.entry_points)
         best = tables.best_entry_point(ldc_query.entry_points)
         self._is_best = best.short_id == query_case.base_id
         best_full_id = query_case.case.run.gold.query_set.by_id[best.short_id].full_id

@@ -91,7 +91,7 @@ def explain_category(line: Response, query_case: QueryCase) -> document.Category
         return document.Category(
             rule="nominal-mentions", name=name, stands_in=class_name, reason=reason, rests_on=places
         )
-    kept_line = placement.kept_by_duplicate.get(line.index)
+    kept_line = placement.repeated_response_by_index.get(line.index)
     if REDUNDANT in labels and kept_line is not None:
         reason = _why_duplicate(line, kept_line, placement)
         return document.Category(
@@ -103,7 +103,7 @@ def explain_category(line: Response, query_case: QueryCase) -> document.Category
 
 def _is_unnamed(line: Response, category: str, labels: Labels, query_case: QueryCase, placement: Placement) -> bool:
     """Return whether a line of a right category does not count, since its node has no name (rule nominal-mentions)."""
-    if line.index not in placement.nominal_lines:
+    if line.index not in placement.nominal_lines_by_index:
         return False
     if RIGHT in labels or REDUNDANT in labels:
         return False
@@ -145,7 +145,7 @@ def _why_incorrect_parent(line: Response, query_case: QueryCase, placement: Plac
 
 def _cached_why_not_named(line: Response, query_case: QueryCase, placement: Placement) -> Reason:
     """Return why a line or its node is not named, with the deciding lines; it is computed once for each node."""
-    node_lines = placement.nominal_lines[line.index]
+    node_lines = placement.nominal_lines_by_index[line.index]
     key = id(node_lines)  # the lines of a node share one list
     if key not in query_case.not_named_reasons:
         query_case.not_named_reasons[key] = _why_not_named(line, node_lines, placement, query_case.case)
