@@ -94,7 +94,7 @@ def _why_not_utf8(data: bytes, file: str, beginning: bytes) -> str:
 
 
 def _remedy_for_binary_file(data: bytes, file: str) -> str | None:
-    """Return what a file is, judged by its first bytes, with a remedy; None if it may be text in an 8-bit encoding."""
+    """Return the kind of a file, judged by its first bytes, with a remedy; None if it may be text in an 8-bit encoding."""
     for mark, encoding in _ENCODING_BY_UTF16_MARK:
         if data.startswith(mark):
             return _remedy_for_utf16(encoding, file)
@@ -189,7 +189,7 @@ def _widths_of(kind: FileKind) -> str:
 
 
 def _remedy_for_other_kind(line: FirstLine, edition: Edition) -> str | None:
-    """Return what a file without tab-separated columns is, with a remedy; None if it may be a run or assessments."""
+    """Return the kind of a file without tab-separated columns, with a remedy; None if it may be a run or assessments."""
     if "\0" in line.text:
         return _remedy_for_utf16_without_mark(line.beginning, line.file)
     text = line.text.lstrip("\ufeff ")
@@ -380,7 +380,7 @@ def command_removing_blanks(file: str) -> str:
 
 
 def describe_folder(folder: str, suffix: str) -> str:
-    """Return what a folder without files of this ending contains, and which of its folders or files the user may name.
+    """Return the contents of a folder without files of this ending, and the folders or files that the user may name.
 
     For example: `name the folder in it: runs/2017`.
     """

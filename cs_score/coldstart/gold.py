@@ -214,7 +214,7 @@ class ColdStartGold(Record, eq=False):
         """Return the number of documents with answers of each class that belongs to another query, by its name.
 
         An assessor may have put an answer to `query` into an equivalence class of another query. `assessments` are the
-        assessments of `query`. The documents of the class are those of the other query's assessments.
+        assessments of `query`. The documents of the class are named in the other query's assessments.
         """
         document_counts: dict[str, int] = {}
         for assessment in assessments:

@@ -295,7 +295,7 @@ class QuerySet(Record, dict=True):
     edition: Edition = LATEST
 
     def default_queries(self) -> Iterator[Query]:
-        """Return the queries that are scored if the user selects none: all queries except those that were expanded."""
+        """Return the queries that are scored if the user selects none: all except expanded queries."""
         return (query for query in self.by_id.values() if query.expansion_ids is None)
 
     def would_expand_to(self, short_id: str) -> bool:
@@ -761,7 +761,7 @@ class _ListedQuery(NamedTuple):
 def select_queries(
     query_selection: str | None, queries: QuerySet, problems: ProblemLog, list_file: Input | None = None
 ) -> Selection:
-    """Return the queries to score: those that `query_selection` names, or all queries if it is None.
+    """Return the queries to score: the queries that `query_selection` names, or all queries if it is None.
 
     `query_selection` is the value of `-queries`: the path of a file that lists queries, or ids separated by colons. If
     `list_file` is given, it is read instead of that file. Raises InputError for an illegal id and for an impossible hop
