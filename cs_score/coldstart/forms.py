@@ -94,7 +94,7 @@ def _why_not_utf8(data: bytes, file: str, beginning: bytes) -> str:
 
 
 def _remedy_for_binary_file(data: bytes, file: str) -> str | None:
-    """Return the kind of a file, judged by its first bytes, with a remedy; None if it may be text in an 8-bit encoding."""
+    """Return the kind of a file by its first bytes, with a remedy; None if it may be text in an 8-bit encoding."""
     for mark, encoding in _ENCODING_BY_UTF16_MARK:
         if data.startswith(mark):
             return _remedy_for_utf16(encoding, file)
@@ -189,7 +189,7 @@ def _widths_of(kind: FileKind) -> str:
 
 
 def _remedy_for_other_kind(line: FirstLine, edition: Edition) -> str | None:
-    """Return the kind of a file without tab-separated columns, with a remedy; None if it may be a run or assessments."""
+    """Return the kind of a file without columns, with a remedy; None if it may be a run or assessments."""
     if "\0" in line.text:
         return _remedy_for_utf16_without_mark(line.beginning, line.file)
     text = line.text.lstrip("\ufeff ")

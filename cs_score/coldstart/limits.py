@@ -166,7 +166,7 @@ class DiscardRules:
                 self._discard(line, "DISCARDED_DEPENDENT", Discard("parent"))
 
     def _limit_node(self, lines: Sequence[Response]) -> None:
-        """Discard the lines of a node that exceed the limit for a document, then the lines that exceed the node's limit."""
+        """Discard the lines of a node that exceed the limit for a document, then those beyond the node's limit."""
         lines_by_document: dict[str, list[Response]] = defaultdict(list)
         for line in self._lines_left(lines):
             lines_by_document[line.docid].append(line)
