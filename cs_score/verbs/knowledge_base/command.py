@@ -16,7 +16,7 @@ from cs_score.coldstart.outputs import report_text
 from cs_score.coldstart.queries import Query
 from cs_score.verbs.knowledge_base import validation, writers
 from cs_score.verbs.knowledge_base.assertions import KnowledgeBase
-from cs_score.verbs.knowledge_base.building import KbOptions, Multiple
+from cs_score.verbs.knowledge_base.building import KbOptions, KeptJustifications
 from cs_score.verbs.knowledge_base.kb_file import TASKS
 from cs_score.verbs.knowledge_base.predicates import TAC, PredicateTable, load_predicates
 from cs_score.verbs.knowledge_base.resolution import EXPLANATION, Resolution, ValidatedKb, explanation_text
@@ -56,7 +56,7 @@ VALIDATE_KB: Final = Program(
         Option("-ignore LIST", "Colon-separated warnings that are not reported", IGNORED_BY_DEFAULT),
         Option("-labels LIST", "Colon-separated labels of the predicates to write", TAC),
         Option("-linkkb NAME", "The knowledge base whose links name entities in edl output", "LDC2015E42"),
-        Option("-multiple M", "Justifications kept of a relation: one, oneperdoc or many", Multiple.MANY),
+        Option("-multiple M", "Justifications kept of a relation: one, oneperdoc or many", KeptJustifications.MANY),
         Option("-output LIST", "Colon-separated formats: tac, edl, eal, nug, sen, none", NONE),
         Option("-output_dir DIR", "Folder of the outputs", "that of the knowledge base"),
         Option("-predicates FILE", "Predicates of your own, in a file LABEL.predicates.txt"),
@@ -107,11 +107,16 @@ def validate_kb(line: CommandLine, session: Session) -> int:
     if predicates_file is not None:
         load_predicates(predicates_file, predicates)
     multiple = line.text("-multiple").upper()
-    if multiple not in tuple(Multiple):
-        choices = ", ".join(sorted(Multiple))
+    if multiple not in tuple(KeptJustifications):
+        choices = ", ".join(sorted(KeptJustifications))
         raise UsageError(f"Argument to -multiple switch must be one of [{choices}]")
     session.problems.ignored = ignored_codes(line.text("-ignore"))
-    options = KbOptions(task=task, multiple=Multiple(multiple), documents=session.read_documents(), table=predicates)
+    options = KbOptions(
+        task=task,
+        kept_justifications=KeptJustifications(multiple),
+        documents=session.read_documents(),
+        table=predicates,
+    )
 
     # The checks, and then the outputs. A knowledge base with errors is not written.
     with open_source(kb_file, stdin_as_dash=False) as source:
