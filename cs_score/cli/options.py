@@ -440,7 +440,7 @@ class Scoring:
     def layout(self) -> ColumnLayout:
         """The columns of the tables (-fields), and whether tabs separate them (-tabs)."""
         fields = split_at_colons(self.line.text("-fields", DEFAULTS["-fields"]))
-        return ColumnLayout(fields, tabs="-tabs" in self.line)
+        return ColumnLayout(fields, is_tab_separated="-tabs" in self.line)
 
     @property
     def policy_texts(self) -> dict[str, str]:
