@@ -504,10 +504,10 @@ def place_responses(
 
 
 class Counts(Record):
-    """The numbers of responses by category and by side of the policy, and of the classes to be found (`ground_truth`).
+    """Numbers of responses by category, and of the classes to be found (`ground_truth`).
 
-    Precision is right / answered. This differs from right / (right + wrong) if a response counts on both of these sides
-    or on neither. Recall is right / ground truth. Precision, recall and F1 are 0 if their denominator is 0.
+    Precision is right / answered. This differs from right / (right + wrong) if a response counts as both or as neither.
+    Recall is right / ground truth. Both, and F1, are 0 if the denominator is 0.
     """
 
     ground_truth: int = 0

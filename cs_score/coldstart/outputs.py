@@ -493,7 +493,7 @@ def _bootstrap_texts(bootstrap: Bootstrap, run_id: str) -> Iterator[tuple[str, l
     for sample in bootstrap.samples:
         draws = []
         for draw in sample.draws:
-            first_query = draw.written[0] if draw.written else ""
+            first_query = draw.query_ids[0] if draw.query_ids else ""
             draws.append(f" {draw.ldc_id}:{first_query}")
         sample_lines.append(f"{sample.label}{''.join(draws)}\n")
     yield "sample", sample_lines
