@@ -26,7 +26,7 @@ from cs_score.statistics.options import IntervalMethod, Resampling
 from cs_score.statistics.planning import units_for_t_test
 from cs_score.statistics.resampling import ResampledSystems, bootstrap_intervals
 from cs_score.statistics.samples import SampledItems, estimate_score, score_with_limits
-from cs_score.statistics.sign_test import Shares, SignTest
+from cs_score.statistics.sign_test import OutcomeShares, SignTest
 from cs_score.statistics.units import Clusters, UnitTable
 
 
@@ -70,13 +70,13 @@ def compared_p(first: Floats, second: Floats, seed: int, *, are_binary: bool) ->
     for name, values in (("a", first), ("b", second)):
         rows = list(zip(values.tolist(), [1.0] * len(values)))
         tables[name] = UnitTable(tuple(map(str, range(len(values)))), ("x", "y"), rows)
-    found = compare_tables(tables, ["mean"], _ratio, Resampling(1000, seed), has_signs=are_binary)
+    found = compare_tables(tables, ["mean"], _ratio, Resampling(1000, seed), with_sign_test=are_binary)
     return found.measures[0].pairs[0].p
 
 
 def binary_power_through_compare(wins: float, losses: float, sets: int = 2000) -> float:
     """Return how often a comparison finds systems with these shares of wins and losses, at the units that .8 needs."""
-    units = SignTest(Shares(wins, losses), 0.05).needed_units(0.8) or 0
+    units = SignTest(OutcomeShares(wins, losses), 0.05).needed_units(0.8) or 0
     found = 0
     for seed in range(sets):
         rng = np.random.default_rng([31, seed])
@@ -217,9 +217,9 @@ def _held(world: World, method: IntervalMethod | None, units: int, sets: int) ->
     for seed in range(sets):
         matrices = _two_systems(world, units, seed)
         systems = ResampledSystems(matrices, _ratio, Resampling(1000, seed, method=method or UNSET))
-        intervals = [systems.difference(0, 1, 0)]
+        intervals = [systems.difference_interval(0, 1, 0)]
         if method is not None:  # that of scores is one of the named methods
-            intervals.append(systems.score(0, 0))
+            intervals.append(systems.score_interval(0, 0))
         for place, (interval, true_value) in enumerate(zip(intervals, (0.0, _TRUE_SCORE))):
             if interval.low is not None and interval.high is not None:
                 counts[2 - 2 * place] += 1

@@ -15,7 +15,7 @@ from typing import Any, Final
 from cs_score.api import tables as results
 from cs_score.base.documents import KINDS, schema_of
 from cs_score.base.slices import view_of_kind
-from cs_score.cli.core import COMMANDS, Command, load
+from cs_score.cli.core import COMMANDS, Command, load_command
 from cs_score.coldstart.layouts import SCHEMAS
 from cs_score.coldstart.options import POLICY_CATEGORIES, PRESETS, SIDES
 from cs_score.coldstart.outputs import OUTPUTS, SCORE_FIELDS
@@ -63,7 +63,9 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 def command_forms(name: str) -> Mapping[str, Command]:
     """The forms of a command by their task; a command without tasks has one form."""
-    return {task: load(name, task) for task in OWN_TASKS} if COMMANDS[name].by_task else {"": load(name)}
+    return (
+        {task: load_command(name, task) for task in OWN_TASKS} if COMMANDS[name].by_task else {"": load_command(name)}
+    )
 
 
 def commands() -> str:

@@ -19,7 +19,7 @@ import cs_score as cs
 from cs_score.base.documents import KINDS, schema_of
 from cs_score.base.slices import view_of_kind
 from cs_score.cli import main
-from cs_score.cli.core import COMMANDS, Status, load
+from cs_score.cli.core import COMMANDS, Status, load_command
 from cs_score.cli.options import DEFAULTS
 from cs_score.coldstart.layouts import SCHEMAS
 from cs_score.coldstart.options import POLICY_CATEGORIES, PRESETS, SCORING_OPTIONS, SIDES
@@ -129,7 +129,7 @@ def rows_by_name(text: str, first_header: str) -> dict[str, dict[str, str]]:
 
 def test_every_switch_with_its_default() -> None:
     described = {name: row for row in table(section("Switches"), "switch") for name in spans(row["switch"])}
-    options = load("").options
+    options = load_command("").options
     assert set(described) == {*(option.long_name for option in options), "-h", "--version"}
     defaults = {**DEFAULTS, "--seed": "0", "--confidence": "95"}
     for option_of_scoring in SCORING_OPTIONS:
@@ -191,7 +191,7 @@ def test_every_option_of_a_command_has_its_sentence(name: str) -> None:
     made = PARTS["command"](*filter(None, [name]))
     rows = {row["option"]: row for row in table(made, "option")}
     for task in TASKS if COMMANDS[name].by_task else ("coldstart",):
-        form = load(name, task)
+        form = load_command(name, task)
         assert form.help
         assert form.full_name in made
         for option in form.options:
@@ -260,7 +260,7 @@ def test_every_option_that_a_page_names_is_there() -> None:
         option.long_name
         for name, entry in COMMANDS.items()
         for task in (TASKS if entry.by_task else ("coldstart",))
-        for option in load(name, task).options
+        for option in load_command(name, task).options
     }
     for page in (*TOP, ROOT / "SECURITY.md", *(path for path in PAGES if path.parent.name != "development")):
         text = re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)

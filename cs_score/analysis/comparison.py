@@ -46,8 +46,8 @@ def compare(
     and the baseline is among them; systems without a score have no rank.
 
     With `common` only the units that all systems have are compared. `choices` are further arguments of
-    `compare_tables`: `equivalence` and `has_signs`. Raises the errors of `compare_tables`, UsageError for an unknown
-    measure, and InputError for a system that answers no unit of gold.
+    `compare_tables`: `equivalence` and `with_sign_test`. Raises the errors of `compare_tables`, UsageError for an
+    unknown measure, and InputError for a system that answers no unit of gold.
     """
     if len(results) < 2:
         raise UsageError("a comparison needs at least two systems")

@@ -21,7 +21,7 @@ from cs_score.base.records import replace, to_builtins
 from cs_score.base.runtime import Late
 from cs_score.base.signature import Origin, answered_only_lines
 from cs_score.measures.registry import Ratio, SumsFormula, undefined_sentences
-from cs_score.statistics.arithmetic import contributions
+from cs_score.statistics.arithmetic import unit_contributions
 from cs_score.statistics.comparison import compare_tables
 from cs_score.statistics.options import Family, Note, Resampling, difference_limits_in_words, note_sentences
 from cs_score.statistics.results import Interval, PairedSystems, SystemComparison
@@ -279,7 +279,7 @@ def contributions_of(
     column_count = len(first_sums)
     ratio_a = _ratio_of(sums_a, keys, column_count, formula)
     ratio_b = _ratio_of(sums_b, keys, column_count, formula)
-    shares = contributions(ratio_a, ratio_b)
+    shares = unit_contributions(ratio_a, ratio_b)
     if shares is None:
         return dict.fromkeys(keys)
     return dict(zip(keys, shares.tolist()))
@@ -333,7 +333,7 @@ def comparison_sentences(difference: TwoSided) -> list[str]:
     limits = difference_limits_in_words(settings, difference.units_compared)
     sentences = [f"Verdict: {difference.verdict}.", f"B - A: {low} to {high} ({limits})."]
     if difference.family is not None:
-        sentences.append(f"Test: {difference.family.words(str(difference.measure))}.")
+        sentences.append(f"Test: {difference.family.in_words(str(difference.measure))}.")
     if difference.wins is not None and difference.ties is not None and difference.losses is not None:
         effect = effect_in_words("B", difference.wins, difference.ties, difference.losses, difference.effect_size)
         sentences.append(f"{effect}.")

@@ -177,7 +177,7 @@ class _PairTests(Record):
 
         A row is the first of a new tier if it differs significantly from the first row of the tier above.
         """
-        row_count = len(self.systems.points)
+        row_count = len(self.systems.observed_scores)
         tier_by_row = assign_tiers(range(row_count), self._differs)
         tested_rows = [TestedRow(tier=tier_by_row[0])]
         for row in range(1, row_count):
@@ -197,7 +197,7 @@ class _PairTests(Record):
     def against_baseline(self, baseline: int) -> list[TestedRow]:
         """Return each row with its difference from the row of the baseline."""
         tested_rows = []
-        for row in range(len(self.systems.points)):
+        for row in range(len(self.systems.observed_scores)):
             if row == baseline:
                 tested_rows.append(TestedRow())
                 continue
@@ -223,7 +223,7 @@ class _PairTests(Record):
 
     def _difference_size(self, other_row: int, row: int) -> DifferenceSize:
         """Return how large the difference of `row` from another row is, under the only measure."""
-        return size_of_difference(self.systems.unit_ratio(other_row, 0), self.systems.unit_ratio(row, 0))
+        return size_of_difference(self.systems.unit_ratios_of(other_row, 0), self.systems.unit_ratios_of(row, 0))
 
 
 def compare_rows(
@@ -248,7 +248,7 @@ def compare_rows(
     pairs = family_pairs(names, resampling)
     systems = formula.systems(tables, units, resampling)
     tests = family_tests(systems, pairs)
-    pair_tests = _PairTests(systems, tests.adjusted())
+    pair_tests = _PairTests(systems, tests.adjusted_p_by_pair())
     if resampling.baseline:
         baseline = pairs[0][0]  # the first of every pair
         tested_rows = pair_tests.against_baseline(baseline)
@@ -258,7 +258,7 @@ def compare_rows(
     # The verdict on all pairs, and the notes
     row_pairs = []
     for (first, second), p in zip(pairs, tests.p_adjusted[0]):
-        difference = float(systems.points[second, 0] - systems.points[first, 0])
+        difference = float(systems.observed_scores[second, 0] - systems.observed_scores[first, 0])
         row_pairs.append(_RowPair(names[first], names[second], difference, p))
     level = systems.settings.level
     [content_count] = units_with_content(systems)
@@ -487,7 +487,7 @@ def resample_scores(
     scores: Floats = np.full((len(formula.names), len(tables), resampling.resamples), np.nan)
     if units and table_by_run:
         systems = formula.systems(table_by_run.values(), units, resampling)
-        scores[:, list(table_by_run)] = systems.resampled
+        scores[:, list(table_by_run)] = systems.resampled_scores
     return list(scores)
 
 

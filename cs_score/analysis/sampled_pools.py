@@ -22,7 +22,7 @@ from cs_score.coldstart.lines import Response
 from cs_score.coldstart.options import RIGHT, WRONG
 from cs_score.coldstart.result import UnitResult
 from cs_score.measures.registry import COLD_START_MODE
-from cs_score.statistics.options import FEW
+from cs_score.statistics.options import FEWEST_RELIABLE_UNITS
 from cs_score.statistics.samples import (
     Estimate,
     SampledItems,
@@ -495,12 +495,12 @@ def _notes(pool: SampledPoolDocument) -> Iterator[str]:
     )
     lines_with_few: set[int] = set()
     for run in pool.runs:
-        lines_with_few.update(stratum.line for stratum in run.strata if stratum.assessed < FEW)
+        lines_with_few.update(stratum.line for stratum in run.strata if stratum.assessed < FEWEST_RELIABLE_UNITS)
     if lines_with_few:
         lines = ", ".join(str(line) for line in sorted(lines_with_few))
         yield (
-            f"Note: fewer than {FEW} answers of a run were assessed in strata of the table (line {lines}): the limits "
-            "are too narrow there."
+            f"Note: fewer than {FEWEST_RELIABLE_UNITS} answers of a run were assessed in strata of the table (line "
+            f"{lines}): the limits are too narrow there."
         )
 
 

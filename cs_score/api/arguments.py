@@ -35,7 +35,7 @@ from cs_score.statistics.options import (
     Correction,
     IntervalMethod,
     Resampling,
-    too_many_resamples,
+    message_on_many_resamples,
 )
 from cs_score.statistics.units import Clusters, read_clusters
 
@@ -214,7 +214,7 @@ def resampling_of(
     if bootstrap is None:
         resamples = DEFAULT_RESAMPLES
     elif bootstrap > MANY_RESAMPLES and not force:
-        raise UsageError(too_many_resamples(f"bootstrap={bootstrap}", "force=True"))
+        raise UsageError(message_on_many_resamples(f"bootstrap={bootstrap}", "force=True"))
     else:
         resamples = bootstrap
     return Resampling(

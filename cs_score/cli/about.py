@@ -11,8 +11,18 @@ from click.shell_completion import get_completion_class
 from cs_score.base.documents import KINDS, json_text, schema_of
 from cs_score.base.errors import UsageError, did_you_mean
 from cs_score.base.version import VERSION
-from cs_score.cli.core import COMMANDS, FORCE, Command, Line, Parameter, Section, command, load, version_text
-from cs_score.cli.main import COMPLETION_VARIABLE, find, first_page, root
+from cs_score.cli.core import (
+    COMMANDS,
+    FORCE,
+    Command,
+    CommandLine,
+    Parameter,
+    Section,
+    command,
+    load_command,
+    version_text,
+)
+from cs_score.cli.main import COMPLETION_VARIABLE, find_command, first_page, root
 from cs_score.cli.topics import EXIT_STATUSES, TOPICS
 from cs_score.problems.codes import CODES
 from cs_score.problems.reports import ProblemCode, problem_codes
@@ -37,7 +47,7 @@ _CODES: Final = Layout("codes", "Codes:", columns(*ProblemCode.__struct_fields__
     example="EMPTY_FIELD",
     formats=("text", "json", "tsv"),
 )
-def problems(line: Line) -> str:
+def problems(line: CommandLine) -> str:
     """Return the meanings of problem codes; without codes a list of all. Raises UsageError for an unknown code."""
     for word in line.words:
         if word.upper() not in CODES:
@@ -81,7 +91,7 @@ def _code_text(code: ProblemCode) -> str:
     Parameter("[name]", "A kind of JSON object; without one all are listed", lambda _: sorted(KINDS)),
     example="leaderboard",
 )
-def schema(line: Line) -> str:
+def schema(line: CommandLine) -> str:
     """Return the JSON Schema of a kind of document, or the list of kinds. Raises UsageError for an unknown kind."""
     kinds = sorted(KINDS)
     if not line.words:
@@ -94,7 +104,7 @@ def schema(line: Line) -> str:
 
 def _command_named(words: Sequence[str]) -> Command:
     """Return the command that words such as `analyze scifact` name. Raises UsageError if there is no such command."""
-    named_command, further_words = find(words)
+    named_command, further_words = find_command(words)
     if further_words:
         raise UsageError(f"no command {' '.join(words)}{did_you_mean(words[0], (*COMMANDS, *TASKS, *TOPICS))}")
     return named_command
@@ -111,7 +121,7 @@ _COMMAND: Final = Parameter("[command...]", "A command, perhaps with a task", _C
     example="analyze scifact",
     sections=[("Topics", [(name, topic.summary) for name, topic in TOPICS.items()])],
 )
-def help(line: Line) -> str:
+def help(line: CommandLine) -> str:
     """Return the first page, or the help of a command or a topic. Raises UsageError for any other word."""
     if not line.words:
         return first_page()
@@ -122,7 +132,7 @@ def help(line: Line) -> str:
 
 
 @command("version", ())
-def version(line: Line) -> str:
+def version(line: CommandLine) -> str:
     """Return the version of cs-score, and the versions of the reference programs that its commands follow."""
     return version_text()
 
@@ -132,9 +142,9 @@ def all_commands() -> Iterator[Command]:
     for name, entry in COMMANDS.items():
         if entry.by_task:
             for task in OWN_TASKS:
-                yield load(name, task)
+                yield load_command(name, task)
         else:
-            yield load(name)
+            yield load_command(name)
 
 
 @command(
@@ -144,7 +154,7 @@ def all_commands() -> Iterator[Command]:
     example="analyze",
     sections=[("Use", "cs-score man | man -l - shows the page; cs-score man > cs-score.1 keeps it.")],
 )
-def man(line: Line) -> str:
+def man(line: CommandLine) -> str:
     """Return a manual page for the program `man`: of one command or, without a word, of cs-score as a whole.
 
     The page of cs-score lists the commands without their options, which would take thousands of lines.
@@ -154,7 +164,7 @@ def man(line: Line) -> str:
         name = named_command.full_name.replace(" ", "-")
         usage = f"{named_command.full_name} {named_command.usage}"
         return _manual_page(name, named_command.help or "", usage, list(named_command.all_sections()))
-    scorer = load("")
+    scorer = load_command("")
     sections: list[Section] = [
         ("Commands", _rows_of_commands()),
         ("Tasks", f"One of {', '.join(OWN_TASKS)}; the first one may be left out."),
@@ -226,7 +236,7 @@ def _roff(text: str) -> str:
         )
     ],
 )
-def completion(line: Line) -> str:
+def completion(line: CommandLine) -> str:
     """Return the script that makes a shell complete the words of cs-score. Raises UsageError for an unknown shell."""
     shell = line.words[0]
     script_class = get_completion_class(shell) if shell in SHELLS else None

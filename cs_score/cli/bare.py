@@ -15,7 +15,7 @@ from cs_score.base.sources import Input
 from cs_score.cli import options
 from cs_score.cli import output as terminal
 from cs_score.cli.call import PROGRAM, Call
-from cs_score.cli.core import Line, Parameter, ReferenceCommand, Status, StatusWithResults, command
+from cs_score.cli.core import CommandLine, Parameter, ReferenceCommand, Status, StatusWithResults, command
 from cs_score.cli.output import STDERR, Destination, print_unless_quiet, warn, write_text
 from cs_score.cli.problem_report import report_for_stderr
 from cs_score.cli.runs import load_with_preparation
@@ -39,7 +39,7 @@ else:
     example=options.EXAMPLE,
     sections=(options.OUTPUT_FILES, options.FIELDS, options.POLICIES, *options.LEGEND),
 )
-def bare(line: Line) -> int:
+def bare(line: CommandLine) -> int:
     """Score runs, and write the same files as the Perl scorer. Return the exit status, 0 or 255."""
     problems = ProblemLog()
     call: Call | None = None
@@ -71,7 +71,7 @@ def _score_and_write(call: Call, problems: ProblemLog) -> StatusWithResults:
         return StatusWithResults(status, result)
 
 
-def _checked_call(line: Line) -> Call:
+def _checked_call(line: CommandLine) -> Call:
     """Return the call of a command line after checking its inputs, outputs and options; no file is changed.
 
     The checks come in the order of the reference program, so that the same fault is reported first. Raises UsageError

@@ -17,7 +17,7 @@ from cs_score.base.outputs import Existing, PlannedOutput, encoded
 from cs_score.base.records import replace
 from cs_score.base.runtime import Late
 from cs_score.base.sources import InMemory, Input, name_of, open_source, plain_name
-from cs_score.cli.core import Line
+from cs_score.cli.core import CommandLine
 from cs_score.cli.options import BYTES_PER_PART, read_resampling, whole_number
 from cs_score.cli.output import STDERR, STDOUT, Destination
 from cs_score.cli.runs import Runs
@@ -50,7 +50,7 @@ class Call(Runs):
 
     def __init__(
         self,
-        line: Line,
+        line: CommandLine,
         further_outputs: Iterable[PlannedOutput],
         output: Destination | None = None,
         error_report: Destination = STDERR,

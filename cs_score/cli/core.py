@@ -83,7 +83,7 @@ Section: TypeAlias = tuple[str, Sequence[tuple[str, str]] | str]
 Choices: TypeAlias = Sequence[str] | Callable[[str], Iterable[str]]
 """The words that completion offers, or a function that returns them for a task."""
 
-Body: TypeAlias = Callable[["Line"], int | str]
+Body: TypeAlias = Callable[["CommandLine"], int | str]
 """The function that does the work of a command; it returns the exit status, or the text to be printed."""
 
 Information: TypeAlias = Callable[["Command", Sequence[str]], str]
@@ -234,7 +234,7 @@ OUTPUT_OPTIONS: Final = frozenset(("--output", "--problems", "--per-item", "--pe
 """Options of our own commands that name files to write."""
 
 
-class Line:
+class CommandLine:
     """A parsed command line: the options with their values, the other words, and where the result is written.
 
     `typed` holds all words in their order, `words` the words that are neither options nor values of options.
@@ -294,7 +294,7 @@ class Line:
 
     def with_changes(
         self, changes: Mapping[str, str | None] = MappingProxyType({}), without: Iterable[str] = ()
-    ) -> Line:
+    ) -> CommandLine:
         """Return a copy of the command line with other values of some options, and `without` some options."""
         line = copy.copy(self)
         value_by_option = dict(self.value_by_option)
@@ -531,12 +531,12 @@ class Command(click.Command):
 
     # ---- Reading what was typed
 
-    def parse(self, typed: Sequence[str]) -> Line:
+    def parse(self, typed: Sequence[str]) -> CommandLine:
         """Return the parsed command line. Raises UsageError.
 
         Options without their value are reported last, as the reference programs do: after unknown options.
         """
-        line = Line(typed, {option.long_name: option.default_text for option in self.options})
+        line = CommandLine(typed, {option.long_name: option.default_text for option in self.options})
         words: list[str] = []
         rest = deque(typed)
         options_without_value: list[Option] = []
@@ -655,7 +655,7 @@ class Command(click.Command):
             f"ERROR: Not enough arguments; {missing} must be provided",
         )
 
-    def _refuse_repetitions(self, line: Line) -> None:
+    def _refuse_repetitions(self, line: CommandLine) -> None:
         """Raise UsageError if an option that takes one value was typed several times."""
         for option in self.options:
             values = line.texts(option.long_name)
@@ -664,7 +664,7 @@ class Command(click.Command):
             problem = f"{option.long_name} is given {len(values)} times ({', '.join(values)}) and takes one value"
             raise UsageError(f"{problem}; {self._remedy_for_repetition(option, line)}")
 
-    def _remedy_for_repetition(self, option: Option, line: Line) -> str:
+    def _remedy_for_repetition(self, option: Option, line: CommandLine) -> str:
         """Return advice on what to write instead of repeating an option that takes one value."""
         task = self.verb_and_task[1]
         if option.long_name == "--predictions":
@@ -681,7 +681,7 @@ class Command(click.Command):
             return "--also-policy adds another policy"
         return "give it once"
 
-    def _check_words(self, line: Line) -> None:
+    def _check_words(self, line: CommandLine) -> None:
         """Raise UsageError if -o or a required word is missing, or if there are too many words."""
         if self.form.needs_output and "--output" not in line:
             raise UsageError(f"-o PATH must be given, such as: {self.full_name} {self.form.example}")
@@ -737,7 +737,7 @@ class Command(click.Command):
 
     # ---- Where the result goes
 
-    def _run_and_write(self, line: Line) -> int:
+    def _run_and_write(self, line: CommandLine) -> int:
         """Run the command, and print its result or write it to the file of -o. Return the exit status.
 
         If the command fails after the checks, the file of an earlier call is removed, so that nobody takes it for the
@@ -761,7 +761,7 @@ class Command(click.Command):
             raise
         return status
 
-    def _run_body(self, line: Line) -> int:
+    def _run_body(self, line: CommandLine) -> int:
         """Run the function of the command, and print the text if it returns one. Return the exit status."""
         result = self.body(line)
         if isinstance(result, int):
@@ -769,7 +769,7 @@ class Command(click.Command):
         write_text("stdout", result)
         return Status.DONE
 
-    def _choose_output(self, line: Line) -> None:
+    def _choose_output(self, line: CommandLine) -> None:
         """Set `format`, and `file` or `folder`, of the command line. Raises UsageError."""
         path = line.get("--output")
         if path == "-":
@@ -794,7 +794,7 @@ class Command(click.Command):
         """Say whether -o names a folder in this format."""
         return self._always_writes_folder() or format_ == self.form.folder
 
-    def _format_of(self, line: Line, path: str | None) -> str:
+    def _format_of(self, line: CommandLine, path: str | None) -> str:
         """Return the format of the result: that of --format or --json, else by the ending of `path`, else the default.
 
         `path` is the value of -o. Raises UsageError for a format that the command does not have.
@@ -813,7 +813,7 @@ class Command(click.Command):
             self._refuse_images(ending, path)
         return format_
 
-    def _requested_format(self, line: Line, path: str | None) -> str | None:
+    def _requested_format(self, line: CommandLine, path: str | None) -> str | None:
         """Return the format that --format or --json names, or else the ending of `path`; None if none of them does.
 
         The ending does not matter if -o names a folder whatever the format is.
@@ -913,7 +913,7 @@ def _requested_help(command: Command, typed: Sequence[str]) -> str:
     if has_tasks:
         for word in typed:
             if word in TASKS:
-                return load(verb, word).help_text()
+                return load_command(verb, word).help_text()
     return command.help_text()
 
 
@@ -1036,7 +1036,7 @@ def _advice_on_other_task(command: Command, name: str) -> str:
         return f"{name} is no option but a command: cs-score {VERB_BY_MISTAKEN_OPTION[name]}{task_word} ..."
     other_tasks = []
     for other_task in OWN_TASKS:
-        if other_task != task and name in load(verb, other_task).option_by_spelling:
+        if other_task != task and name in load_command(verb, other_task).option_by_spelling:
             other_tasks.append(other_task)
     if not other_tasks:
         return ""
@@ -1052,7 +1052,7 @@ def _advice_on_other_command(command: Command, name: str) -> str:
     command_names = [command_name for command_name in COMMANDS if command_name]
     spellings: set[str] = set()
     for command_name in command_names:
-        spellings.update(load(command_name).option_by_spelling)
+        spellings.update(load_command(command_name).option_by_spelling)
     similar_names = [name]
     similar = re.search(r"--?[\w-]+", did_you_mean(name, spellings))
     if similar:
@@ -1060,7 +1060,7 @@ def _advice_on_other_command(command: Command, name: str) -> str:
     for similar_name in similar_names:
         owners = []
         for command_name in command_names:
-            if command_name != verb and similar_name in load(command_name).option_by_spelling:
+            if command_name != verb and similar_name in load_command(command_name).option_by_spelling:
                 owners.append(command_name)
         if owners:
             label = "" if similar_name == name else f"{similar_name} "
@@ -1164,7 +1164,7 @@ def version_text() -> str:
     return "".join(lines)
 
 
-def load(name: str, task: str = COLD_START) -> Command:
+def load_command(name: str, task: str = COLD_START) -> Command:
     """Return the command of a name and a task, and import its module if that has not happened yet.
 
     Raises UsageError if a part of the package that the command needs is not installed.

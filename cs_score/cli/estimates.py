@@ -6,7 +6,7 @@ from cs_score.analysis import sampled_labels, sampled_pools, systems
 from cs_score.analysis.coldstart.scored import score_for_analysis
 from cs_score.base.errors import UsageError
 from cs_score.base.runtime import paused_collector
-from cs_score.cli.core import Line
+from cs_score.cli.core import CommandLine
 from cs_score.cli.findings import print_statistics
 from cs_score.cli.options import read_resampling_with_defaults
 from cs_score.cli.predictions import Predictions
@@ -15,20 +15,21 @@ from cs_score.coldstart.gold import with_pool
 from cs_score.tasks import COLD_START
 
 
-def estimate_from_sample(task: str, line: Line, *, most: int | None = 1) -> int:
+def estimate_from_sample(task: str, line: CommandLine, *, most_systems: int | None = 1) -> int:
     """Print estimates of the scores that systems would have if the whole pool were assessed. Return the exit status.
 
-    The file of --inclusion says with what probability an answer was drawn into the sample. `most` is the largest
-    number of prediction files on the command line, None if there is no limit. Raises UsageError or InputError.
+    The file of --inclusion says with what probability each answer was drawn into the sample. `most_systems` is the
+    largest number of prediction files that the command line may name, or None if there is no limit. Raises UsageError
+    or InputError.
     """
     if line.folder is not None:
         raise UsageError("--inclusion gives one document: -o FILE.json, .tsv or .txt")
     if task == COLD_START:
         return _estimate_from_pool(line)
-    return _estimate_from_labels(line, Predictions(task, line, most=most))
+    return _estimate_from_labels(line, Predictions(task, line, most_systems=most_systems))
 
 
-def _estimate_from_pool(line: Line) -> int:
+def _estimate_from_pool(line: CommandLine) -> int:
     """Print estimates of the scores of Cold Start runs from assessments that are a sample. Return the exit status."""
     inclusion = sampled_pools.read_inclusion(line.text("--inclusion"))
     confidence = read_resampling_with_defaults(line).confidence
@@ -44,7 +45,7 @@ def _estimate_from_pool(line: Line) -> int:
     return print_statistics(line, sampled_pools.SAMPLED_POOL_PRINTOUT, estimates)
 
 
-def _estimate_from_labels(line: Line, predictions: Predictions) -> int:
+def _estimate_from_labels(line: CommandLine, predictions: Predictions) -> int:
     """Print estimates of the scores of judged answers from labels that are a sample. Return the exit status.
 
     With --second-assessments the labels of the sample come from that file, and correct the labels of the gold file.

@@ -16,7 +16,7 @@ from cs_score.base.outputs import Existing, PlannedOutput, encoded, folder_made,
 from cs_score.base.records import replace
 from cs_score.base.signature import answered_only_lines
 from cs_score.cli import options
-from cs_score.cli.core import Line, Option, Status
+from cs_score.cli.core import CommandLine, Option, Status
 from cs_score.cli.options import FILES, INTERVAL_OPTIONS, SCORING_SWITCHES, read_top
 from cs_score.cli.output import STDOUT, print_text, text_width, with_coloured_differences
 from cs_score.coldstart.options import EDITIONS, PRESETS
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 # ---- Where results go
 
 
-def remove_earlier_tables(line: Line, view: DocumentView) -> None:
+def remove_earlier_tables(line: CommandLine, view: DocumentView) -> None:
     """Check that tables can be written into the folder of -o, and remove the tables of an earlier call.
 
     Only a table that begins with the columns of `view` is removed. Nothing happens without a folder. Raises UsageError
@@ -48,7 +48,7 @@ def remove_earlier_tables(line: Line, view: DocumentView) -> None:
     line.plan(planned_outputs, folder=folder).clear()
 
 
-def print_or_write_document(line: Line, view: DocumentView, document: Any) -> int:
+def print_or_write_document(line: CommandLine, view: DocumentView, document: Any) -> int:
     """Print a document in the format of the command line, or write its tables into the folder of -o. Return 0.
 
     `view` says how such documents are shown. Raises OutputError; then none of the tables is written.
@@ -69,7 +69,7 @@ def print_or_write_document(line: Line, view: DocumentView, document: Any) -> in
     return Status.DONE
 
 
-def print_statistics(line: Line, printout: Printout, document: Any) -> int:
+def print_statistics(line: CommandLine, printout: Printout, document: Any) -> int:
     """Print a document of statistics as text, JSON or TSV, as the command line asks. Return 0.
 
     `printout` says how such documents are printed.

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from cs_score.cli.core import Line
+from cs_score.cli.core import CommandLine
 from cs_score.cli.predictions import Predictions
 from cs_score.cli.runs import Runs
 from cs_score.tasks import COLD_START
 
 
-def find_inputs(task: str, line: Line, *, fewest: int = 1, most: int | None = 1) -> Runs | Predictions:
+def find_inputs(
+    task: str, line: CommandLine, *, fewest_systems: int = 1, most_systems: int | None = 1
+) -> Runs | Predictions:
     """Return the inputs that a command line names: Cold Start runs, or the predictions of an evidence task.
 
-    `fewest` and `most` limit the number of systems of an evidence task. Raises UsageError for wrong files or options.
+    `fewest_systems` and `most_systems` limit the number of systems of an evidence task; `most_systems` is None if
+    there is no upper limit. Raises UsageError for wrong files or options.
     """
     if task != COLD_START:
-        return Predictions(task, line, fewest, most)
+        return Predictions(task, line, fewest_systems, most_systems)
     runs = Runs(line)
     runs.check_options()  # before files are looked for
     return runs

@@ -19,7 +19,7 @@ from click.shell_completion import CompletionItem
 from cs_score.base.display import one_line
 from cs_score.base.errors import CsScoreError, OutputError, UsageError, did_you_mean, missing_part_message
 from cs_score.base.sources import pipes_are_kept
-from cs_score.cli.core import COMMANDS, FAMILIES, Command, Misuse, Status, help_width, load, version_text
+from cs_score.cli.core import COMMANDS, FAMILIES, Command, Misuse, Status, help_width, load_command, version_text
 from cs_score.cli.output import write_text
 from cs_score.tasks import COLD_START, TASKS
 from cs_score.verbs import ABOUT, BEFORE, SCORE
@@ -77,17 +77,19 @@ def _write_group(formatter: click.HelpFormatter, group: str, evidence_tasks: Seq
 class Tree(click.Group):
     """A group of commands for click, with a default command for words that name no command of the group.
 
-    Only completion, and programs that inspect the commands, use it; `main` finds a command with `find`.
+    Only completion, and programs that inspect the commands, use it; `main` finds a command with `find_command`.
     """
 
-    def __init__(self, name: str, commands: Sequence[str], load: Callable[[str], click.Command], default: str) -> None:
+    def __init__(
+        self, name: str, commands: Sequence[str], load_command: Callable[[str], click.Command], default: str
+    ) -> None:
         """Make a group of the commands with these names.
 
         `load` returns the command of a name, and `default` is the name of the default command.
         """
         super().__init__(name, add_help_option=False)
         self._command_names = commands
-        self._load = load
+        self._load = load_command
         self._default = default
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -126,7 +128,7 @@ def root() -> Tree:
     names = [name for name in COMMANDS if name and " " not in name]
     names.extend(FAMILIES)
     names.extend(task for task in TASKS if task != COLD_START)
-    return Tree("cs-score", names, load=_command_of_first_word, default="")
+    return Tree("cs-score", names, load_command=_command_of_first_word, default="")
 
 
 def _command_of_first_word(word: str) -> click.Command:
@@ -137,7 +139,7 @@ def _command_of_first_word(word: str) -> click.Command:
     if word in FAMILIES:
         return _group_of_family(word)
     if word in TASKS:
-        return load("score", word)
+        return load_command("score", word)
     return _command_or_group(word)
 
 
@@ -149,13 +151,13 @@ def _group_of_family(family: str) -> Tree:
         """Return the command of a member, such as `codabench`, or the group of its commands for tasks."""
         return _command_or_group(f"{family} {member}")
 
-    return Tree(family, members, load=load_member, default=members[0])
+    return Tree(family, members, load_command=load_member, default=members[0])
 
 
 def _command_or_group(name: str) -> click.Command:
     """Return the command of a name; for a verb with several tasks, the group of its commands."""
     if not COMMANDS[name].by_task:
-        return load(name)
+        return load_command(name)
     # Some commands have names that begin with the verb: `table` is the second word of `compare table`.
     second_words = [
         longer_name.removeprefix(f"{name} ") for longer_name in COMMANDS if longer_name.startswith(f"{name} ")
@@ -164,13 +166,13 @@ def _command_or_group(name: str) -> click.Command:
     def load_second_word(word: str) -> click.Command:
         """Return the command of the verb for a task, or the command whose name ends with the word."""
         if word in TASKS:
-            return load(name, word)
-        return load(f"{name} {word}")
+            return load_command(name, word)
+        return load_command(f"{name} {word}")
 
-    return Tree(name, [*TASKS, *second_words], load=load_second_word, default=COLD_START)
+    return Tree(name, [*TASKS, *second_words], load_command=load_second_word, default=COLD_START)
 
 
-def find(words: Sequence[str]) -> tuple[Command, list[str]]:
+def find_command(words: Sequence[str]) -> tuple[Command, list[str]]:
     """Return the command that the first words name, and the words behind its name.
 
     For `analyze scifact --top 3` they are the command `analyze scifact` and `["--top", "3"]`. If the first word does
@@ -187,9 +189,9 @@ def find(words: Sequence[str]) -> tuple[Command, list[str]]:
     if first in COMMANDS and first != "":
         return _find_task(first, further_words)
     if first in TASKS:
-        return load("score", first), further_words
+        return load_command("score", first), further_words
     _refuse_mistyped_name(first, "command")
-    return load(""), list(words)
+    return load_command(""), list(words)
 
 
 def _find_task(name: str, words: list[str]) -> tuple[Command, list[str]]:
@@ -199,11 +201,11 @@ def _find_task(name: str, words: list[str]) -> tuple[Command, list[str]]:
     be a mistyped task.
     """
     if not COMMANDS[name].by_task or not words:
-        return load(name), words
+        return load_command(name), words
     if words[0] in TASKS:
-        return load(name, words[0]), words[1:]
+        return load_command(name, words[0]), words[1:]
     _refuse_mistyped_name(words[0], "task")
-    return load(name), words
+    return load_command(name), words
 
 
 def _refuse_mistyped_name(word: str, kind: str) -> None:
@@ -252,7 +254,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if len(words) == 1 and words[0] in _TEXT_FUNCTION_BY_OPTION:
             write_text("stdout", _TEXT_FUNCTION_BY_OPTION[words[0]]())
             return Status.DONE
-        command, rest = find(words)
+        command, rest = find_command(words)
         failure_status = command.failure_status
         wrong_usage_status = command.wrong_usage_status
         with pipes_are_kept():

@@ -16,7 +16,7 @@ from msgspec import UNSET
 from cs_score.base.errors import UsageError
 from cs_score.base.outputs import OwnOption
 from cs_score.base.records import replace
-from cs_score.cli.core import FORCE, Line, Option, Section
+from cs_score.cli.core import FORCE, CommandLine, Option, Section
 from cs_score.coldstart import options as coldstart
 from cs_score.coldstart.options import (
     AS_GIVEN,
@@ -200,7 +200,7 @@ PER_UNIT: Final = OwnOption(
 )
 
 
-def read_resampling(line: Line) -> Resampling | None:
+def read_resampling(line: CommandLine) -> Resampling | None:
     """Return the settings of resampling from the options of a command that resamples only with --bootstrap.
 
     Without --bootstrap the result is None. Raises UsageError for impossible values, and for options that need
@@ -214,7 +214,7 @@ def read_resampling(line: Line) -> Resampling | None:
     return None
 
 
-def read_resampling_with_defaults(line: Line) -> Resampling:
+def read_resampling_with_defaults(line: CommandLine) -> Resampling:
     """Return the settings of resampling from the options of a command that always resamples.
 
     Options that were not typed have their defaults: `--bootstrap` has 10,000, which may grow. Raises UsageError for
@@ -230,7 +230,7 @@ def read_resampling_with_defaults(line: Line) -> Resampling:
     if not whole_number_form.fullmatch(resamples) or not 1 <= int(resamples) <= MOST_RESAMPLES:
         raise UsageError(f"--bootstrap takes a whole number from 1 to {MOST_RESAMPLES}, not {resamples}")
     if int(resamples) > statistics.MANY_RESAMPLES and "--force" not in line:
-        raise UsageError(statistics.too_many_resamples(f"--bootstrap {resamples}", "--force"))
+        raise UsageError(statistics.message_on_many_resamples(f"--bootstrap {resamples}", "--force"))
     if not whole_number_form.fullmatch(seed):
         raise UsageError(f"--seed takes a whole number of at least 0, not {seed}")
     if not is_decimal_number(confidence):
@@ -247,7 +247,7 @@ def read_resampling_with_defaults(line: Line) -> Resampling:
     )
 
 
-def read_test_settings(line: Line) -> Resampling | None:
+def read_test_settings(line: CommandLine) -> Resampling | None:
     """Return the settings of resampling and of tests from the options of a command that needs --bootstrap for both.
 
     Without --bootstrap the result is None. Raises UsageError for impossible values, and for options that need
@@ -263,7 +263,7 @@ def read_test_settings(line: Line) -> Resampling | None:
     return None
 
 
-def read_test_settings_with_defaults(line: Line) -> Resampling:
+def read_test_settings_with_defaults(line: CommandLine) -> Resampling:
     """Return the settings of resampling and of tests from the options of a command that always tests differences.
 
     Raises UsageError for impossible values.
@@ -271,14 +271,14 @@ def read_test_settings_with_defaults(line: Line) -> Resampling:
     return _with_test_options(read_resampling_with_defaults(line), line)
 
 
-def _with_test_options(resampling: Resampling, line: Line) -> Resampling:
+def _with_test_options(resampling: Resampling, line: CommandLine) -> Resampling:
     """Return settings of resampling with the values of --correction and --baseline. Raises UsageError."""
     correction = _read_correction(line)
     baseline = line.get("--baseline")
     return replace(resampling, correction=correction or UNSET, baseline=baseline or UNSET)
 
 
-def _read_correction(line: Line) -> Correction | None:
+def _read_correction(line: CommandLine) -> Correction | None:
     """Return the value of --correction, None if it was not typed. Raises UsageError for an unknown correction."""
     correction = line.get("--correction")
     if correction is not None and correction not in statistics.CORRECTIONS:
@@ -286,7 +286,7 @@ def _read_correction(line: Line) -> Correction | None:
     return cast("Correction | None", correction)
 
 
-def read_measures(line: Line) -> tuple[str, ...]:
+def read_measures(line: CommandLine) -> tuple[str, ...]:
     """Return the names and patterns of measures in all values of --measure: `("LDC-MEAN-ALL-Macro-F1", "SF-*")`."""
     measures: list[str] = []
     for text in line.texts("--measure"):
@@ -294,12 +294,12 @@ def read_measures(line: Line) -> tuple[str, ...]:
     return tuple(measures)
 
 
-def read_top(line: Line) -> int | None:
+def read_top(line: CommandLine) -> int | None:
     """Return the value of --top, the number of mistakes or units to list; None without it. Raises UsageError."""
     return whole_number(line, "--top", LARGEST_NUMBER)
 
 
-def whole_number(line: Line, name: str, largest: int) -> int | None:
+def whole_number(line: CommandLine, name: str, largest: int) -> int | None:
     """Return the value of an option that takes a whole number from 1 to `largest`; None if it was not typed.
 
     Raises UsageError for any other value.
@@ -313,7 +313,7 @@ def whole_number(line: Line, name: str, largest: int) -> int | None:
     return int(text)
 
 
-def positive_number(line: Line, name: str) -> float | None:
+def positive_number(line: CommandLine, name: str) -> float | None:
     """Return the value of an option that takes a number above 0; None if it was not typed. Raises UsageError."""
     text = line.get(name)
     if text is None:
@@ -332,7 +332,7 @@ class Scoring:
     Every property raises UsageError if the value of a switch is wrong.
     """
 
-    def __init__(self, line: Line) -> None:
+    def __init__(self, line: CommandLine) -> None:
         """Keep the command line; its options are read when a property is used."""
         self.line = line
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from cs_score.base.display import one_line
 from cs_score.base.errors import UsageError
 from cs_score.base.runtime import Late
-from cs_score.cli.core import Line
+from cs_score.cli.core import CommandLine
 from cs_score.cli.output import remark, with_bar
 from cs_score.cli.task_options import option_values_of_task
 from cs_score.tasks import mode_named
@@ -30,7 +30,7 @@ def with_analysis_bar(items: Sequence[Value]) -> Iterator[Value]:
     return with_bar(items, activity="analysing")
 
 
-def gold_and_predictions(line: Line) -> tuple[str, list[str]]:
+def gold_and_predictions(line: CommandLine) -> tuple[str, list[str]]:
     """Return the gold file and the words that name predictions, for a task that needs gold.
 
     The gold file is the value of --gold or else the first word. Raises UsageError if there is neither.
@@ -44,7 +44,9 @@ def gold_and_predictions(line: Line) -> tuple[str, list[str]]:
     return gold, words
 
 
-def optional_gold_and_predictions(mode: Mode, line: Line, *, is_single_file: bool) -> tuple[str | None, list[str]]:
+def optional_gold_and_predictions(
+    mode: Mode, line: CommandLine, *, is_single_file: bool
+) -> tuple[str | None, list[str]]:
     """Return the gold file, or None, and the words that name predictions.
 
     Some tasks need no gold file. For them the first word is gold only if a single file of predictions is scored
@@ -70,20 +72,21 @@ class Predictions:
     Every fault of the command line raises UsageError before a file is read.
     """
 
-    def __init__(self, task: str, line: Line, fewest: int = 1, most: int | None = 1) -> None:
+    def __init__(self, task: str, line: CommandLine, fewest_systems: int = 1, most_systems: int | None = 1) -> None:
         """Find and check the files of a command line.
 
-        `fewest` and `most` limit the number of systems; there is no upper limit if `most` is None.
+        `fewest_systems` and `most_systems` limit the number of systems that the files may hold; `most_systems` is None
+        if there is no upper limit.
         """
         self.mode = mode_named(task)
         self._line = line
         self._arguments = option_values_of_task(task, line)
-        self._fewest = fewest
-        self._most = most
+        self._fewest = fewest_systems
+        self._most = most_systems
         self._printed_notices: set[str] = set()
-        gold, words = optional_gold_and_predictions(self.mode, line, is_single_file=most == 1)
+        gold, words = optional_gold_and_predictions(self.mode, line, is_single_file=most_systems == 1)
         self.gold = gold
-        if most == 1:
+        if most_systems == 1:
             self.files = [self._single_file(task, words)]
         else:
             self.files = words
@@ -127,7 +130,7 @@ class Predictions:
             raise UsageError(f"a comparison needs the predictions of at least two systems: there is {files}")
 
     @property
-    def settings(self) -> Mapping[str, Any]:
+    def analysis_arguments(self) -> Mapping[str, Any]:
         """The keyword arguments of an analysis: the policies of --also-policy, if there are any."""
         policies = self._line.texts("--also-policy")
         return {"policies": policies} if policies else {}

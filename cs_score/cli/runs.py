@@ -12,7 +12,7 @@ from cs_score.base.outputs import ending_of
 from cs_score.base.records import Record, replace
 from cs_score.base.runtime import Late, paused_collector
 from cs_score.base.sources import Input, name_of, rereadable
-from cs_score.cli.core import Line
+from cs_score.cli.core import CommandLine
 from cs_score.cli.options import Scoring, read_resampling
 from cs_score.cli.output import print_unless_quiet, remark, warn
 from cs_score.cli.problem_report import report_for_stderr
@@ -84,7 +84,7 @@ class ChangesOfB(Record):
 class Runs(Scoring):
     """The queries, assessments and runs of a command line, which are recognised by their content."""
 
-    def __init__(self, line: Line) -> None:
+    def __init__(self, line: CommandLine) -> None:
         """Divide the words of a command line into query files and other files, which are recognised later."""
         super().__init__(line)
         self.queries: list[str] = []
@@ -108,7 +108,7 @@ class Runs(Scoring):
         _ = self.options_without_run_ids  # all options are read when it is computed
 
     @property
-    def settings(self) -> Mapping[str, Any]:
+    def analysis_arguments(self) -> Mapping[str, Any]:
         """The keyword arguments of an analysis: further policies, dimensions of groups, and settings of intervals."""
         other_policies = self.line.texts("--also-policy")
         return {

@@ -12,7 +12,7 @@ from cs_score.base import outputs as storage
 from cs_score.base.errors import UsageError
 from cs_score.base.runtime import Late
 from cs_score.cli import options
-from cs_score.cli.core import Line, Option, Status, StatusWithResults
+from cs_score.cli.core import CommandLine, Option, Status, StatusWithResults
 from cs_score.cli.output import print_text
 from cs_score.cli.verb import Verb, VerbForm
 from cs_score.tasks import COLD_START, task_named
@@ -50,7 +50,7 @@ SCORE_VERB: Final = Verb(
 
 
 @SCORE_VERB.command
-def score(task: str, line: Line) -> int:
+def score(task: str, line: CommandLine) -> int:
     """Score runs or predictions, print the scores, and write the files of the options. Return the exit status.
 
     Raises CsScoreError if nothing can be scored.
@@ -70,7 +70,7 @@ def score(task: str, line: Line) -> int:
     return StatusWithResults(Status.FAILED if has_errors else Status.DONE, scored)
 
 
-def score_inputs(task: str, line: Line) -> AbstractContextManager[RunsScored | PredictionsScored]:
+def score_inputs(task: str, line: CommandLine) -> AbstractContextManager[RunsScored | PredictionsScored]:
     """Score the files of a command line. The scored runs or predictions are the target of the `with` statement.
 
     Results have to be written inside the block. Raises CsScoreError if nothing can be scored.

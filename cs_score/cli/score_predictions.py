@@ -12,7 +12,7 @@ from cs_score.base.errors import UsageError
 from cs_score.base.records import Record
 from cs_score.base.runtime import Late
 from cs_score.cli import options
-from cs_score.cli.core import Line
+from cs_score.cli.core import CommandLine
 from cs_score.cli.options import read_measures, read_resampling
 from cs_score.cli.output import warn
 from cs_score.cli.predictions import Predictions
@@ -73,7 +73,7 @@ class PredictionsScored(Record):
         if self.unit_file is not None:
             storage.write_packed(self.unit_file, report.unit_blocks(self.result))
 
-    def text(self, line: Line) -> str:
+    def text(self, line: CommandLine) -> str:
         """Return the scores of each system by the measures that were chosen, in the format of the command line.
 
         With `--format text`, one measure and one system, the text is only the number, such as `0.2841`.
@@ -99,7 +99,7 @@ class PredictionsScored(Record):
             return report.json_of_several(self.results.values(), self.intervals, with_units=with_units)
         return report.json_text(self.result, self._intervals_of_only_system(), with_units=with_units)
 
-    def _text_of_only_system(self, line: Line) -> str:
+    def _text_of_only_system(self, line: CommandLine) -> str:
         """Return the scores of the only system; only the number if `--format text` asks for a single measure.
 
         With the number, warnings are printed that the user needs to understand it, for example that it is undefined.
@@ -120,7 +120,7 @@ class PredictionsScored(Record):
         return self.intervals.get(name)
 
 
-def score_predictions(task: str, line: Line) -> PredictionsScored:
+def score_predictions(task: str, line: CommandLine) -> PredictionsScored:
     """Score each system in the predictions file of a command line. Raises UsageError or InputError."""
     from cs_score.evidence.mode import intervals
 
@@ -144,7 +144,7 @@ def score_predictions(task: str, line: Line) -> PredictionsScored:
     )
 
 
-def _chosen_measures(result: ScoredPredictions, line: Line) -> Sequence[str]:
+def _chosen_measures(result: ScoredPredictions, line: CommandLine) -> Sequence[str]:
     """Return the measures of a result that the names and patterns of --measure choose; none without --measure."""
     measures = read_measures(line)
     if not measures:

@@ -14,7 +14,7 @@ from cs_score.base.runtime import Late, paused_collector
 from cs_score.base.sources import Input, name_of
 from cs_score.cli import options
 from cs_score.cli.call import Call
-from cs_score.cli.core import Line
+from cs_score.cli.core import CommandLine
 from cs_score.cli.options import read_measures
 from cs_score.cli.output import Destination, print_unless_quiet, remark, warn
 from cs_score.cli.problem_report import report_for_stderr
@@ -70,7 +70,7 @@ class RunsScored(Record):
         """Write the tables and the JSON that the call asks for. Raises OutputError."""
         self.call.write(self.result, self.intervals)
 
-    def text(self, line: Line) -> str:
+    def text(self, line: CommandLine) -> str:
         """Return the scores by the measures that were chosen, in the format of the command line.
 
         With `--format text`, one measure and one run, the text is only the number, such as `0.2841`. Warns of scores
@@ -97,7 +97,7 @@ class RunsScored(Record):
 
 
 @contextlib.contextmanager
-def score_runs(line: Line) -> Iterator[RunsScored]:
+def score_runs(line: CommandLine) -> Iterator[RunsScored]:
     """Score the Cold Start runs of a command line, and give the result to the block.
 
     The folder of -o is made before the block and removed if the block fails; problems of the input and remarks on the
@@ -119,7 +119,7 @@ def score_runs(line: Line) -> Iterator[RunsScored]:
     call.write_problems(problems)
 
 
-def _checked_call(line: Line) -> Call:
+def _checked_call(line: CommandLine) -> Call:
     """Return the call of a command line after checking its inputs, outputs and options; no file is changed.
 
     Raises UsageError or OutputError, also for options about the layout of tables if no tables are written.

@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 from msgspec.inspect import FloatType, IntType, LiteralType, Metadata, NoneType, StrType, UnionType, type_info
 
 from cs_score.base.errors import UsageError, did_you_mean
-from cs_score.cli.core import Line, Option
+from cs_score.cli.core import CommandLine, Option
 from cs_score.cli.options import LARGEST_NUMBER, positive_number, select_options, whole_number
 from cs_score.tasks import mode_named
 
@@ -54,7 +54,7 @@ def options_of_task(task: str) -> list[Option]:
     return options
 
 
-def option_values_of_task(task: str, line: Line) -> dict[str, Any]:
+def option_values_of_task(task: str, line: CommandLine) -> dict[str, Any]:
     """Return the values of the options of a task by field, as keyword arguments for scoring.
 
     Raises UsageError for a wrong value.
@@ -62,7 +62,7 @@ def option_values_of_task(task: str, line: Line) -> dict[str, Any]:
     return {task_option.field: _argument(task_option, line) for task_option in _task_options(task)}
 
 
-def _argument(task_option: TaskOption, line: Line) -> Any:
+def _argument(task_option: TaskOption, line: CommandLine) -> Any:
     """Return the value of an option, or its default if it was not typed. Raises UsageError for a wrong value."""
     if task_option.kind == "flag":
         return task_option.name in line

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 import click
 
 from cs_score.base.errors import UsageError, did_you_mean
-from cs_score.cli.core import COMMANDS, help_width, load
+from cs_score.cli.core import COMMANDS, help_width, load_command
 from cs_score.coldstart.options import POLICY_CATEGORIES, PRESETS, SIDES
 from cs_score.measures import meanings, registry
 from cs_score.measures.registry import WHY, default_measure
@@ -140,7 +140,7 @@ def formats_text(words: Sequence[str]) -> str:
     _refuse(words, "formats")
     commands_by_format: dict[str, list[str]] = {}
     for name in COMMANDS:
-        for format_ in load(name).form.formats:
+        for format_ in load_command(name).form.formats:
             commands_by_format.setdefault(format_, []).append(name)
     rows = []
     for format_, commands in commands_by_format.items():

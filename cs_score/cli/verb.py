@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple, TypeAlias
 
-from cs_score.cli.core import DEFAULT_FORM, Command, Form, Line, Option, Parameter, Section
+from cs_score.cli.core import DEFAULT_FORM, Command, CommandLine, Form, Option, Parameter, Section
 from cs_score.cli.options import EXAMPLE, EXAMPLE_OF_GOLD, EXAMPLE_OF_TWO, LEGEND, select_options
 from cs_score.cli.task_options import options_of_task
 from cs_score.tasks import COLD_START, mode_named, stage_named
 
-Work: TypeAlias = Callable[[str, Line], int]
+Work: TypeAlias = Callable[[str, CommandLine], int]
 """A function that does the work of a verb. It gets the name of a task or a stage of it, and the command line, and
 returns the exit status."""
 
@@ -127,10 +127,10 @@ class Verb(NamedTuple):
         )
 
 
-def _body_for_task(work: Work, task: str) -> Callable[[Line], int]:
+def _body_for_task(work: Work, task: str) -> Callable[[CommandLine], int]:
     """Return the function that does the work of a verb for a task, or for the stage of the task that --stage names."""
 
-    def body(line: Line) -> int:
+    def body(line: CommandLine) -> int:
         """Do the work for a command line, and return the exit status."""
         stage = line.get("--stage")
         if stage is None:

@@ -1,10 +1,11 @@
 """The arithmetic of measures over units: division by 0, equality within rounding, and sums without rounding.
 
-A matrix product adds in an order that changes with the library, the processor and the shape of the matrices. A column
-whose sums could be rounded is therefore written in two digits to a large base, each an integer so small that all sums
-of it stay below 2^53: matrix products of the digits are exact, and one rounding turns their sums back into a number
-(Ozaki, Ogita, Oishi and Rump, Numerical Algorithms 59, 2012). Two digits hold 2 (52 - log2 units) bits below the
-largest value of a column, 84 bits for a thousand units. What lies below is rounded off, value by value.
+A matrix product adds numbers in an order that depends on the library, the processor and the shape of the matrices. To
+make sums independent of this order, a column whose sums could be rounded is written in two digits to a large base. Each
+digit is an integer so small that all its sums stay below 2^53. Matrix products of the digits are therefore exact, and
+their sums are rounded only once, when they are turned back into a number (Ozaki, Ogita, Oishi and Rump, Numerical
+Algorithms 59, 2012). Two digits hold the 2 (52 - log2 units) highest bits of the largest value of a column, 84 bits for
+a thousand units. The lower bits of each value are rounded off.
 """
 
 from __future__ import annotations
@@ -44,9 +45,9 @@ def divide(numerator: ArrayLike, denominator: ArrayLike) -> Floats:
 
 
 def scores_of(formula: SumsFormula, sums: Floats) -> Floats:
-    """Return the scores (..., m) that a formula of m measures makes of the sums (..., k) of k statistics.
+    """Return the scores (..., m) of m measures, computed by a formula from the sums (..., k) of k statistics.
 
-    A score of 0/0 is 0. Raises ValueError if a score is not finite.
+    A score of 0/0 counts as 0. Raises ValueError if a score is not a finite number.
     """
     sums_by_statistic = list(np.moveaxis(sums, -1, 0))
     scores = _stack(formula(sums_by_statistic, divide), sums)
@@ -56,9 +57,9 @@ def scores_of(formula: SumsFormula, sums: Floats) -> Floats:
 
 
 def ratios_of(formula: SumsFormula, sums: Floats) -> Ratio:
-    """Return the numerators and the denominators, (..., m) each, of the m scores that a formula makes of k sums.
+    """Return the numerators and the denominators of m scores, as two arrays of the shape (..., m).
 
-    `sums` (..., k) are the sums of the k statistics.
+    `formula` computes the scores from `sums` (..., k), the sums of k statistics.
     """
     sums_by_statistic = list(np.moveaxis(sums, -1, 0))
     ratios_by_measure = ratios(formula, sums_by_statistic)
@@ -68,27 +69,28 @@ def ratios_of(formula: SumsFormula, sums: Floats) -> Ratio:
 
 
 def _stack(columns: Sequence[Any], sums: Floats) -> Floats:
-    """Return the m columns, each a number or an array of the shape (...), as one array (..., m).
+    """Return m columns as one array of the shape (..., m). Each column is a number or an array of the shape (...).
 
-    The shape is that of `sums` (..., k), which the columns were computed from.
+    The columns were computed from `sums` (..., k), which gives the shape of the result.
     """
     stacked = np.empty((*sums.shape[:-1], len(columns)), dtype=np.float64)
-    for place, column in enumerate(columns):
-        stacked[..., place] = column
+    for column_index, column in enumerate(columns):
+        stacked[..., column_index] = column
     return stacked
 
 
 # ---- Rounding
 
 TIE_TOLERANCE: Final = 1e-12
-"""Two scores count as equal when they differ by at most this much, relative to the larger. Sums are exact, so a score
-carries only the rounding of its formula. Scores that really differ do so by far more, unless the denominators reach a
-million; those would be called tied, which is the cautious side of a test.
+"""Two scores count as equal if they differ by at most this much, relative to the larger score.
+
+Sums are exact, so that only the formula of a score is subject to rounding. Scores that really differ do so by far more,
+unless their denominators reach a million. A test would call such scores tied, which is the cautious decision.
 """
 
 
 def possible_rounding(*scores: ArrayLike) -> Floats:
-    """Return the largest difference that rounding may put between scores of this size, element by element.
+    """Return the largest difference between equal scores of this size that rounding can cause, element by element.
 
     It is `TIE_TOLERANCE` times the largest of the scores: `possible_rounding([0.5], [-2.0])` gives `[2e-12]`.
     """
@@ -101,16 +103,17 @@ def possible_rounding(*scores: ArrayLike) -> Floats:
 # ---- Contributions of units
 
 
-def contributions(first: Ratio, second: Ratio) -> Floats | None:
-    """Return what each unit contributes to the difference `second - first` of two scores, (units,).
+def unit_contributions(first: Ratio, second: Ratio) -> Floats | None:
+    """Return the contribution of each unit to the difference `second - first` of the scores of two systems: (units,).
 
-    The ratios have the numerator x and the denominator y of each unit; a score is q = sum(x) / sum(y). Let D be the
-    second system's value minus the first's, and `mean` the mean over the two systems. Then unit u contributes
+    Each ratio has the numerator x and the denominator y of every unit. The score of a system is q = sum(x) / sum(y).
+    Let D be the value of the second system minus that of the first, and `mean` the mean of both values. The
+    contribution of unit u is then
 
         (D(x_u) - mean(q) D(y_u)) / mean(sum(y))
 
-    and the contributions of all units sum to D(q). Returns None if a score is 0/0. The units 0/1, 1/1 against 1/1, 1/1
-    give `[0.5, 0.0]`.
+    and the contributions of all units sum to D(q). Two units with 0/1 and 1/1 for the first system, and 1/1 and 1/1 for
+    the second, give `[0.5, 0.0]`. Returns None if the score of a system is 0/0.
     """
     x = np.asarray((first.numerator, second.numerator), dtype=np.float64)  # (2, units)
     y = np.asarray((first.denominator, second.denominator), dtype=np.float64)
@@ -131,10 +134,10 @@ def contributions(first: Ratio, second: Ratio) -> Floats | None:
 # ---- Exact sums
 
 _LARGEST_EXACT: Final = 2**53
-"""The largest integer up to which all integers are floating-point numbers."""
+"""A floating-point number can represent every integer up to this one."""
 
 _SUM_BITS: Final = 52
-"""Bits of a sum of digits, of which all are exact."""
+"""The number of bits that a sum of digits may have and still be exact."""
 
 _LARGEST_EXPONENT: Final = 1023
 """The exponent of the largest floating-point number."""
@@ -148,11 +151,11 @@ class ExactStatistics(Record):
 
         (first digit + second digit / 2^digit_bits) * 2^exponent
 
-    `split_columns` are the positions of these statistics, `exponents` has the exponent of each. Their second digits
-    follow after the columns of all statistics. Sums of digits with weights that are integers, at least 0, and sum to at
-    most `units`, are exact; `from_digit_sums` turns them into sums of statistics. `strata` has the number of
-    consecutive units of each stratum, whose units are drawn apart from the others; it is empty if all units are drawn
-    together.
+    `split_columns` has the positions of these statistics, and `exponents` the exponent of each. Their second digits are
+    in additional columns after those of all statistics. Weighted sums of digits are exact if the weights are
+    non-negative integers that sum to at most the number of units; `sums_of_statistics` converts them to sums of
+    statistics. A stratum is a part of the test set that is resampled separately: `stratum_sizes` has the number of
+    consecutive units in each stratum, or is empty if there are no strata.
     """
 
     digits: Floats
@@ -160,10 +163,10 @@ class ExactStatistics(Record):
     split_columns: NDArray[np.intp]
     digit_bits: int
     exponents: NDArray[np.intc]
-    strata: tuple[int, ...] = ()
+    stratum_sizes: tuple[int, ...] = ()
 
     @property
-    def units(self) -> int:
+    def unit_count(self) -> int:
         """The number of units."""
         return int(self.digits.shape[0])
 
@@ -172,19 +175,19 @@ class ExactStatistics(Record):
         return np.asarray(self.digits.sum(axis=0))
 
     def weighted_digit_sums(self, weights: Floats) -> Floats:
-        """Return the sums of the digits, each unit times its weight: (N, systems, digit columns).
+        """Return N weighted sums of the digits of all units: (N, systems, digit columns).
 
-        `weights` (N, units) has a row of weights for each of N sums.
+        `weights` (N, units) has for each of the sums the weight of every unit.
         """
-        flat_digits = self.digits.reshape(self.units, -1)
+        flat_digits = self.digits.reshape(self.unit_count, -1)
         flat_sums = np.asarray(weights @ flat_digits)
         return flat_sums.reshape(len(weights), *self.digits.shape[1:])
 
-    def from_digit_sums(self, digit_sums: Floats) -> Floats:
-        """Return the sums of the statistics (..., statistics), made of the sums of their digits (..., digit columns).
+    def sums_of_statistics(self, digit_sums: Floats) -> Floats:
+        """Return the sums of the statistics (..., statistics), given the sums of their digits (..., digit columns).
 
-        The only digit of a whole statistic is the statistic itself. The sum of a statistic of two digits is
-        (first sum + second sum / 2^digit_bits) * 2^exponent, rounded once.
+        A statistic whose values are whole numbers has one digit, which is the statistic itself. The sum of a statistic
+        with two digits is (first sum + second sum / 2^digit_bits) * 2^exponent, rounded once.
         """
         has_second_digits = len(self.split_columns) > 0
         if not has_second_digits:
@@ -198,32 +201,33 @@ class ExactStatistics(Record):
         return sums
 
 
-def exact_statistics(matrices: Sequence[ArrayLike], design: ClusterDesign | None = None) -> ExactStatistics:
-    """Return the statistics of one or more systems, written in two digits wherever one is not enough for exact sums.
+def exact_statistics(matrices: Sequence[ArrayLike], cluster_design: ClusterDesign | None = None) -> ExactStatistics:
+    """Return the statistics of one or more systems in a form in which they can be summed exactly.
 
-    `matrices` has the statistics (units, k) of each system. With a `design` the rows of the units of each cluster are
-    added up, and the cluster is the unit of the result. All systems have the same exponents, so that a resample can
-    exchange rows between them.
+    Each statistic is written in one digit, or in two digits where one is not enough. `matrices` has the statistics
+    (units, k) of each system. If units are drawn in clusters, as `cluster_design` describes, the rows of the units of
+    each cluster are added up, and the clusters are the units of the result. All systems have the same exponents, so
+    that a resample can exchange rows between them.
 
-    Raises InputError if there is no unit, a value is not finite or a sum would overflow; ValueError for matrices of
-    different shapes.
+    Raises InputError if there is no unit, if a value is not finite, or if a sum would overflow. Raises ValueError if
+    the matrices differ in shape.
     """
     statistics = _stack_systems(matrices)
-    strata: tuple[int, ...] = ()
-    if design is not None:
-        statistics = _add_up_clusters(statistics, design)
-        if len(design.strata) > 1:
-            strata = design.strata
-    units, _, statistic_count = statistics.shape
+    stratum_sizes: tuple[int, ...] = ()
+    if cluster_design is not None:
+        statistics = _add_up_clusters(statistics, cluster_design)
+        if len(cluster_design.clusters_per_stratum) > 1:
+            stratum_sizes = cluster_design.clusters_per_stratum
+    unit_count, _, statistic_count = statistics.shape
     largest = np.abs(statistics).max(axis=(0, 1))
     if not np.isfinite(largest).all():
         raise InputError("a statistic is not a finite number")
 
-    # The columns whose sums could be rounded are split in two digits.
+    # Columns whose sums could be rounded are split into two digits.
     has_integers = (np.rint(statistics) == statistics).all(axis=(0, 1))
-    has_exact_sums = has_integers & (largest <= _LARGEST_EXACT // units)
+    has_exact_sums = has_integers & (largest <= _LARGEST_EXACT // unit_count)
     split_columns = np.flatnonzero(~has_exact_sums)
-    unit_bits = units.bit_length()
+    unit_bits = unit_count.bit_length()
     digit_bits = _SUM_BITS - unit_bits
     _, powers = np.frexp(largest[split_columns])  # each largest value is below 2^power
     if int(powers.max(initial=0)) + unit_bits > _LARGEST_EXPONENT:
@@ -232,32 +236,31 @@ def exact_statistics(matrices: Sequence[ArrayLike], design: ClusterDesign | None
     digits = statistics
     if len(split_columns):
         digits = _split_into_digits(statistics, split_columns, digit_bits, exponents)
-    digits.setflags(write=False)  # a formula sees these rows
+    digits.setflags(write=False)  # no formula may change them
     return ExactStatistics(
         digits=digits,
         statistic_count=statistic_count,
         split_columns=split_columns,
         digit_bits=digit_bits,
         exponents=exponents,
-        strata=strata,
+        stratum_sizes=stratum_sizes,
     )
 
 
-def _add_up_clusters(statistics: Floats, design: ClusterDesign) -> Floats:
+def _add_up_clusters(statistics: Floats, cluster_design: ClusterDesign) -> Floats:
     """Return the sums of the statistics (units, systems, k) over the units of each cluster: (clusters, systems, k)."""
-    cluster_count = sum(design.strata)
-    sums = np.zeros((cluster_count, *statistics.shape[1:]))
-    np.add.at(sums, list(design.clusters), statistics)
+    sums = np.zeros((cluster_design.cluster_count, *statistics.shape[1:]))
+    np.add.at(sums, list(cluster_design.cluster_of_units), statistics)
     return sums
 
 
 def _split_into_digits(
     statistics: Floats, split_columns: NDArray[np.intp], digit_bits: int, exponents: NDArray[np.intc]
 ) -> Floats:
-    """Return the statistics (units, systems, k) as digits (units, systems, k + split columns), as ExactStatistics has.
+    """Return the digits (units, systems, k + number of split columns) of statistics (units, systems, k).
 
-    The first digit of a value of the `split_columns` is value / 2^exponent, rounded to an integer. The second one is
-    the remainder, times 2^digit_bits and rounded to an integer.
+    In the `split_columns` the first digit of a value is value / 2^exponent, rounded to an integer. The second digit is
+    the remainder times 2^digit_bits, rounded to an integer. It is in one of the additional columns.
     """
     scaled = np.ldexp(statistics[..., split_columns], -exponents)
     first_digits = np.rint(scaled)

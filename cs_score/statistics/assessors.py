@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 else:
     np = Late("numpy")
 
-Judgments: TypeAlias = tuple[Hashable, Hashable]
+JudgmentPair: TypeAlias = tuple[Hashable, Hashable]
 """The judgments of the first and of the second assessor about one answer: `("CORRECT", "WRONG")`."""
 
 _ASSESSORS: Final = 2
@@ -35,7 +35,7 @@ _CELLS_AT_ONCE: Final = 1 << 20
 # ---- Agreement
 
 
-def kappa(pairs: Iterable[Judgments]) -> float | None:
+def kappa(pairs: Iterable[JudgmentPair]) -> float | None:
     """Return Cohen's kappa of two assessors, -1 to 1, from their judgments of the same answers.
 
     kappa = (p_o - p_e) / (1 - p_e), with p_o the share of answers judged alike, and p_e the share that would be judged
@@ -63,7 +63,7 @@ class AssessorLimits(NamedTuple):
     high: float | None
 
 
-def kappa_limits(pairs_by_unit: Mapping[str, Sequence[Judgments]], resampling: Resampling) -> AssessorLimits:
+def kappa_limits(pairs_by_unit: Mapping[str, Sequence[JudgmentPair]], resampling: Resampling) -> AssessorLimits:
     """Return percentile bootstrap limits of Cohen's kappa of two assessors, from resampled units.
 
     `pairs_by_unit` has the judgments of the answers of each unit; the answers of a unit are drawn together. A single
@@ -82,7 +82,7 @@ def kappa_limits(pairs_by_unit: Mapping[str, Sequence[Judgments]], resampling: R
     return _percentile_limits(np.concatenate(kappas), resampling.level)
 
 
-def _judgment_tables(pairs_of_units: Sequence[Sequence[Judgments]]) -> Floats:
+def _judgment_tables(pairs_of_units: Sequence[Sequence[JudgmentPair]]) -> Floats:
     """Return how often each pair of judgments occurs in each unit: (units, judgments, judgments).
 
     The second axis is the judgment of the first assessor, the third axis that of the second assessor.

@@ -17,7 +17,7 @@ from cs_score.base.errors import UsageError
 from cs_score.base.records import Record, replace
 from cs_score.base.runtime import Late
 from cs_score.measures.registry import Ratio, SumsFormula
-from cs_score.statistics.arithmetic import Floats, contributions, possible_rounding
+from cs_score.statistics.arithmetic import Floats, possible_rounding, unit_contributions
 from cs_score.statistics.equivalence import EquivalenceTest, are_right_or_wrong, equivalence_test
 from cs_score.statistics.families import (
     FamilyTests,
@@ -72,7 +72,7 @@ def size_of_difference(first: Ratio, second: Ratio) -> DifferenceSize:
     difference, and loses a unit that takes from it. The scores of the unit would not tell: a system that is right where
     the other says nothing has 1 against 0/0, and a false alarm scores 0 like silence.
     """
-    shares = contributions(first, second)
+    shares = unit_contributions(first, second)
     if shares is None:
         return DifferenceSize()
 
@@ -175,7 +175,7 @@ def compare_tables(
     *,
     common: bool = False,
     primary: str | None = None,
-    has_signs: bool = False,
+    with_sign_test: bool = False,
     equivalence: float | None = None,
 ) -> SystemComparison:
     """Return the comparison of systems under some measures: scores with intervals, ranks, tiers and tests of pairs.
@@ -185,7 +185,7 @@ def compare_tables(
     there are as many resamples as significance needs.
 
     If `common`, the systems are compared on the units that all of them have; otherwise all must have the same units.
-    If `has_signs`, two systems whose units are right or wrong are compared by the exact sign test. With the margin
+    If `with_sign_test`, two systems whose units are right or wrong are compared by the exact sign test. With the margin
     `equivalence` it is also tested whether the systems of each pair differ by less than this.
 
     Raises UsageError for fewer than two systems and for a margin that is no number above 0; InputError, with the names
@@ -202,8 +202,8 @@ def compare_tables(
         resampling = Resampling(can_grow=True)
     pairs = family_pairs(names, resampling)
     units = align_systems(tables, common=common)
-    systems = _resample_systems(units, measures, formula, resampling, pair_count=len(pairs))
-    tests = family_tests(systems, pairs, has_signs=has_signs)
+    systems = _systems_to_resample(units, measures, formula, resampling, pair_count=len(pairs))
+    tests = family_tests(systems, pairs, with_sign_test=with_sign_test)
     tested_systems = _TestedSystems(names, systems, tests)
 
     if primary is None:
@@ -224,7 +224,7 @@ def compare_tables(
     )
 
 
-def _resample_systems(
+def _systems_to_resample(
     units: AlignedUnits, measures: Sequence[str], formula: SumsFormula, resampling: Resampling, *, pair_count: int
 ) -> ResampledSystems:
     """Return the systems, ready to be resampled as often as significance needs, if the number of resamples may grow.
@@ -233,10 +233,12 @@ def _resample_systems(
     """
     corrected_pairs = pair_count if resampling.correction_in_force == "holm" else 1
     scores_of_resample = len(units.rows) * len(measures)
-    enough_resamples = resampling.enough_for(corrected_pairs, most=_MOST_SCORES // scores_of_resample)
+    enough_resamples = resampling.with_enough_resamples(
+        corrected_pairs, most_resamples=_MOST_SCORES // scores_of_resample
+    )
     matrices = list(units.rows.values())
     systems = ResampledSystems(matrices, formula, enough_resamples, units.ids)
-    score_count = systems.points.shape[1]
+    score_count = systems.observed_scores.shape[1]
     if len(measures) != score_count:
         raise ValueError(f"{len(measures)} names for {score_count} measures")
     return systems
@@ -304,9 +306,9 @@ class _TestedSystems(Record):
     def _compare_pair(self, place: int, column: int, equivalence: Equivalence | None) -> PairedSystems:
         """Return the pair at a place of the family under a measure: difference, interval, p-values, wins and losses."""
         first, second = self.tests.pairs[place]
-        first_ratio = self.systems.unit_ratio(first, column)
-        second_ratio = self.systems.unit_ratio(second, column)
-        interval = self.systems.difference(first, second, column)
+        first_ratio = self.systems.unit_ratios_of(first, column)
+        second_ratio = self.systems.unit_ratios_of(second, column)
+        interval = self.systems.difference_interval(first, second, column)
         size = size_of_difference(first_ratio, second_ratio)
         has_binary_units = are_right_or_wrong(first_ratio) and are_right_or_wrong(second_ratio)
         has_single_units = not self.systems.settings.clusters
@@ -335,8 +337,8 @@ class _TestedSystems(Record):
         has_single_units = not self.systems.settings.clusters
         equivalence_tests = []
         for first, second in self.tests.pairs:
-            first_ratio = self.systems.unit_ratio(first, column)
-            second_ratio = self.systems.unit_ratio(second, column)
+            first_ratio = self.systems.unit_ratios_of(first, column)
+            second_ratio = self.systems.unit_ratios_of(second, column)
             test = equivalence_test(first_ratio, second_ratio, margin, can_be_binary=has_single_units)
             equivalence_tests.append(test)
         return _correct_equivalences(equivalence_tests, margin, self.level)
@@ -344,13 +346,13 @@ class _TestedSystems(Record):
     def _ranked_systems(self, column: int) -> tuple[RankedSystem, ...]:
         """Return the systems from best to worst under a measure; systems of the same rank are in the order given."""
         systems = self.systems
-        ranks = rank_systems(systems.points[:, column]).tolist()
+        ranks = rank_systems(systems.observed_scores[:, column]).tolist()
         order = sorted(range(len(ranks)), key=lambda system: ranks[system])
         tier_by_system = self._tiers(order, column)
-        ranges = rank_ranges(systems.resampled[column], self.level)
+        ranges = rank_ranges(systems.resampled_scores[column], self.level)
         ranked_systems = []
         for system in order:
-            interval = systems.score(system, column)
+            interval = systems.score_interval(system, column)
             ranked_systems.append(
                 RankedSystem(
                     name=self.names[system],
@@ -375,7 +377,7 @@ class _TestedSystems(Record):
         """
         if self.systems.settings.baseline:
             return {}
-        p_by_pair = self.tests.adjusted(column)
+        p_by_pair = self.tests.adjusted_p_by_pair(column)
         differing_pairs = {pair for pair, p in p_by_pair.items() if p <= self.level}
         return assign_tiers(order, differs=lambda first, system: frozenset((first, system)) in differing_pairs)
 

@@ -12,17 +12,17 @@ from itertools import pairwise
 from typing import Final, NamedTuple
 
 _STEPS: Final = 16
-"""Nodes of the quadrature for each unit of its variable, three to either side."""
+"""The number of nodes of the quadrature per unit of its variable t, which goes from -3 to 3."""
 
-_REACH: Final = 9
-"""Standard deviations of a normal distribution beyond which less than 1e-18 of it lies."""
+_NORMAL_RANGE: Final = 9
+"""Less than 1e-18 of a normal distribution lies more than this many standard deviations from its mean."""
 
 _HALVINGS: Final = 100
-"""Halvings of an interval after which no number lies inside."""
+"""An interval that is halved so often has no floating-point number inside."""
 
 
 class QuadratureNode(NamedTuple):
-    """A number between -1 and 1 (`abscissa`) at which quadrature evaluates a function, and the weight of the value."""
+    """A point between -1 and 1 at which quadrature evaluates a function, and the weight of the value there."""
 
     abscissa: float
     weight: float
@@ -33,42 +33,44 @@ def normal_tail(value: float) -> float:
     return math.erfc(value / math.sqrt(2)) / 2
 
 
-def t_tail(value: float, freedom: float, shift: float = 0.0) -> float:
-    """Return P(T > value) for the noncentral t distribution, within 1e-12; with the shift 0 for Student's t.
+def t_tail(value: float, degrees_of_freedom: float, noncentrality: float = 0.0) -> float:
+    """Return P(T > value) for a noncentral t distribution, exact to 1e-12: `t_tail(2.0, 10)` is 0.0367.
 
-    `t_tail(2.0, 10)` is 0.0367. T is (Z + shift) / S, where Z is normal, and S^2 is chi-squared divided by its degrees
-    of freedom. So the tail is the mean of P(Z > value S - shift) over S. It is computed by tanh-sinh quadrature over
-    S, in panels within which nothing changes quickly, and divided by the quadrature of the density of S.
+    If the noncentrality is 0, this is Student's t distribution. T is (Z + noncentrality) / S, where Z is standard
+    normal, and S^2 is chi-squared divided by its degrees of freedom. The result is therefore the mean of
+    P(Z > value S - noncentrality) over the distribution of S. The mean is computed by tanh-sinh quadrature over S, on
+    intervals in which the function changes slowly, and divided by the quadrature of the density of S.
     """
-    reach = _REACH / math.sqrt(freedom)
-    lowest = max(0.0, 1 - reach)
-    highest = 1 + reach
-    panel_ends = {lowest, 1.0, highest}
+    half_range = _NORMAL_RANGE / math.sqrt(degrees_of_freedom)
+    smallest_s = max(0.0, 1 - half_range)
+    largest_s = 1 + half_range
+    interval_ends = {smallest_s, 1.0, largest_s}
     if value:
-        # P(Z > value S - shift) falls from 1 to 0 between the first and the last of these values of S.
-        for deviations in (-_REACH, 0, _REACH):
-            turning_point = (shift + deviations) / value
-            if lowest < turning_point < highest:
-                panel_ends.add(turning_point)
+        # P(Z > value S - noncentrality) falls from 1 to 0 between the first and the last of these values of S.
+        for deviations in (-_NORMAL_RANGE, 0, _NORMAL_RANGE):
+            turning_point = (noncentrality + deviations) / value
+            if smallest_s < turning_point < largest_s:
+                interval_ends.add(turning_point)
     densities: list[float] = []
     tails: list[float] = []
-    for low, high in pairwise(sorted(panel_ends)):
+    for low, high in pairwise(sorted(interval_ends)):
         for node in _quadrature_nodes():
             s = low + (high - low) * (node.abscissa + 1) / 2
-            # The density of S but for a constant factor, which the last division cancels.
-            log_density = (freedom - 1) * math.log(s) - freedom * (s**2 - 1) / 2
+            # The density of S without its constant factor, which the last division would cancel.
+            log_density = (degrees_of_freedom - 1) * math.log(s) - degrees_of_freedom * (s**2 - 1) / 2
             weighted_density = node.weight * (high - low) * math.exp(log_density)
             densities.append(weighted_density)
-            tails.append(weighted_density * math.erfc((value * s - shift) / math.sqrt(2)) / 2)
+            tails.append(weighted_density * math.erfc((value * s - noncentrality) / math.sqrt(2)) / 2)
     return math.fsum(tails) / math.fsum(densities)
 
 
 @cache
 def _quadrature_nodes() -> Sequence[QuadratureNode]:
-    """Return the abscissas and weights of tanh-sinh quadrature between -1 and 1, all weights but for the same factor.
+    """Return the nodes of tanh-sinh quadrature between -1 and 1.
 
-    The abscissas are x = tanh(pi/2 sinh(t)) at equal steps of t. The weight is dx/dt = pi/2 cosh(t) / cosh(pi/2
-    sinh(t))^2, here without pi/2 and the length of the step: `t_tail` divides one sum of weights by another.
+    The abscissas are x = tanh(pi/2 sinh(t)) at equal steps of t, and the weight of a node is its derivative
+    dx/dt = pi/2 cosh(t) / cosh(pi/2 sinh(t))^2. The factor pi/2 and the length of the step are omitted, because
+    `t_tail` divides one weighted sum by another.
     """
     nodes = []
     for step in range(-3 * _STEPS, 3 * _STEPS + 1):
@@ -79,44 +81,43 @@ def _quadrature_nodes() -> Sequence[QuadratureNode]:
 
 
 @cache
-def t_limit(tail: float, freedom: float) -> float:
-    """Return the value that Student's t with `freedom` degrees of freedom exceeds with the probability `tail`.
+def t_limit(tail: float, degrees_of_freedom: float) -> float:
+    """Return the critical value that Student's t exceeds with the probability `tail`: `t_limit(0.025, 10)` is 2.228.
 
-    `t_limit(0.025, 10)` is 2.228. The probability is at most one half.
+    The probability is at most one half.
     """
-    return root_of(lambda value: tail - t_tail(value, freedom), 1.0)
+    return root_of(lambda value: tail - t_tail(value, degrees_of_freedom), 1.0)
 
 
-def root_of(rising_function: Callable[[float], float], start: float) -> float:
-    """Return the number of at least 0 at which a rising function becomes 0, to the last digits.
+def root_of(increasing_function: Callable[[float], float], start: float) -> float:
+    """Return the non-negative number at which an increasing function is 0, to the last digit.
 
-    The search begins at `start`: `root_of(lambda x: x * x - 2, 1.0)` is the square root of 2.
+    The search begins at `start`. `root_of(lambda x: x * x - 2, start=1.0)` returns the square root of 2.
     """
     low = 0.0
     high = start
-    while rising_function(high) < 0:
+    while increasing_function(high) < 0:
         low = high
         high = 2 * high
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
         if not low < middle < high:
             break  # there is no floating-point number between them
-        if rising_function(middle) < 0:
+        if increasing_function(middle) < 0:
             low = middle
         else:
             high = middle
     return high
 
 
-def binomial_probability(successes: int, trials: int, share: float) -> float:
-    """Return the probability of exactly so many successes in independent trials: `(1, 2, 0.5)` gives 0.5.
-
-    Each trial is a success with the probability `share`.
-    """
-    if share in (0.0, 1.0):
-        is_certain = successes == trials * share
+def binomial_probability(successes: int, trials: int, success_probability: float) -> float:
+    """Return the binomial probability of a number of successes: `binomial_probability(1, 2, 0.5)` is 0.5."""
+    if success_probability in (0.0, 1.0):
+        is_certain = successes == trials * success_probability
         return float(is_certain)
-    # As logarithms, since factorials of large numbers cannot be represented.
+    # Logarithms are used because factorials of large numbers cannot be represented.
     failures = trials - successes
-    log_ways = math.lgamma(trials + 1) - math.lgamma(successes + 1) - math.lgamma(failures + 1)
-    return math.exp(log_ways + successes * math.log(share) + failures * math.log1p(-share))
+    log_coefficient = math.lgamma(trials + 1) - math.lgamma(successes + 1) - math.lgamma(failures + 1)
+    log_of_successes = successes * math.log(success_probability)
+    log_of_failures = failures * math.log1p(-success_probability)
+    return math.exp(log_coefficient + log_of_successes + log_of_failures)

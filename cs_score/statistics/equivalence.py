@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from cs_score.base.runtime import Late
 from cs_score.measures.registry import Ratio
-from cs_score.statistics.arithmetic import contributions, possible_rounding
+from cs_score.statistics.arithmetic import possible_rounding, unit_contributions
 from cs_score.statistics.distributions import normal_tail, t_tail
 from cs_score.statistics.options import TestOfEquivalence
 
@@ -74,7 +74,7 @@ def equivalence_test(first: Ratio, second: Ratio, margin: float, *, can_be_binar
         )
         return EquivalenceTest("score", p)
 
-    shares = contributions(first, second)
+    shares = unit_contributions(first, second)
     if shares is None:
         return EquivalenceTest("t", None, UNDEFINED)
     units = len(shares)
@@ -104,9 +104,9 @@ def t_equivalence_p(difference: float, deviation: float, units: int, margin: flo
     `difference` is the mean of the units' differences, `deviation` their standard deviation.
     """
     standard_error = deviation / math.sqrt(units)
-    freedom = units - 1
-    p_second_is_worse = t_tail((margin + difference) / standard_error, freedom)
-    p_first_is_worse = t_tail((margin - difference) / standard_error, freedom)
+    degrees_of_freedom = units - 1
+    p_second_is_worse = t_tail((margin + difference) / standard_error, degrees_of_freedom)
+    p_first_is_worse = t_tail((margin - difference) / standard_error, degrees_of_freedom)
     return max(p_second_is_worse, p_first_is_worse)
 
 

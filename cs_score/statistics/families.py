@@ -34,8 +34,8 @@ from cs_score.base.records import Record
 from cs_score.base.runtime import Late
 from cs_score.measures.registry import Ratio
 from cs_score.statistics.arithmetic import Floats, divide, possible_rounding
-from cs_score.statistics.draws import all_swaps, digit_sums, permuted_sums, swap_flags
-from cs_score.statistics.options import Family, PairedTest, Resampling, is_enumerated, monte_carlo_p_value
+from cs_score.statistics.draws import all_exchanges, permuted_digit_sums, random_exchanges, resampled_digit_sums
+from cs_score.statistics.options import Family, PairedTest, Resampling, can_make_all_exchanges, monte_carlo_p_value
 from cs_score.statistics.resampling import ResampledSystems
 
 if TYPE_CHECKING:
@@ -86,10 +86,10 @@ def near_copies(systems: ResampledSystems, pairs: Sequence[Pair], measure: int =
     Two systems are near-copies if they differ in at most 15 % of the units, without the units in which neither has
     anything (0/0). A system belongs to a group if it is a near-copy of any member. A group has at least two systems.
     """
-    group_by_system = list(range(len(systems.points)))
+    group_by_system = list(range(len(systems.observed_scores)))
     for first, second in pairs:
-        first_ratio = systems.unit_ratio(first, measure)
-        second_ratio = systems.unit_ratio(second, measure)
+        first_ratio = systems.unit_ratios_of(first, measure)
+        second_ratio = systems.unit_ratios_of(second, measure)
         if _are_near_copies(first_ratio, second_ratio):
             # All systems of the second system's group change to the group of the first system.
             joined_group = group_by_system[first]
@@ -138,7 +138,9 @@ def groups_of_copies(
 
 def units_with_content(systems: ResampledSystems) -> list[int]:
     """Return for each measure the number of units that decide something: in which some system is not 0/0."""
-    has_content = (systems.ratios.numerator != 0) | (systems.ratios.denominator != 0)  # (units, systems, measures)
+    has_content = (systems.unit_ratios.numerator != 0) | (
+        systems.unit_ratios.denominator != 0
+    )  # (units, systems, measures)
     some_system_has_content = has_content.any(axis=1)  # (units, measures)
     return [int(count) for count in some_system_has_content.sum(axis=0)]
 
@@ -146,7 +148,7 @@ def units_with_content(systems: ResampledSystems) -> list[int]:
 # ---- Sign flips, and max-T over them
 
 
-class SignFlips(Record):
+class SignFlipTests(Record):
     """The p-values of pairs of systems, made of sign flips.
 
     `flip_count` is the number of sign flips; if `is_exact`, these are all possible ones. `single` has the p-value of
@@ -155,8 +157,8 @@ class SignFlips(Record):
 
     flip_count: int
     is_exact: bool
-    single: PValues
-    max_t: PValues
+    uncorrected: PValues
+    corrected_by_max_t: PValues
 
 
 _CELLS: Final = 1 << 21
@@ -166,30 +168,30 @@ _FEWEST_ROWS: Final = 32
 """Resamples below which the overhead of each step counts more than memory."""
 
 
-def sign_flip_tests(systems: ResampledSystems, pairs: Sequence[Pair], *, with_max_t: bool = False) -> SignFlips:
+def sign_flip_tests(systems: ResampledSystems, pairs: Sequence[Pair], *, with_max_t: bool = False) -> SignFlipTests:
     """Return the p-values of pairs of systems by the randomisation test, which exchanges the systems unit by unit.
 
     There are as many random exchanges (sign flips) as the settings say; all 2^units are made instead if they are no
     more. All pairs share them, so that the p-value of a pair does not depend on the other systems. If `with_max_t`,
     there are also p-values that are corrected for the number of pairs.
     """
-    units = systems.units
-    is_exact = is_enumerated(units, systems.settings.resamples)
+    units = systems.unit_count
+    is_exact = can_make_all_exchanges(units, systems.settings.resamples)
     if is_exact:
         flip_count = 2**units
-        draws = all_swaps(units)
+        draws = all_exchanges(units)
     else:
         flip_count = systems.settings.resamples
-        draws = swap_flags(systems.settings.seed, units, flip_count)
+        draws = random_exchanges(systems.settings.seed, units, flip_count)
     observed = _observed_differences(systems, pairs)  # (pairs, measures)
     extreme_counts = np.zeros(observed.shape, dtype=np.int64)
     max_t = None
     if with_max_t:
-        max_t = _MaxT(observed, _scales(systems.ratios, pairs))
+        max_t = _MaxT(observed, _scales(systems.unit_ratios, pairs))
 
     # Each flip is counted as extreme or not, some flips at a time so that memory suffices.
     rows_at_once = max(_FEWEST_ROWS, _CELLS // observed.size)
-    for sums in digit_sums(systems.statistics, draws):
+    for sums in resampled_digit_sums(systems.statistics, draws):
         for start in range(0, len(sums), rows_at_once):
             differences = _flipped_differences(systems, pairs, sums[start : start + rows_at_once])
             is_extreme = differences >= observed[..., np.newaxis]  # (pairs, measures, resamples)
@@ -197,11 +199,11 @@ def sign_flip_tests(systems: ResampledSystems, pairs: Sequence[Pair], *, with_ma
             if max_t is not None:
                 max_t.count_extremes(differences)
 
-    return SignFlips(
+    return SignFlipTests(
         flip_count=flip_count,
         is_exact=is_exact,
-        single=_p_values(extreme_counts, flip_count, is_exact=is_exact),
-        max_t=[] if max_t is None else max_t.p_values(flip_count, is_exact=is_exact),
+        uncorrected=_p_values(extreme_counts, flip_count, is_exact=is_exact),
+        corrected_by_max_t=[] if max_t is None else max_t.p_values(flip_count, is_exact=is_exact),
     )
 
 
@@ -213,8 +215,8 @@ def _observed_differences(systems: ResampledSystems, pairs: Sequence[Pair]) -> F
     """
     first_systems = [first for first, _ in pairs]
     second_systems = [second for _, second in pairs]
-    first_scores = systems.points[first_systems]  # (pairs, measures)
-    second_scores = systems.points[second_systems]
+    first_scores = systems.observed_scores[first_systems]  # (pairs, measures)
+    second_scores = systems.observed_scores[second_systems]
     return np.asarray(np.abs(first_scores - second_scores) - possible_rounding(first_scores, second_scores))
 
 
@@ -225,12 +227,12 @@ def _flipped_differences(systems: ResampledSystems, pairs: Sequence[Pair], swapp
     resample. A system then has its own rows of all other units, and the rows of the other system of these.
     """
     unswapped = systems.statistics.total_digit_sums() - swapped
-    differences: Floats = np.empty((len(pairs), systems.points.shape[1], len(swapped)))
+    differences: Floats = np.empty((len(pairs), systems.observed_scores.shape[1], len(swapped)))
     for place, (first, second) in enumerate(pairs):
         first_sums = unswapped[:, first] + swapped[:, second]
         second_sums = unswapped[:, second] + swapped[:, first]
         sums_of_pair = np.stack([first_sums, second_sums])  # one call of the formula takes less time than two
-        first_scores, second_scores = systems.scores(sums_of_pair)  # (resamples, measures) each
+        first_scores, second_scores = systems.scores_of_digit_sums(sums_of_pair)  # (resamples, measures) each
         np.abs(first_scores - second_scores, out=differences[place].T)
     return differences
 
@@ -238,9 +240,9 @@ def _flipped_differences(systems: ResampledSystems, pairs: Sequence[Pair], swapp
 def _scales(ratios: Ratio, pairs: Sequence[Pair]) -> Floats:
     """Return the scale of each pair's difference, by which max-T divides it: (pairs, measures).
 
-    It is the root of the sum of the squared contributions of the units to the difference, as in
-    `arithmetic.contributions`; but a score of 0/0 is 0 here. The scale is 0 if the two systems differ in no unit by
-    more than rounding. `ratios` has the numerators and denominators (units, systems, measures).
+    The scale is the square root of the sum of the squared contributions of the units to the difference, which
+    `arithmetic.unit_contributions` defines. A score of 0/0 counts as 0 here. The scale is 0 if the systems differ in no
+    unit by more than rounding. `ratios` has the numerators and denominators (units, systems, measures).
     """
     x = ratios.numerator
     y = ratios.denominator
@@ -427,11 +429,11 @@ def _hsd_p_values(systems: ResampledSystems, pairs: Sequence[Pair], permutations
     observed = _observed_differences(systems, pairs)
     extreme_counts = np.zeros(observed.shape, dtype=np.int64)
     baseline = None
-    if len(pairs) < math.comb(len(systems.points), 2):
+    if len(pairs) < math.comb(len(systems.observed_scores), 2):
         baseline, _ = pairs[0]  # the family is not all pairs: each pair has the baseline first
     seed = None if is_exact else systems.settings.seed
-    for sums in permuted_sums(systems.statistics, permutations, seed):
-        scores = systems.scores(sums)  # (some permutations, systems, measures)
+    for sums in permuted_digit_sums(systems.statistics, permutations, seed):
+        scores = systems.scores_of_digit_sums(sums)  # (some permutations, systems, measures)
         largest_differences = _largest_differences(scores, baseline)
         largest_differences.sort(axis=0)
         for measure in range(observed.shape[1]):
@@ -465,7 +467,7 @@ class FamilyTests(Record):
     p: PValues
     p_adjusted: PValues
 
-    def adjusted(self, measure: int = 0) -> dict[frozenset[int], float]:
+    def adjusted_p_by_pair(self, measure: int = 0) -> dict[frozenset[int], float]:
         """Return the corrected p-values under a measure by pair: `{frozenset({0, 1}): 0.03}` for systems 0 and 1."""
         p_by_pair = {}
         for pair, p in zip(self.pairs, self.p_adjusted[measure]):
@@ -473,17 +475,17 @@ class FamilyTests(Record):
         return p_by_pair
 
 
-def family_tests(systems: ResampledSystems, pairs: Sequence[Pair], *, has_signs: bool = False) -> FamilyTests:
+def family_tests(systems: ResampledSystems, pairs: Sequence[Pair], *, with_sign_test: bool = False) -> FamilyTests:
     """Test all pairs of a family under each measure, and return their p-values, also corrected for their number.
 
-    With `has_signs` two systems whose units are all right or wrong are compared by the exact sign test. All others are
-    compared by the randomisation test.
+    If `with_sign_test`, two systems whose units are all right or wrong are compared by the exact sign test. All other
+    systems are compared by the randomisation test.
     """
     settings = systems.settings
     test: PairedTest = "randomisation"
     flips = None
-    is_single_pair = len(systems.points) == 2
-    if has_signs and is_single_pair and not settings.clusters:
+    is_single_pair = len(systems.observed_scores) == 2
+    if with_sign_test and is_single_pair and not settings.clusters:
         flips = _sign_test_of_pair(systems)
     if flips is not None:
         test = "sign"
@@ -494,25 +496,25 @@ def family_tests(systems: ResampledSystems, pairs: Sequence[Pair], *, has_signs:
         correction=settings.correction_in_force,
         pairs=len(pairs),
         permutations=corrected.resample_count,
-        clusters=systems.units if settings.clusters else None,
-        systems=len(systems.points),
+        clusters=systems.unit_count if settings.clusters else None,
+        systems=len(systems.observed_scores),
         test=test,
         exact=corrected.is_exact,
         baseline=settings.baseline,
     )
-    return FamilyTests(family=family, pairs=pairs, p=flips.single, p_adjusted=corrected.p_values)
+    return FamilyTests(family=family, pairs=pairs, p=flips.uncorrected, p_adjusted=corrected.p_values)
 
 
-def _sign_test_of_pair(systems: ResampledSystems) -> SignFlips | None:
+def _sign_test_of_pair(systems: ResampledSystems) -> SignFlipTests | None:
     """Return the p-values of the exact sign test of two systems; no sign flips are made for them.
 
     Returns None unless all units are right or wrong.
     """
-    p_values = sign_test_p_values(systems.ratios)
+    p_values = sign_test_p_values(systems.unit_ratios)
     if p_values is None:
         return None
     p_by_measure = [[p] for p in p_values]  # by measure and pair, of which there is one
-    return SignFlips(flip_count=0, is_exact=True, single=p_by_measure, max_t=p_by_measure)
+    return SignFlipTests(flip_count=0, is_exact=True, uncorrected=p_by_measure, corrected_by_max_t=p_by_measure)
 
 
 class _Corrected(NamedTuple):
@@ -526,7 +528,7 @@ class _Corrected(NamedTuple):
     is_exact: bool
 
 
-def _correct_for_pairs(systems: ResampledSystems, pairs: Sequence[Pair], flips: SignFlips) -> _Corrected:
+def _correct_for_pairs(systems: ResampledSystems, pairs: Sequence[Pair], flips: SignFlipTests) -> _Corrected:
     """Return the p-values of a family by measure and pair, corrected as the settings of the systems say.
 
     `flips` has the p-values before correction. HSD does not use them: it makes permutations of its own.
@@ -535,21 +537,21 @@ def _correct_for_pairs(systems: ResampledSystems, pairs: Sequence[Pair], flips: 
     if correction == "hsd":
         return _correct_by_hsd(systems, pairs)
     if correction == "maxt":
-        p_values = flips.max_t
+        p_values = flips.corrected_by_max_t
     elif correction == "holm":
-        p_values = [holm(p_of_pairs) for p_of_pairs in flips.single]
+        p_values = [holm(p_of_pairs) for p_of_pairs in flips.uncorrected]
     else:
-        p_values = flips.single
+        p_values = flips.uncorrected
     return _Corrected(p_values, flips.flip_count, flips.is_exact)
 
 
 def _correct_by_hsd(systems: ResampledSystems, pairs: Sequence[Pair]) -> _Corrected:
     """Return the p-values of HSD, from all permutations of the systems in each unit if these are few enough."""
     resamples = systems.settings.resamples
-    permutations_of_unit = math.factorial(len(systems.points))
+    permutations_of_unit = math.factorial(len(systems.observed_scores))
     # Compared as logarithms: for many units the number itself has thousands of digits. The addend covers rounding.
-    log_of_all_permutations = systems.units * math.log(permutations_of_unit)
+    log_of_all_permutations = systems.unit_count * math.log(permutations_of_unit)
     is_exact = log_of_all_permutations <= math.log(resamples) + 1e-9
-    permutations = permutations_of_unit**systems.units if is_exact else resamples
+    permutations = permutations_of_unit**systems.unit_count if is_exact else resamples
     p_values = _hsd_p_values(systems, pairs, permutations, is_exact=is_exact)
     return _Corrected(p_values, permutations, is_exact)

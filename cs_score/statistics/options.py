@@ -1,6 +1,6 @@
 """Settings of resampling, families of tests, and the notes that readers must see beside the numbers.
 
-Settings are checked here, and notes are written here. Importing this module does not load numpy.
+This module checks settings and writes notes. Importing it does not load numpy.
 """
 
 from __future__ import annotations
@@ -29,21 +29,21 @@ INTERVAL_METHODS: Final[tuple[str, ...]] = get_args(IntervalMethod)
 CORRECTIONS: Final[tuple[str, ...]] = get_args(Correction)
 
 USUAL_CORRECTION: Final = "maxt"
-"""The correction of a family of tests unless one is named."""
+"""The correction of a family of tests if the user names none."""
 
 DEFAULT_RESAMPLES: Final = 10_000
 
 MANY_RESAMPLES: Final = 100_000
-"""Resamples above which somebody has to say --force: limits are exact to less than a hundredth of the score's error."""
+"""More resamples need the option --force. With so many, limits are exact to a hundredth of the standard error."""
 
 LEAST_CONFIDENCE: Final = 50.0
-"""The lowest confidence in percent; an interval with less would say hardly anything."""
+"""The lowest confidence in percent. An interval with less confidence would say hardly anything."""
 
 MOST_CONFIDENCE: Final = 99.99
-"""The highest confidence in percent; more would take too many resamples."""
+"""The highest confidence in percent. A higher one would need too many resamples."""
 
-FEW: Final = 20
-"""The number of units below which the limits of the bootstrap are too narrow to be relied on."""
+FEWEST_RELIABLE_UNITS: Final = 20
+"""With fewer units the limits of the bootstrap are too narrow to be reliable."""
 
 
 class Resampling(Record):
@@ -72,7 +72,7 @@ class Resampling(Record):
         # A checked value replaces the value that was given: it may be a number of numpy, which JSON cannot print.
         force_setattr(self, "resamples", _whole_number(self.resamples, "the number of resamples", at_least=1))
         force_setattr(self, "seed", _whole_number(self.seed, "the seed", at_least=0))
-        force_setattr(self, "confidence", _percentage(self.confidence))
+        force_setattr(self, "confidence", _checked_confidence(self.confidence))
         if self.method and self.method not in INTERVAL_METHODS:
             raise UsageError(f"no interval method called {self.method}; there are {', '.join(INTERVAL_METHODS)}")
         if self.correction and self.correction not in CORRECTIONS:
@@ -80,67 +80,71 @@ class Resampling(Record):
 
     @property
     def level(self) -> float:
-        """The probability left outside an interval, and the level of the tests: 0.05 for a confidence of 95 %."""
+        """The significance level of the tests, and the share outside an interval: 0.05 for a confidence of 95 %."""
         return round(1 - self.confidence / 100, 12)  # 0.001, not 0.00099999..., for 99.9
 
     @property
     def correction_in_force(self) -> Correction:
-        """The correction that was named, or max-T if none was."""
+        """The correction of a family of tests: the one that the user named, by default max-T (`"maxt"`)."""
         return self.correction or USUAL_CORRECTION
 
-    def for_units(self, units: Sequence[str], *, has_differences: bool = False) -> SettledResampling:
-        """Return the settings with the methods that fit these units, and how the units are drawn in clusters.
+    def for_units(self, units: Sequence[str], *, has_differences: bool = False) -> ResamplingOfUnits:
+        """Return the settings with the interval methods that suit these units, and how the units are drawn in clusters.
 
-        If no method was named, intervals are percentile intervals, but below 20 units BCa intervals; then those of
-        differences between systems (`has_differences`) are paired t intervals. `units` are the ids of the units. Raises
-        InputError for units without a cluster.
+        If the user named no method, intervals are percentile intervals for 20 or more units. For fewer units they are
+        BCa intervals, and those of differences between systems, which exist if `has_differences`, are paired t
+        intervals. `units` are the ids of the units. Raises InputError if a unit has no cluster.
         """
-        design = None
+        cluster_design = None
         if self.clusters:
-            design = self.clusters.design(units)
+            cluster_design = self.clusters.design(units)
         settings = self
-        if design is None:
-            settings = replace(settings, clusters=UNSET)  # units are drawn singly
+        if cluster_design is None:
+            settings = replace(settings, clusters=UNSET)  # units are drawn individually
         if self.method:
-            return SettledResampling(settings, design)
+            return ResamplingOfUnits(settings, cluster_design)
 
-        drawn_count = len(units) if design is None else sum(design.strata)
-        if drawn_count >= FEW:
+        drawn_count = len(units) if cluster_design is None else cluster_design.cluster_count
+        if drawn_count >= FEWEST_RELIABLE_UNITS:
             settings = replace(settings, method="percentile")
         elif has_differences:
             settings = replace(settings, method="bca", differences="t")
         else:
             settings = replace(settings, method="bca", differences=UNSET)
-        return SettledResampling(settings, design)
+        return ResamplingOfUnits(settings, cluster_design)
 
-    def enough_for(self, pairs: int, most: int) -> Resampling:
-        """Return the settings with enough resamples for tests of so many pairs, if their number may grow.
+    def with_enough_resamples(self, pair_count: int, most_resamples: int) -> Resampling:
+        """Return the settings with enough resamples to find significant differences among so many pairs of systems.
 
-        With N resamples the smallest p-value that Holm's correction leaves is pairs / (N + 1). The number of resamples
-        grows until this is at most the level, but not above `most`.
+        With N resamples the smallest p-value that is possible after Holm's correction is pair_count / (N + 1). The
+        number of resamples is raised until this is at most the level, but not above `most_resamples`. It stays as it is
+        if the user named it.
         """
         if not self.can_grow:
             return replace(self, can_grow=UNSET)
-        needed_resamples = min(math.ceil(pairs / self.level), most)
+        needed_resamples = min(math.ceil(pair_count / self.level), most_resamples)
         return replace(self, resamples=max(self.resamples, needed_resamples), can_grow=UNSET)
 
     def as_json(self) -> dict[str, object]:
-        """Return the settings by name, in the form in which the origin of a result records its options."""
+        """Return the settings by name, as the document of a result records them: `{"resamples": 10000, ...}`."""
         return {name: value for name, value in to_builtins(self).items() if name != "can_grow"}
 
 
-class SettledResampling(NamedTuple):
-    """Settings that fit certain units, and how these are drawn in clusters: None if each unit is drawn singly."""
+class ResamplingOfUnits(NamedTuple):
+    """The settings of resampling for certain units, and how these are drawn in clusters.
+
+    `cluster_design` is None if each unit is drawn individually.
+    """
 
     settings: Resampling
-    design: ClusterDesign | None
+    cluster_design: ClusterDesign | None
 
 
 def _whole_number(value: object, name: str, *, at_least: int) -> int:
-    """Return a setting that is a whole number as int.
+    """Return the value of a setting as an int.
 
-    Raises UsageError for another value or a smaller number. `name` is the name of the setting in the message: `the
-    seed`.
+    Raises UsageError if the value is not a whole number, or is smaller than `at_least`. `name` is the name of the
+    setting in the message: `the seed`.
     """
     number = None
     if not isinstance(value, bool):
@@ -151,10 +155,11 @@ def _whole_number(value: object, name: str, *, at_least: int) -> int:
     return number
 
 
-def _percentage(value: object) -> float:
-    """Return a confidence from 50 to 99.99 as float.
+def _checked_confidence(value: object) -> float:
+    """Return a confidence in percent as a float.
 
-    Raises UsageError for another value. The message suggests a likely value: 95 for 0.95, 0.05 and 5.
+    Raises UsageError if the value is not a number from 50 to 99.99. The message suggests the value that was probably
+    meant: 95 for 0.95, 0.05 and 5.
     """
     number = math.nan
     if not isinstance(value, (bool, str)):
@@ -163,7 +168,7 @@ def _percentage(value: object) -> float:
     if LEAST_CONFIDENCE <= number <= MOST_CONFIDENCE:
         return number
 
-    # The confidence that is meant, if the value is one as a probability, or a level.
+    # The confidence in percent if the value is a probability, a significance level, or such a level in percent.
     if_probability = round(100 * number, 10)
     if_level = round(100 - 100 * number, 10)
     if_level_in_percent = round(100 - number, 10)
@@ -175,11 +180,11 @@ def _percentage(value: object) -> float:
     raise UsageError(f"the confidence is a percentage from 50 to 99.99, not {value}{hint}")
 
 
-def too_many_resamples(option: str, remedy: str) -> str:
-    """Return the message that so many resamples are refused.
+def message_on_many_resamples(option: str, remedy: str) -> str:
+    """Return the error message for a number of resamples above `MANY_RESAMPLES`.
 
-    `option` is the option or argument as the user wrote it (`--bootstrap 1000000`), `remedy` the option with which they
-    are made nevertheless (`--force`).
+    `option` is the option or argument as the user wrote it: `--bootstrap 1000000`. `remedy` is the option that allows
+    so many resamples: `--force`.
     """
     return (
         f"{option}: more than {MANY_RESAMPLES} resamples take much time and memory and say no more of the test set; to "
@@ -188,7 +193,7 @@ def too_many_resamples(option: str, remedy: str) -> str:
 
 
 def limits_in_words(settings: Resampling, units: int) -> str:
-    """Return how limits of scores were made: `95 % BCa bootstrap limits, 10,000 resamples of 12 claims, seed 0`."""
+    """Return how limits of scores were computed: `95 % BCa bootstrap limits, 10,000 resamples of 12 claims, seed 0`."""
     method = "BCa" if settings.method == "bca" else settings.method
     resamples = number_with_noun(settings.resamples, "resample")
     units_text = number_with_noun(units, settings.unit)
@@ -200,11 +205,13 @@ def limits_in_words(settings: Resampling, units: int) -> str:
 
 
 def difference_limits_in_words(settings: Resampling, units: int) -> str:
-    """Return how limits of differences were made: `95 % paired t limits from what each of 12 claims contributes`.
+    """Return how the limits of differences were computed.
 
-    From 20 units on they are made in the same way as the limits of scores.
+    This is `95 % paired t limits from what each of 12 claims contributes` for paired t intervals. Other limits of
+    differences are computed like those of scores, and described like them.
     """
-    if not settings.differences:
+    has_t_intervals = settings.differences == "t"
+    if not has_t_intervals:
         return limits_in_words(settings, units)
     units_text = number_with_noun(units, settings.unit)
     return f"{settings.confidence:g} % paired t limits from what each of {units_text} contributes"
@@ -214,19 +221,21 @@ def difference_limits_in_words(settings: Resampling, units: int) -> str:
 
 
 def monte_carlo_p_value(extreme_count: int, resamples: int) -> float:
-    """Return the p-value if so many of the random resamples are extreme: (1 + extreme) / (1 + resamples).
+    """Return the p-value of a test by random resamples: (1 + extreme_count) / (1 + resamples).
 
-    It is never 0: `monte_carlo_p_value(0, 99)` gives 0.01.
+    `extreme_count` of the resamples are at least as extreme as the observed result. The p-value is never 0:
+    `monte_carlo_p_value(0, 99)` gives 0.01.
     """
     return (1 + extreme_count) / (1 + resamples)
 
 
-def is_enumerated(units: int, resamples: int) -> bool:
-    """Return whether a randomisation test makes each of the 2^units possible exchanges of two systems once.
+def can_make_all_exchanges(unit_count: int, resamples: int) -> bool:
+    """Return whether there are at most `resamples` ways to exchange two systems in some of their units.
 
-    It does so if these are at most `resamples`; otherwise it makes so many exchanges at random.
+    There are 2^unit_count ways. If they are few enough, a randomisation test makes each exchange once. Otherwise it
+    makes `resamples` random exchanges.
     """
-    return units < resamples.bit_length()  # 2^units <= resamples
+    return unit_count < resamples.bit_length()  # 2^unit_count <= resamples
 
 
 class Family(Record):
@@ -246,8 +255,8 @@ class Family(Record):
     exact: bool
     baseline: str | UnsetType = UNSET
 
-    def words(self, measure: str) -> str:
-        """Return the family in words: `max-T over 20 systems, 190 pairs, 10,000 sign flips, SF-AP`."""
+    def in_words(self, measure: str) -> str:
+        """Return a description of the family: `max-T over 20 systems, 190 pairs, 10,000 sign flips, SF-AP`."""
         systems = number_with_noun(self.systems, "system")
         pairs = number_with_noun(self.pairs, "pair")
         if self.baseline:
@@ -267,9 +276,9 @@ class Family(Record):
 
     @property
     def test_in_words(self) -> str:
-        """The test that decides whether two systems differ, as a sentence names it: `the randomisation test`, `HSD`.
+        """The name of the test that decides whether two systems differ: `the randomisation test`.
 
-        For several pairs it is the name of the correction: `Holm's correction`.
+        For several pairs it is the name of the correction: `Holm's correction`, `HSD`.
         """
         if self.correction == "hsd":
             return "HSD"
@@ -280,15 +289,16 @@ class Family(Record):
             return f"{test}, uncorrected"
         return _CORRECTION_NAMES[self.correction]
 
-    def smallest_p(self, units: int) -> float:
-        """Return the smallest p-value that any result could have had, given the number of units that are not 0/0.
+    def smallest_p(self, unit_count: int) -> float:
+        """Return the smallest p-value that any result on so many units could have had.
 
-        The units with 0/0 change nothing. Let r be the number of ways to exchange the systems in one unit: 2 for a
-        pair, n! for n systems. Of all r^units exchanges at least r are as extreme as the observed result: the same
-        exchange is made in all units. So the share of extreme ones is at least r^(1 - units).
+        `unit_count` does not include units with 0/0, which change nothing. Let r be the number of ways to exchange the
+        systems in one unit: 2 for a pair, n! for n systems. Of all r^unit_count exchanges at least r are as extreme as
+        the observed result, namely those that exchange the systems in the same way in all units. The share of extreme
+        exchanges is therefore at least r^(1 - unit_count).
         """
-        ways = math.factorial(self.systems) if self.correction == "hsd" else 2
-        smallest_share = min(1.0, float(ways) ** (1 - units))
+        exchanges_per_unit = math.factorial(self.systems) if self.correction == "hsd" else 2
+        smallest_share = min(1.0, float(exchanges_per_unit) ** (1 - unit_count))
         smallest_p = smallest_share
         if not self.exact:
             smallest_p = max(smallest_share, monte_carlo_p_value(0, self.permutations))
@@ -317,12 +327,12 @@ class Note(Record):
 ONE_UNIT: Final = Note("ONE_UNIT", "one unit only: nothing to resample")
 ONE_RESAMPLE: Final = Note("ONE_RESAMPLE", "one resample only: the limits are its score")
 ALL_EQUAL: Final = Note("ALL_EQUAL", "every resample gives the same score")
-OUTSIDE: Final = Note(
+BCA_UNDEFINED: Final = Note(
     "BCA_UNDEFINED", "BCa is undefined where all resamples lie on one side of the score: percentile limits"
 )
 
 _MOST_NAMED: Final = 5
-"""The most pairs that a note names; of others it says how many there are."""
+"""The largest number of pairs that a note names. It only counts the others."""
 
 
 def note_sentences(notes: Iterable[Note]) -> list[str]:
@@ -330,45 +340,52 @@ def note_sentences(notes: Iterable[Note]) -> list[str]:
     return [f"Note: {note.text}." for note in notes]
 
 
-def note_on_faultless_score(score: float, units: int, resampling: Resampling) -> Note:
-    """Return the note on a score of 1 or 0: which share of all such units may be different nevertheless.
+def note_on_faultless_score(score: float, unit_count: int, resampling: Resampling) -> Note:
+    """Return the note on a score of 1 or 0, which says how large a share of exceptions is still plausible.
 
-    The bootstrap interval of such a score has no width. But if a share s of all units were exceptions, n units would
-    include none of them with the probability (1 - s)^n. It is at least the level for s up to 1 - level^(1/n); at 95 %
-    confidence that is the rule of three, s < 3 / n.
+    The bootstrap interval of such a score has no width. But if a share s of all possible units were exceptions, a
+    sample of n units would include none of them with the probability (1 - s)^n. This probability is at least the level
+    if s is at most 1 - level^(1/n). At 95 % confidence this is the rule of three, s < 3 / n.
     """
-    largest_share = 1 - resampling.level ** (1 / units)
+    largest_share = 1 - resampling.level ** (1 / unit_count)
     finding = "no error" if score else "nothing right"
     exception = "an error" if score else "something right"
     text = (
-        f"{finding} in {number_with_noun(units, 'unit')}: at {resampling.confidence:g} % confidence up to "
+        f"{finding} in {number_with_noun(unit_count, 'unit')}: at {resampling.confidence:g} % confidence up to "
         f"{100 * largest_share:.2g} % of such units have {exception}"
     )
     return Note("RULE_OF_THREE", text)
 
 
-def notes_on_intervals(units: int, resampling: Resampling, design: ClusterDesign | None = None) -> tuple[Note, ...]:
-    """Return the notes that hold for all intervals from so many units: on clusters, few units and few resamples.
+def notes_on_intervals(
+    unit_count: int, resampling: Resampling, cluster_design: ClusterDesign | None = None
+) -> tuple[Note, ...]:
+    """Return the notes that apply to all intervals: on clusters, on few units and on few resamples.
 
-    `design` says how the units are drawn in clusters: None if they are drawn singly.
+    `cluster_design` describes how the units are drawn in clusters. It is None if they are drawn individually.
     """
     notes = []
-    drawn_count = units
+    drawn_count = unit_count
     noun = "unit"
-    if design is not None:
-        drawn_count = sum(design.strata)
+    if cluster_design is not None:
+        drawn_count = cluster_design.cluster_count
         noun = "cluster"
-        text = f"{number_with_noun(units, 'unit')} in {drawn_count:,} clusters, which are drawn as a whole"
-        if len(design.strata) > 1:
-            text += f", within {len(design.strata)} strata"
+        text = f"{number_with_noun(unit_count, 'unit')} in {drawn_count:,} clusters, which are drawn as a whole"
+        stratum_count = len(cluster_design.clusters_per_stratum)
+        if stratum_count > 1:
+            text += f", within {stratum_count} strata"
         notes.append(Note("CLUSTERS", text))
 
-    if drawn_count < FEW:
+    if drawn_count < FEWEST_RELIABLE_UNITS:
         limits = "the bootstrap's limits of scores" if resampling.differences else "the bootstrap's limits"
-        text = f"{number_with_noun(drawn_count, noun)} only: below {FEW} {limits} are too narrow, a hint at most"
+        text = (
+            f"{number_with_noun(drawn_count, noun)} only: below {FEWEST_RELIABLE_UNITS} {limits} are too narrow, "
+            "a hint at most"
+        )
         notes.append(Note("FEW_UNITS", text))
 
-    # At least one resample must lie beyond each limit: N + 1 >= 2 / level. Rounded, since 2 / 0.001 may not be whole.
+    # At least one resample must lie beyond each limit: N + 1 >= 2 / level. The quotient is rounded first, because
+    # 2 / 0.001 may not be a whole number.
     fewest_resamples = math.ceil(round(2 / resampling.level, 6)) - 1
     if resampling.resamples < fewest_resamples:
         text = (
@@ -379,26 +396,27 @@ def notes_on_intervals(units: int, resampling: Resampling, design: ClusterDesign
     return tuple(notes)
 
 
-def note_on_no_significance(family: Family, units: int, level: float) -> tuple[Note, ...]:
-    """Return a note if no p-value of a family could have been at most the level after correction; otherwise no note.
+def note_on_no_significance(family: Family, unit_count: int, level: float) -> tuple[Note, ...]:
+    """Return a note if no difference could have been significant in a family of tests, however large it was.
 
-    `units` is the number of units that are not 0/0: the others cannot decide anything.
+    This is the case if the smallest possible p-value is above the level; otherwise the result is empty. `unit_count`
+    is the number of units that are not 0/0, since the others do not affect a test.
     """
-    smallest_p = family.smallest_p(units)
+    smallest_p = family.smallest_p(unit_count)
     if smallest_p <= level:
         return ()
 
-    # More resamples help unless the units are too few: they limit p, or all their exchanges are made anyhow.
+    # More resamples help unless there are too few units: these limit the p-value, or all exchanges are made already.
     factor = family.pairs if family.correction == "holm" else 1
     enough_resamples = math.ceil(factor / level)
-    smallest_p_of_units = factor * 2.0 ** (1 - units)
-    has_too_few_units = smallest_p_of_units > level or is_enumerated(units, enough_resamples)
+    smallest_p_of_units = factor * 2.0 ** (1 - unit_count)
+    has_too_few_units = smallest_p_of_units > level or can_make_all_exchanges(unit_count, enough_resamples)
     if not has_too_few_units:
         remedy = f"that takes {enough_resamples} resamples (--bootstrap {enough_resamples})"
-    elif units == 1:
+    elif unit_count == 1:
         remedy = "1 unit that holds anything is too few for that, whatever the number of resamples"
     else:
-        remedy = f"{units:,} units that hold anything are too few for that, whatever the number of resamples"
+        remedy = f"{unit_count:,} units that hold anything are too few for that, whatever the number of resamples"
 
     smallest_in_words = f"{smallest_p / factor:.3g}"
     if factor > 1:
@@ -411,9 +429,9 @@ def note_on_no_significance(family: Family, units: int, level: float) -> tuple[N
 
 
 def note_on_disagreements(pairs: Sequence[str]) -> tuple[Note, ...]:
-    """Return a note that names the pairs of systems whose interval and corrected test disagree; without pairs no note.
+    """Return a note that names the pairs of systems whose interval and corrected test disagree.
 
-    `pairs` has the names of the two systems of each pair: `A and B`.
+    `pairs` has a text for each pair: `A and B`. Without pairs the result is empty.
     """
     if not pairs:
         return ()
@@ -422,7 +440,7 @@ def note_on_disagreements(pairs: Sequence[str]) -> tuple[Note, ...]:
 
 
 def note_on_copies(groups: Iterable[Sequence[str]]) -> tuple[Note, ...]:
-    """Return a note that names the groups of near-copies; without groups no note."""
+    """Return a note that names the groups of systems that are nearly the same. Without groups the result is empty."""
     names = "; ".join([", ".join(group) for group in groups])
     if not names:
         return ()
@@ -430,9 +448,9 @@ def note_on_copies(groups: Iterable[Sequence[str]]) -> tuple[Note, ...]:
 
 
 def note_on_common_units(units: int, dropped: Mapping[str, Sequence[str]]) -> Note:
-    """Return the note that systems were compared on so many units that all of them have, and which units were dropped.
+    """Return the note that systems were compared only on the units that all of them have.
 
-    `dropped` has the ids of the units of each system that were left out.
+    `units` is the number of these units. `dropped` has for each system the ids of its units that were left out.
     """
     dropped_by_systems = []
     for system, ids in dropped.items():

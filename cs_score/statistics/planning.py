@@ -2,7 +2,7 @@
 
 Power is that of the test that a comparison makes of one pair. For units that are right or wrong that is the exact sign
 test (`sign_test`). For all others it is planned by the paired t test of what each unit contributes to a difference
-(`arithmetic.contributions`), times the number of units; the mean of these numbers is the difference of the scores:
+(`arithmetic.unit_contributions`), times the number of units; the mean of these numbers is the difference of the scores:
 
     P(|T| > c),   T noncentral t with shift effect * sqrt(n),   effect = difference / standard deviation of the numbers
 
@@ -26,9 +26,9 @@ from cs_score.base.records import Record, replace
 from cs_score.base.signature import answered_only_lines
 from cs_score.measures.registry import select_names
 from cs_score.statistics.distributions import root_of, t_limit, t_tail
-from cs_score.statistics.options import FEW, Note
+from cs_score.statistics.options import FEWEST_RELIABLE_UNITS, Note
 from cs_score.statistics.results import MeasureComparison, PairedSystems, SystemComparison
-from cs_score.statistics.sign_test import MOST_EXACT, Shares, SignTest, shares_of
+from cs_score.statistics.sign_test import MOST_UNITS_COMPUTED_EXACTLY, OutcomeShares, SignTest, shares_of_outcomes
 
 MOST_UNITS: Final = 1_000_000_000
 """The most units that are planned for; nobody will ever have more."""
@@ -58,9 +58,9 @@ def power_of_t_test(effect: float, units: float, level: float) -> float:
 
 def _power_at_shift(shift: float, units: float, level: float) -> float:
     """Return P(|T| > c), where T is noncentral t with this shift and c the limit of a two-sided test at the level."""
-    freedom = units - 1
-    limit = t_limit(level / 2, freedom)
-    return t_tail(limit, freedom, shift) + t_tail(limit, freedom, -shift)
+    degrees_of_freedom = units - 1
+    limit = t_limit(level / 2, degrees_of_freedom)
+    return t_tail(limit, degrees_of_freedom, shift) + t_tail(limit, degrees_of_freedom, -shift)
 
 
 def effect_for_t_test(units: float, level: float, power: float) -> float:
@@ -115,7 +115,7 @@ class Aim(Record):
             raise UsageError("the standard deviation and the difference are numbers above 0")
 
 
-class TDesign(Record, frozen=True):
+class TTestPowerAnalysis(Record, frozen=True):
     """Two systems whose units are graded, compared by a paired t test.
 
     `standard_deviation` is that of the units' differences; `a` and `b` are the names of the systems, if they have any.
@@ -144,7 +144,7 @@ class TDesign(Record, frozen=True):
         return units_for_t_test(difference / self.standard_deviation, aim.alpha, aim.power)
 
 
-class SignDesign(Record, frozen=True):
+class SignTestPowerAnalysis(Record, frozen=True):
     """Two systems whose units are right or wrong, compared by the exact sign test.
 
     `differing` is the share of units in which they differ. Every difference up to this share is planned for with it;
@@ -161,10 +161,10 @@ class SignDesign(Record, frozen=True):
     def power(self, difference: float, units: int, alpha: float) -> float:
         """Return the probability that the test calls the difference significant.
 
-        For more than `MOST_EXACT` units it is the power of the t test, which is nearly the same.
+        For more than `MOST_UNITS_COMPUTED_EXACTLY` units it is the power of the t test, which is nearly the same.
         """
-        shares = shares_of(difference, self.differing)
-        if units > MOST_EXACT:
+        shares = shares_of_outcomes(difference, self.differing)
+        if units > MOST_UNITS_COMPUTED_EXACTLY:
             return power_of_t_test(_effect(shares), units, alpha)
         return SignTest(shares, alpha).power(units)
 
@@ -188,23 +188,23 @@ class SignDesign(Record, frozen=True):
     def needed_units(self, difference: float, aim: Aim) -> int | None:
         """Return the fewest units that detect the difference with the power of the aim.
 
-        The power of this test sometimes falls as units are added. Therefore the next nine numbers of units must have
-        the power, too. If the exact test takes more than `MOST_EXACT` units, the t test is planned for. Returns None
-        for a difference above 1, and if even `MOST_UNITS` are too few.
+        The power of this test sometimes falls as units are added. Therefore the next nine numbers of units must reach
+        the power, too. If more than `MOST_UNITS_COMPUTED_EXACTLY` units are needed, the number is that of the t test.
+        Returns None if the difference is above 1, or if even `MOST_UNITS` are too few.
         """
         if difference > 1:
             return None
-        shares = shares_of(difference, self.differing)
+        shares = shares_of_outcomes(difference, self.differing)
         units = SignTest(shares, aim.alpha).needed_units(aim.power)
         if units is not None:
             return units
         return units_for_t_test(_effect(shares), aim.alpha, aim.power)
 
 
-Design: TypeAlias = TDesign | SignDesign
+Design: TypeAlias = TTestPowerAnalysis | SignTestPowerAnalysis
 
 
-def _effect(shares: Shares) -> float:
+def _effect(shares: OutcomeShares) -> float:
     """Return the difference of two systems divided by the standard deviation of the units' differences.
 
     `shares` are the shares of units that are won and lost. If all units are won, the effect is infinite.
@@ -398,8 +398,8 @@ def _notes(plan: _Plan, *, is_from_runs: bool) -> Iterator[Note]:
     if units is None:
         return
     units_text = number_with_noun(units, "unit")
-    if units < FEW:
-        text = f"{units_text} only: below {FEW} such a plan is a hint at most"
+    if units < FEWEST_RELIABLE_UNITS:
+        text = f"{units_text} only: below {FEWEST_RELIABLE_UNITS} such a plan is a hint at most"
         if is_from_runs:
             text += ", and how much units differ is hardly known from so few"
         yield Note("FEW_UNITS", text)
@@ -416,7 +416,7 @@ def plan_from_comparison(comparison: SystemComparison, measure: str | None = Non
     compared = _comparison_under(comparison, measure)
     designs = []
     for pair in compared.pairs:
-        design = design_of(pair)
+        design = power_analysis_of(pair)
         if design is not None:
             designs.append(design)
     if not designs:
@@ -443,20 +443,20 @@ def _comparison_under(comparison: SystemComparison, measure: str | None) -> Meas
     return comparison.measures[names.index(name)]
 
 
-def design_of(pair: PairedSystems) -> Design | None:
+def power_analysis_of(pair: PairedSystems) -> Design | None:
     """Return the design of a test of two systems, as a comparison of them found their units to differ.
 
     Returns None if the standard deviation of the units' differences is 0 or does not exist.
     """
     if not pair.standard_deviation:
         return None
-    t_design = TDesign(standard_deviation=pair.standard_deviation, a=pair.a, b=pair.b)
+    t_design = TTestPowerAnalysis(standard_deviation=pair.standard_deviation, a=pair.a, b=pair.b)
     if not pair.are_right_or_wrong:
         return t_design
     if pair.wins is None or pair.losses is None or pair.ties is None:
         return t_design
     differing_count = pair.wins + pair.losses
     unit_count = differing_count + pair.ties
-    return SignDesign(
+    return SignTestPowerAnalysis(
         differing=differing_count / unit_count, standard_deviation=pair.standard_deviation, a=pair.a, b=pair.b
     )

@@ -1,7 +1,8 @@
-"""Systems on the same units, resampled: scores and differences of scores with percentile, BCa or t intervals.
+"""Percentile, BCa and paired t intervals for the scores of systems, and for differences of scores.
 
-BCa's acceleration is estimated by the jackknife (Efron 1987; Efron and Tibshirani 1993, eq. 14.9, 14.14, 14.15).
-Resamples that tie with the point count half, as in scipy. Resamples without a score (0/0) are left out of all of it.
+All systems are scored on the same resamples of the units. The acceleration of BCa is estimated by the jackknife (Efron
+1987; Efron and Tibshirani 1993, eq. 14.9, 14.14, 14.15). As in scipy, resamples with the same score as all units count
+half when its bias is estimated. Resamples without a score (0/0) are left out of all computations.
 Formulas and sources: docs/statistics/intervals-and-tests.md.
 """
 
@@ -16,20 +17,20 @@ from cs_score.base.runtime import Late
 from cs_score.measures.registry import Ratio, SumsFormula
 from cs_score.statistics.arithmetic import (
     Floats,
-    contributions,
     exact_statistics,
     possible_rounding,
     ratios_of,
     scores_of,
+    unit_contributions,
 )
 from cs_score.statistics.distributions import t_limit
-from cs_score.statistics.draws import bootstrap_counts, digit_sums
+from cs_score.statistics.draws import bootstrap_counts, resampled_digit_sums
 from cs_score.statistics.options import (
     ALL_EQUAL,
-    FEW,
+    BCA_UNDEFINED,
+    FEWEST_RELIABLE_UNITS,
     ONE_RESAMPLE,
     ONE_UNIT,
-    OUTSIDE,
     Note,
     Resampling,
     note_on_faultless_score,
@@ -47,15 +48,15 @@ else:
     np, statistics = Late("numpy"), Late("statistics")
 
 MOST_UNDEFINED: Final = 0.2
-"""The share of undefined resamples above which nothing is said from the others."""
+"""If a larger share of the resamples is undefined, the other resamples are not used either."""
 
 
 def defined_resamples(resampled: Floats) -> Floats | None:
-    """Return the resampled scores without the resamples in which a score is undefined (not a number).
+    """Return the resampled scores without the resamples in which the score of any system is undefined.
 
-    `resampled` are the scores (N,) of one system or (systems, N) of several in N resamples. A resample in which the
-    denominator of a score is 0 has no score, which is not the same as a score of 0. Returns None if fewer than 80 % of
-    the resamples are defined.
+    `resampled` has the scores (N,) of one system or (systems, N) of several systems in N resamples. A score is
+    undefined (not a number) if its denominator is 0 in the resample, which is not the same as a score of 0. Returns
+    None if fewer than 80 % of the resamples are defined.
     """
     undefined_scores = np.atleast_2d(np.isnan(resampled))  # (systems, N)
     is_undefined = np.asarray(undefined_scores.any(axis=0))
@@ -71,10 +72,11 @@ def defined_resamples(resampled: Floats) -> Floats | None:
 
 
 class ResampledSystems:
-    """Systems on the same units: their scores, the scores in resamples of the units, and intervals made of these.
+    """Systems on the same units: their scores on all units and in bootstrap resamples, and intervals of the scores.
 
-    `settings` are the settings that hold for these units, and `units` is the number of units that are drawn: that of
-    the clusters if units are drawn in clusters. `notes` hold for all intervals.
+    `settings` are the settings of resampling, completed for these units, and `formula` computes the scores from sums of
+    `statistics`. `unit_count` is the number of units that a resample draws, or of clusters if units are drawn in
+    clusters. `notes` apply to all intervals.
     """
 
     def __init__(
@@ -84,156 +86,168 @@ class ResampledSystems:
         resampling: Resampling | None = None,
         ids: Sequence[str] = (),
     ) -> None:
-        """Take the statistics of systems, and settle how their units are drawn; resamples are drawn when needed.
+        """Store the statistics of the systems, and choose the interval methods that suit the number of units.
 
-        `matrices` has the statistics (units, k) of each system, and `formula` makes the scores of their sums.
-        `resampling` are the settings, the usual ones unless given. `ids` are the ids of the units; only settings with
-        clusters need them.
+        `matrices` has the statistics (units, k) of each system, and `formula` computes the scores from the sums of the
+        k statistics. `resampling` has the settings; the default is `Resampling()`. `ids` are the ids of the units,
+        which are only needed if the settings have clusters. Resamples are drawn when they are first used.
 
-        Raises InputError if there is no unit, a unit has no cluster or a statistic is not a finite number.
+        Raises InputError if there is no unit, if a unit has no cluster, or if a statistic is not a finite number.
         """
         if not ids:
-            unit_count = len(np.asarray(matrices[0]))
-            ids = [""] * unit_count
+            row_count = len(np.asarray(matrices[0]))
+            ids = [""] * row_count
         if resampling is None:
             resampling = Resampling()
-        draw_settings = resampling.for_units(ids, has_differences=len(matrices) > 1)
-        self.settings = draw_settings.settings
-        self.notes = notes_on_intervals(len(ids), self.settings, draw_settings.design)
+        has_differences = len(matrices) > 1
+        resampling_of_units = resampling.for_units(ids, has_differences=has_differences)
+        cluster_design = resampling_of_units.cluster_design
+        self.settings = resampling_of_units.settings
+        self.notes = notes_on_intervals(len(ids), self.settings, cluster_design)
         self.formula = formula
-        self.statistics = exact_statistics(matrices, draw_settings.design)
-        self.units = self.statistics.units
+        self.statistics = exact_statistics(matrices, cluster_design)
+        self.unit_count = self.statistics.unit_count
 
-    def scores(self, sums: Floats) -> Floats:
-        """Return the scores (..., measures) that sums of digits (..., digit columns) give. A score of 0/0 is 0."""
-        return scores_of(self.formula, self.statistics.from_digit_sums(sums))
+    def scores_of_digit_sums(self, digit_sums: Floats) -> Floats:
+        """Return the scores (..., measures) for sums of digits (..., digit columns). A score of 0/0 counts as 0."""
+        statistic_sums = self.statistics.sums_of_statistics(digit_sums)
+        return scores_of(self.formula, statistic_sums)
 
-    def _defined_scores(self, sums: Floats) -> Floats:
-        """Return the scores (..., measures) that sums of digits give, but not a number for a score of 0/0."""
-        statistic_sums = self.statistics.from_digit_sums(sums)
+    def _scores_or_nan(self, digit_sums: Floats) -> Floats:
+        """Return the scores (..., measures) for sums of digits (..., digit columns). A score of 0/0 is NaN."""
+        statistic_sums = self.statistics.sums_of_statistics(digit_sums)
         scores = scores_of(self.formula, statistic_sums)
         is_undefined = ratios_of(self.formula, statistic_sums).denominator == 0
         return np.where(is_undefined, np.nan, scores)
 
     @property
-    def rows(self) -> list[Floats]:
-        """The statistics (units, k) of each system; if units are drawn in clusters, the sums of each cluster."""
-        statistics = self.statistics.from_digit_sums(self.statistics.digits)  # (units, systems, k)
+    def unit_statistics(self) -> list[Floats]:
+        """The statistics (units, k) of each system. If units are drawn in clusters, a row is the sum of a cluster."""
+        statistics = self.statistics.sums_of_statistics(self.statistics.digits)  # (units, systems, k)
         return [statistics[:, system] for system in range(statistics.shape[1])]
 
     @cached_property
-    def points(self) -> Floats:
-        """The scores on all units: (systems, measures)."""
-        return self.scores(self.statistics.total_digit_sums())
+    def observed_scores(self) -> Floats:
+        """The scores of the systems on all units: (systems, measures)."""
+        return self.scores_of_digit_sums(self.statistics.total_digit_sums())
 
     @cached_property
-    def ratios(self) -> Ratio:
+    def unit_ratios(self) -> Ratio:
         """The numerators and the denominators of the scores of each unit: (units, systems, measures) each."""
-        return ratios_of(self.formula, self.statistics.from_digit_sums(self.statistics.digits))
+        return ratios_of(self.formula, self.statistics.sums_of_statistics(self.statistics.digits))
 
-    def unit_ratio(self, system: int, measure: int) -> Ratio:
-        """Return the numerators and denominators (units,) of one system under one measure."""
-        return Ratio(self.ratios.numerator[:, system, measure], self.ratios.denominator[:, system, measure])
+    def unit_ratios_of(self, system_index: int, measure_index: int) -> Ratio:
+        """Return the numerator and the denominator of each unit, for one system and one measure: (units,) each."""
+        numerators = self.unit_ratios.numerator[:, system_index, measure_index]
+        denominators = self.unit_ratios.denominator[:, system_index, measure_index]
+        return Ratio(numerators, denominators)
 
     @cached_property
-    def resampled(self) -> Floats:
-        """The scores in each of N resamples, (measures, systems, N); not a number for 0/0.
+    def resampled_scores(self) -> Floats:
+        """The scores in each of N resamples: (measures, systems, N). A score of 0/0 is NaN.
 
-        All systems have the same units in a resample, so that their scores can be subtracted.
+        In a resample all systems have the same units, so that the scores of two systems can be subtracted.
         """
-        system_count, measure_count = self.points.shape
+        system_count, measure_count = self.observed_scores.shape
         resampled: Floats = np.empty((measure_count, system_count, self.settings.resamples))
-        draws = bootstrap_counts(self.settings.seed, self.units, self.settings.resamples, self.statistics.strata)
+        draws = bootstrap_counts(
+            self.settings.seed, self.unit_count, self.settings.resamples, self.statistics.stratum_sizes
+        )
         start = 0
-        for sums in digit_sums(self.statistics, draws):
-            scores = self._defined_scores(sums)  # (some resamples, systems, measures)
+        for sums in resampled_digit_sums(self.statistics, draws):
+            scores = self._scores_or_nan(sums)  # (some resamples, systems, measures)
             stop = start + len(scores)
             resampled[..., start:stop] = scores.transpose(2, 1, 0)
             start = stop
-            del sums, scores  # frees their memory before the next ones are made
+            del sums, scores  # frees their memory before the next chunk is made
         return resampled
 
     @cached_property
     def _jackknife(self) -> Floats:
-        """The scores without each unit in turn, (units, systems, measures).
+        """The jackknife scores: the scores that leave out each unit in turn, (units, systems, measures).
 
-        Only BCa intervals need them; for other intervals the array is empty.
+        Only BCa intervals need them. For other intervals the array is empty.
         """
-        if self.settings.method != "bca" or self.units < 2:
-            return np.empty((0, *self.points.shape))
+        if self.settings.method != "bca" or self.unit_count < 2:
+            return np.empty((0, *self.observed_scores.shape))
         sums_without_unit = self.statistics.total_digit_sums() - self.statistics.digits
-        return self._defined_scores(sums_without_unit)
+        return self._scores_or_nan(sums_without_unit)
 
     # -- Scores
 
-    def score(self, system: int, measure: int) -> Interval:
-        """Return the score of a system under a measure, both given by position, with its bootstrap interval."""
-        score = float(self.points[system, measure])
+    def score_interval(self, system_index: int, measure_index: int) -> Interval:
+        """Return the score of one system under one measure, with its bootstrap interval."""
+        score = float(self.observed_scores[system_index, measure_index])
         sample = _BootstrapSample(
             point=score,
-            resampled=self.resampled[measure, system],
-            jackknife=self._jackknife[:, system, measure],
+            resampled=self.resampled_scores[measure_index, system_index],
+            jackknife=self._jackknife[:, system_index, measure_index],
             rounding=float(possible_rounding(score)),
         )
-        # Only units with a denominator count for the score.
-        denominators = self.ratios.denominator[:, system, measure]
-        counted_units = int(np.count_nonzero(denominators))
-        return self._bootstrap_interval(sample, counted_units, is_score=True)
+        # Units whose denominator is 0 do not affect the score.
+        denominators = self.unit_ratios.denominator[:, system_index, measure_index]
+        effective_units = int(np.count_nonzero(denominators))
+        return self._bootstrap_interval(sample, effective_units, is_score=True)
 
     # -- Differences
 
-    def resampled_difference(self, first: int, second: int, measure: int) -> Floats:
-        """Return the score of the second system minus that of the first, in each of the N resamples: (N,)."""
-        return np.asarray(self.resampled[measure, second] - self.resampled[measure, first])
+    def resampled_differences(self, first: int, second: int, measure_index: int) -> Floats:
+        """Return the score of the second system minus that of the first in each of N resamples: (N,)."""
+        second_scores = self.resampled_scores[measure_index, second]
+        first_scores = self.resampled_scores[measure_index, first]
+        return np.asarray(second_scores - first_scores)
 
-    def difference(self, first: int, second: int, measure: int) -> Interval:
+    def difference_interval(self, first: int, second: int, measure_index: int) -> Interval:
         """Return the score of the second system minus that of the first, with its interval.
 
-        Systems and measure are given by position. The interval is a paired t interval if the settings say so,
-        otherwise a bootstrap interval.
+        `first` and `second` are the positions of the systems. The settings decide whether the interval is a paired t
+        interval or a bootstrap interval.
         """
-        first_score, second_score = self.points[[first, second], measure].tolist()
+        first_score, second_score = self.observed_scores[[first, second], measure_index].tolist()
         difference = second_score - first_score
         if self.settings.differences == "t":
-            return self._paired_t_interval(difference, first, second, measure)
+            return self._paired_t_interval(difference, first, second, measure_index)
         sample = _BootstrapSample(
             point=difference,
-            resampled=self.resampled_difference(first, second, measure),
-            jackknife=self._jackknife[:, second, measure] - self._jackknife[:, first, measure],
+            resampled=self.resampled_differences(first, second, measure_index),
+            jackknife=self._jackknife[:, second, measure_index] - self._jackknife[:, first, measure_index],
             rounding=float(possible_rounding(first_score, second_score)),
         )
-        denominators = self.ratios.denominator[:, [first, second], measure]
-        counted_units = int(np.count_nonzero(denominators.any(axis=1)))
-        return self._bootstrap_interval(sample, counted_units, is_score=False)
+        denominators = self.unit_ratios.denominator[:, [first, second], measure_index]
+        is_effective = denominators.any(axis=1)
+        effective_units = int(np.count_nonzero(is_effective))
+        return self._bootstrap_interval(sample, effective_units, is_score=False)
 
-    def _paired_t_interval(self, difference: float, first: int, second: int, measure: int) -> Interval:
-        """Return the difference of the scores of two systems with its paired t interval: difference +- t * error.
+    def _paired_t_interval(self, difference: float, first: int, second: int, measure_index: int) -> Interval:
+        """Return the difference of the scores of two systems with its paired t interval.
 
-        The variance of the difference is that of the sum of the contributions of all units. There are as many degrees
-        of freedom as units, less one for each stratum.
+        The limits are difference +- t * standard error. The difference is the sum of the contributions of all units,
+        and its variance is that of this sum. The degrees of freedom are the number of units minus that of the strata.
         """
-        shares = contributions(self.unit_ratio(first, measure), self.unit_ratio(second, measure))
-        if shares is None:
+        first_ratios = self.unit_ratios_of(first, measure_index)
+        second_ratios = self.unit_ratios_of(second, measure_index)
+        contributions = unit_contributions(first_ratios, second_ratios)
+        if contributions is None:
             return _with_one_note(difference, None, None, Note("WITHHELD", "no interval: a score is 0/0"))
-        stratum_sizes = self.statistics.strata or (self.units,)
-        freedom = self.units - len(stratum_sizes)
-        if freedom == 0:
+        stratum_sizes = self.statistics.stratum_sizes or (self.unit_count,)
+        degrees_of_freedom = self.unit_count - len(stratum_sizes)
+        if degrees_of_freedom == 0:
             return _with_one_note(difference, difference, difference, ONE_UNIT)
-        standard_error = math.sqrt(_variance_of_sum(shares, stratum_sizes))
-        half_width = t_limit(self.settings.level / 2, freedom) * standard_error
-        first_score, second_score = self.points[[first, second], measure]
+        standard_error = math.sqrt(_variance_of_sum(contributions, stratum_sizes))
+        half_width = t_limit(self.settings.level / 2, degrees_of_freedom) * standard_error
+        first_score, second_score = self.observed_scores[[first, second], measure_index]
         if half_width <= float(possible_rounding(first_score, second_score)):
-            # The units differ by no more than rounding.
+            # The differences of the units are no larger than rounding errors.
             return _with_one_note(difference, difference, difference, ALL_EQUAL)
         return Interval(difference, low=difference - half_width, high=difference + half_width)
 
     # -- Bootstrap intervals
 
-    def _bootstrap_interval(self, sample: _BootstrapSample, counted_units: int, *, is_score: bool) -> Interval:
-        """Return the bootstrap interval of a score (`is_score`) or of a difference of scores, with notes on it.
+    def _bootstrap_interval(self, sample: _BootstrapSample, effective_units: int, *, is_score: bool) -> Interval:
+        """Return the bootstrap interval of a score, or of a difference of two scores, with notes for readers.
 
-        `counted_units` is the number of units whose denominator is not 0. There are no limits if more than 20 % of the
-        resamples are undefined.
+        `effective_units` is the number of units whose denominator is not 0, and `is_score` says that the sample is that
+        of a score. The interval has no limits if more than 20 % of the resamples are undefined.
         """
         resample_count = len(sample.resampled)
         undefined_count = int(np.count_nonzero(np.isnan(sample.resampled)))
@@ -246,10 +260,11 @@ class ResampledSystems:
         notes = list(limits.notes)
         is_faultless = is_score and sample.point in (0.0, 1.0)
         if is_faultless and ALL_EQUAL in notes:
-            notes.append(note_on_faultless_score(sample.point, counted_units, self.settings))
-        elif counted_units < FEW <= self.units:
+            notes.append(note_on_faultless_score(sample.point, effective_units, self.settings))
+        elif effective_units < FEWEST_RELIABLE_UNITS <= self.unit_count:
             text = (
-                f"only {counted_units} of {self.units} units count: bootstrap limits and p are too narrow below {FEW}"
+                f"only {effective_units} of {self.unit_count} units count: bootstrap limits and p are too narrow below "
+                f"{FEWEST_RELIABLE_UNITS}"
             )
             notes.append(Note("FEW_UNITS", text))
         if undefined_count:
@@ -270,7 +285,7 @@ class ResampledSystems:
         The notes say why the limits are equal to one another, or why they are percentile limits and not BCa limits.
         """
         point = sample.point
-        if self.units == 1:
+        if self.unit_count == 1:
             return _BootstrapLimits(point, point, (ONE_UNIT,))
         lowest = float(sample.resampled.min())
         highest = float(sample.resampled.max())
@@ -288,7 +303,7 @@ class ResampledSystems:
         if self.settings.method == "bca":
             bca_tails = _bca_tails(sample, level)
             if bca_tails is None:
-                notes = (OUTSIDE,)
+                notes = (BCA_UNDEFINED,)
             else:
                 tails = bca_tails
         low, high = np.quantile(sample.resampled, np.asarray(tails), method="linear").tolist()
@@ -296,10 +311,10 @@ class ResampledSystems:
 
 
 class _BootstrapSample(NamedTuple):
-    """A score or a difference of scores, and what it becomes when units are drawn anew or left out.
+    """The values of a score, or of a difference of two scores, from which its bootstrap interval is computed.
 
-    `point` is its value on all units, `resampled` (N,) are its values in the resamples, and `jackknife` (units,) its
-    values without each unit in turn. `rounding` is the largest difference that rounding may put between two of these.
+    `point` is the value on all units, `resampled` (N,) has the values in N resamples, and `jackknife` (units,) the
+    values on all units but one. Two values that differ by at most `rounding` count as equal.
     """
 
     point: float
@@ -309,7 +324,7 @@ class _BootstrapSample(NamedTuple):
 
 
 class _BootstrapLimits(NamedTuple):
-    """The limits of a bootstrap interval, and notes on how they came about."""
+    """The limits of a bootstrap interval, and notes on how they were computed."""
 
     low: float
     high: float
@@ -319,34 +334,35 @@ class _BootstrapLimits(NamedTuple):
 def _with_one_note(
     point: float, low: float | None, high: float | None, note: Note, undefined_resamples: int = 0
 ) -> Interval:
-    """Return the interval of a score or difference (`point`) whose limits have one note."""
+    """Return the interval of a score or of a difference, which has the value `point`, with a single note."""
     return Interval(point, low, high, undefined_resamples, note=note.text, notes=(note,))
 
 
-def _variance_of_sum(shares: Floats, stratum_sizes: Sequence[int]) -> float:
-    """Return the variance of the sum of what units contribute to a difference.
+def _variance_of_sum(contributions: Floats, stratum_sizes: Sequence[int]) -> float:
+    """Return the variance of the sum of the contributions (units,) of all units to a difference.
 
-    `shares` (units,) are the contributions, stratum by stratum. A stratum of n units adds n times the variance of its
-    contributions, and a stratum of one unit nothing.
+    The units of each stratum follow one another. A stratum of n units adds n times the variance of its contributions,
+    and a stratum of one unit adds nothing.
     """
     variance = 0.0
     start = 0
     for size in stratum_sizes:
-        shares_of_stratum = shares[start : start + size]
+        contributions_in_stratum = contributions[start : start + size]
         start += size
         if size > 1:
-            variance += size * float(shares_of_stratum.var(ddof=1))
+            variance += size * float(contributions_in_stratum.var(ddof=1))
     return variance
 
 
 def _bca_tails(sample: _BootstrapSample, level: float) -> tuple[float, float] | None:
-    """Return the shares of the resamples below the lower and below the upper BCa limit: `(0.031, 0.981)`.
+    """Return the shares of the resamples below the lower and the upper BCa limit: `(0.031, 0.981)`.
 
-    They take the place of level / 2 and 1 - level / 2. With the median bias z0 = Phi^-1(share of resamples below the
-    score), the acceleration a and z = Phi^-1(level / 2), the lower one is Phi(z0 + (z0 + z) / (1 - a (z0 + z))); the
-    upper one has -z for z. Returns None if all resamples are on one side of the score, where z0 is infinite.
+    They replace the shares of a percentile interval, level / 2 and 1 - level / 2. Let z0 = Phi^-1(share of resamples
+    below the score) be the median bias, a the acceleration, and z = Phi^-1(level / 2). The lower share is
+    Phi(z0 + (z0 + z) / (1 - a (z0 + z))), and the upper share is the same with -z instead of z. Returns None if all
+    resamples lie on one side of the score, so that z0 is infinite.
     """
-    # Resamples that are equal to the score within rounding count half.
+    # Resamples that equal the score within rounding count half.
     below_count = np.count_nonzero(sample.resampled < sample.point - sample.rounding)
     not_above_count = np.count_nonzero(sample.resampled <= sample.point + sample.rounding)
     share_below = (below_count + not_above_count) / (2 * len(sample.resampled))
@@ -357,17 +373,17 @@ def _bca_tails(sample: _BootstrapSample, level: float) -> tuple[float, float] | 
     defined_jackknife = sample.jackknife[~np.isnan(sample.jackknife)]
     acceleration = _acceleration(defined_jackknife, sample.rounding)
     z = normal.inv_cdf(level / 2)
-    # The quantile of 1 - level / 2 is -z; it is not computed from 1 - level / 2, which may round to 1.
+    # The normal quantile of 1 - level / 2 is -z. It is not computed from 1 - level / 2, which may be rounded to 1.
     lower_tail = _bca_tail(z, bias, acceleration)
     upper_tail = _bca_tail(-z, bias, acceleration)
     return lower_tail, upper_tail
 
 
 def _acceleration(jackknife: Floats, rounding: float) -> float:
-    """Return BCa's acceleration: sum(u^3) / (6 sum(u^2)^1.5) of the influences u of the units.
+    """Return the acceleration of BCa: sum(u^3) / (6 sum(u^2)^1.5), where u are the influences of the units.
 
-    `jackknife` (units,) are the scores without each unit in turn. The influence of a unit is the mean of these less the
-    score without it. If the influences vary by no more than `rounding`, the acceleration is 0.
+    `jackknife` (units,) has the scores that leave out each unit in turn. The influence of a unit is the mean of these
+    scores minus the score without this unit. If no influence is larger than `rounding`, the acceleration is 0.
     """
     if len(jackknife) == 0:
         return 0.0
@@ -375,7 +391,7 @@ def _acceleration(jackknife: Floats, rounding: float) -> float:
     largest = float(np.abs(influences).max())
     if largest <= rounding:
         return 0.0
-    influences /= largest  # changes no result, but keeps squares of tiny influences from becoming 0
+    influences /= largest  # changes no result, but prevents squares of tiny influences from becoming 0
     squares = influences * influences
     sum_of_squares = float(squares.sum())
     sum_of_cubes = float((squares * influences).sum())
@@ -385,8 +401,8 @@ def _acceleration(jackknife: Floats, rounding: float) -> float:
 def _bca_tail(z: float, bias: float, acceleration: float) -> float:
     """Return the share of resamples below a BCa limit: Phi(bias + (bias + z) / (1 - acceleration (bias + z))).
 
-    `z` is the normal quantile of the share below the percentile limit. If the denominator is not above 0, which takes a
-    `bias + z` of six standard errors or more, the share is 0 or 1.
+    `z` is the normal quantile of the share of resamples below the percentile limit. The share is 0 or 1 if the
+    denominator is not positive, which requires that `bias + z` is at least six standard errors.
     """
     shifted = bias + z
     denominator = 1 - acceleration * shifted
@@ -401,31 +417,34 @@ def _bca_tail(z: float, bias: float, acceleration: float) -> float:
 def score_intervals(
     table: UnitTable, measures: Sequence[str], formula: SumsFormula, resampling: Resampling
 ) -> ScoreIntervals:
-    """Return the scores of a run with their intervals, by measure.
+    """Return the scores of a run with their intervals, by the name of the measure.
 
-    `formula` makes a score for each of `measures` of the column sums of `table`. Raises InputError if there is no unit.
+    `formula` computes a score for each of `measures` from the column sums of `table`. Raises InputError if there is no
+    unit.
     """
     unit_count = len(table.ids)
     if not measures:
         # Without measures there is nothing to resample, but the settings are reported all the same.
-        draw_settings = resampling.for_units(table.ids)
-        notes = notes_on_intervals(unit_count, draw_settings.settings, draw_settings.design)
-        return ScoreIntervals(draw_settings.settings, unit_count, scores={}, notes=notes)
-    run = ResampledSystems([table.rows], formula, resampling, table.ids)
+        resampling_of_units = resampling.for_units(table.ids)
+        settings = resampling_of_units.settings
+        notes = notes_on_intervals(unit_count, settings, resampling_of_units.cluster_design)
+        return ScoreIntervals(settings, unit_count, scores={}, notes=notes)
+    systems = ResampledSystems([table.rows], formula, resampling, table.ids)  # the run is the only system
     interval_by_measure = {}
-    for column, measure in enumerate(measures):
-        interval_by_measure[measure] = run.score(0, column)
-    return ScoreIntervals(run.settings, unit_count, scores=interval_by_measure, notes=run.notes)
+    for measure_index, measure in enumerate(measures):
+        interval_by_measure[measure] = systems.score_interval(0, measure_index)
+    return ScoreIntervals(systems.settings, unit_count, scores=interval_by_measure, notes=systems.notes)
 
 
 def bootstrap_intervals(
     statistics: ArrayLike, formula: SumsFormula, resampling: Resampling | None = None, *, units: Sequence[str] = ()
 ) -> tuple[Interval, ...]:
-    """Return each score that `formula` makes of the column sums of `statistics` (units, k), with its interval.
+    """Return the scores of one system with their bootstrap intervals, in the order of the formula.
 
-    `resampling` are the settings, the usual ones unless given. `units` are the ids of the units; only settings with
-    clusters need them. Raises InputError if there is no unit, or a statistic is not a finite number.
+    `formula` computes the scores from the column sums of `statistics` (units, k). `resampling` has the settings; the
+    default is `Resampling()`. `units` are the ids of the units, which are only needed if the settings have clusters.
+    Raises InputError if there is no unit, or if a statistic is not a finite number.
     """
-    run = ResampledSystems([statistics], formula, resampling, units)
-    _, measure_count = run.points.shape
-    return tuple([run.score(0, measure) for measure in range(measure_count)])
+    systems = ResampledSystems([statistics], formula, resampling, units)  # with a single system
+    _, measure_count = systems.observed_scores.shape
+    return tuple([systems.score_interval(0, measure_index) for measure_index in range(measure_count)])

@@ -178,7 +178,7 @@ class MeasureComparison(Record):
     @property
     def tests(self) -> str:
         """The family of tests in words."""
-        return self.family.words(self.measure)
+        return self.family.in_words(self.measure)
 
 
 class SystemComparison(Document, frozen=True, kw_only=True, tag="comparison"):

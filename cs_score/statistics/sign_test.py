@@ -21,14 +21,14 @@ from cs_score.statistics.distributions import binomial_probability
 SIZES_IN_A_ROW: Final = 10
 """Consecutive numbers of units that must all reach a power, since the power sometimes falls as units are added."""
 
-MOST_EXACT: Final = 20_000
+MOST_UNITS_COMPUTED_EXACTLY: Final = 20_000
 """Units up to which power is computed exactly. With more the t test has the same power within .005."""
 
 _REACH: Final = 9
 """Standard deviations of a binomial distribution beyond which less than 1e-12 of it lies."""
 
 
-class Shares(NamedTuple):
+class OutcomeShares(NamedTuple):
     """The share of units that only the second system has right (wins), and that only the first has (losses)."""
 
     wins: float
@@ -40,7 +40,7 @@ class Shares(NamedTuple):
         return math.sqrt(self.wins + self.losses - (self.wins - self.losses) ** 2)
 
 
-def shares_of(difference: float, differing: float) -> Shares:
+def shares_of_outcomes(difference: float, differing: float) -> OutcomeShares:
     """Return the shares of units that are won and lost: `shares_of(0.1, 0.3)` gives wins 0.2 and losses 0.1.
 
     The systems differ in the share `differing` of the units, and `difference` is the difference of their scores. If it
@@ -48,13 +48,13 @@ def shares_of(difference: float, differing: float) -> Shares:
     """
     differing = max(difference, differing)
     losses = (differing - difference) / 2
-    return Shares(wins=difference + losses, losses=losses)
+    return OutcomeShares(wins=difference + losses, losses=losses)
 
 
 class SignTest:
     """The exact two-sided sign test at a level, for two systems of which each wins a certain share of the units."""
 
-    def __init__(self, shares: Shares, level: float) -> None:
+    def __init__(self, shares: OutcomeShares, level: float) -> None:
         """Make the test of two systems that win and lose these shares of the units, at a level such as 0.05."""
         self.shares = shares
         self._level = level
@@ -83,7 +83,7 @@ class SignTest:
     def needed_units(self, power: float) -> int | None:
         """Return the smallest number of units such that it and the next nine numbers all reach the power.
 
-        Returns None if that is more than `MOST_EXACT`.
+        Returns None if that is more than `MOST_UNITS_COMPUTED_EXACTLY`.
         """
         enough = self._sufficient_units(power)
         if enough is None:
@@ -104,14 +104,14 @@ class SignTest:
         """Return a number of units such that it and the next nine numbers all reach the power.
 
         It is nearly the smallest: the number is doubled until it is enough, and then the interval between a number that
-        is too small and one that is enough is halved. Returns None if `MOST_EXACT` units are too few.
+        is too small and one that is enough is halved. Returns None if `MOST_UNITS_COMPUTED_EXACTLY` units are too few.
         """
         too_few = 0
         enough = 1
         while not self._reaches(power, enough):
             too_few = enough
             enough *= 2
-            if too_few > MOST_EXACT:
+            if too_few > MOST_UNITS_COMPUTED_EXACTLY:
                 return None
         while enough - too_few > 1:
             middle = (too_few + enough) // 2

@@ -26,10 +26,13 @@ _LONGEST_NAME: Final = 80
 # ---- Units
 
 Unit: TypeAlias = tuple[str, int]
-"""The id of a unit, and its number among the units with this id, from 1: gold may hold an id twice, and both count."""
+"""The id of a unit, and its number among the units with this id, from 1.
+
+The gold standard may have several units with the same id, and all of them count.
+"""
 
 
-@lru_cache(maxsize=4)  # the ids are nearly always the same tuple as in the call before
+@lru_cache(maxsize=4)  # most calls have the same ids as the call before
 def units_of(ids: tuple[str, ...]) -> list[Unit]:
     """Return a unit for each id: `("a", "b", "a")` gives `[("a", 1), ("b", 1), ("a", 2)]`."""
     occurrences: Counter[str] = Counter()
@@ -41,11 +44,11 @@ def units_of(ids: tuple[str, ...]) -> list[Unit]:
 
 
 def unique_ids(ids: Sequence[str]) -> list[str]:
-    """Return the ids, each repetition with its number: `["a", "b", "a"]` gives `["a", "b", "a (2)"]`."""
-    different_ids = []
+    """Return the ids with a number after each repeated one: `["a", "b", "a"]` gives `["a", "b", "a (2)"]`."""
+    distinct_ids = []
     for unit_id, number in units_of(tuple(ids)):
-        different_ids.append(unit_id if number == 1 else f"{unit_id} ({number})")
-    return different_ids
+        distinct_ids.append(unit_id if number == 1 else f"{unit_id} ({number})")
+    return distinct_ids
 
 
 def named_units(ids: Sequence[str]) -> str:
@@ -60,8 +63,9 @@ def named_units(ids: Sequence[str]) -> str:
 class UnitTable(Record, dict=True):
     """The statistics of a run: one row per unit.
 
-    `ids` are the ids of the units (an id that occurs twice in gold occurs twice here), `columns` the names of the
-    statistics; `rows` has one tuple per unit, in the order of `ids`. Every measure is a function of the column sums.
+    `ids` are the ids of the units; an id that occurs twice in the gold standard occurs twice here. `columns` are the
+    names of the statistics. `rows` has a tuple of statistics for each unit, in the order of `ids`. Every measure is a
+    function of the column sums.
     """
 
     ids: tuple[str, ...]
@@ -74,14 +78,14 @@ class UnitTable(Record, dict=True):
     def sums(self) -> tuple[float, ...]:
         """Return the sum of each column, added from the first row to the last. Sums of integers are integers.
 
-        `sum` would not do: from Python 3.12 on it compensates rounding errors, so that scores would depend on the
-        interpreter.
+        Python's `sum` is not used: since Python 3.12 it compensates for rounding errors, so that scores would depend on
+        the version of the interpreter.
         """
         return self._sums
 
     @cached_property
     def _sums(self) -> tuple[float, ...]:
-        """The sum of each column. It is kept, since it takes a second for a million units and is needed often."""
+        """The sum of each column. It is cached, because it takes a second for a million units and is needed often."""
         sums: list[float] = []
         for column in range(len(self.columns)):
             values = map(operator.itemgetter(column), self.rows)
@@ -90,7 +94,7 @@ class UnitTable(Record, dict=True):
 
 
 class Units(UnitTable, frozen=True):
-    """The statistics of each unit as documents have them; `unit` is what a row is about."""
+    """The statistics of each unit as documents have them. `unit` says what a row is about: `claim`."""
 
     unit: str = ""
 
@@ -103,9 +107,9 @@ class Units(UnitTable, frozen=True):
 
 
 class AlignedUnits(Record):
-    """Several systems on the same units: `rows[system][i]` is about the unit `ids[i]`.
+    """The statistics of several systems on the same units: `rows[system][i]` is about the unit `ids[i]`.
 
-    `dropped` has for each system the ids of its units that another system lacks.
+    `dropped` has for each system the ids of its units that were left out because another system lacks them.
     """
 
     ids: tuple[str, ...]
@@ -114,14 +118,14 @@ class AlignedUnits(Record):
 
 
 def align_systems(tables: Mapping[str, UnitTable], *, common: bool = False) -> AlignedUnits:
-    """Return the rows of systems on the same units, in the order of the first system.
+    """Return the statistics of systems on the same units, in the unit order of the first system.
 
-    `tables` are the statistics of the systems by name. If `common`, only the units that all systems have are kept;
-    otherwise all systems must have the same units. Raises InputError if the units differ, or if no unit is common to
-    all systems; ValueError for tables of different statistics.
+    `tables` has the statistics of each system by its name. If `common`, only the units that all systems have are kept;
+    otherwise all systems must have the same units. Raises InputError if the units differ, or if there is no common
+    unit. Raises ValueError if the tables have different columns.
     """
-    different_columns = {tuple(table.columns) for table in tables.values()}
-    if len(different_columns) > 1:
+    distinct_columns = {tuple(table.columns) for table in tables.values()}
+    if len(distinct_columns) > 1:
         raise ValueError("the systems have different statistics")
 
     # The units that all systems have, and whether they suffice.
@@ -165,10 +169,10 @@ def _require_units(row_by_unit_of_systems: Mapping[str, Mapping[Unit, object]], 
 
 
 def require_gold_units(system: str, ids: Iterable[str], gold: Collection[str]) -> None:
-    """Raise InputError, with the names of units of both, if a system answers no unit of the gold standard.
+    """Raise InputError if a system answers no unit of the gold standard; it is most likely a run on other data.
 
-    Most likely it is the run of another data set. `ids` are the units that the system answers, `gold` the units of the
-    gold standard.
+    `ids` are the ids of the units that the system answers, and `gold` those of the gold standard. The message names
+    units of both.
     """
     answered_ids = list(ids)
     gold_ids = frozenset(gold)
@@ -187,19 +191,27 @@ def require_gold_units(system: str, ids: Iterable[str], gold: Collection[str]) -
 
 
 class ClusterDesign(Record):
-    """How units are drawn by cluster.
+    """How units are drawn in clusters.
 
-    `clusters` has the position of each unit's cluster; `strata` how many consecutive clusters each stratum has.
+    `cluster_of_units` has for each unit the position of its cluster. Clusters are numbered stratum by stratum, and
+    `clusters_per_stratum` has the number of clusters in each stratum: `(0, 0, 1)` and `(2,)` for three units in two
+    clusters of one stratum.
     """
 
-    clusters: tuple[int, ...]
-    strata: tuple[int, ...]
+    cluster_of_units: tuple[int, ...]
+    clusters_per_stratum: tuple[int, ...]
+
+    @property
+    def cluster_count(self) -> int:
+        """The number of clusters in all strata."""
+        return sum(self.clusters_per_stratum)
 
 
 class Clusters(Record):
-    """Units that are drawn together: the cluster of each unit, and where there are strata that of each cluster.
+    """The clusters of units, such as the claims of one document: all units of a cluster are drawn together.
 
-    `file` is where they were read.
+    `clusters` has the cluster of each unit, by the id of the unit. If the clusters belong to strata, which are
+    resampled separately, `strata` has the stratum of each cluster. `file` is the file from which they were read.
     """
 
     file: str
@@ -207,17 +219,17 @@ class Clusters(Record):
     strata: dict[str, str] = field(default_factory=dict)
 
     def design(self, units: Sequence[str]) -> ClusterDesign | None:
-        """Return how these units are drawn in clusters. `units` are their ids.
+        """Return how units are drawn in clusters, given the ids of the units.
 
-        Returns None if each unit is a cluster of its own and there is one stratum: then units are drawn singly. Raises
-        InputError for units without a cluster.
+        Returns None if every unit is a cluster of its own and there is only one stratum: such units are drawn
+        individually. Raises InputError if a unit has no cluster.
         """
         different_units = dict.fromkeys(units)
         missing = [unit for unit in different_units if unit not in self.clusters]
         if missing:
             raise InputError(f"no cluster for {named_units(missing)}", file=self.file)
 
-        # Clusters are numbered stratum by stratum, so that those of a stratum follow one another.
+        # Clusters are numbered stratum by stratum, so that the clusters of a stratum have consecutive numbers.
         cluster_of_units = [self.clusters[unit] for unit in units]
         clusters_by_stratum: dict[str, list[str]] = {}
         for cluster in dict.fromkeys(cluster_of_units):
@@ -232,23 +244,25 @@ class Clusters(Record):
         if has_single_units and len(clusters_by_stratum) == 1:
             return None
         return ClusterDesign(
-            clusters=tuple([position_by_cluster[cluster] for cluster in cluster_of_units]),
-            strata=tuple([len(clusters_of_stratum) for clusters_of_stratum in clusters_by_stratum.values()]),
+            cluster_of_units=tuple([position_by_cluster[cluster] for cluster in cluster_of_units]),
+            clusters_per_stratum=tuple([len(clusters) for clusters in clusters_by_stratum.values()]),
         )
 
 
 def read_clusters(file: Input) -> Clusters:
-    """Return the clusters and strata of units from a file, a table with the columns unit, cluster and perhaps stratum.
+    """Return the clusters and strata of units from a file with a table: columns unit, cluster and perhaps stratum.
 
-    Raises InputError with the line for a unit in two clusters, a cluster in two strata, and a missing column.
+    Raises InputError with the line if a unit is in two clusters or a cluster in two strata, and if a column is
+    missing.
     """
     return clusters_of_table(read_delimited(file))
 
 
 def clusters_of_table(table: Delimited) -> Clusters:
-    """Return the clusters and strata of the units of a table with the columns unit, cluster and perhaps stratum.
+    """Return the clusters and strata of units from a table with the columns unit, cluster and perhaps stratum.
 
-    Raises InputError with the line for a unit in two clusters, a cluster in two strata, and a missing column.
+    Raises InputError with the line if a unit is in two clusters or a cluster in two strata, and if a column is
+    missing.
     """
     cluster_by_unit: dict[str, str] = {}
     stratum_by_cluster: dict[str, str] = {}

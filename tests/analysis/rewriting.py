@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from cs_score.analysis.coldstart.scored import AnalysedRun, score_for_analysis
 from cs_score.base.errors import CsScoreError
 from cs_score.base.records import Record, replace, to_builtins
-from cs_score.cli.main import find
+from cs_score.cli.main import find_command
 from cs_score.cli.options import Scoring as Asked
 from cs_score.coldstart.gold import load_run, open_gold, with_folder_remarks
 from cs_score.coldstart.options import Justifications, Options, Policy, read_policies
@@ -93,7 +93,7 @@ class Call(Record):
 
 def call_of(case: Case, folder: Path) -> Call | None:
     """The files that a recorded command line scores; None where it scores none."""
-    command, words = find(case.words)
+    command, words = find_command(case.words)
     if command.name:
         return None
     copy_inputs(case, folder)

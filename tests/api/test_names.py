@@ -14,7 +14,7 @@ from typing import Any, Final
 import pytest
 
 import cs_score as cs
-from cs_score.cli.core import load
+from cs_score.cli.core import load_command
 from cs_score.verbs import SLICES
 
 NAMES: Final = """
@@ -157,6 +157,6 @@ def test_power_takes_the_file_of_one_comparison() -> None:
 def test_options_of_a_verb_are_arguments_of_its_function(verb: str, elsewhere: set[str]) -> None:
     """Those that `score` has say what is read or where results go."""
     arguments = {*inspect.signature(getattr(cs, verb)).parameters} - {"result", "results", "a", "b", "names"}
-    options, of_score = ({str(option.name) for option in load(name).options} for name in (verb, "score"))
+    options, of_score = ({str(option.name) for option in load_command(name).options} for name in (verb, "score"))
     assert arguments <= options
     assert options - of_score - arguments == elsewhere

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from cs_score.base.records import Record, field
-from cs_score.cli.main import find
+from cs_score.cli.main import find_command
 from cs_score.verbs.analyze.layouts import LAYOUTS
 from cs_score.verbs.batch.layout import FILES as BATCH_FILES
 from cs_score.verbs.batch.layout import INDEX
@@ -168,7 +168,9 @@ def _form(name: str, text: str) -> Form:
     options = {option: word(slot) for option, slot in _OPTION.findall(text)}
     rest = _OPTION.sub("", text)
     first = _SLOT.sub("", rest).split()
-    return Form(tuple(first), options, tuple(map(word, _SLOT.findall(rest))), int(find(first)[0].wrong_usage_status))
+    return Form(
+        tuple(first), options, tuple(map(word, _SLOT.findall(rest))), int(find_command(first)[0].wrong_usage_status)
+    )
 
 
 FORMS: Final = {

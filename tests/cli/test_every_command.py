@@ -18,8 +18,8 @@ import pytest
 
 from cs_score.base.errors import UsageError
 from cs_score.cli.about import all_commands
-from cs_score.cli.core import COMMANDS, WIDEST_HELP, Command, Misuse, Option, Parameter, ReferenceCommand, load
-from cs_score.cli.main import find, root
+from cs_score.cli.core import COMMANDS, WIDEST_HELP, Command, Misuse, Option, Parameter, ReferenceCommand, load_command
+from cs_score.cli.main import find_command, root
 from cs_score.tasks import TASKS
 from tests.coldstart.command import Outcome, score_in
 from tests.verbs.preparation.invented import AskedQuery, Inputs, RunLine
@@ -44,10 +44,10 @@ def one_line(outcome: Outcome) -> str:
 
 def test_the_longest_name_is_the_command() -> None:
     for name in NAMES:
-        command, rest = find([*name.split(), "x", "-h"])
+        command, rest = find_command([*name.split(), "x", "-h"])
         assert (command.name, rest) == (name, ["x", "-h"])
-    assert find(["scifact", "x"]) == find(["score", "scifact", "x"])
-    assert find(["analyze", "coldstart", "x"]) == find(["analyze", "x"])
+    assert find_command(["scifact", "x"]) == find_command(["score", "scifact", "x"])
+    assert find_command(["analyze", "coldstart", "x"]) == find_command(["analyze", "x"])
 
 
 # ---- Help
@@ -124,7 +124,7 @@ ROOT: Final = Path(__file__).parents[2]
 def test_what_takes_long_shows_on_a_terminal_for_how_long(more: list[str]) -> None:
     script = (
         "import sys; from cs_score.cli import output; from cs_score.cli.main import main; "
-        "output.PATIENCE = 0.01; sys.exit(main(sys.argv[1:]))"
+        "output.SECONDS_BEFORE_PROGRESS = 0.01; sys.exit(main(sys.argv[1:]))"
     )
     shown = shown_by([sys.executable, "-c", script, "explain", *more, *ALL[""].form.example.split()])
     clock = "\r\x1b[Kcs-score explain, 0 s\r\x1b[K"
@@ -308,7 +308,7 @@ def test_json_takes_no_input_for_its_file(words: list[str], value: str, rest: tu
 
 def test_where_options_come_first_a_file_behind_json_is_no_input_either() -> None:
     with pytest.raises(UsageError, match="--json takes a file; did you mean --json result"):
-        load("").parse(["--json", "q.xml", "run"])
+        load_command("").parse(["--json", "q.xml", "run"])
 
 
 def test_versions_are_those_of_the_programs(tmp_path: Path) -> None:

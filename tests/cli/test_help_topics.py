@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cs_score.cli.core import COMMANDS, Status, load
+from cs_score.cli.core import COMMANDS, Status, load_command
 from cs_score.cli.main import main
 from cs_score.cli.topics import EXIT_STATUSES, FORMATS, TOPICS
 from cs_score.coldstart.options import POLICY_CATEGORIES, PRESETS
@@ -40,7 +40,7 @@ def test_every_part_of_a_cold_start_measure_has_a_meaning() -> None:
 
 @pytest.mark.parametrize("task", [task for task in TASKS if task != COLD_START])
 def test_every_measure_of_an_evidence_task_has_a_meaning(task: str) -> None:
-    load("score", task)
+    load_command("score", task)
     meaning_of_task = meanings.OF_EVIDENCE[task]
     for measure in MEASURES[task]:
         name = str(measure)
@@ -64,7 +64,7 @@ def test_help_formats_has_every_format_of_a_command(capsys: pytest.CaptureFixtur
     text = _help_text("formats", capsys)
     explained = {name for names, _ in FORMATS for name in names.split(", ")}
     for command in COMMANDS:
-        assert set(load(command).form.formats) <= explained
+        assert set(load_command(command).form.formats) <= explained
     assert "score, analyze" in text
 
 

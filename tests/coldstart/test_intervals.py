@@ -71,7 +71,7 @@ def test_intervals_are_those_of_rescored_resamples(world: World, seed: int) -> N
     measures = list(summary_scores(run))
     table = unit_table(run, measures)
     count = 12
-    found = ResampledSystems([table.rows], formula_of(measures), Resampling(count, seed)).resampled[:, 0, :]
+    found = ResampledSystems([table.rows], formula_of(measures), Resampling(count, seed)).resampled_scores[:, 0, :]
     drawn = np.concatenate([*bootstrap_counts(seed, len(table.ids), count)])
     for number in range(count):
         times = {unit: int(often) for unit, often in zip(table.ids, drawn[number])}

@@ -13,7 +13,7 @@ import pytest
 
 import cs_score
 from cs_score.analysis.recorded import cold_start_options
-from cs_score.cli.core import load
+from cs_score.cli.core import load_command
 from cs_score.coldstart.options import DEFAULT_OPTIONS, SCORING_OPTIONS, SWITCHES, CallArguments, Options, switch_words
 
 ROOT = Path(__file__).parents[2]
@@ -173,5 +173,5 @@ def test_words_of_a_command_line_leave_out_what_is_as_usual() -> None:
 
 @pytest.mark.parametrize("verb", ["score", "batch", "explain"])
 def test_every_verb_has_the_switches_of_the_table(verb: str) -> None:
-    names = {option.long_name for option in load(verb).options}
+    names = {option.long_name for option in load_command(verb).options}
     assert {option.switch for option in SWITCHES if not option.is_for_calls} <= names

@@ -68,7 +68,7 @@ def test_resamples_are_those_of_rescored_files(
     gold, predictions = task(random.Random(seed))
     result = score(gold, predictions)
     formula = result.mode.formula
-    found = ResampledSystems([result.table.rows], formula, Resampling(RESAMPLES, seed)).resampled[:, 0, :]
+    found = ResampledSystems([result.table.rows], formula, Resampling(RESAMPLES, seed)).resampled_scores[:, 0, :]
     drawn = np.concatenate([*bootstrap_counts(seed, UNITS, RESAMPLES)])
     for number in range(RESAMPLES):
         again = [unit for unit, often in enumerate(drawn[number].tolist()) for _ in range(often)]

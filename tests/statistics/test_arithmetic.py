@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from cs_score.base.errors import InputError
 from cs_score.measures.registry import Ratio
-from cs_score.statistics.arithmetic import Floats, contributions, divide, exact_statistics, ratios_of, scores_of
+from cs_score.statistics.arithmetic import Floats, divide, exact_statistics, ratios_of, scores_of, unit_contributions
 from tests.statistics.cases import FORMULA, MEASURES
 
 COUNTS = st.integers(0, 10**6)
@@ -42,7 +42,7 @@ FRACTIONS = st.floats(-1.0, 1.0, allow_subnormal=False).filter(lambda value: val
 
 def sums(matrix: Floats, weights: Floats) -> Floats:
     exact = exact_statistics([matrix])
-    return exact.from_digit_sums(exact.weighted_digit_sums(weights))[:, 0, :]
+    return exact.sums_of_statistics(exact.weighted_digit_sums(weights))[:, 0, :]
 
 
 @given(
@@ -110,7 +110,7 @@ def test_contributions_sum_to_the_difference(units: list[tuple[tuple[int, int, i
         for rows in (firsts, seconds)
     ]
     for first, second, difference in zip(ratios(firsts), ratios(seconds), scores[1] - scores[0]):
-        found, turned = contributions(first, second), contributions(second, first)
+        found, turned = unit_contributions(first, second), unit_contributions(second, first)
         if not (first.denominator.sum() and second.denominator.sum()):
             assert found is None
             continue
@@ -118,7 +118,7 @@ def test_contributions_sum_to_the_difference(units: list[tuple[tuple[int, int, i
         assert turned is not None
         assert found.sum() == pytest.approx(difference, rel=0, abs=1e-12)
         assert (found == -turned).all()
-        copy = contributions(first, first)
+        copy = unit_contributions(first, first)
         assert copy is not None
         assert not copy.any()
 
@@ -127,10 +127,10 @@ def test_contributions_by_hand() -> None:
     """Precision of 2/4 and 3/4: a right answer more; the unit that both have wrong changes nothing."""
     first = Ratio([1, 1, 0, 0], [1, 1, 1, 1])
     second = Ratio([1, 1, 1, 0], [1, 1, 1, 1])
-    found = contributions(first, second)
+    found = unit_contributions(first, second)
     assert found is not None
     assert found.tolist() == [0, 0, 0.25, 0]
     # A false alarm less: 2/4 against 2/3, of which the alarm is all.
-    less = contributions(first, Ratio([1, 1, 0, 0], [1, 1, 1, 0]))
+    less = unit_contributions(first, Ratio([1, 1, 0, 0], [1, 1, 1, 0]))
     assert less is not None
     assert less.tolist() == pytest.approx([0, 0, 0, 1 / 6])

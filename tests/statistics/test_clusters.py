@@ -40,7 +40,7 @@ def test_a_comparison_of_clusters_is_that_of_their_sums() -> None:
         for ours, theirs in zip(found.measures, expected.measures):
             assert (ours.systems, ours.pairs) == (theirs.systems, theirs.pairs)
             assert (ours.family.clusters, theirs.family.clusters) == (20, None)
-            assert ", 20 clusters, " in ours.family.words(ours.measure)
+            assert ", 20 clusters, " in ours.family.in_words(ours.measure)
         assert found.units == 60
         assert [note.text for note in found.notes] == ["60 units in 20 clusters, which are drawn as a whole"]
         alone = bootstrap_intervals(SYSTEMS["good"], FORMULA, replace(settings, clusters=clusters(3)), units=UNITS)

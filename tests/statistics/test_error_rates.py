@@ -46,7 +46,7 @@ def test_equal_systems_are_called_different_as_rarely_as_promised() -> None:
         both = ResampledSystems(
             [units(rng, quality), units(rng, quality)], FORMULA, Resampling(RESAMPLES, seed=simulation)
         )
-        alarms += np.array(sign_flip_tests(both, [(0, 1)]).single)[:, 0] <= 0.05
+        alarms += np.array(sign_flip_tests(both, [(0, 1)]).uncorrected)[:, 0] <= 0.05
     rates = 100 * alarms / SETS
     print("\n" + ", ".join(f"{name} {rate:.1f} %" for name, rate in zip(MEASURES, rates)))
     assert ((rates >= 3.5) & (rates <= 6.5)).all()

@@ -20,7 +20,7 @@ from cs_score.base.errors import InputError
 from cs_score.base.records import replace
 from cs_score.statistics import options
 from cs_score.statistics.arithmetic import Floats, exact_statistics, scores_of
-from cs_score.statistics.draws import bootstrap_counts, digit_sums, permuted_sums, swap_flags
+from cs_score.statistics.draws import bootstrap_counts, permuted_digit_sums, random_exchanges, resampled_digit_sums
 from cs_score.statistics.options import IntervalMethod, Resampling
 from cs_score.statistics.resampling import ResampledSystems, bootstrap_intervals, score_intervals
 from cs_score.statistics.results import PairedSystems
@@ -153,7 +153,7 @@ def test_a_score_without_exception_tells_what_it_is_worth(score: int, words: str
 def test_constant_statistic_has_no_spread_in_spite_of_rounding(method: IntervalMethod) -> None:
     """Every unit scores a third, by different sums, and the scores of resamples differ in the last digit."""
     matrix = [[1, 3], [2, 6], [3, 9], [7, 21]]
-    resampled = ResampledSystems([matrix], ROUNDING, Resampling(500)).resampled
+    resampled = ResampledSystems([matrix], ROUNDING, Resampling(500)).resampled_scores
     assert 0 < resampled.max() - resampled.min() < 1e-15
     [interval] = bootstrap_intervals(matrix, ROUNDING, Resampling(500, method=method))
     assert interval.low == interval.point == interval.high
@@ -279,7 +279,7 @@ def counts(seed: int, units: int, resamples: int) -> Floats:
 
 
 def flags(seed: int, units: int, resamples: int) -> Floats:
-    return np.concatenate([*swap_flags(seed, units, resamples)])
+    return np.concatenate([*random_exchanges(seed, units, resamples)])
 
 
 def test_first_bootstrap_draws_of_seed_0() -> None:
@@ -293,7 +293,7 @@ def test_chunks_and_their_number_change_nothing(draw: Draw, units: int, monkeypa
     whole = draw(3, units, 300)
     assert len(whole) == 300
     for cells in (1, units, 3 * units + 1, 10**9):
-        monkeypatch.setattr("cs_score.statistics.draws.CHUNK_CELLS", cells)
+        monkeypatch.setattr("cs_score.statistics.draws.CELLS_PER_CHUNK", cells)
         assert all((draw(3, units, fewer) == whole[:fewer]).all() for fewer in (1, 128, 130, 256, 300))
 
 
@@ -304,8 +304,8 @@ def test_gathered_sums_are_those_of_each_draw_alone(units: int, columns: int, mo
     draws = [*bootstrap_counts(2, units, 900)]
     expected = np.concatenate([exact.weighted_digit_sums(counts.astype(np.float64)) for counts in draws])
     for cells in (units, 100 * units, 10**7):
-        monkeypatch.setattr("cs_score.statistics.draws.CHUNK_CELLS", cells)
-        assert (np.concatenate(list(digit_sums(exact, bootstrap_counts(2, units, 900)))) == expected).all()
+        monkeypatch.setattr("cs_score.statistics.draws.CELLS_PER_CHUNK", cells)
+        assert (np.concatenate(list(resampled_digit_sums(exact, bootstrap_counts(2, units, 900)))) == expected).all()
 
 
 def test_a_swap_is_a_fair_coin_for_every_unit() -> None:
@@ -318,7 +318,7 @@ def test_a_swap_is_a_fair_coin_for_every_unit() -> None:
 def test_first_permutations_of_seed_0() -> None:
     """Recorded as the draws above: what the places of three systems add up to over five units of powers of ten."""
     rows = [[[system * 10**unit] for unit in range(5)] for system in range(3)]
-    drawn = next(permuted_sums(exact_statistics(rows), 4, 0))
+    drawn = next(permuted_digit_sums(exact_statistics(rows), 4, 0))
     assert drawn[..., 0].tolist() == [
         [20101.0, 11212.0, 2020.0],
         [12200.0, 20112.0, 1021.0],

@@ -17,7 +17,7 @@ from cs_score.base.errors import UsageError
 from cs_score.statistics import families
 from cs_score.statistics.arithmetic import Floats, exact_statistics, scores_of
 from cs_score.statistics.comparison import assign_tiers, rank_ranges, rank_systems
-from cs_score.statistics.draws import permuted_sums, swap_flags
+from cs_score.statistics.draws import permuted_digit_sums, random_exchanges
 from cs_score.statistics.families import FamilyTests, family_pairs, family_tests, holm, near_copies, sign_flip_tests
 from cs_score.statistics.options import Correction, Resampling
 from cs_score.statistics.resampling import ResampledSystems
@@ -28,7 +28,7 @@ from tests.statistics.cases import FORMULA, MEAN, MEASURES, compared, present, s
 
 def randomisation(first: Floats, second: Floats, settings: Resampling) -> list[float]:
     tests = sign_flip_tests(ResampledSystems([first, second], FORMULA, settings), [(0, 1)])
-    return [p for [p] in tests.single]
+    return [p for [p] in tests.uncorrected]
 
 
 def scores(matrix: Floats) -> Floats:
@@ -39,7 +39,7 @@ def test_randomisation_follows_its_definition() -> None:
     first, second = system(0.5, units=13), system(0.3, units=13, seed=2)
     observed = np.abs(scores(first) - scores(second))
     extreme = np.zeros(3)
-    for flags in swap_flags(6, 13, 700):
+    for flags in random_exchanges(6, 13, 700):
         for row in flags.astype(bool)[:, :, np.newaxis]:
             swapped = scores(np.where(row, second, first)) - scores(np.where(row, first, second))
             extreme += np.abs(swapped) >= observed - 1e-12
@@ -72,8 +72,8 @@ def test_p_of_a_pair_does_not_depend_on_the_others_nor_on_chunks(monkeypatch: py
     exact = ResampledSystems([first, second, third], FORMULA, settings)
     pairs = [(0, 1), (1, 2)]
     expected = sign_flip_tests(exact, pairs, with_max_t=True)
-    assert [of_measure[0] for of_measure in expected.single] == randomisation(first, second, settings)
-    monkeypatch.setattr("cs_score.statistics.draws.CHUNK_CELLS", 100)
+    assert [of_measure[0] for of_measure in expected.uncorrected] == randomisation(first, second, settings)
+    monkeypatch.setattr("cs_score.statistics.draws.CELLS_PER_CHUNK", 100)
     monkeypatch.setattr(families, "_CELLS", 300)
     assert sign_flip_tests(exact, pairs, with_max_t=True) == expected
 
@@ -178,23 +178,23 @@ def test_permutations_keep_what_a_unit_has_and_are_uniform(units: int) -> None:
     """Every system's rows come to every place equally often."""
     rows = np.random.default_rng(units).integers(0, 9, (units, 7, 2))
     statistics = exact_statistics([rows[:, system] for system in range(7)])
-    drawn = np.concatenate(list(permuted_sums(statistics, 20_000, 3)))
+    drawn = np.concatenate(list(permuted_digit_sums(statistics, 20_000, 3)))
     assert (drawn.sum(axis=1) == rows.sum(axis=(0, 1))).all()
     error = rows.std(axis=1).mean(axis=1).max() * math.sqrt(units / 20_000)
     assert drawn.mean(axis=0) == pytest.approx(np.tile(rows.sum(axis=0).mean(axis=0), (7, 1)), abs=12 * error + 1e-9)
-    assert (np.concatenate(list(permuted_sums(statistics, 20_000, 3))) == drawn).all()
+    assert (np.concatenate(list(permuted_digit_sums(statistics, 20_000, 3))) == drawn).all()
 
 
 def test_the_usual_correction_and_the_family_in_words() -> None:
     matrix = np.random.default_rng(1).integers(0, 2, (40, 6))
     usual = comparison(matrix, Resampling(1999)).measures[0].family
-    assert usual.words("F1") == "max-T over 6 systems, 15 pairs, 1,999 sign flips, F1"
+    assert usual.in_words("F1") == "max-T over 6 systems, 15 pairs, 1,999 sign flips, F1"
     hsd = comparison(matrix, Resampling(999, correction="hsd")).measures[0].family
-    assert hsd.words("F1") == "HSD over 6 systems, 15 pairs, 999 permutations, F1"
+    assert hsd.in_words("F1") == "HSD over 6 systems, 15 pairs, 999 permutations, F1"
     five = comparison(matrix[:, :5], Resampling(999, correction="holm")).measures[0].family
-    assert five.words("F1") == "Holm's correction over 5 systems, 10 pairs, 999 sign flips, F1"
+    assert five.in_words("F1") == "Holm's correction over 5 systems, 10 pairs, 999 sign flips, F1"
     few = comparison(matrix[:9, :2], Resampling(999, correction="none")).measures[0].family
-    assert few.words("F1") == "no correction over 2 systems, 1 pair, all 512 sign flips, F1"
+    assert few.in_words("F1") == "no correction over 2 systems, 1 pair, all 512 sign flips, F1"
     with pytest.raises(UsageError, match="no correction called tukey; there are maxt, holm, hsd, none"):
         Resampling(correction="tukey")  # type: ignore[arg-type]
 
@@ -254,7 +254,7 @@ def test_max_t_of_drawn_sign_flips_adds_one() -> None:
     """The same draws, put in by hand, with (1 + count) / (1 + N) for the share of N."""
     matrices = [system(quality, units=13, seed=at + 1) + 1 for at, quality in enumerate((0.9, 0.5, 0.2, 0.2))]
     found = family_tests(ResampledSystems(matrices, FORMULA, Resampling(300, seed=6)), list(combinations(range(4), 2)))
-    flips = [tuple(row) for part in swap_flags(6, 13, 300) for row in part.tolist()]
+    flips = [tuple(row) for part in random_exchanges(6, 13, 300) for row in part.tolist()]
     for measure in range(3):
         expected = max_t_by_hand(matrices, flips, measure)
         assert found.p_adjusted[measure] == pytest.approx([(1 + 300 * p) / 301 for p in expected], abs=1e-12)
@@ -281,7 +281,7 @@ def test_one_pair_has_its_own_p() -> None:
     matrix = np.random.default_rng(10).random((30, 2)) + np.array([0, 0.1])
     found = family_of(matrix, "maxt", 999)
     assert found.p_adjusted == found.p
-    signs = comparison(np.array([(0, 1)] * 9 + [(1, 0)] * 2), Resampling(99), has_signs=True).measures[0]
+    signs = comparison(np.array([(0, 1)] * 9 + [(1, 0)] * 2), Resampling(99), with_sign_test=True).measures[0]
     assert signs.pairs[0].p_adjusted == signs.pairs[0].p == pytest.approx(stats.binomtest(2, 11).pvalue)
 
 
@@ -344,7 +344,7 @@ def test_with_a_baseline_its_pairs_alone_are_the_family(correction: Correction) 
     assert [(pair.a, pair.b) for pair in measure.pairs] == [("C", other) for other in "ABDEF"]
     assert (measure.family.pairs, measure.family.baseline) == (5, "C")
     resamples = "permutations" if correction == "hsd" else "sign flips"
-    assert measure.family.words("F1").endswith(f"5 pairs with C, 999 {resamples}, F1")
+    assert measure.family.in_words("F1").endswith(f"5 pairs with C, 999 {resamples}, F1")
     assert {entry.tier for entry in measure.systems} == {None}
     alone = {frozenset((pair.a, pair.b)): pair for pair in whole.measures[0].pairs}
     for pair in measure.pairs:
@@ -369,12 +369,12 @@ def test_all_equal_and_one_unit_have_no_p_but_one() -> None:
 def test_the_sign_test_of_published_counts(more: int, less: int, p: float) -> None:
     """Units on which one of two systems is right, and some on which both are, or none."""
     matrix = np.array([(0, 1)] * more + [(1, 0)] * less + [(1, 1)] * 20 + [(0, 0)] * 10)
-    found = comparison(matrix, Resampling(99), has_signs=True)
+    found = comparison(matrix, Resampling(99), with_sign_test=True)
     (pair,) = found.measures[0].pairs
     assert pair.p == pair.p_adjusted == pytest.approx(p, abs=0.0005)
     assert pair.p == pytest.approx(stats.binomtest(more, more + less).pvalue, rel=1e-12)
-    assert "exact sign test" in found.measures[0].family.words("F1")
-    assert comparison(matrix / 2, Resampling(99), has_signs=True).measures[0].family.test == "randomisation"
+    assert "exact sign test" in found.measures[0].family.in_words("F1")
+    assert comparison(matrix / 2, Resampling(99), with_sign_test=True).measures[0].family.test == "randomisation"
 
 
 def test_where_interval_and_test_disagree_the_test_governs() -> None:

@@ -24,8 +24,8 @@ from cs_score.statistics.equivalence import binary_equivalence_p
 from cs_score.statistics.options import Resampling
 from cs_score.statistics.planning import (
     Aim,
-    SignDesign,
-    TDesign,
+    SignTestPowerAnalysis,
+    TTestPowerAnalysis,
     effect_for_t_test,
     plan_from_comparison,
     plan_test,
@@ -33,7 +33,7 @@ from cs_score.statistics.planning import (
     units_for_t_test,
 )
 from cs_score.statistics.results import PairedSystems
-from cs_score.statistics.sign_test import Shares, SignTest, shares_of
+from cs_score.statistics.sign_test import OutcomeShares, SignTest, shares_of_outcomes
 from cs_score.tables.statistics import POWER, WRITERS, comparison_screen
 from tests.coldstart.command import json_in, score_in
 from tests.documents import copy_samples
@@ -77,7 +77,7 @@ def test_needed_units() -> None:
 # ---- The exact sign test
 
 
-def enumerated_power(units: int, shares: Shares, level: float = 0.05) -> float:
+def enumerated_power(units: int, shares: OutcomeShares, level: float = 0.05) -> float:
     """Return the power of the sign test, from every number of wins and losses and the binomial test of scipy."""
     found = 0.0
     share_tied = max(0.0, 1 - shares.wins - shares.losses)
@@ -89,9 +89,11 @@ def enumerated_power(units: int, shares: Shares, level: float = 0.05) -> float:
     return found
 
 
-@pytest.mark.parametrize("shares", [Shares(0.3, 0.1), Shares(0.6, 0.0), Shares(0.5, 0.5), Shares(1.0, 0.0)])
+@pytest.mark.parametrize(
+    "shares", [OutcomeShares(0.3, 0.1), OutcomeShares(0.6, 0.0), OutcomeShares(0.5, 0.5), OutcomeShares(1.0, 0.0)]
+)
 @pytest.mark.parametrize("level", [0.05, 0.2])
-def test_power_of_the_sign_test_is_that_of_enumeration(shares: Shares, level: float) -> None:
+def test_power_of_the_sign_test_is_that_of_enumeration(shares: OutcomeShares, level: float) -> None:
     test = SignTest(shares, level)
     for units in (1, 5, 16):
         assert test.power(units) == pytest.approx(enumerated_power(units, shares, level), abs=1e-12)
@@ -104,33 +106,34 @@ def test_power_of_the_sign_test_is_that_of_enumeration(shares: Shares, level: fl
 def test_units_that_the_sign_test_needs(
     wins: float, losses: float, units: int, power: float | None, needed: int
 ) -> None:
-    test = SignTest(Shares(wins, losses), 0.05)
+    test = SignTest(OutcomeShares(wins, losses), 0.05)
     assert power is None or test.power(units) == pytest.approx(power, abs=0.0005)
     assert test.needed_units(0.8) == needed
     assert all(test.power(needed + more) >= 0.8 for more in range(10))
     assert test.power(needed - 1) < 0.8
-    design = SignDesign(wins + losses, Shares(wins, losses).deviation)
-    assert design.needed_units(wins - losses, Aim()) == needed
-    detectable = present(design.detectable_difference(needed, Aim()))
+    analysis = SignTestPowerAnalysis(wins + losses, OutcomeShares(wins, losses).deviation)
+    assert analysis.needed_units(wins - losses, Aim()) == needed
+    detectable = present(analysis.detectable_difference(needed, Aim()))
     assert detectable <= wins - losses
-    assert design.power(detectable, needed, 0.05) == pytest.approx(0.8, abs=1e-9)
+    assert analysis.power(detectable, needed, 0.05) == pytest.approx(0.8, abs=1e-9)
 
 
 def test_many_units_have_the_power_of_the_t_test() -> None:
-    shares = shares_of(0.01, 0.3)
+    shares = shares_of_outcomes(0.01, 0.3)
     effect = 0.01 / shares.deviation
     assert SignTest(shares, 0.05).power(20_000) == pytest.approx(power_of_t_test(effect, 20_000, 0.05), abs=0.005)
-    tiny = shares_of(0.001, 0.3)
-    assert SignDesign(0.3, 0.5).needed_units(0.001, Aim()) == units_for_t_test(0.001 / tiny.deviation, 0.05, 0.8)
+    tiny = shares_of_outcomes(0.001, 0.3)
+    needed = SignTestPowerAnalysis(0.3, 0.5).needed_units(0.001, Aim())
+    assert needed == units_for_t_test(0.001 / tiny.deviation, 0.05, 0.8)
 
 
 def test_few_units_detect_no_difference() -> None:
     """Five units that are all won have p 1/16."""
-    found = plan_test([SignDesign(0.4, 0.6, "a", "b")], 5)
+    found = plan_test([SignTestPowerAnalysis(0.4, 0.6, "a", "b")], 5)
     assert (found.detectable, found.pairs[0].detectable) == (None, None)
     assert [note.code for note in found.notes] == ["FEW_UNITS", "NEVER_SIGNIFICANT"]
-    assert plan_test([SignDesign(0.4, 0.6, "a", "b")], 6).detectable is not None
-    assert SignDesign(0.4, 0.6).needed_units(1.5, Aim()) is None
+    assert plan_test([SignTestPowerAnalysis(0.4, 0.6, "a", "b")], 6).detectable is not None
+    assert SignTestPowerAnalysis(0.4, 0.6).needed_units(1.5, Aim()) is None
 
 
 def answers(wins: int, losses: int, ties: int) -> dict[str, Floats]:
@@ -152,7 +155,7 @@ def test_power_of_a_comparison_is_that_of_its_test() -> None:
 
 @pytest.mark.parametrize("units", [2, 19, 20])
 def test_a_plan_from_few_units_says_so(units: int) -> None:
-    notes = [note.code for note in plan_test([TDesign(1.0)], units).notes]
+    notes = [note.code for note in plan_test([TTestPowerAnalysis(1.0)], units).notes]
     assert notes == (["FEW_UNITS"] if units < 20 else [])
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from cs_score.cli import options
-from cs_score.cli.core import Line
+from cs_score.cli.core import CommandLine
 from cs_score.cli.findings import (
     ABOUT_MISTAKES,
     ANALYSIS_OF_EVIDENCE,
@@ -55,7 +55,7 @@ ANALYZE_VERB: Final = Verb(
 
 
 @ANALYZE_VERB.command
-def analyze(task_name: str, line: Line) -> int:
+def analyze(task_name: str, line: CommandLine) -> int:
     """Print or write the analysis of a run or of predictions. Return the exit status."""
     task = task_named(task_name)
     is_for_one_screen = line.format == "text" and line.folder is None and "--all" not in line
@@ -64,7 +64,7 @@ def analyze(task_name: str, line: Line) -> int:
     return print_or_write_document(line, view_of_analyses(task), analysis)
 
 
-def analyze_inputs(task: Task, line: Line, inputs: Runs | Predictions, *, is_whole: bool) -> Any:
+def analyze_inputs(task: Task, line: CommandLine, inputs: Runs | Predictions, *, is_whole: bool) -> Any:
     """Score one run, or the predictions of one system, and return the analysis of its scores.
 
     The analysis is the document that `analyze` prints: `RunAnalysis` or `EvidenceAnalysis`. With `is_whole` it is
@@ -74,8 +74,10 @@ def analyze_inputs(task: Task, line: Line, inputs: Runs | Predictions, *, is_who
     # All faults of the command line are reported before anything is scored.
     mistake_count = read_top(line)
     measure = task.measure_of(line.get("--measure"))
-    settings = inputs.settings
+    analysis_arguments = inputs.analysis_arguments
     progress = with_bar if task.name == COLD_START else with_analysis_bar
     remove_earlier_tables(line, view_of_analyses(task))
     result = inputs.score_single()
-    return analyze_result(task, result, measure, top=mistake_count, is_whole=is_whole, progress=progress, **settings)
+    return analyze_result(
+        task, result, measure, top=mistake_count, is_whole=is_whole, progress=progress, **analysis_arguments
+    )

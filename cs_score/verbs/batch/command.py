@@ -13,7 +13,7 @@ from cs_score.base.records import asdict, replace
 from cs_score.base.runtime import Late
 from cs_score.base.sources import is_pipe, name_of
 from cs_score.cli import options
-from cs_score.cli.core import Line, Option, Status
+from cs_score.cli.core import CommandLine, Option, Status
 from cs_score.cli.options import INTERVAL_OPTIONS, Scoring, read_test_settings, whole_number
 from cs_score.cli.output import print_text, remark, show_progress, shows_progress
 from cs_score.cli.predictions import optional_gold_and_predictions
@@ -64,7 +64,7 @@ class _BatchInputs(NamedTuple):
     run_words: Sequence[str]
 
 
-def _inputs_of_runs(line: Line) -> _BatchInputs:
+def _inputs_of_runs(line: CommandLine) -> _BatchInputs:
     """Return the plan of a batch of Cold Start runs, and the words that name the runs.
 
     The words of the command line are query files, assessments and runs. If none of them is recognised as assessments,
@@ -118,7 +118,7 @@ def _is_pool(word: str) -> bool:
         return False
 
 
-def _plan_of_runs(line: Line, queries: Sequence[str], pool: Sequence[str]) -> ColdStartPlan:
+def _plan_of_runs(line: CommandLine, queries: Sequence[str], pool: Sequence[str]) -> ColdStartPlan:
     """Return the plan for scoring runs against queries and a pool with the options of a command line.
 
     Raises UsageError for impossible options, InputError if a pipe cannot be read.
@@ -142,7 +142,7 @@ def _plan_of_runs(line: Line, queries: Sequence[str], pool: Sequence[str]) -> Co
     )
 
 
-def _switches_of_single_call(line: Line) -> tuple[str, ...]:
+def _switches_of_single_call(line: CommandLine) -> tuple[str, ...]:
     """Return the words with which a call of `cs-score` scores a single run as the batch does.
 
     They are the switches of the command line with their values, such as `("-expand", "ISLE26")`, without the options
@@ -158,7 +158,7 @@ def _switches_of_single_call(line: Line) -> tuple[str, ...]:
     return tuple(words)
 
 
-def _inputs_of_predictions(task: str, line: Line) -> _BatchInputs:
+def _inputs_of_predictions(task: str, line: CommandLine) -> _BatchInputs:
     """Return the plan of a batch of predictions, and the words that name files of predictions.
 
     Raises UsageError if gold or predictions are missing.
@@ -179,7 +179,7 @@ def _inputs_of_predictions(task: str, line: Line) -> _BatchInputs:
     return _BatchInputs(plan, predictions)
 
 
-def _mode_of_batch(task: str, line: Line) -> Mode:
+def _mode_of_batch(task: str, line: CommandLine) -> Mode:
     """Return the mode of an evidence task (how it reads and scores files) with the options of a command line.
 
     The option that chooses one of the systems in a file is empty, because a batch makes a run of each system.
@@ -217,7 +217,7 @@ BATCH_VERB: Final = Verb(
 
 
 @BATCH_VERB.command
-def batch(task: str, line: Line) -> int:
+def batch(task: str, line: CommandLine) -> int:
     """Find the runs, score them, write their files, and print the leaderboard. Return the exit status.
 
     As text only the top of the leaderboard is printed. Raises CsScoreError if nothing can be scored.
@@ -259,7 +259,7 @@ def batch(task: str, line: Line) -> int:
     return Status.DONE
 
 
-def _batch_options(line: Line, plan: Plan) -> BatchOptions:
+def _batch_options(line: CommandLine, plan: Plan) -> BatchOptions:
     """Return the options for running a batch: processes, places of its files, and how progress is shown.
 
     Raises UsageError for options that exclude each other, and for an unknown measure.
@@ -312,7 +312,7 @@ def _print_leaderboard(result: BatchResult, format_: str) -> None:
         print_text(BOARD_WRITERS[format_](result.leaderboard))
 
 
-def _run_ids_not_scored(line: Line, plan: Plan, result: BatchResult) -> list[str]:
+def _run_ids_not_scored(line: CommandLine, plan: Plan, result: BatchResult) -> list[str]:
     """Return the run ids of `-runids` that no run scored under the first policy has, sorted."""
     scored_ids: set[str] = set()
     for outcome in _outcomes_of_first_policy(plan, result):
@@ -354,7 +354,7 @@ def _without_edition_of_plan(runs: Sequence[BatchRunFile], plan: Plan) -> list[B
     return runs_with_other_editions
 
 
-def _plan_with_editions(plan: Plan, runs: Sequence[BatchRunFile], line: Line) -> Plan:
+def _plan_with_editions(plan: Plan, runs: Sequence[BatchRunFile], line: CommandLine) -> Plan:
     """Return the plan of a batch, with a further plan for each edition of the scorer that some of the runs follow.
 
     The file of --runs-from says which edition a run follows. Raises UsageError if runs of a task without editions

@@ -172,7 +172,7 @@ def family_lines(families: Mapping[str, Family], verdicts: Mapping[str, str], me
         policy_text = f" ({policy})" if len(families) > 1 else ""
         if policy in verdicts:
             lines.append(f"Verdict{policy_text}: {verdicts[policy]}.")
-        lines.append(f"Tests{policy_text}: {family.words(measure)}.")
+        lines.append(f"Tests{policy_text}: {family.in_words(measure)}.")
     return lines
 
 

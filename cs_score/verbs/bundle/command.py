@@ -16,7 +16,7 @@ from cs_score.base.outputs import write_folder
 from cs_score.base.records import replace
 from cs_score.base.runtime import Late
 from cs_score.base.signature import Origin
-from cs_score.cli.core import Line, Option, Status
+from cs_score.cli.core import CommandLine, Option, Status
 from cs_score.cli.options import POLICIES, SCORING_SWITCHES, read_measures
 from cs_score.cli.output import print_text
 from cs_score.cli.verb import Verb, VerbForm
@@ -102,7 +102,7 @@ class _BundleParts(NamedTuple):
 
 
 @_verb_for_platform("", "Pack a scorer of {task} predictions for a competition on Codabench").command
-def bundle_codabench(task: str, line: Line) -> int:
+def bundle_codabench(task: str, line: CommandLine) -> int:
     """Write the bundle of a competition on Codabench into the folder of -o, and return the exit status 0.
 
     Raises CsScoreError if gold, options or wheels are wrong or missing.
@@ -121,7 +121,7 @@ def bundle_codabench(task: str, line: Line) -> int:
 
 
 @_verb_for_platform(" --split", "Pack a scorer of {task} predictions for a challenge on EvalAI").command
-def bundle_evalai(task: str, line: Line) -> int:
+def bundle_evalai(task: str, line: CommandLine) -> int:
     """Write the bundle of a challenge on EvalAI into the folder of -o, and return the exit status 0.
 
     Raises CsScoreError if gold, options or wheels are wrong or missing.
@@ -141,7 +141,7 @@ def bundle_evalai(task: str, line: Line) -> int:
     return _write_bundle(line, parts.settings, files, evalai.UPLOADED)
 
 
-def _read_platform(line: Line) -> Platform:
+def _read_platform(line: CommandLine) -> Platform:
     """Return the platform and the version of Python on which the scorer will run, from --platform and --python.
 
     Raises UsageError for a Python that is too old.
@@ -151,7 +151,7 @@ def _read_platform(line: Line) -> Platform:
     return platform
 
 
-def _read_parts(task: str, line: Line) -> _BundleParts:
+def _read_parts(task: str, line: CommandLine) -> _BundleParts:
     """Read gold and options, and return the parts of the bundle that are the same on all platforms.
 
     Raises UsageError for wrong options and if the folder of -o exists, and InputError if gold cannot be read or the
@@ -174,7 +174,7 @@ def _read_parts(task: str, line: Line) -> _BundleParts:
     return _BundleParts(settings=settings, gold_files=reference.files, starting_kit=starting_kit, first_day=first_day)
 
 
-def _read_first_day(line: Line) -> str:
+def _read_first_day(line: CommandLine) -> str:
     """Return the first day of the competition, which is the value of --start (`2027-03-01`), by default today.
 
     Raises UsageError for a wrong date.
@@ -190,7 +190,7 @@ def _read_first_day(line: Line) -> str:
     raise UsageError(f"--start {text}: a day is needed, such as 2027-03-01")
 
 
-def _check_sample(task: str, line: Line, conditions: Origin, settings: Bundle) -> None:
+def _check_sample(task: str, line: CommandLine, conditions: Origin, settings: Bundle) -> None:
     """Raise InputError if the scorer of the bundle could not score the organisers' sample submission.
 
     `conditions` name the files of gold where they lie now; the settings of the bundle name them as it has them.
@@ -207,7 +207,9 @@ def _check_sample(task: str, line: Line, conditions: Origin, settings: Bundle) -
         raise InputError(f"this sample cannot be scored: {error}", file=path, remedy=remedy) from None
 
 
-def _make_program(task: str, line: Line, parts: _BundleParts, platform: Platform, script: str) -> dict[str, bytes]:
+def _make_program(
+    task: str, line: CommandLine, parts: _BundleParts, platform: Platform, script: str
+) -> dict[str, bytes]:
     """Return the files of the program that scores submissions on a platform, by name: settings, wheels and `script`.
 
     Raises InputError, which names the wheel, if one is missing.
@@ -224,7 +226,7 @@ def _endings_of_submissions(task: str) -> str:
     return ", ".join(mode_named(task).endings)
 
 
-def _write_bundle(line: Line, settings: Bundle, files: Mapping[str, bytes], archive_name: str) -> int:
+def _write_bundle(line: CommandLine, settings: Bundle, files: Mapping[str, bytes], archive_name: str) -> int:
     """Write the files of a bundle into the folder of -o, print a summary, and return the exit status 0.
 
     An archive of all files, which organisers upload, is added under the name `archive_name`. The folder appears with

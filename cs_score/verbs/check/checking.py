@@ -32,8 +32,8 @@ from cs_score.measures.registry import (
     substitute_remark,
 )
 from cs_score.statistics.comparison import compare_tables
-from cs_score.statistics.options import FEW, Note, Resampling, note_sentences
-from cs_score.statistics.planning import Aim, design_of
+from cs_score.statistics.options import FEWEST_RELIABLE_UNITS, Note, Resampling, note_sentences
+from cs_score.statistics.planning import Aim, power_analysis_of
 from cs_score.statistics.units import Units, UnitTable, units_of
 from cs_score.tables.layout import Layout, columns, tsv
 
@@ -314,22 +314,22 @@ class Gate(Record):
         test_by_measure = {}
         for comparison_of_measure in comparison.measures:
             [pair] = comparison_of_measure.pairs
-            design = design_of(pair)
+            power_analysis = power_analysis_of(pair)
             detectable_drop = None
-            if design is not None and unit_count >= 2:
-                detectable_drop = design.detectable_difference(unit_count, aim)
+            if power_analysis is not None and unit_count >= 2:
+                detectable_drop = power_analysis.detectable_difference(unit_count, aim)
             test_by_measure[comparison_of_measure.measure] = _Test(
                 p=pair.p,
                 level=settings.level,
                 test_count=len(measures),
                 units_text=number_with_noun(unit_count, noun),
                 detectable_drop=detectable_drop,
-                has_differences=design is not None,
+                has_differences=power_analysis is not None,
             )
         # The comparison's note on few units is about intervals, which a check does not show. That two runs are nearly
         # the same is expected here.
         notes = [note for note in comparison.notes if note.code not in ("FEW_UNITS", "NEAR_COPIES")]
-        if unit_count < FEW:
+        if unit_count < FEWEST_RELIABLE_UNITS:
             text = f"{number_with_noun(unit_count, 'unit')} only: on so few a drop has to be large to be significant"
             notes.append(Note("FEW_UNITS", text))
         notes += _notes_on_several_tests(len(measures), settings.level)

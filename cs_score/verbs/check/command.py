@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from cs_score.base.errors import UsageError
 from cs_score.base.runtime import Late
-from cs_score.cli.core import Line, Option, Status
+from cs_score.cli.core import CommandLine, Option, Status
 from cs_score.cli.options import FILES, FILES_OF_EVIDENCE, POLICIES, SCORING_SWITCHES, read_resampling_with_defaults
 from cs_score.cli.output import print_text, remark
 from cs_score.cli.score import score_inputs
@@ -24,7 +24,7 @@ _TEST_OPTIONS: Final = "--bootstrap --seed --confidence --clusters"
 _LIMITS: Final = f"--baseline --max-drop --min --significant --any-baseline --write-lock --lock --force {_TEST_OPTIONS}"
 
 
-def _gate_of(line: Line) -> checking.Gate:
+def _gate_of(line: CommandLine) -> checking.Gate:
     """Return the limits that the options name.
 
     Raises UsageError for an option that makes no sense without another one, and if there are no limits at all.
@@ -86,7 +86,7 @@ CHECK_VERB: Final = Verb(
 
 
 @CHECK_VERB.command
-def check(task: str, line: Line) -> int:
+def check(task: str, line: CommandLine) -> int:
     """Score a run, check its scores against limits and a baseline, and print the result. Return the exit status.
 
     Raises CsScoreError if the run cannot be scored or the baseline cannot be compared.
@@ -115,7 +115,7 @@ def check(task: str, line: Line) -> int:
     return Status.DONE if judgement.passed else Status.CHECK_FAILED
 
 
-def _check_lock(task: str, line: Line) -> int:
+def _check_lock(task: str, line: CommandLine) -> int:
     """Check a run against the limits of a lock, and print the result. Return the exit status.
 
     If options or gold have changed since the lock was written, the check fails and the run is not scored. Raises

@@ -11,7 +11,7 @@ from cs_score.base.records import asdict, replace
 from cs_score.base.runtime import Late, paused_collector
 from cs_score.base.signature import Origin
 from cs_score.base.sources import name_of
-from cs_score.cli.core import Line, Option, Status
+from cs_score.cli.core import CommandLine, Option, Status
 from cs_score.cli.output import print_text
 from cs_score.cli.predictions import optional_gold_and_predictions
 from cs_score.cli.runs import Runs
@@ -39,7 +39,7 @@ LOCK_OPTIONS: Final = (
 _WRITE_LOCK: Final = OwnOption("--write-lock", {".json": b""}, "lock.json")
 
 
-def write_lock(task: str, line: Line) -> int:
+def write_lock(task: str, line: CommandLine) -> int:
     """Write a lock into the file of --write-lock, print it, and return the exit status.
 
     The lock fixes the smallest scores that a later run must have. Raises UsageError if a run is among the files, if
@@ -70,7 +70,7 @@ def write_lock(task: str, line: Line) -> int:
     return Status.DONE
 
 
-def conditions_of(task: str, line: Line, *, refusal: str = "") -> Origin:
+def conditions_of(task: str, line: CommandLine, *, refusal: str = "") -> Origin:
     """Return the conditions under which runs are scored: the options of scoring, and the SHA-256 of all files of gold.
 
     If the command line must name no run, `refusal` is the beginning of the message that says so. Raises UsageError for
@@ -91,7 +91,7 @@ def conditions_of(task: str, line: Line, *, refusal: str = "") -> Origin:
     return replace(origin, inputs=(gold.digest,))
 
 
-def _conditions_of_runs(line: Line, *, refusal: str) -> Origin:
+def _conditions_of_runs(line: CommandLine, *, refusal: str) -> Origin:
     """Return the conditions under which Cold Start runs are scored: options, and the SHA-256 of queries and pool.
 
     `refusal` and errors are the same as for `conditions_of`.
@@ -113,7 +113,7 @@ def _conditions_of_runs(line: Line, *, refusal: str) -> Origin:
     return origin_of(options, gold.digests, bool(gold.query_set.ldc_id_by_query), are_runs_validated=gold.validates)
 
 
-def refuse_other_limits(line: Line) -> None:
+def refuse_other_limits(line: CommandLine) -> None:
     """Raise UsageError for options and files that cannot be used together with --lock."""
     unsuitable_option = line.first_typed_option("--baseline --max-drop --significant --any-baseline")
     if unsuitable_option is not None:

@@ -392,7 +392,7 @@ def compare_table(table: AnyTable, resampling: Resampling | None = None, **choic
         settings = replace(settings, clusters=table.clusters)
     # `compare` takes a result by the name of its system; the result of a table's system is the name itself.
     result_by_system = {system: system for system in systems}
-    comparison = compare(table, result_by_system, settings, has_signs=not table.has_measure_column, **choices)
+    comparison = compare(table, result_by_system, settings, with_sign_test=not table.has_measure_column, **choices)
     notes = [*comparison.notes, *_notes_on_reading(table)]
     return replace(comparison, notes=tuple(notes))
 

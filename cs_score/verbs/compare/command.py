@@ -12,7 +12,7 @@ from cs_score.base.outputs import write_packed
 from cs_score.base.runtime import Late, paused_collector
 from cs_score.base.sources import name_of
 from cs_score.cli import options
-from cs_score.cli.core import Line, Option, Parameter, Status, command
+from cs_score.cli.core import CommandLine, Option, Parameter, Status, command
 from cs_score.cli.findings import print_statistics
 from cs_score.cli.inputs import find_inputs
 from cs_score.cli.options import (
@@ -102,7 +102,7 @@ COMPARE_VERB: Final = Verb(
 
 
 @COMPARE_VERB.command
-def compare(task_name: str, line: Line) -> int:
+def compare(task_name: str, line: CommandLine) -> int:
     """Score several systems, and print the comparison of their scores. Return the exit status.
 
     With --inclusion it prints estimates for the whole pool instead, and with --second-assessments the differences
@@ -111,14 +111,14 @@ def compare(task_name: str, line: Line) -> int:
     if task_name == COLD_START and "--inclusion" in line and "--second-assessments" in line:
         raise UsageError("--inclusion is about one pool, --second-assessments about two: give one of them")
     if "--inclusion" in line:
-        return estimates.estimate_from_sample(task_name, line, most=None)
+        return estimates.estimate_from_sample(task_name, line, most_systems=None)
     if "--second-assessments" in line:
         return _compare_assessors(task_name, line)
 
     # All faults of the command line are reported before anything is scored.
     task = task_named(task_name)
     resampling = read_test_settings_with_defaults(line)
-    inputs = find_inputs(task_name, line, fewest=2, most=None)
+    inputs = find_inputs(task_name, line, fewest_systems=2, most_systems=None)
     unit_file = line.get("--per-unit")
     line.plan(options.PER_UNIT.outputs(unit_file)).clear()
 
@@ -145,7 +145,7 @@ def compare(task_name: str, line: Line) -> int:
     formats=_FORMATS.split(),
     example="assessments/table.tsv",
 )
-def compare_table(line: Line) -> int:
+def compare_table(line: CommandLine) -> int:
     """Compare systems by the scores in tables, and print the comparison. Return the exit status.
 
     Raises UsageError, and InputError for a file that is not one of the tables in the help.
@@ -157,7 +157,7 @@ def compare_table(line: Line) -> int:
     return _print_comparison(line, document)
 
 
-def _comparison_arguments(line: Line) -> dict[str, Any]:
+def _comparison_arguments(line: CommandLine) -> dict[str, Any]:
     """Return the keyword arguments of a comparison from the options of the command line.
 
     Both `comparison.compare` and `any_table.compare_table` take these arguments. Raises UsageError.
@@ -170,7 +170,7 @@ def _comparison_arguments(line: Line) -> dict[str, Any]:
     }
 
 
-def _print_comparison(line: Line, document: SystemComparison) -> int:
+def _print_comparison(line: CommandLine, document: SystemComparison) -> int:
     """Print a comparison in the format of the command line. Return 0.
 
     JSON, TSV and HTML have everything. The other formats show the primary measure, or the measures of --measure; as
@@ -186,7 +186,7 @@ def _print_comparison(line: Line, document: SystemComparison) -> int:
     return Status.DONE
 
 
-def _short_text(line: Line, document: SystemComparison) -> str:
+def _short_text(line: CommandLine, document: SystemComparison) -> str:
     """Return what people see of a comparison without --all, in the format `text`, `markdown` or `latex`.
 
     That is the primary measure, or the measures of --measure.
@@ -201,7 +201,7 @@ def _short_text(line: Line, document: SystemComparison) -> str:
     return WRITERS[line.format](document)
 
 
-def _compare_assessors(task_name: str, line: Line) -> int:
+def _compare_assessors(task_name: str, line: CommandLine) -> int:
     """Print how scores and ranks change with the judgments of a second assessor. Return 0.
 
     Raises UsageError or InputError.
@@ -218,7 +218,7 @@ def _compare_assessors(task_name: str, line: Line) -> int:
     return print_statistics(line, assessors.ASSESSORS_PRINTOUT, document)
 
 
-def _results_of_two_pools(line: Line, second_file: str) -> AssessedResults:
+def _results_of_two_pools(line: CommandLine, second_file: str) -> AssessedResults:
     """Score Cold Start runs against the pool of the command line, and again against the pool in `second_file`.
 
     Raises UsageError or InputError.
@@ -245,7 +245,7 @@ def _results_of_two_pools(line: Line, second_file: str) -> AssessedResults:
     )
 
 
-def _results_of_two_golds(task_name: str, line: Line, second_file: str) -> AssessedResults:
+def _results_of_two_golds(task_name: str, line: CommandLine, second_file: str) -> AssessedResults:
     """Score predictions against the gold of the command line, and again against the gold in `second_file`.
 
     Raises UsageError or InputError.
@@ -256,7 +256,7 @@ def _results_of_two_golds(task_name: str, line: Line, second_file: str) -> Asses
     answers_by_gold: list[assessors.JudgedAnswers] = []
     line_of_second = line.with_changes({"--gold": second_file})
     for line_of_gold in (line, line_of_second):
-        inputs = find_inputs(task_name, line_of_gold, fewest=1, most=None)
+        inputs = find_inputs(task_name, line_of_gold, fewest_systems=1, most_systems=None)
         results = inputs.score_all().results
         first_result = next(iter(results.values()))  # each result has the judgments of gold
         results_by_gold.append(results)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from cs_score.cli.core import Line
+from cs_score.cli.core import CommandLine
 from cs_score.cli.findings import (
     DIFFERENCE_OF_EVIDENCE,
     DIFFERENCE_OF_RUNS,
@@ -55,14 +55,14 @@ DIFF_VERB: Final = Verb(
 
 
 @DIFF_VERB.command
-def diff(task_name: str, line: Line) -> int:
+def diff(task_name: str, line: CommandLine) -> int:
     """Print or write the difference between two runs or two systems. Return the exit status."""
     task = task_named(task_name)
     difference = compute_difference(task, line)
     return print_or_write_document(line, view_of_differences(task), difference)
 
 
-def compute_difference(task: Task, line: Line) -> Any:
+def compute_difference(task: Task, line: CommandLine) -> Any:
     """Score the two runs or systems of a command line, and return the difference between their scores.
 
     The difference is the document that `diff` prints: `RunDifference` or `EvidenceDifference`. The tables of an earlier
@@ -71,7 +71,7 @@ def compute_difference(task: Task, line: Line) -> Any:
     # All faults of the command line are reported before anything is scored.
     top = read_top(line)
     resampling = read_resampling_with_defaults(line)
-    inputs = find_inputs(task.name, line, most=2)
+    inputs = find_inputs(task.name, line, most_systems=2)
     remove_earlier_tables(line, view_of_differences(task))
     measure = task.measure_of(line.get("--measure"))
     result_a, result_b, names = inputs.score_pair()

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from cs_score.base.runtime import Late
 from cs_score.cli import options
-from cs_score.cli.core import Line, Status
+from cs_score.cli.core import CommandLine, Status
 from cs_score.cli.findings import ABOUT_MISTAKES, FILES_OF_RUNS, FORMATS, OWN_OPTIONS, print_or_write_document
 from cs_score.cli.inputs import find_inputs
 from cs_score.cli.options import SCORING_SWITCHES
@@ -54,7 +54,7 @@ EXPLAIN_VERB: Final = Verb(
 
 
 @EXPLAIN_VERB.command
-def explain(task_name: str, line: Line) -> int:
+def explain(task_name: str, line: CommandLine) -> int:
     """Print how lines, classes, nodes or units were scored. Return the exit status.
 
     If an error stops the scoring of the run, the part that was scored before it is explained, then the error is
@@ -72,7 +72,7 @@ def explain(task_name: str, line: Line) -> int:
     return Status.FAILED
 
 
-def explain_inputs(task: Any, line: Line, inputs: Runs | Predictions, measure: str | None) -> Any:
+def explain_inputs(task: Any, line: CommandLine, inputs: Runs | Predictions, measure: str | None) -> Any:
     """Score a run or predictions, and return how the parts that the options select were scored.
 
     The options --line, --unit, --class, --node and --answer select parts of a run, --unit those of predictions. The

@@ -21,13 +21,18 @@ from cs_score.coldstart.tab_files import (
 from cs_score.verbs.knowledge_base.predicates import PredicateVerb, Use
 
 NIL: Final = "NIL"
-"""The text in the place of an absent part of a provenance column."""
+"""The text that a provenance column has instead of an absent part."""
 
 _MOST_CHARACTERS: Final = 800
 """The most characters that the spans of a part may have together."""
 
-_MOST_IN_JUSTIFICATION: Final = 3
-_MOST_SPANS: Final = {"filler": 1, "justification": _MOST_IN_JUSTIFICATION, "base_filler": 1, "additional": sys.maxsize}
+_MOST_SPANS_IN_JUSTIFICATION: Final = 3
+_MOST_SPANS_BY_PART: Final = {
+    "filler": 1,
+    "justification": _MOST_SPANS_IN_JUSTIFICATION,
+    "base_filler": 1,
+    "additional": sys.maxsize,
+}
 """The most spans that each part of a provenance column may have."""
 
 
@@ -49,11 +54,13 @@ class Parts(NamedTuple):
 class ProvenanceList(Record, eq=False):
     """A provenance column after reading: the parts of "D1:3-9;D1:0-20" are the places D1:3-9 and D1:0-20.
 
-    `docid` is the document of its parts, NO_DOCUMENT if there are none. `start` is the first offset of the
-    justification, and `place` is the justification in canonical form, None if it is absent; mentions are compared by
-    it. Columns with the same meaning have the same `key`. `span_count` is the number of valid spans of the
-    justification. `kept_parts` is None if the column has only a correct justification, as nearly all columns do; to
-    save memory, `parts` then reads the text again.
+    * `docid`: the document of its parts, or NO_DOCUMENT if there are none.
+    * `start`: the first offset of the justification.
+    * `place`: the justification in canonical form, or None if it is absent. Mentions are compared by their places.
+    * `key`: a text that is the same for all columns with the same meaning.
+    * `span_count`: the number of valid spans of the justification.
+    * `kept_parts`: the parts, or None if the column has only a correct justification, as nearly all columns have. To
+      save memory, `parts` reads the text of such a column again.
     """
 
     text: str
@@ -67,10 +74,13 @@ class ProvenanceList(Record, eq=False):
 
     @property
     def parts(self) -> Parts:
-        """The parts of the column, read again if they were not kept."""
+        """The parts of the column, such as the filler D1:3-9 and the justification D1:0-20.
+
+        The text of the column is read again if its parts were not kept.
+        """
         if self.kept_parts is not None:
             return self.kept_parts
-        return Parts(justification=read_provenance(self.text, _MOST_IN_JUSTIFICATION))
+        return Parts(justification=read_provenance(self.text, _MOST_SPANS_IN_JUSTIFICATION))
 
 
 NO_PROVENANCE: Final = ProvenanceList(
@@ -79,7 +89,7 @@ NO_PROVENANCE: Final = ProvenanceList(
 """The provenance of assertions that have none, such as those of types."""
 
 
-class ListReader:
+class ProvenanceListReader:
     """Reads provenance columns. Equal columns are frequent; they are read only once."""
 
     def __init__(self, documents: DocumentLengths | None) -> None:
@@ -95,11 +105,11 @@ class ListReader:
         The number of parts depends on whether the subject or the object is an event (`has_event`), whether the object
         is a string node (`has_string`), and whether the predicate is a mention (`is_mention`).
         """
-        takes_more_parts = has_string
+        needs_more_parts = has_string
         if has_event and not is_mention:
-            takes_more_parts = True
-        # The quick way for columns that take a justification only, if it is correct. It is that of most lines.
-        if not takes_more_parts:
+            needs_more_parts = True
+        # Most columns need a justification only. If it is correct, a quicker way of reading is enough.
+        if not needs_more_parts:
             provenance = self._plain_lists.get(text)
             if provenance is not None:
                 return provenance
@@ -125,8 +135,8 @@ class ListReader:
     def _read_parts(self, text: str, has_event: bool, has_string: bool, is_mention: bool) -> ProvenanceList:
         """Return the provenance list of a column of any form, such as "D1:3-9;NIL", with its problems.
 
-        The subject or the object may be an event (`has_event`), the object a string node (`has_string`), and the
-        predicate a mention (`is_mention`).
+        `has_event` says that the subject or the object is an event, `has_string` that the object is a string node, and
+        `is_mention` that the predicate is a mention.
         """
         if text in ("", "0"):
             return replace(NO_PROVENANCE, text=text)
@@ -146,14 +156,14 @@ class ListReader:
             arguments = (text, len(part_texts), part_count_of_relation)
             problems.append(SpanProblem("TOO_MANY_PROVENANCES_IN_LIST", arguments, text))
 
-        part_names = list(_MOST_SPANS)
+        part_names = list(_MOST_SPANS_BY_PART)
         if not has_string:
             part_names.remove("filler")
         part_by_name: dict[str, Provenance] = {}
         for part_name, part_text in zip(part_names, part_texts):
             if part_text == NIL:
                 continue
-            part = read_provenance(part_text, _MOST_SPANS[part_name], self._documents)
+            part = read_provenance(part_text, _MOST_SPANS_BY_PART[part_name], self._documents)
             part_by_name[part_name] = part
             problems += part.problems
             if _count_characters(part) > _MOST_CHARACTERS:
@@ -236,12 +246,23 @@ _order_in_file: Final = attrgetter("verb.order", "provenance.docid", "provenance
 class KbNode:
     """An entity, a string or an event.
 
-    `types` are the types that lines give to the node; `type` is its type if there is exactly one. `uses` are the ways
-    in which lines use the node, each with the first such line. `mentions` and `others` are the assertions with the node
-    as subject, in the order of recording. `documents` are the documents that mention it by name or description.
+    * `types`: the types that lines give to the node. `type` is its type if there is exactly one.
+    * `line_by_use`: the first line that uses the node in each way, such as "as subject that must be a person".
+    * `mentions`: the mentions of the node, in the order of recording.
+    * `other_assertions`: the other assertions with the node as subject, in the order of recording.
+    * `mentioning_docids`: the documents that mention the node by name or description.
     """
 
-    __slots__ = ("documents", "is_event", "mentions", "name", "others", "type", "types", "uses")
+    __slots__ = (
+        "is_event",
+        "line_by_use",
+        "mentioning_docids",
+        "mentions",
+        "name",
+        "other_assertions",
+        "type",
+        "types",
+    )
 
     def __init__(self, name: str) -> None:
         """Make a node without assertions; its name is one such as ":Entity_1", ":String_1" or ":Event_1"."""
@@ -249,14 +270,17 @@ class KbNode:
         self.is_event = name.startswith(":Event")
         self.type: str | None = None
         self.types: tuple[str, ...] = ()
-        self.uses: dict[Use, int] = {}
+        self.line_by_use: dict[Use, int] = {}
         self.mentions: list[Assertion] = []
-        self.others: list[Assertion] = []
-        self.documents: set[str] = set()
+        self.other_assertions: list[Assertion] = []
+        self.mentioning_docids: set[str] = set()
 
     @property
     def type_in_reports(self) -> str:
-        """The type of the node in reports and statistics, such as "per"; "multiple" or "unknown" if it has not one."""
+        """The type of the node in reports and statistics, such as "per".
+
+        A node with several types gives "multiple", a node without a type gives "unknown".
+        """
         if self.type is not None:
             return self.type
         return "multiple" if self.types else "unknown"
@@ -264,12 +288,12 @@ class KbNode:
     def best_line(self, node_type: str | None = None) -> int:
         """Return the number of the line that reports name as the place of the node.
 
-        It is a line that declares the type of the node if there is one, else a line with the node as subject, else one
-        with the node as object; of several the first. If `node_type` is given, only lines that give the node this type
-        count.
+        Lines that declare the type of the node come before lines with the node as subject, and these before lines with
+        the node as object. The first such line is taken. If `node_type` is given, only lines that give the node this
+        type are considered.
         """
         roles_and_lines = []
-        for use, line in self.uses.items():
+        for use, line in self.line_by_use.items():
             if node_type is None or use.single_type == node_type:
                 roles_and_lines.append((use.role, line))
         # Roles are numbers, the most specific one is the least.
@@ -286,10 +310,11 @@ class NodeUse(NamedTuple):
 
 
 class Assertion(Struct, eq=False):
-    """An assertion of a line of a knowledge base, or an assertion that was inferred from that of a line.
+    """An assertion that a line of a knowledge base makes, or that was inferred from such a line.
 
-    `object` is the object as text, and `node` is the node if the object is one. An omitted assertion takes part in all
-    checks but is not written.
+    `object` is the object as text. If the object is a node, `node` is this node, otherwise `node` is None. `realis`
+    says whether an event took place, such as "actual"; it is None for other assertions. An omitted assertion is
+    checked, but it is not written.
     """
 
     subject: KbNode
@@ -307,13 +332,16 @@ class Assertion(Struct, eq=False):
     @property
     def text(self) -> str:
         """The object without its outer quotes: `"Ann"` -> Ann."""
-        if not self.verb.takes_text:
+        if not self.verb.has_text_object:
             return self.object
         return self.object[1:-1]  # the object of a mention always has quotes
 
     @property
     def span(self) -> Span | None:
-        """The place of a mention, which is the first span of its justification; None if there is none."""
+        """The place of a mention, which is the first span of its justification, such as D1:3-9.
+
+        It is None if the assertion has no justification.
+        """
         justification = self.provenance.parts.justification
         return None if justification is None else justification.first_span
 
@@ -325,8 +353,9 @@ class Assertion(Struct, eq=False):
 class KnowledgeBase(Struct):
     """A knowledge base after reading.
 
-    `first_line` is the line with the run id. `assertions` are in the order of recording. `rejected` counts the lines
-    that were not recorded, by reason; `unrecorded_uses` are the uses of nodes by such lines, which are checked, too.
+    `first_line` is the line with the run id. `assertions` are in the order of recording. `rejected` has the number of
+    lines that were not recorded, by reason. `unrecorded_uses` are the uses of nodes by such lines; these uses are
+    checked like the others.
     """
 
     name: str
@@ -337,8 +366,8 @@ class KnowledgeBase(Struct):
     rejected: dict[str, int] = field(default_factory=dict)
     unrecorded_uses: list[NodeUse] = field(default_factory=list)
 
-    def uses(self) -> Iterator[NodeUse]:
-        """Yield each use of a node by a line, at last the uses by lines that were not recorded."""
+    def node_uses(self) -> Iterator[NodeUse]:
+        """Yield each use of a node by a line: at first the uses by assertions, then those by lines not recorded."""
         for assertion in self.assertions:
             yield NodeUse(assertion.subject, assertion.verb.as_subject, assertion.line)
             if assertion.node is not None:
@@ -346,10 +375,11 @@ class KnowledgeBase(Struct):
         yield from self.unrecorded_uses
 
     def assertions_by_node(self) -> Iterator[list[Assertion]]:
-        """Yield for each node the list of its assertions. Nodes and assertions are in the order of a written file."""
+        """Yield the list of the assertions about each node, in the order in which they are written into a file."""
         for name in sorted(self.nodes):
             node = self.nodes[name]
-            yield sorted([*node.others, *node.mentions], key=_order_in_file)
+            assertions_of_node = node.other_assertions + node.mentions
+            yield sorted(assertions_of_node, key=_order_in_file)
 
     def assertions_as_written(self) -> Iterator[Assertion]:
         """Yield all assertions in the order of a written, validated knowledge base."""

@@ -23,9 +23,9 @@ from cs_score.verbs.knowledge_base.assertions import (
     Assertion,
     KbNode,
     KnowledgeBase,
-    ListReader,
     NodeUse,
     ProvenanceList,
+    ProvenanceListReader,
 )
 from cs_score.verbs.knowledge_base.kb_file import KbFindings, KbLine
 from cs_score.verbs.knowledge_base.predicates import (
@@ -40,10 +40,10 @@ from cs_score.verbs.knowledge_base.predicates import (
 )
 
 
-class Multiple(StrEnum):
-    """How many justifications are kept of a relation that several lines assert.
+class KeptJustifications(StrEnum):
+    """How many justifications are kept if several lines assert the same relation.
 
-    MANY: all different ones; ONE: a single one; ONEPERDOC: one for each document.
+    MANY keeps all different justifications, ONE keeps a single one, and ONEPERDOC keeps one for each document.
     """
 
     MANY = "MANY"
@@ -54,24 +54,25 @@ class Multiple(StrEnum):
 class KbOptions(Record):
     """The options of the validation of a knowledge base.
 
-    `task` is a key of `TASKS`. `documents` are those in which provenances may lie; if it is None, provenances are not
-    compared with documents. `table` has the predicates that the knowledge base may use.
+    `task` is the validation task, such as "CSKB"; it says which predicates are accepted. `documents` are those that
+    provenances may name; if it is None, provenances are not compared with documents. `table` has the predicates that
+    the knowledge base may use.
     """
 
     task: str = "CSKB"
-    multiple: Multiple = Multiple.MANY
+    kept_justifications: KeptJustifications = KeptJustifications.MANY
     documents: DocumentList | None = None
     table: PredicateTable = field(default_factory=PredicateTable)
 
 
 # ---- Repetitions and single values
 
-_JUSTIFICATION_KEYS: Final[dict[Multiple, Callable[[ProvenanceList], str]]] = {
-    Multiple.MANY: attrgetter("key"),
-    Multiple.ONE: lambda provenance: "",
-    Multiple.ONEPERDOC: attrgetter("docid"),
+_JUSTIFICATION_KEYS: Final[dict[KeptJustifications, Callable[[ProvenanceList], str]]] = {
+    KeptJustifications.MANY: attrgetter("key"),
+    KeptJustifications.ONE: lambda provenance: "",
+    KeptJustifications.ONEPERDOC: attrgetter("docid"),
 }
-"""By option, the function that returns the key of a justification: of those with the same key one is kept."""
+"""By option, the function that returns the key of a justification. Of justifications with the same key one is kept."""
 
 _Relation: TypeAlias = tuple[KbNode, str, str]
 """Subject, predicate and object of an assertion; its repetitions have the same ones."""
@@ -96,7 +97,7 @@ class _Searches(Struct):
 
 
 class _SlotValues:
-    """The values that a node has in a slot that takes a single value: the assertions of each object."""
+    """The values of a node in a slot that takes a single value, such as per:date_of_birth: the assertions by object."""
 
     def __init__(self) -> None:
         """Make the values of a slot that has none yet."""
@@ -140,11 +141,17 @@ class Repetitions:
     The weaker of two assertions is the one with the lower confidence, or the later one if the confidences are equal.
     """
 
-    def __init__(self, multiple: Multiple, findings: KbFindings, *, one_value: bool) -> None:
-        """Take the options. If `one_value`, only the strongest value is kept of a slot that takes a single value."""
-        self._justification_key = _JUSTIFICATION_KEYS[multiple]
+    def __init__(
+        self, kept_justifications: KeptJustifications, findings: KbFindings, *, only_strongest_value: bool
+    ) -> None:
+        """Remember no assertions yet; problems are reported to `findings`.
+
+        `kept_justifications` says which assertions of a relation are repetitions. With `only_strongest_value`, a slot
+        that takes a single value keeps only the value with the highest confidence.
+        """
+        self._justification_key = _JUSTIFICATION_KEYS[kept_justifications]
         self._findings = findings
-        self._one_value = one_value
+        self._only_strongest_value = only_strongest_value
         # The assertions that later ones may repeat, by relation and the key of their justification.
         self._recorded: dict[tuple[KbNode, str, str, str], Assertion] = {}
         self._values_by_slot: dict[tuple[KbNode, str], _SlotValues] = defaultdict(_SlotValues)
@@ -152,26 +159,26 @@ class Repetitions:
         self._searches_by_relation: dict[_Relation, _Searches] = {}
 
     def compare_with_earlier(self, new: Assertion, column: ProvenanceList) -> bool:
-        """Report whether a new assertion repeats or contradicts an earlier one, and return whether it is to be kept.
+        """Report a new assertion if it repeats or contradicts an earlier one, and return whether it is to be kept.
 
-        It is not kept (False) if it has the same provenance as the assertion that it repeats. Otherwise the weaker of
-        both may be marked as omitted. `column` is the provenance column, read with the object of the file. It is
-        compared with earlier provenances; the provenance of the assertion itself may differ from it if the object was
-        repaired.
+        The new assertion is not kept (False) if it has the same provenance as the assertion that it repeats. Otherwise
+        the weaker of both may be marked as omitted. `column` is the provenance column of the line, read with the object
+        that the file has. This column is compared with earlier provenances. The provenance of the assertion itself may
+        differ from it if the object was repaired.
         """
         verb = new.verb
         relation = (new.subject, verb.name, new.object)
         earlier = self._recorded.get((*relation, self._justification_key(column)))
         is_repetition = False
-        # In most cases there is no earlier assertion and no search to count, and the call is saved.
+        # In most cases there is no earlier assertion and no search to count. Then a call is saved.
         has_to_compare = earlier is not None or self._searches_by_relation
-        if has_to_compare and not verb.may_repeat:
+        if has_to_compare and not verb.is_repeatable:
             is_repetition = self._report_repetition(new, column, earlier)
-        if self._one_value and verb.predicate.is_single_valued:
+        if self._only_strongest_value and verb.predicate.is_single_valued:
             self._report_other_value(new, is_repetition=is_repetition)
         if is_repetition:
             return False
-        if not (verb.may_repeat or new.is_inferred or new.is_omitted):
+        if not (verb.is_repeatable or new.is_inferred or new.is_omitted):
             self._recorded[*relation, self._justification_key(new.provenance)] = new
             if new.provenance.problems:
                 searches = self._searches_by_relation.setdefault(relation, _Searches())
@@ -217,32 +224,34 @@ class Repetitions:
         insort(searches.end_lines, end_line)
 
     def _report_other_value(self, new: Assertion, *, is_repetition: bool) -> None:
-        """Report that a slot that takes a single value gets another one, and omit the weaker of both assertions.
+        """Report that a slot that takes a single value gets a second one, and omit the weaker of both assertions.
 
-        Nothing is reported if the new assertion gives the first value. `is_repetition` says that it only repeats an
-        earlier one, and adds no value to the slot.
+        Nothing is reported if the new assertion gives the slot its first value. `is_repetition` says that the new
+        assertion only repeats an earlier one, so that it adds no value to the slot.
         """
         values = self._values_by_slot[new.subject, new.verb.name]
         other = values.first_with_other_object(new.object)
         if other is not None:
             self._findings.report("MULTIPLE_FILLS_ENTITY", new.subject.name, new.verb.name, line=new.line)
             self._omit_weaker(new, other)
-        if not (is_repetition or new.is_omitted):
+        # The new assertion may have been omitted just now.
+        adds_value = not is_repetition and not new.is_omitted
+        if adds_value:
             values.add(new)
 
     def has_recorded(self, subject: KbNode, predicate: str, object_: str, provenance: ProvenanceList) -> bool:
-        """Return True if it is certain that such an assertion was recorded; False leaves both possible.
+        """Return True if an assertion with these columns was recorded for certain.
 
-        `predicate` and `object_` are as in `Assertion`; the text of the provenance must be equal, too.
+        The result False does not mean that there is none. The text of the provenance must be equal, too.
         """
         earlier = self._recorded.get((subject, predicate, object_, provenance.key))
         return earlier is not None and earlier.provenance.text == provenance.text
 
     def omit(self, assertion: Assertion) -> None:
-        """Mark an assertion as omitted, which is checked like the others but not written.
+        """Mark an assertion as omitted. An omitted assertion is checked like the others, but it is not written.
 
-        The searches of the reference program pass over it from now on. Therefore the problems of its provenance are
-        reported now for the searches so far.
+        Later searches for repetitions do not look at an omitted assertion. Therefore the problems of its provenance are
+        reported now, once for each search that has looked at it so far.
         """
         if assertion.provenance.problems and not assertion.is_omitted:
             self._report_searches(assertion)
@@ -287,19 +296,20 @@ _TO_ESCAPE: Final = re.compile(r'["\\]')
 class Builder:
     """Adds assertions to a knowledge base, reports their problems, and repairs them if possible."""
 
-    def __init__(self, base: KnowledgeBase, findings: KbFindings, options: KbOptions, *, one_value: bool) -> None:
-        """Take the knowledge base to fill, and the options.
+    def __init__(
+        self, kb: KnowledgeBase, findings: KbFindings, options: KbOptions, *, only_strongest_value: bool
+    ) -> None:
+        """Fill the knowledge base `kb` under these options, and report problems to `findings`.
 
-        Problems are reported to `findings`. If `one_value`, only the strongest value is kept of a slot that takes a
-        single value.
+        With `only_strongest_value`, a slot that takes a single value keeps only the value with the highest confidence.
         """
-        self.base = base
+        self.kb = kb
         self.findings = findings
-        self.repetitions = Repetitions(options.multiple, findings, one_value=one_value)
-        self._nodes = base.nodes
+        self.repetitions = Repetitions(options.kept_justifications, findings, only_strongest_value=only_strongest_value)
+        self._nodes = kb.nodes
         self._table = options.table
         document_lengths = None if options.documents is None else options.documents.lengths
-        self._list_reader = ListReader(document_lengths)
+        self._list_reader = ProvenanceListReader(document_lengths)
 
     def add(self, line: KbLine, *, is_inferred: bool = False) -> Assertion | None:
         """Add the assertion of a line, and return it; None if the line is rejected or only repeats an earlier one.
@@ -318,7 +328,7 @@ class Builder:
         if problems:
             self._report_predicate(problems, line)
         if verb is None:
-            subject.uses.setdefault(use_as(SUBJECT), line.number)
+            subject.line_by_use.setdefault(use_as(SUBJECT), line.number)
             self._count_rejected("NO_PREDICATE")
             return None
 
@@ -357,12 +367,12 @@ class Builder:
     def _read_object(
         self, line: KbLine, verb: PredicateVerb, subject: KbNode, subject_use: Use
     ) -> tuple[str, KbNode | None] | None:
-        """Return the object of a line as text and as node, which is None if the object is none: `":Entity_1", node`.
+        """Return the object of a line as a text and as a node, such as ":Entity_1" and the node with this name.
 
-        Record how the line uses its subject (`subject_use`) and its object. If the object is illegal, count the line as
-        rejected, and return None.
+        The node is None if the object is a text. How the line uses its subject (`subject_use`) and its object is
+        recorded. If the object is illegal, the line is counted as rejected, and None is returned.
         """
-        if not verb.takes_nodes:
+        if not verb.has_node_object:
             text = self._repair_text(verb, line)
             self._record_use(subject, subject_use, line.number)
             if text is None:
@@ -372,7 +382,7 @@ class Builder:
         self._record_use(subject, subject_use, line.number)
         node = self._node_of_column(line.object, "OBJECT", line.number)
         if node is None:
-            self.base.unrecorded_uses.append(NodeUse(subject, subject_use, line.number))
+            self.kb.unrecorded_uses.append(NodeUse(subject, subject_use, line.number))
             self._count_rejected("NO_OBJECT")
             return None
         self._record_use(node, verb.as_object, line.number)
@@ -391,25 +401,25 @@ class Builder:
 
     def _record(self, assertion: Assertion) -> None:
         """Add an assertion to the knowledge base and to its subject."""
-        self.base.assertions.append(assertion)
+        self.kb.assertions.append(assertion)
         subject = assertion.subject
-        if not assertion.verb.takes_text:
-            subject.others.append(assertion)
+        if not assertion.verb.has_text_object:
+            subject.other_assertions.append(assertion)
             return
         subject.mentions.append(assertion)
         if assertion.verb.name in MENTIONS:
-            subject.documents.add(assertion.provenance.docid)
+            subject.mentioning_docids.add(assertion.provenance.docid)
 
     def _record_uses_of_repetition(self, assertion: Assertion, subject_use: Use) -> None:
         """Record how a repetition uses its nodes; its uses are checked although the repetition is not recorded."""
-        uses = self.base.unrecorded_uses
+        uses = self.kb.unrecorded_uses
         uses.append(NodeUse(assertion.subject, subject_use, assertion.line))
         if assertion.node is not None:
             uses.append(NodeUse(assertion.node, assertion.verb.as_object, assertion.line))
 
     def _count_rejected(self, reason: str) -> None:
         """Count a line that is rejected for this reason, such as "NO_SUBJECT", in the statistics."""
-        self.base.rejected[reason] = self.base.rejected.get(reason, 0) + 1
+        self.kb.rejected[reason] = self.kb.rejected.get(reason, 0) + 1
 
     def _report_predicate(self, problems: tuple[PredicateProblem, ...], line: KbLine) -> None:
         """Report the problems of the predicate of a line."""
@@ -428,11 +438,11 @@ class Builder:
         Fatal problems are left out unless `with_fatal`. The subject is added to the nodes with problems.
         """
         if column.problems:
-            self.findings.troubled_nodes.add(subject.name)
+            self.findings.nodes_with_problems.add(subject.name)
             self.findings.report_provenance(column, line, with_fatal=with_fatal)
         if column.span_count > 1:
             detail = Detail("PROVENANCE", column.text)
-            for _ in range(verb.span_complaints):
+            for _ in range(verb.several_spans_report_count):
                 self.findings.report("TOO_MANY_PROVENANCE_TRIPLES_E", column.span_count, 1, line=line, detail=detail)
 
     def _node_of_column(self, text: str, column: str, line: int) -> KbNode | None:
@@ -462,7 +472,7 @@ class Builder:
         reported; quotes are removed from that of a link. A link without a colon is reported, and cannot be repaired.
         """
         text = line.object
-        if verb.takes_text:
+        if verb.has_text_object:
             if line.is_string:
                 return text
             quoted_text = '"' + _TO_ESCAPE.sub(r"\\\g<0>", text) + '"'
@@ -478,17 +488,17 @@ class Builder:
         return None
 
     def _record_use(self, node: KbNode, use: Use, line: int) -> None:
-        """Record a new way in which a line uses a node, and the type that this gives to the node.
+        """Record a new way in which a line uses a node, and give the node the type that follows from this use.
 
-        If the node cannot have that type, this is reported, for later such lines, too, and the use is recorded without
-        the type.
+        If the node cannot have that type, this is reported for each such line, and the use is recorded without the
+        type.
         """
-        if use in node.uses:
+        if use in node.line_by_use:
             return
         node_type = use.single_type
         if node_type is not None and not self._add_type(node, node_type, use.role, line):
             use = use_as(use.role)
-        node.uses.setdefault(use, line)
+        node.line_by_use.setdefault(use, line)
 
     def _add_type(self, node: KbNode, node_type: str, role: int, line: int) -> bool:
         """Add a type to a node and return True; if the node cannot have the type, report that and return False.

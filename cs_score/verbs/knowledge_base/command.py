@@ -10,13 +10,13 @@ from cs_score.base.documents import json_text
 from cs_score.base.errors import InputError, UsageError
 from cs_score.base.outputs import Existing, PlannedOutput, encoded, write_packed
 from cs_score.base.sources import open_source
-from cs_score.cli.core import Line, Option, Parameter, Status, StatusWithResults
+from cs_score.cli.core import CommandLine, Option, Parameter, Status, StatusWithResults
 from cs_score.cli.output import STDOUT, Destination, write_text
 from cs_score.coldstart.outputs import report_text
 from cs_score.coldstart.queries import Query
 from cs_score.verbs.knowledge_base import validation, writers
 from cs_score.verbs.knowledge_base.assertions import KnowledgeBase
-from cs_score.verbs.knowledge_base.building import KbOptions, Multiple
+from cs_score.verbs.knowledge_base.building import KbOptions, KeptJustifications
 from cs_score.verbs.knowledge_base.kb_file import TASKS
 from cs_score.verbs.knowledge_base.predicates import TAC, PredicateTable, load_predicates
 from cs_score.verbs.knowledge_base.resolution import EXPLANATION, Resolution, ValidatedKb, explanation_text
@@ -39,7 +39,7 @@ def _write_or_print(path: str, pieces: Iterable[str]) -> None:
 # ---- validate-kb
 
 
-def _outputs_of_validate_kb(line: Line) -> Iterator[PlannedOutput]:
+def _outputs_of_validate_kb(line: CommandLine) -> Iterator[PlannedOutput]:
     """Yield the files for statistics. The files with the knowledge base are checked later, when their folder is."""
     if "--check" in line:
         return
@@ -56,7 +56,7 @@ VALIDATE_KB: Final = Program(
         Option("-ignore LIST", "Colon-separated warnings that are not reported", IGNORED_BY_DEFAULT),
         Option("-labels LIST", "Colon-separated labels of the predicates to write", TAC),
         Option("-linkkb NAME", "The knowledge base whose links name entities in edl output", "LDC2015E42"),
-        Option("-multiple M", "Justifications kept of a relation: one, oneperdoc or many", Multiple.MANY),
+        Option("-multiple M", "Justifications kept of a relation: one, oneperdoc or many", KeptJustifications.MANY),
         Option("-output LIST", "Colon-separated formats: tac, edl, eal, nug, sen, none", NONE),
         Option("-output_dir DIR", "Folder of the outputs", "that of the knowledge base"),
         Option("-predicates FILE", "Predicates of your own, in a file LABEL.predicates.txt"),
@@ -76,7 +76,7 @@ VALIDATE_KB: Final = Program(
 
 
 @VALIDATE_KB.command
-def validate_kb(line: Line, session: Session) -> int:
+def validate_kb(line: CommandLine, session: Session) -> int:
     """Check a knowledge base, and write it in the formats of -output. Return the exit status.
 
     The command line is checked in the order of the reference program, so that the same fault is reported first.
@@ -107,11 +107,16 @@ def validate_kb(line: Line, session: Session) -> int:
     if predicates_file is not None:
         load_predicates(predicates_file, predicates)
     multiple = line.text("-multiple").upper()
-    if multiple not in tuple(Multiple):
-        choices = ", ".join(sorted(Multiple))
+    if multiple not in tuple(KeptJustifications):
+        choices = ", ".join(sorted(KeptJustifications))
         raise UsageError(f"Argument to -multiple switch must be one of [{choices}]")
     session.problems.ignored = ignored_codes(line.text("-ignore"))
-    options = KbOptions(task=task, multiple=Multiple(multiple), documents=session.read_documents(), table=predicates)
+    options = KbOptions(
+        task=task,
+        kept_justifications=KeptJustifications(multiple),
+        documents=session.read_documents(),
+        table=predicates,
+    )
 
     # The checks, and then the outputs. A knowledge base with errors is not written.
     with open_source(kb_file, stdin_as_dash=False) as source:
@@ -126,7 +131,7 @@ def validate_kb(line: Line, session: Session) -> int:
     return session.end(kb)
 
 
-def _write_statistics(kb: KnowledgeBase, line: Line) -> None:
+def _write_statistics(kb: KnowledgeBase, line: CommandLine) -> None:
     """Write the statistics of a knowledge base to the files of -stats_file and --json. Raises OutputError."""
     statistics_file = line.get("-stats_file")
     json_file = line.get("--json")
@@ -142,7 +147,7 @@ def _write_statistics(kb: KnowledgeBase, line: Line) -> None:
 # ---- resolve-queries
 
 
-def _outputs_of_resolve_queries(line: Line) -> Iterator[PlannedOutput]:
+def _outputs_of_resolve_queries(line: CommandLine) -> Iterator[PlannedOutput]:
     """Yield the files for the run and for the explanation."""
     yield from Destination(line.words[2]).planned("OUTPUTFILE", Existing.REPLACED)
     yield from EXPLANATION.outputs(line.get("--explain"))
@@ -165,7 +170,7 @@ RESOLVE_QUERIES: Final = Program(
 
 
 @RESOLVE_QUERIES.command
-def resolve_queries(line: Line, session: Session) -> int:
+def resolve_queries(line: CommandLine, session: Session) -> int:
     """Answer queries from a validated knowledge base, and write the answers as a run.
 
     Return the exit status 0, and the resolution as the value of the command.

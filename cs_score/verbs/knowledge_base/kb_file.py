@@ -41,41 +41,42 @@ TASKS: Final[dict[str, frozenset[str] | None]] = {
 class KbFindings:
     """Reports the problems of a knowledge base file, with their lines, to the log of problems.
 
-    `troubled_nodes` are the names of the nodes that have an assertion with problems in its provenance.
+    `nodes_with_problems` are the names of the nodes that have an assertion with problems in its provenance.
     """
 
     def __init__(self, file: str, problems: ProblemLog) -> None:
-        """Take the name of the file, and the log to which its problems are added."""
-        self.troubled_nodes: set[str] = set()
+        """Report problems of the file with this name to the log `problems`."""
+        self.nodes_with_problems: set[str] = set()
         self._file = file
         self._problems = problems
 
     def place(self, line: int) -> Place:
-        """Return the place of a line of the file."""
+        """Return the place of a line of the file, which messages show as "kb.tac line 12"."""
         return Place(self._file, line)
 
     def report(self, code: str, *arguments: object, line: int, detail: Detail | None = None) -> None:
         """Report a problem at a line.
 
-        `code` names the kind of problem, `arguments` fill in its message. `detail` is what a report for programs adds.
+        `code` names the kind of problem, and `arguments` complete its message. `detail` names the column and its text,
+        for reports that programs read.
         """
         self._problems.add(code, *arguments, place=self.place(line), detail=detail)
 
     def report_without_place(self, code: str, *arguments: object, line: int, column: str = "SUBJECT") -> None:
-        """Report a problem without a place in its message; only reports for programs have the line.
+        """Report a problem whose message does not name the line. Reports that programs read name it all the same.
 
-        `code` names the kind of problem, `arguments` fill in its message. The first of them is the text of the column
-        with the problem; `column` is the name of that column.
+        `code` names the kind of problem, and `arguments` complete its message. The first argument is the text of the
+        column that has the problem; `column` is the name of that column.
         """
         column_text = str(arguments[0])
         detail = Detail(column, column_text, place=self.place(line))
         self._problems.add(code, *arguments, detail=detail)
 
     def report_provenance_again(self, assertion: Assertion, times: int = 1) -> None:
-        """Report the problems of an assertion's provenance once more, or `times` times more.
+        """Report the problems of an assertion's provenance again, as often as `times` says.
 
-        The reference program parses the provenance again whenever it looks at the assertion, and counts the problems
-        each time. The numbers in its report are reproduced.
+        The reference program parses the provenance whenever it looks at the assertion, and counts the problems each
+        time. Its report has these counts, and they are reproduced here.
         """
         if assertion.provenance.problems:
             self.report_provenance(assertion.provenance, assertion.line, times, with_fatal=False)
@@ -83,8 +84,8 @@ class KbFindings:
     def report_provenance(self, provenance: ProvenanceList, line: int, times: int = 1, *, with_fatal: bool) -> None:
         """Report each problem of a provenance column, such as a span that ends before it starts, at a line.
 
-        Each problem counts `times` times: once for each time that the reference program parses the column. Fatal
-        problems are left out unless `with_fatal`, which is True when the column is read for the first time.
+        The reference program counts a problem whenever it parses the column; `times` is the number of these times. With
+        `with_fatal`, fatal problems are reported, too. This is so only when the column is read for the first time.
         """
         for problem in provenance.problems:
             is_fatal = CODES[problem.code].severity is Severity.FATAL
@@ -111,27 +112,32 @@ class KbLine(Record, eq=False):
 
 
 class KbFile:
-    """A knowledge base file. Its first line, with the run id, is read at once; `lines` reads the others."""
+    """A knowledge base file. The constructor reads its first line, which has the run id; `lines` reads the others."""
 
     def __init__(self, source: Source, findings: KbFindings, task: str) -> None:
-        """Read the first line, which has the run id.
+        """Read the first line, which should be the run id.
 
-        If it is no run id, that is reported, and the line is read as an assertion, with the number 2. `task` is the
-        validation task, such as "CSKB".
+        A first line that is no run id is reported, and `lines` reads it once more, as if it were the second line of the
+        file. `task` is the validation task, such as "CSKB".
         """
         self._task = task
         self._findings = findings
-        self._later_blocks = text_blocks(source)
-        first_block = next(self._later_blocks, None)
-        self.first_line, line_feed, text_after_first_line = (first_block or "").partition("\n")
+        self._blocks = text_blocks(source)
+        # The text that `lines` reads before the other blocks; None if there is none.
+        self._unread_text: str | None = None
+        first_block = next(self._blocks, None)
+        if first_block is None:
+            self.first_line = ""
+        else:
+            self.first_line, line_feed, text_after_first_line = first_block.partition("\n")
+            if line_feed:
+                self._unread_text = text_after_first_line
         self.run_id = self.first_line.partition("#")[0].strip(WHITE_SPACE)
-        # The part of the first block that `lines` is to read; None if there is no line in it.
-        self._rest_of_first_block = text_after_first_line if line_feed else None
         if not is_run_id(self.run_id):
-            is_empty = first_block is None
-            findings.report("MISSING_RUNID", line=0 if is_empty else 1, detail=Detail("RUNID"))
+            line_number = 0 if first_block is None else 1
+            findings.report("MISSING_RUNID", line=line_number, detail=Detail("RUNID"))
             self.run_id = "OmittedRunID"
-            self._rest_of_first_block = first_block
+            self._unread_text = first_block
 
     def lines(self) -> Iterator[KbLine]:
         """Yield the lines that may be assertions, and report the problems of the other lines."""
@@ -169,15 +175,15 @@ class KbFile:
 
     def _columns_of_lines(self) -> Iterator[LineColumns]:
         """Yield the columns of each line after the first."""
-        if self._rest_of_first_block is not None:
-            yield from split_lines(self._rest_of_first_block)
-        for block in self._later_blocks:
+        if self._unread_text is not None:
+            yield from split_lines(self._unread_text)
+        for block in self._blocks:
             yield from split_lines(block)
 
     def _read_other_line(self, number: int, text: str) -> KbLine | None:
-        """Return the line with this number and text, which may have comments, white space and columns of any number.
+        """Return the columns of a line that may have comments, white space and any number of columns.
 
-        If it cannot be an assertion, report its problem and return None. Return None for a blank line, too.
+        If the line cannot be an assertion, its problem is reported, and None is returned. A blank line also gives None.
         """
         comment = ""
         if "#" in text:

@@ -80,7 +80,10 @@ class Use(Record, eq=False):
 
 @lru_cache(maxsize=1 << 10)
 def use_as(role: int, types: frozenset[str] = frozenset()) -> Use:
-    """Return the use of a node in a role that allows these types. Equal uses are the same object."""
+    """Return the use of a node in a role in which it must have one of these types; the empty set allows all types.
+
+    Equal arguments return the same object, so that uses can be compared by identity.
+    """
     single_type: str | None = None
     if len(types) == 1:
         (single_type,) = types
@@ -89,7 +92,7 @@ def use_as(role: int, types: frozenset[str] = frozenset()) -> Use:
 
 @lru_cache(maxsize=1 << 10)
 def declaration(type_text: str) -> Use:
-    """Return the use of a node by a line that declares its type; the type need not be legal."""
+    """Return the use of a node by a line that declares its type, such as "PER"; the type need not be legal."""
     return use_as(TYPEDEF, frozenset((type_text.lower(),)))
 
 
@@ -102,10 +105,10 @@ class PredicateVerb(Record, eq=False):
     * `has_provenance`: its assertions have a provenance column.
     * `has_domain`: it is written with the type of the subject before it, such as per:spouse.
     * `is_mention`: its name contains "mention".
-    * `takes_text`: its object is a text in quotes. `takes_nodes`: its object is a node.
+    * `has_text_object`: its object is a text in quotes. `has_node_object`: its object is a node.
     * `has_inverse`: its object may be the subject of its inverse.
-    * `span_complaints`: the number of times that several spans are reported if it allows only one.
-    * `may_repeat`: assertions may be repeated.
+    * `several_spans_report_count`: how often a provenance with several spans is reported; 0 if it may have several.
+    * `is_repeatable`: assertions may be repeated.
     * `is_compared`: assertions are compared with earlier ones.
     """
 
@@ -118,11 +121,11 @@ class PredicateVerb(Record, eq=False):
     has_provenance: bool
     has_domain: bool
     is_mention: bool
-    takes_text: bool
-    takes_nodes: bool
+    has_text_object: bool
+    has_node_object: bool
     has_inverse: bool
-    span_complaints: int
-    may_repeat: bool
+    several_spans_report_count: int
+    is_repeatable: bool
     is_compared: bool
 
 
@@ -160,7 +163,7 @@ class PredicateTable:
     def __init__(self) -> None:
         """Make a table with the predicates that the evaluation defines, such as per:spouse, under the label "TAC"."""
         self._verbs_by_name: dict[str, list[PredicateVerb]] = {}
-        # The meanings of the columns that were read before. They are few, and lines are many.
+        # The meanings of the columns that were read before. Many lines have the same few columns.
         self._reading_by_column: dict[tuple[str, str | None, bool], Reading] = {}
         # The inventory has a predicate once for each type in its domain.
         distinct_predicates = dict.fromkeys(inventory().values())
@@ -256,7 +259,7 @@ class PredicateTable:
 
 
 class _NameWithRealis(NamedTuple):
-    """The name of a predicate and its realis, None if it has none, with the problems that both have."""
+    """The name of a predicate and its realis, with the problems of both. `realis` is None if there is none."""
 
     name: str
     realis: str | None
@@ -283,12 +286,12 @@ def _make_verb(predicate: Predicate, label: str) -> PredicateVerb:
     """
     name = predicate.name
     is_mention = "mention" in name
-    may_repeat = name in _MAY_REPEAT
+    is_repeatable = name in _MAY_REPEAT
     has_provenance = name not in ("type", "link")
-    takes_text = "string" in predicate.range and is_mention
-    takes_nodes = not takes_text and has_provenance
+    has_text_object = "string" in predicate.range and is_mention
+    has_node_object = not has_text_object and has_provenance
     # Nodes of all types have a type, and may have a link.
-    subject_types = predicate.domain if takes_text or takes_nodes else frozenset()
+    subject_types = predicate.domain if has_text_object or has_node_object else frozenset()
     one_span_parts = [part for part in _ONE_SPAN if part in name]
     return PredicateVerb(
         name=name,
@@ -300,12 +303,12 @@ def _make_verb(predicate: Predicate, label: str) -> PredicateVerb:
         has_provenance=has_provenance,
         has_domain=name not in _WITHOUT_DOMAIN,
         is_mention=is_mention,
-        takes_text=takes_text,
-        takes_nodes=takes_nodes,
-        has_inverse=takes_nodes and predicate.range <= NODE_TYPES,
-        span_complaints=len(one_span_parts),
-        may_repeat=may_repeat,
-        is_compared=predicate.is_single_valued or not may_repeat,
+        has_text_object=has_text_object,
+        has_node_object=has_node_object,
+        has_inverse=has_node_object and predicate.range <= NODE_TYPES,
+        several_spans_report_count=len(one_span_parts),
+        is_repeatable=is_repeatable,
+        is_compared=predicate.is_single_valued or not is_repeatable,
     )
 
 

@@ -1,7 +1,8 @@
 """Answers queries from a validated knowledge base; the answers are the responses of a run.
 
-An entry point of a query is a place in a document. Its node is the node with the mention that overlaps the place best,
-and the lines about this node in the slot of the query are the answers.
+An entry point of a query is a place in a document, such as the characters 3 to 9 of D1. The query is about the node
+whose mention overlaps this place best. The lines about this node with the slot of the query as predicate are the
+answers.
 """
 
 from __future__ import annotations
@@ -43,82 +44,93 @@ class Mention(NamedTuple):
 class MentionOverlap(NamedTuple):
     """A mention that overlaps an entry point.
 
-    `common_less_one` is the number of characters that both have, less one; `rest` is the number of the other characters
-    of the mention. If the mention is at 3-9 and the entry point at 8-12, they are 1 and 5.
+    `shared_count_less_one` is the number of characters that both have, less one. `unshared_count` is the number of the
+    other characters of the mention. If the mention is at 3-9 and the entry point at 8-12, they are 1 and 5.
     """
 
     mention: Mention
-    common_less_one: float
-    rest: float
+    shared_count_less_one: float
+    unshared_count: float
 
 
 def _overlap_rank(overlap: MentionOverlap) -> tuple[float, float, int]:
-    """Return a sort key that puts the best overlap first.
+    """Return the key by which overlaps are sorted, the best one first.
 
-    It has most characters in common, then the fewest other characters, then the first line.
+    The best mention shares the most characters with the entry point. Of several such mentions, the one with the fewest
+    other characters is the best; if these are equal, too, the one in the first line.
     """
-    return -overlap.common_less_one, overlap.rest, overlap.mention.line
+    return -overlap.shared_count_less_one, overlap.unshared_count, overlap.mention.line
 
 
 class MentionIndex:
-    """The mentions of a document, in which those at a place are found quickly."""
+    """The mentions of nodes in a document, in an order that allows a quick search for those at a place."""
 
     def __init__(self, mentions: Iterable[Mention]) -> None:
-        """Take the mentions of a document in the order of their lines."""
+        """Sort the mentions of a document, which are given in the order of their lines."""
         # Of mentions with the same offsets only the first can be chosen.
         mention_by_span: dict[tuple[float, float], Mention] = {}
         for mention in mentions:
             mention_by_span.setdefault((mention.start, mention.end), mention)
         self._mentions: Sequence[Mention] = sorted(mention_by_span.values())
         self._starts = [mention.start for mention in self._mentions]
-        # For each mention, the mention that ends last among those up to it. It tells where a search may end.
-        self._last_ending: list[Mention] = []
+        # For each position, the mention that ends last among the mentions up to there. A search backwards may end where
+        # even that mention ends before the span.
+        self._last_ending_mentions: list[Mention] = []
         for mention in self._mentions:
-            last_ending = mention
-            if self._last_ending and self._last_ending[-1].end >= mention.end:
-                last_ending = self._last_ending[-1]
-            self._last_ending.append(last_ending)
+            last_ending_mention = mention
+            if self._last_ending_mentions and self._last_ending_mentions[-1].end >= mention.end:
+                last_ending_mention = self._last_ending_mentions[-1]
+            self._last_ending_mentions.append(last_ending_mention)
 
-    def best(self, start: float, end: float) -> Mention | None:
-        """Return the mention that overlaps a span best; None if no mention overlaps it."""
-        overlap = min(self.overlaps(start, end), key=_overlap_rank, default=None)
-        return None if overlap is None else overlap.mention
+    def best_mention(self, start: float, end: float) -> Mention | None:
+        """Return the mention that overlaps a span best; None if no mention overlaps it.
+
+        `start` and `end` are the offsets of the first and the last character of the span.
+        """
+        best_overlap = min(self.overlaps(start, end), key=_overlap_rank, default=None)
+        return None if best_overlap is None else best_overlap.mention
 
     def overlaps(self, start: float, end: float) -> Iterator[MentionOverlap]:
         """Yield all mentions that overlap a span, from the last one to the first.
 
         `start` and `end` are the offsets of the first and the last character of the span.
         """
-        count_before_end = bisect_right(self._starts, end)  # of mentions that start before the end of the span
-        for position in reversed(range(count_before_end)):
-            if self._last_ending[position].end < start:
+        count_up_to_end = bisect_right(self._starts, end)  # mentions that start at or before the end of the span
+        for position in reversed(range(count_up_to_end)):
+            if self._last_ending_mentions[position].end < start:
                 return  # neither this mention nor an earlier one reaches the span
             mention = self._mentions[position]
             if mention.end >= start:
-                common_less_one = min(mention.end, end) - max(mention.start, start)
+                shared_count_less_one = min(mention.end, end) - max(mention.start, start)
                 length_less_one = mention.end - mention.start
-                yield MentionOverlap(mention, common_less_one, rest=length_less_one - common_less_one)
+                unshared_count = length_less_one - shared_count_less_one
+                yield MentionOverlap(mention, shared_count_less_one, unshared_count)
 
-    def nearest(self, start: float, end: float) -> Mention | None:
+    def nearest_mention(self, start: float, end: float) -> Mention | None:
         """Return the mention that is nearest to a span which no mention overlaps; None if the document has no mention.
 
         `start` and `end` are the offsets of the first and the last character of the span.
         """
         if not self._mentions:
             return None
-        count_before = bisect_right(self._starts, end)
-        if count_before == 0:
+        # Mentions are sorted by their start, and none overlaps the span: each lies before or after it as a whole.
+        count_before_span = bisect_right(self._starts, end)
+        if count_before_span == 0:
             return self._mentions[0]
-        previous = self._last_ending[count_before - 1]
-        if count_before == len(self._mentions):
-            return previous
-        following = self._mentions[count_before]
-        is_previous_nearer = start - previous.end <= following.start - end
-        return previous if is_previous_nearer else following
+        mention_before = self._last_ending_mentions[count_before_span - 1]
+        if count_before_span == len(self._mentions):
+            return mention_before
+        mention_after = self._mentions[count_before_span]
+        distance_before = start - mention_before.end
+        distance_after = mention_after.start - end
+        return mention_before if distance_before <= distance_after else mention_after
 
 
-class Entrance(NamedTuple):
-    """A query with its first entry point, None if it has none, and the mentions in the document of that entry point."""
+class QueryEntry(NamedTuple):
+    """A query with its first entry point and the mentions in the document of that entry point.
+
+    `entry_point` is None if the query has no entry point.
+    """
 
     query: Query
     entry_point: EntryPoint | None
@@ -135,7 +147,7 @@ def _offsets(entry_point: EntryPoint) -> tuple[float, float]:
 _CONFIDENCE: Final = re.compile(r"\d+\.\d+")
 _SPAN: Final = re.compile(r"(.*):(\d+)-(\d+)", re.DOTALL)
 _READ_PART_COUNT: Final = 3
-"""The number of parts of a provenance that are read; further ones are justifications that no run has."""
+"""The number of parts of a provenance that are read; later parts are further justifications, which no run contains."""
 
 _GENERIC: Final = ".generic"
 _OTHER_REALIS: Final = (".actual", ".other")
@@ -144,7 +156,11 @@ _line: Final = attrgetter("line")
 
 
 class KbFact(Record, eq=False):
-    """A line of the knowledge base with an assertion about a node. `docid` is the document of its first span."""
+    """A line of the knowledge base with an assertion about a node, its subject.
+
+    `docid` is the document of the first span of the provenance. `has_realis` is True if the predicate is that of an
+    event with its realis, which says whether the event took place, such as `life.marry_person.actual`.
+    """
 
     line: int
     subject: str
@@ -167,24 +183,25 @@ class _KbLine(NamedTuple):
 
     @property
     def docid(self) -> str:
-        """The document of the first span of the provenance, which must be legal."""
+        """The document of the first span of the provenance, which must be legal: "D1" for "D1:3-9;D1:0-20"."""
         return self.provenance.partition(":")[0]
 
 
 class ValidatedKb:
     """The lines of a validated knowledge base that some queries need.
 
-    `slots` has the lines by subject and predicate, `canonical` has the canonical mentions by node and document. `types`
-    has the type of each node, from its last type line, and `mentions` the mentions by name in each document of an entry
-    point.
+    * `facts_by_slot`: the lines by subject and predicate.
+    * `canonical_mentions`: the lines of canonical mentions, which give a node its name, by node and document.
+    * `type_by_node`: the type of each node, from its last type line.
+    * `mentions_by_docid`: the mentions by name in each document of an entry point.
     """
 
     def __init__(self, source: Source, queries: Sequence[Query]) -> None:
         """Read the lines that answer these queries. Raises InputError unless the file is a validated knowledge base."""
-        self.slots: dict[tuple[str, str], list[KbFact]] = defaultdict(list)
-        self.canonical: dict[tuple[str, str], list[KbFact]] = defaultdict(list)
-        self.types: dict[str, str] = {}
-        self.mentions: dict[str, list[Mention]] = defaultdict(list)
+        self.facts_by_slot: dict[tuple[str, str], list[KbFact]] = defaultdict(list)
+        self.canonical_mentions: dict[tuple[str, str], list[KbFact]] = defaultdict(list)
+        self.type_by_node: dict[str, str] = {}
+        self.mentions_by_docid: dict[str, list[Mention]] = defaultdict(list)
         self._file = source.name
         self._slot_names: set[str] = set()
         self._docids: set[str] = set()
@@ -194,12 +211,15 @@ class ValidatedKb:
                 first_entry_point = query.entry_points[0]
                 self._docids.add(first_entry_point.docid or "")
 
+        # The first line is the run id.
         blocks = text_blocks(source)
         first_line, line_feed, text_after_first_line = next(blocks, "").partition("\n")
         first_line_without_comment, _comment = split_comment(first_line)
         self.run_id = first_line_without_comment.strip(WHITE_SPACE)
         if self.run_id in ("", "0"):
             raise InputError("No runid found", file=self._file, place="line 1", code="NOT_A_VALIDATED_KB")
+
+        # The other lines.
         self._canonical_lines: list[_KbLine] = []
         line_count = 1
         if line_feed:
@@ -211,8 +231,8 @@ class ValidatedKb:
     def _read_block(self, block: str, line_count: int) -> int:
         """Read a block of lines, keep the lines that queries need, and return the number of lines in the block.
 
-        `line_count` is the number of lines before the block. Canonical mentions are only collected, since most of them
-        belong to nodes in which no query is interested. Raises InputError for an illegal line.
+        `line_count` is the number of lines before the block. Canonical mentions are only collected here. After the last
+        block, those of nodes that answer a query are kept. Raises InputError for an illegal line.
         """
         predicates = self._predicates_to_keep()
         has_canonical_slot = CANONICAL in self._slot_names
@@ -229,29 +249,29 @@ class ValidatedKb:
                 if predicate != NAMED or has_mention_slot or line.docid in self._docids:
                     self._keep(line, line.docid)
             elif node_type:
-                self.types[subject] = node_type
+                self.type_by_node[subject] = node_type
             elif other_line:
                 self._read_other_line(number, other_line)
         return len(lines)
 
     def _keep_canonical_mentions(self) -> None:
-        """Keep the canonical mentions of the nodes that are in a slot of a query, in the order of their lines."""
+        """Keep the canonical mentions of nodes that are subject or object of a kept line, in the order of lines."""
         nodes_in_slots: set[str] = set()
-        for facts in self.slots.values():
+        for facts in self.facts_by_slot.values():
             for fact in facts:
                 nodes_in_slots.update((fact.subject, fact.object))
         for line in self._canonical_lines:
             if line.subject in nodes_in_slots:
                 self._keep(line, line.docid)
-        for facts in self.canonical.values():
+        for facts in self.canonical_mentions.values():
             facts.sort(key=_line)
 
     def _predicates_to_keep(self) -> frozenset[str]:
-        """Return the predicates of lines that queries may need: those of their slots, and of mentions.
+        """Return the predicates of the lines that queries may need: those of their slots, and those of mentions.
 
-        A predicate of an event is written with a realis. Lines with the realis "actual" or "other" are kept, those with
-        "generic" are not: for the slot life.marry_person, `life.marry_person`, `life.marry_person.actual` and
-        `life.marry_person.other` are returned.
+        A predicate of an event ends with its realis, which says whether the event took place. Lines with the realis
+        "actual" or "other" are kept, and lines with "generic" are not. For the slot `life.marry_person` the predicates
+        are `life.marry_person`, `life.marry_person.actual` and `life.marry_person.other`.
         """
         predicates = set()
         for name in (NAMED, CANONICAL, *self._slot_names):
@@ -261,9 +281,9 @@ class ValidatedKb:
         return frozenset(predicates)
 
     def _read_other_line(self, number: int, text: str) -> None:
-        """Read a line that may have comments, white space and empty columns; keep it if queries need it.
+        """Read a line that may have comments, white space and empty columns, and keep it if queries need it.
 
-        A line that declares the type of a node sets its type. Raises InputError for an illegal line.
+        A line that declares the type of a node sets the type of that node. Raises InputError for an illegal line.
         """
         if "#" in text:
             text, _comment = split_comment(text)
@@ -277,12 +297,13 @@ class ValidatedKb:
         if _CONFIDENCE.fullmatch(columns[-1]):
             confidence = columns.pop()
         has_provenance = predicate.lower() not in (TYPE, LINK)
-        if len(columns) != (4 if has_provenance else 3):
+        wanted_count = 4 if has_provenance else 3
+        if len(columns) != wanted_count:
             raise self._illegal_line(f"Wrong number of arguments for predicate {predicate.lower()}", number)
         if not has_provenance:
             subject, _, node_type = columns
             if predicate == TYPE:
-                self.types[subject] = node_type
+                self.type_by_node[subject] = node_type
             return
 
         subject, _, object_, provenance = columns
@@ -303,7 +324,7 @@ class ValidatedKb:
     def _keep(self, line: _KbLine, docid: str) -> None:
         """Keep a line as an answer, as a mention, or as both, if queries need it.
 
-        `docid` is the document of its first span.
+        `docid` is the document of the first span of its provenance.
         """
         has_realis = line.predicate.endswith(_OTHER_REALIS)
         name = line.predicate
@@ -319,9 +340,9 @@ class ValidatedKb:
             has_realis=has_realis,
         )
         if name in self._slot_names:
-            self.slots[line.subject, name].append(fact)
+            self.facts_by_slot[line.subject, name].append(fact)
         if name == CANONICAL:
-            self.canonical[line.subject, docid].append(fact)
+            self.canonical_mentions[line.subject, docid].append(fact)
         if name == NAMED and docid in self._docids:
             span = first_span(line.provenance)
             if span is not None:
@@ -332,13 +353,13 @@ class ValidatedKb:
                     node=line.subject,
                     text=line.object,
                 )
-                self.mentions[docid].append(mention)
+                self.mentions_by_docid[docid].append(mention)
 
 
 def _spans_of_part(provenance: str, position: int) -> list[str]:
-    """Return the spans of the part of a provenance at a position: for "D:0-9;D:3-5,D:8-9" and 1 ["D:3-5", "D:8-9"].
+    """Return the spans of one part of a provenance. The parts are numbered from 0 by their `position`.
 
-    Return an empty list for a part that is absent.
+    Part 1 of "D:0-9;D:3-5,D:8-9" has the spans ["D:3-5", "D:8-9"]. A part that is absent has no spans.
     """
     part_texts = provenance.split(";", _READ_PART_COUNT)
     if position >= len(part_texts):
@@ -348,7 +369,10 @@ def _spans_of_part(provenance: str, position: int) -> list[str]:
 
 
 def first_span(provenance: str) -> Span | None:
-    """Return the first span of the first part of a provenance; None if that part is absent or its span is illegal."""
+    """Return the first span of the first part of a provenance: "D:3-5,D:8-9;D:0-9" -> the span D:3-5.
+
+    Return None if that part is absent, and if its first span is illegal.
+    """
     spans = _spans_of_part(provenance, 0)
     if not spans:
         return None
@@ -360,9 +384,10 @@ def first_span(provenance: str) -> Span | None:
 
 
 def canonical_part(provenance: str, position: int) -> str:
-    """Return the part of a provenance at a position in canonical form; an empty text if it is absent.
+    """Return one part of a provenance in canonical form, in which its spans are sorted.
 
-    For "D:0-9;D:8-9,D:3-5" and the position 1 this is "D:3-5,D:8-9".
+    The parts are numbered from 0 by their `position`: part 1 of "D:0-9;D:8-9,D:3-5" is "D:3-5,D:8-9". The text is empty
+    if the part is absent.
     """
     spans = _spans_of_part(provenance, position)
     return read_provenance(",".join(spans), len(spans)).canonical_text
@@ -380,7 +405,10 @@ _LAST_STATISTICS_COLUMN: Final = "RESOLUTION_STATISTICS"
 
 
 class _Question(Record):
-    """A query or a follow-on query: its full id, the slots that remain to be filled, and the query of the first hop."""
+    """A query, or a follow-on query, which asks for the next slot about an answer.
+
+    `slots` are those that remain to be filled, and `query` is the query of the first hop.
+    """
 
     full_id: str
     slots: tuple[str, ...]
@@ -388,10 +416,10 @@ class _Question(Record):
 
 
 class _Task(Record, eq=False):
-    """A task about a question, which waits for lines of the knowledge base: its `facts`, one after the other.
+    """A task that reads some lines of the knowledge base (`facts`), one after the other, to answer a question.
 
-    If `answer` is None, the facts are the answers to the question. Otherwise there is at most one fact, the canonical
-    mention of the node that is the answer, which gives the answer its name.
+    If `answer` is None, the facts are the answers to the question. Otherwise the task looks for the name of a node that
+    is an answer. Then the only fact is the canonical mention of that node, if it has one.
     """
 
     question: _Question
@@ -399,8 +427,8 @@ class _Task(Record, eq=False):
     answer: KbFact | None = None
 
 
-class _Wait(NamedTuple):
-    """A task in the queue, with the line for which it waits.
+class _QueuedTask(NamedTuple):
+    """A task in the queue, with the line that it needs next.
 
     The reference program reads the knowledge base in rounds, each from the first line to the last. The queue is sorted
     by round, line and the number of the task. `position` is the position of the line among the facts of the task.
@@ -416,45 +444,50 @@ class _Wait(NamedTuple):
 class Resolution:
     """The answers of a knowledge base to queries.
 
-    `entrances` has the entry point of each query, `entered_count` is the number of queries whose entry point has a
-    node, and `lines` are the lines of the run. The run has the order of the reference program: tasks wait in a queue
-    for lines of the knowledge base; tasks that wait for the same line act in the order in which they were made.
+    `query_entries` has the entry point of each query, `matched_query_count` is the number of queries whose entry point
+    is overlapped by a mention of a node, and `lines` are the lines of the run. The lines have the order of the
+    reference program: tasks wait in a queue for lines of the knowledge base, and tasks that wait for the same line are
+    processed in the order in which they were made.
     """
 
     def __init__(self, kb: ValidatedKb, queries: Sequence[Query]) -> None:
         """Answer the queries in their order. Raises InputError if a follow-on query about an answer is impossible."""
-        self.entrances: list[Entrance] = []
+        self.query_entries: list[QueryEntry] = []
         self.lines: list[str] = []
-        self.entered_count = 0
+        self.matched_query_count = 0
         self._kb = kb
         self._fill_count = 0
         self._string_fill_count = 0
         self._name_task_count = 0
         self._slot_task_count = 0
-        self._queue: list[_Wait] = []
-        index_by_docid = {docid: MentionIndex(mentions) for docid, mentions in kb.mentions.items()}
+        self._queue: list[_QueuedTask] = []
+
+        # Each query asks for its first slot, about the node at its entry point.
+        index_by_docid = {docid: MentionIndex(mentions) for docid, mentions in kb.mentions_by_docid.items()}
         empty_index = MentionIndex(())
         for query in queries:
             if not query.entry_points:
-                self.entrances.append(Entrance(query, None, empty_index))
+                self.query_entries.append(QueryEntry(query, None, empty_index))
                 continue
             entry_point = query.entry_points[0]
             index = index_by_docid.get(entry_point.docid or "", empty_index)
-            self.entrances.append(Entrance(query, entry_point, index))
+            self.query_entries.append(QueryEntry(query, entry_point, index))
             start, end = _offsets(entry_point)
-            mention = index.best(start, end)
+            mention = index.best_mention(start, end)
             if mention is not None:
-                self.entered_count += 1
+                self.matched_query_count += 1
                 question = _Question(full_id=query.full_id, slots=query.slots, query=query)
                 self._ask(question, mention.node, round_=1, line=0)
+
+        # Each task may queue further ones.
         while self._queue:
             self._process_line(heapq.heappop(self._queue))
 
     def statistics(self) -> str:
-        """Return the two lines of statistics, a heading and the counts, with which the reference program ends."""
-        entry_task_count = len(self.entrances)
+        """Return the two lines that the reference program prints at its end: headings and counts, with tabs."""
+        entry_task_count = len(self.query_entries)
         count_by_heading = {
-            "Entry points": self.entered_count,
+            "Entry points": self.matched_query_count,
             "Fills": self._fill_count,
             "String fills": self._string_fill_count,
             "ResolutionTasks": self._name_task_count + self._slot_task_count + entry_task_count,
@@ -471,71 +504,77 @@ class Resolution:
     def _ask(self, question: _Question, node: str, *, round_: int, line: int) -> None:
         """Queue a task for the lines about a node that fill the first slot of a question.
 
-        `round_` and `line` say where in the knowledge base the question arises.
+        `round_` and `line` are the round and the line of the knowledge base that is read now.
         """
         self._slot_task_count += 1
-        facts = self._kb.slots.get((node, question.slots[0]), ())
+        facts = self._kb.facts_by_slot.get((node, question.slots[0]), ())
         # The lines after the present one are read first, the lines before it in the next round.
         count_before = bisect_right(facts, line, key=_line)
         facts_as_read = list(facts[count_before:])
         facts_as_read += facts[:count_before]
         task = _Task(question, facts_as_read)
-        self._wait_for_next(task, self._last_task_number, 0, round_=round_, line=line)
+        self._queue_next_fact(task, self._last_task_number, 0, round_=round_, line=line)
 
     def _ask_for_name(self, question: _Question, answer: KbFact, *, round_: int, line: int) -> None:
-        """Queue a task for the canonical mention of the node that answers a question.
+        """Queue a task for the canonical mention of the node that answers a question; it gives the answer its name.
 
-        The mention is in the document of the answer: the next one after the line of the answer, or else the first one.
-        `round_` and `line` say where in the knowledge base the answer is.
+        Of the canonical mentions in the document of the answer, the next one after the line of the answer is taken. If
+        there is none after it, the first one is taken. `round_` and `line` are the round and the line of the knowledge
+        base in which the answer is.
         """
         self._name_task_count += 1
-        mentions = self._kb.canonical.get((answer.object, answer.docid), ())
+        mentions = self._kb.canonical_mentions.get((answer.object, answer.docid), ())
         count_before = bisect_right(mentions, line, key=_line)
         mentions_after = mentions[count_before:]
         next_mention = mentions_after[:1] if mentions_after else mentions[:1]
         task = _Task(question, next_mention, answer)
-        self._wait_for_next(task, self._last_task_number, 0, round_=round_, line=line)
+        self._queue_next_fact(task, self._last_task_number, 0, round_=round_, line=line)
 
     @property
     def _last_task_number(self) -> int:
-        """The number of the last task that was made; tasks are numbered from 1."""
+        """The number of the last task that was made; tasks are numbered from 1. It is 0 if there is no task yet."""
         return self._slot_task_count + self._name_task_count
 
-    def _wait_for_next(self, task: _Task, task_number: int, position: int, *, round_: int, line: int) -> None:
-        """Queue a task for the line of its fact at a position; a task without a further fact is finished.
+    def _queue_next_fact(self, task: _Task, task_number: int, position: int, *, round_: int, line: int) -> None:
+        """Queue a task for its fact at a position, unless it has no fact there: then it is finished.
 
-        `round_` and `line` are the present ones. A line before the present one is read in the next round.
+        `round_` and `line` are the round and the line that is read now. An earlier line is read in the next round.
         """
         if position >= len(task.facts):
             return
         next_line = task.facts[position].line
         next_round = round_ if next_line > line else round_ + 1
-        wait = _Wait(round=next_round, line=next_line, task_number=task_number, position=position, task=task)
-        heapq.heappush(self._queue, wait)
+        queued_task = _QueuedTask(
+            round=next_round, line=next_line, task_number=task_number, position=position, task=task
+        )
+        heapq.heappush(self._queue, queued_task)
 
-    def _process_line(self, wait: _Wait) -> None:
-        """Process the line for which a task waits, and queue the tasks that follow from it.
+    def _process_line(self, queued_task: _QueuedTask) -> None:
+        """Process the line that a task needs next, and queue the tasks that follow from it.
 
-        The line is an answer, which is written if it is a string; for a node its canonical mention is needed first. Or
-        the line is that mention: then the answer is written, and the follow-on query about it is asked.
+        If the line is an answer that is a string, it is written to the run. If the answer is a node, its canonical
+        mention is needed first. If the line is such a canonical mention, the answer is written with this name, and the
+        follow-on query about it is asked.
         """
-        task = wait.task
+        task = queued_task.task
         question = task.question
-        fact = task.facts[wait.position]
+        fact = task.facts[queued_task.position]
+        round_ = queued_task.round
+        line = queued_task.line
         if task.answer is not None:
             self.lines.append(self._run_line(question, task.answer, mention=fact))
             follow_on = _make_follow_on(question, fact)
             if follow_on.slots:
-                self._ask(follow_on, fact.subject, round_=wait.round, line=wait.line)
+                self._ask(follow_on, fact.subject, round_=round_, line=line)
             return
         self._fill_count += 1
         is_node = fact.object.startswith(":")
         if is_node:
-            self._ask_for_name(question, fact, round_=wait.round, line=wait.line)
+            self._ask_for_name(question, fact, round_=round_, line=line)
         else:
             self._string_fill_count += 1
             self.lines.append(self._run_line(question, fact, mention=fact))
-        self._wait_for_next(task, wait.task_number, wait.position + 1, round_=wait.round, line=wait.line)
+        self._queue_next_fact(task, queued_task.task_number, queued_task.position + 1, round_=round_, line=line)
 
     def _run_line(self, question: _Question, answer: KbFact, *, mention: KbFact) -> str:
         """Return the line of the run for an answer to a question; `mention` has the answer's name and its place."""
@@ -552,7 +591,7 @@ class Resolution:
             self._kb.run_id,
             justification,
             _plain_text(mention.object),
-            self._kb.types.get(answer.object, _STRING_TYPE),
+            self._kb.type_by_node.get(answer.object, _STRING_TYPE),
             mention.provenance,
             answer.confidence,
             answer.object,
@@ -562,10 +601,10 @@ class Resolution:
     def _subject_place(self, answer: KbFact) -> str:
         """Return the place of the last canonical mention of an answer's subject in the document of the answer.
 
-        Mentions with realis are left out. The place is in canonical form, such as "D1:3-9"; it is empty if there is no
-        such mention.
+        Mentions of events with a realis are left out. The place is in canonical form, such as "D1:3-9". It is empty if
+        the document has no such mention.
         """
-        mentions = self._kb.canonical.get((answer.subject, answer.docid), ())
+        mentions = self._kb.canonical_mentions.get((answer.subject, answer.docid), ())
         for mention in reversed(mentions):
             if not mention.has_realis:
                 return canonical_part(mention.provenance, 0)
@@ -573,9 +612,10 @@ class Resolution:
 
 
 def _make_follow_on(question: _Question, mention: KbFact) -> _Question:
-    """Return the follow-on query about an answer to a question; `mention` is the canonical mention of the answer.
+    """Return the follow-on query, which asks for the next slot about an answer to a question.
 
-    Raises InputError if the query has several entry points, and if its id cannot be extended.
+    `mention` is the canonical mention of the answer. Raises InputError if the query of the first hop has several entry
+    points, and if its id cannot be extended.
     """
     query = question.query
     if len(query.entry_points) > 1:
@@ -628,13 +668,16 @@ def explanation_text(resolution: Resolution) -> Iterator[str]:
     does not take them for formulas.
     """
     yield _HEADER
-    for entrance in resolution.entrances:
-        for row in _explain_entrance(entrance):
+    for query_entry in resolution.query_entries:
+        for row in _explain_entry(query_entry):
             yield "\t".join([spreadsheet_cell(cell) for cell in row.columns()]) + "\n"
 
 
 class _ExplanationRow(NamedTuple):
-    """A row of the table: a query, its entry point, the outcome for a mention, and how they overlap."""
+    """A row of the table: a query, its entry point (`place`), and a mention with its outcome.
+
+    The outcome says whether the mention was chosen; `overlap` says how it overlaps the entry point.
+    """
 
     query_id: str
     place: str
@@ -644,37 +687,37 @@ class _ExplanationRow(NamedTuple):
 
     def columns(self) -> list[str]:
         """Return the texts of the columns of the table; those about an absent mention or overlap are empty."""
-        node = text = offsets = line = common_count = rest_count = ""
+        node = text = offsets = line = shared_count = unshared_count = ""
         if self.mention is not None:
             node = self.mention.node
             text = self.mention.text
             offsets = f"{self.mention.start:.15g}-{self.mention.end:.15g}"
             line = str(self.mention.line)
         if self.overlap is not None:
-            common_count = f"{self.overlap.common_less_one + 1:.15g}"
-            rest_count = f"{self.overlap.rest:.15g}"
-        return [self.query_id, self.place, self.outcome, node, text, offsets, line, common_count, rest_count]
+            shared_count = f"{self.overlap.shared_count_less_one + 1:.15g}"
+            unshared_count = f"{self.overlap.unshared_count:.15g}"
+        return [self.query_id, self.place, self.outcome, node, text, offsets, line, shared_count, unshared_count]
 
 
-def _explain_entrance(entrance: Entrance) -> list[_ExplanationRow]:
+def _explain_entry(query_entry: QueryEntry) -> list[_ExplanationRow]:
     """Return the rows of the table about a query: one for each mention that overlaps its entry point, the best first.
 
-    If no mention does, there is one row with the nearest mention in the document.
+    If no mention overlaps the entry point, there is one row with the nearest mention in the document.
     """
-    query_id = entrance.query.full_id
-    entry_point = entrance.entry_point
+    query_id = query_entry.query.full_id
+    entry_point = query_entry.entry_point
     if entry_point is None:
         return [_ExplanationRow(query_id, place="", outcome="no entry point")]
     place = f"{entry_point.docid or ''}:{entry_point.start or ''}-{entry_point.end or ''}"
     start, end = _offsets(entry_point)
-    overlaps = sorted(entrance.mentions.overlaps(start, end), key=_overlap_rank)
+    overlaps = sorted(query_entry.mentions.overlaps(start, end), key=_overlap_rank)
     if overlaps:
         outcomes = ["chosen"] + ["met, weaker"] * (len(overlaps) - 1)
         return [
             _ExplanationRow(query_id, place, outcome, overlap.mention, overlap)
             for outcome, overlap in zip(outcomes, overlaps, strict=True)
         ]
-    nearest = entrance.mentions.nearest(start, end)
-    if nearest is None:
+    nearest_mention = query_entry.mentions.nearest_mention(start, end)
+    if nearest_mention is None:
         return [_ExplanationRow(query_id, place, "nothing met; no mention in the document")]
-    return [_ExplanationRow(query_id, place, "nothing met; nearest in the document", nearest)]
+    return [_ExplanationRow(query_id, place, "nothing met; nearest in the document", nearest_mention)]

@@ -44,13 +44,13 @@ from cs_score.verbs.knowledge_base.writers import tac_text
 # ---- Types and strings
 
 
-def check_types(base: KnowledgeBase, findings: KbFindings) -> None:
+def check_types(kb: KnowledgeBase, findings: KbFindings) -> None:
     """Report nodes that have no type, several types, or a type that no line declares.
 
     The predicates of lines give types to nodes, too: the subject of per:spouse is a person.
     """
     has_excluded_types = False
-    for node in base.nodes.values():
+    for node in kb.nodes.values():
         if not node.types:
             findings.report("UNKNOWN_TYPE", node.name, line=node.best_line())
         elif node.type is None:
@@ -58,28 +58,29 @@ def check_types(base: KnowledgeBase, findings: KbFindings) -> None:
             arguments = (node.name, ", ".join(definitions))
             findings.report_without_place("MULTITYPED_ENTITY", *arguments, line=node.best_line())
         for node_type in node.types:
-            is_declared = any(use.role == TYPEDEF and use.single_type == node_type for use in node.uses)
+            is_declared = any(use.role == TYPEDEF and use.single_type == node_type for use in node.line_by_use)
             if not is_declared:
                 findings.report("MISSING_TYPEDEF", node.name, line=node.best_line(node_type))
-        if any(_excludes_type(use, node) for use in node.uses):
+        if any(_excludes_type(use, node) for use in node.line_by_use):
             has_excluded_types = True
     # The lines of such uses are looked for only if there are any, since most knowledge bases have none.
     if has_excluded_types:
-        _report_excluded_types(base, findings)
+        _report_excluded_types(kb, findings)
 
 
 def _excludes_type(use: Use, node: KbNode) -> bool:
-    """Return whether a use of a node allows several types, and the type of the node is not one of them.
+    """Return whether a use of a node allows several types, but not the type of the node.
 
-    A use without types allows all types, and a use with a single type gives this type to the node.
+    Other uses exclude no type: a use without types allows all of them, and a use with a single type gives this type to
+    the node.
     """
     allows_several_types = len(use.types) > 1
     return allows_several_types and node.type not in use.types
 
 
-def _report_excluded_types(base: KnowledgeBase, findings: KbFindings) -> None:
+def _report_excluded_types(kb: KnowledgeBase, findings: KbFindings) -> None:
     """Report each use of a node that allows several types, but not the type of the node."""
-    for node, use, line in base.uses():
+    for node, use, line in kb.node_uses():
         if _excludes_type(use, node):
             choice = " or ".join(sorted(use.types))
             types = f"{choice} at line {line} and {node.type_in_reports} at line {node.best_line()}"
@@ -92,7 +93,7 @@ def check_strings(nodes: Iterable[KbNode], findings: KbFindings) -> None:
     for node in nodes:
         mentions += [mention for mention in node.mentions if mention.verb.name in MENTIONS]
 
-    # Few places have different texts. Only for these the mentions are collected, which saves memory.
+    # Few places have different texts. To save memory, mentions are collected for these places only.
     text_by_place: dict[str | None, str] = {}
     places_with_several_texts: set[str | None] = set()
     for mention in mentions:
@@ -130,7 +131,7 @@ def check_provenances(assertions: Iterable[Assertion], findings: KbFindings) -> 
     """Report provenances with a missing part, with a superfluous one, or with a part that is no mention of its node."""
     check = _ProvenanceCheck(findings)
     for assertion in assertions:
-        # A correct justification alone is right for most predicates.
+        # Most predicates need nothing but a correct justification.
         has_correct_justification_only = assertion.provenance.kept_parts is None
         if has_correct_justification_only and assertion.verb.name not in _WITH_MENTION_AS_JUSTIFICATION:
             continue
@@ -198,9 +199,10 @@ class _ProvenanceCheck:
             self._report("UNEXPECTED_BASE_FILLER", NIL, assertion)
 
     def _report_unless_mention(self, part_name: str, part: Provenance, node: KbNode, assertion: Assertion) -> None:
-        """Report a part of an assertion's provenance unless a mention of the node is at the same place.
+        """Report a part of an assertion's provenance unless the node is mentioned at the same place.
 
-        A pronoun is enough only for a justification. `part_name` is the name of the part in the message.
+        For a justification the mention may be a pronoun; other parts need a mention by name or description. `part_name`
+        is the name of the part in the message.
         """
         places = self._places_of(node)
         if _PlaceOfMention(part.canonical_text, is_pronoun=False) in places:
@@ -243,7 +245,7 @@ def check_endpoints(assertions: Iterable[Assertion], findings: KbFindings) -> No
         if provenance.problems:
             findings.report_provenance_again(assertion)
         for node in (assertion.subject, assertion.node):
-            if node is not None and provenance.docid not in node.documents:
+            if node is not None and provenance.docid not in node.mentioning_docids:
                 arguments = (str(assertion), node.name, provenance.text)
                 detail = Detail("PROVENANCE", provenance.text)
                 findings.report("UNATTESTED_RELATION_ENTITY", *arguments, line=assertion.line, detail=detail)
@@ -289,11 +291,11 @@ def check_mention_strings(
     mentions_by_docid: dict[str, list[Assertion]] = defaultdict(list)
     for node in nodes:
         mentions = [mention for mention in node.mentions if mention.verb.name in _MENTION_ORDER]
-        has_assertions = bool(node.others or node.mentions)
+        has_assertions = bool(node.other_assertions or node.mentions)
         if has_assertions and not mentions:
             findings.report_without_place("NO_MENTIONS", node.name, line=node.best_line())
         # Without documents, only the repeated reports of problems in provenances remain.
-        if not file_by_docid and node.name not in findings.troubled_nodes:
+        if not file_by_docid and node.name not in findings.nodes_with_problems:
             continue
         first_mention_by_docid: dict[str, Assertion] = {}
         for mention in sorted(mentions, key=lambda mention: _MENTION_ORDER[mention.verb.name]):
@@ -342,7 +344,7 @@ def infer_inverses(builder: Builder) -> None:
     findings = builder.findings
     # Predicate, object and provenance of the assertions about a node, collected when they are first needed.
     recorded_by_node: dict[KbNode, set[tuple[str, str, str]]] = {}
-    relations = list(builder.base.assertions)  # a copy, because assertions are added
+    relations = list(builder.kb.assertions)  # a copy, because assertions are added
     for relation in relations:
         node = relation.node
         subject = relation.subject
@@ -356,7 +358,7 @@ def infer_inverses(builder: Builder) -> None:
         if repetitions.has_recorded(node, inverse_name, subject.name, relation.provenance):
             continue
         if node not in recorded_by_node:
-            keys = [(other.verb.name, other.object, other.provenance.text) for other in node.others]
+            keys = [(other.verb.name, other.object, other.provenance.text) for other in node.other_assertions]
             recorded_by_node[node] = set(keys)
         inverse_key = (inverse_name, subject.name, relation.provenance.text)
         if inverse_key in recorded_by_node[node]:
@@ -378,7 +380,7 @@ def infer_inverses(builder: Builder) -> None:
 def _add_inferred(
     builder: Builder, source: Assertion, *, subject: str, predicate: str, object_: str
 ) -> Assertion | None:
-    """Add an assertion that is inferred from another one (`source`), and return it; None if it is rejected.
+    """Add an assertion that is inferred from the assertion `source`, and return it; None if it is rejected.
 
     `subject`, `predicate` and `object_` are the columns of the new assertion. It has the realis, provenance, confidence
     and line of `source`.
@@ -396,34 +398,38 @@ def _add_inferred(
 
 
 class _MentionsInDocument(Struct):
-    """The mentions of a node in a document, by the text of their provenance; of mentions with the same text the last.
+    """The mentions of a node in a document, each by the text of its provenance, such as "D1:3-9".
 
-    There are mentions by name (`named`), by description (`nominal`), and canonical ones.
+    A named mention is a name such as "Ann Lee", a nominal mention is a description such as "the mayor". The canonical
+    mention is the one that gives the node its name in this document. Of several mentions with the same provenance only
+    the last one is kept.
     """
 
-    named: dict[str, Assertion] = field(default_factory=dict)
-    nominal: dict[str, Assertion] = field(default_factory=dict)
-    canonical: dict[str, Assertion] = field(default_factory=dict)
+    named_by_provenance: dict[str, Assertion] = field(default_factory=dict)
+    nominal_by_provenance: dict[str, Assertion] = field(default_factory=dict)
+    canonical_by_provenance: dict[str, Assertion] = field(default_factory=dict)
 
 
 def infer_mentions(builder: Builder, nodes: Iterable[KbNode], *, with_canonical: bool) -> None:
     """Add the mentions that nodes lack in a document, and report that they are missing.
 
-    If a canonical mention is at a place where the node has no other mention, a mention by name is added there. If
-    `with_canonical`, a canonical mention is added in documents where the node has a single other mention.
+    A node should have one canonical mention in each document that mentions it, at the place of another mention. If a
+    canonical mention is at a place without another mention, a mention by name is added there. With `with_canonical`, a
+    canonical mention is added in documents where the node has a single other mention.
     """
     for node in nodes:
-        has_assertions = bool(node.others or node.mentions)
+        has_assertions = bool(node.other_assertions or node.mentions)
         if not has_assertions or _has_all_mentions(node):
             continue
         mentions_by_docid = _mentions_by_document(node)
         if not mentions_by_docid:
             builder.findings.report_without_place("NO_MENTIONS", node.name, line=node.best_line())
         for docid, mentions in mentions_by_docid.items():
-            if len(mentions.canonical) > 1:
-                last_line = max([mention.line for mention in mentions.canonical.values()])
+            canonical_mentions = mentions.canonical_by_provenance.values()
+            if len(canonical_mentions) > 1:
+                last_line = max([mention.line for mention in canonical_mentions])
                 builder.findings.report_without_place("MULTIPLE_CANONICAL", node.name, docid, line=last_line)
-            if with_canonical and not mentions.canonical:
+            if with_canonical and not canonical_mentions:
                 _infer_canonical(builder, node, docid, mentions)
             _infer_named(builder, node, docid, mentions)
 
@@ -437,21 +443,21 @@ def _mentions_by_document(node: KbNode) -> dict[str, _MentionsInDocument]:
             continue
         mentions = mentions_by_docid.setdefault(mention.provenance.docid, _MentionsInDocument())
         if name == NAMED:
-            mentions.named[mention.provenance.text] = mention
+            mentions.named_by_provenance[mention.provenance.text] = mention
         elif name == NOMINAL:
-            mentions.nominal[mention.provenance.text] = mention
+            mentions.nominal_by_provenance[mention.provenance.text] = mention
         else:
-            mentions.canonical[mention.provenance.text] = mention
+            mentions.canonical_by_provenance[mention.provenance.text] = mention
     return mentions_by_docid
 
 
 def _infer_canonical(builder: Builder, node: KbNode, docid: str, mentions: _MentionsInDocument) -> None:
-    """Report that a node has no canonical mention in a document, and add one if there is no choice.
+    """Report that a node has no canonical mention in a document, and add one if the node has a single other mention.
 
-    `mentions` are the other mentions of the node in the document. If there is a single one, its text becomes that of
-    the canonical mention; of several none is chosen.
+    `mentions` are the mentions of the node in the document `docid`. If there are several, none of them can be chosen as
+    the canonical one, and nothing is added.
     """
-    candidates = list(mentions.named.values()) + list(mentions.nominal.values())
+    candidates = [*mentions.named_by_provenance.values(), *mentions.nominal_by_provenance.values()]
     first = candidates[0]
     if len(candidates) > 1:
         builder.findings.report_without_place("MULTIPLE_MENTIONS_NO_CANONICAL", node.name, docid, line=first.line)
@@ -461,12 +467,13 @@ def _infer_canonical(builder: Builder, node: KbNode, docid: str, mentions: _Ment
 
 
 def _infer_named(builder: Builder, node: KbNode, docid: str, mentions: _MentionsInDocument) -> None:
-    """Add a mention by name for each canonical mention of a node that is at the place of no other mention.
+    """Add a mention by name, with the same text and place, for each canonical mention without such a counterpart.
 
-    `mentions` are the mentions of the node in the document `docid`.
+    A canonical mention, which gives the node its name in a document, must repeat a mention by name or description at
+    the same place. `mentions` are the mentions of the node in the document `docid`.
     """
-    for provenance_text, canonical in mentions.canonical.items():
-        if provenance_text in mentions.named or provenance_text in mentions.nominal:
+    for provenance_text, canonical in mentions.canonical_by_provenance.items():
+        if provenance_text in mentions.named_by_provenance or provenance_text in mentions.nominal_by_provenance:
             continue
         builder.findings.report("UNASSERTED_MENTION", str(canonical), docid, line=canonical.line)
         _add_inferred(builder, canonical, subject=node.name, predicate=NAMED, object_=canonical.object)
@@ -488,7 +495,7 @@ def _has_all_mentions(node: KbNode) -> bool:
                 return False
         elif name in MENTIONS:
             mention_texts.add(provenance.text)
-    if not mention_texts or node.documents != canonical_text_by_docid.keys():
+    if not mention_texts or node.mentioning_docids != canonical_text_by_docid.keys():
         return False
     return mention_texts.issuperset(canonical_text_by_docid.values())
 
@@ -496,7 +503,7 @@ def _has_all_mentions(node: KbNode) -> bool:
 # ---- The programs
 
 IGNORED_BY_DEFAULT: Final = "MULTIPLE_FILLS_ENTITY"
-"""The warning that is ignored by default; slots that take a single value may then have several."""
+"""The warning that is ignored by default, so that a slot for a single value may have several values."""
 
 # Codes of the reference program that no check reports.
 _WARNINGS: Final = (
@@ -535,23 +542,23 @@ def validate_kb(source: Source, options: KbOptions, problems: ProblemLog) -> Kno
     """
     findings = KbFindings(source.name, problems)
     file = KbFile(source, findings, options.task)
-    base = KnowledgeBase(source.name, file.run_id, file.first_line)
-    builder = Builder(base, findings, options, one_value=IGNORED_BY_DEFAULT not in problems.ignored)
+    kb = KnowledgeBase(source.name, file.run_id, file.first_line)
+    builder = Builder(kb, findings, options, only_strongest_value=IGNORED_BY_DEFAULT not in problems.ignored)
     for line in file.lines():
         builder.add(line)
     # The order is that of the reference program.
-    nodes = list(base.nodes.values())
-    check_types(base, findings)
+    nodes = list(kb.nodes.values())
+    check_types(kb, findings)
     check_strings(nodes, findings)
-    check_provenances(base.assertions, findings)
+    check_provenances(kb.assertions, findings)
     problems.fatal += check_mention_strings(nodes, options.documents, findings)
     infer_inverses(builder)
-    infer_mentions(builder, base.nodes.values(), with_canonical=options.task == "CSKB")
-    check_endpoints(base.assertions, findings)
-    check_confidences(base.assertions, findings)
+    infer_mentions(builder, kb.nodes.values(), with_canonical=options.task == "CSKB")
+    check_endpoints(kb.assertions, findings)
+    check_confidences(kb.assertions, findings)
     builder.repetitions.report_all_searches()
     problems.end_if_fatal()
-    return base
+    return kb
 
 
 def resolve_to_run(file: Input, queries: Sequence[Query], problems: ProblemLog) -> Conversion:
@@ -563,20 +570,20 @@ def resolve_to_run(file: Input, queries: Sequence[Query], problems: ProblemLog) 
     run_name = f"{name} (resolved)"
     problems.ignored = ignored_codes(IGNORED_BY_DEFAULT)
     with open_source(file) as source:
-        base = validate_kb(source, KbOptions(), problems)
+        kb = validate_kb(source, KbOptions(), problems)
         digest = source.digest(RUN)
 
     run_file = None
     outcome = "has errors"
     if not problems.has_errors:
         # Queries are answered from the text of the validated knowledge base, as `resolve-queries` does.
-        valid_text = b"".join(encoded(tac_text(base, labels=(TAC,))))
+        valid_text = b"".join(encoded(tac_text(kb, labels=(TAC,))))
         with Source(name, io.BytesIO(valid_text), decompress=False) as source:
             validated_kb = ValidatedKb(source, queries)
         resolution = Resolution(validated_kb, queries)
         run_file = InMemory(run_name, b"".join(encoded(resolution.lines)))
-        entered = f"{resolution.entered_count} of {len(queries)} queries found their entity"
-        outcome = f"validated and resolved; {entered}, {len(resolution.lines)} answers"
+        matched = f"{resolution.matched_query_count} of {len(queries)} queries found their entity"
+        outcome = f"validated and resolved; {matched}, {len(resolution.lines)} answers"
 
     prepared_run = PreparedRun(
         name=name,

@@ -36,14 +36,14 @@ from cs_score.verbs.knowledge_base.assertions import (
 # ---- Event nuggets
 
 
-def nugget_text(base: KnowledgeBase) -> Iterator[str]:
+def nugget_text(kb: KnowledgeBase) -> Iterator[str]:
     """Yield the lines of the file of event nuggets, in which other tracks find the places that mention events.
 
     It has a section for each document, with the mentions of events and then, for each event with several mentions, a
     line with their ids: `@Coreference`, the event and `E1,E2`.
     """
     mentions_by_docid: dict[str, list[Assertion]] = defaultdict(list)
-    for assertion in base.assertions_as_written():
+    for assertion in kb.assertions_as_written():
         is_mention_of_event = assertion.verb.name == NAMED and assertion.subject.is_event
         if is_mention_of_event and not assertion.is_omitted:
             mentions_by_docid[assertion.provenance.docid].append(assertion)
@@ -54,7 +54,7 @@ def nugget_text(base: KnowledgeBase) -> Iterator[str]:
             event = mention.subject.name
             mention_id = f"E{number}"
             ids_by_event[event].append(mention_id)
-            lines_by_event[event].append(_nugget_line(base.run_id, docid, mention_id, mention))
+            lines_by_event[event].append(_nugget_line(kb.run_id, docid, mention_id, mention))
 
         yield f"#BeginOfDocument {docid}\n"
         for event in sorted(lines_by_event):
@@ -95,40 +95,40 @@ def _capitalize_first(text: str) -> str:
 # ---- Event arguments
 
 
-def argument_files(base: KnowledgeBase) -> Iterator[FolderFile]:
+def argument_files(kb: KnowledgeBase) -> Iterator[FolderFile]:
     """Yield the files of the event arguments: folder, name and content of each file.
 
     Each document has a file of its arguments, and one that groups them by event. A last file groups the arguments of
     all documents.
     """
-    mentions = _MentionsOfFillers(base)
+    mentions = _MentionsOfFillers(kb)
     links_by_event: dict[str, list[str]] = defaultdict(list)
-    for docid, arguments in _arguments_by_document(base).items():
+    for docid, arguments in _arguments_by_document(kb).items():
         ids_by_event: dict[str, list[str]] = defaultdict(list)
         lines = []
         for number, argument in enumerate(arguments, start=1):
             event = argument.subject.name
-            argument_id = f"{base.run_id}{event}.{docid}.{number}"
+            argument_id = f"{kb.run_id}{event}.{docid}.{number}"
             lines.append(_argument_line(argument_id, docid, argument, mentions))
             # Arguments of events that happen in general are not grouped.
             if argument.realis != "generic":
                 ids_by_event[event].append(argument_id)
         yield "arguments", docid, encoded(lines)
         if ids_by_event:
-            yield "linking", docid, encoded(_link_lines(base.run_id, ids_by_event, suffix=f".{docid}"))
+            yield "linking", docid, encoded(_link_lines(kb.run_id, ids_by_event, suffix=f".{docid}"))
         for event in ids_by_event:
-            links_by_event[event].append(f"{docid}-{base.run_id}{event}.{docid}")
+            links_by_event[event].append(f"{docid}-{kb.run_id}{event}.{docid}")
     if links_by_event:
-        yield "corpusLinking", "corpusLinking", encoded(_link_lines(base.run_id, links_by_event, suffix=""))
+        yield "corpusLinking", "corpusLinking", encoded(_link_lines(kb.run_id, links_by_event, suffix=""))
 
 
-def _arguments_by_document(base: KnowledgeBase) -> dict[str, list[Assertion]]:
+def _arguments_by_document(kb: KnowledgeBase) -> dict[str, list[Assertion]]:
     """Return the arguments of events by document, which are the assertions about events except mentions and types.
 
     Omitted assertions are left out.
     """
     arguments_by_docid: dict[str, list[Assertion]] = defaultdict(list)
-    for assertion in base.assertions_as_written():
+    for assertion in kb.assertions_as_written():
         if assertion.is_omitted or not assertion.subject.is_event:
             continue
         is_mention_or_type = assertion.verb.is_mention or TYPE in assertion.verb.name
@@ -138,16 +138,17 @@ def _arguments_by_document(base: KnowledgeBase) -> dict[str, list[Assertion]]:
 
 
 class _MentionsOfFillers:
-    """The mentions that give the arguments of events their names: canonical and normalized ones, by node and document.
+    """The mentions that give the arguments of events their names, by node and document.
 
-    Of several canonical mentions of a node in a document the last one counts, of several normalized ones the first.
+    A canonical mention is the name of a node in a document; a normalized mention is a standard form, such as a date in
+    figures. Of several canonical mentions the last one is taken, of several normalized mentions the first one.
     """
 
-    def __init__(self, base: KnowledgeBase) -> None:
+    def __init__(self, kb: KnowledgeBase) -> None:
         """Collect the mentions of a knowledge base."""
         self.canonical: dict[tuple[str, str], Assertion] = {}
         self.normalized: dict[tuple[str, str], Assertion] = {}
-        for assertion in base.assertions:
+        for assertion in kb.assertions:
             key = (assertion.subject.name, assertion.provenance.docid)
             if assertion.verb.name == CANONICAL:
                 self.canonical[key] = assertion
@@ -191,9 +192,10 @@ def _argument_line(argument_id: str, docid: str, argument: Assertion, mentions: 
 
 
 def _link_lines(run_id: str, ids_by_event: Mapping[str, list[str]], suffix: str) -> list[str]:
-    """Return a line for each event: the run and the event as one id, followed by `suffix`, and the ids of its group.
+    """Return a line for each event, such as "run1:Event_1.D1", a tab, and the ids that belong together, with blanks.
 
-    `ids_by_event` has the ids of the arguments of each event, or those of its groups in documents.
+    The first column is the run id, the event and `suffix`. `ids_by_event` has the ids of the arguments of each event in
+    a document, or the ids of its groups of arguments in all documents.
     """
     lines = []
     for name in sorted(ids_by_event):
@@ -213,11 +215,11 @@ _XML_HEAD: Final = '<?xml version="1.0" encoding="UTF-8"?>\n'
 
 
 class _Mention(NamedTuple):
-    """A mention with its id, and with its offset and length as XML attributes (`extent`)."""
+    """A mention of an entity with its id, and with its offset and length as XML attributes."""
 
     id: str
     assertion: Assertion
-    extent: str
+    offset_and_length: str
 
 
 class _MentionsAndSentiments(Struct):
@@ -247,57 +249,57 @@ class _MentionsAndSentiments(Struct):
             mention = _Mention(
                 id=_xml_attribute(f"{node}.{mention_number}"),
                 assertion=assertion,
-                extent=_extent_attributes(assertion.span),
+                offset_and_length=_offset_and_length(assertion.span),
             )
             mentions_of_node.append(mention)
             self.mention_by_node_and_place[node, place] = mention
 
     def canonical_mention(self, node: str) -> _Mention | None:
-        """Return the mention of a node at the place of its canonical mention; None if there is none."""
+        """Return the mention of a node at the place of its canonical mention, its name here; None if there is none."""
         place = self.canonical_place_by_node.get(node, "")
         return self.mention_by_node_and_place.get((node, place))
 
 
-def sentiment_files(base: KnowledgeBase) -> Iterator[FolderFile]:
+def sentiment_files(kb: KnowledgeBase) -> Iterator[FolderFile]:
     """Yield the files of the sentiments: folder, name and content of each file.
 
     Each document with mentions has a file of its entities and a file of its sentiments.
     """
     documents: dict[str, _MentionsAndSentiments] = defaultdict(_MentionsAndSentiments)
-    for assertion in base.assertions:
+    for assertion in kb.assertions:
         documents[assertion.provenance.docid].add(assertion)
     for docid, document in sorted(documents.items()):
         if document.mentions_by_node:
-            entities_xml = _entities_xml(base, docid, document)
+            entities_xml = _entities_xml(kb, docid, document)
             sentiments_xml = _sentiments_xml(docid, document)
             yield "predicted-ere", f"{docid}.rich_ere.xml", encoded(entities_xml)
             yield "predicted-best", f"{docid}.best.xml", encoded(sentiments_xml)
 
 
-def _extent_attributes(span: Span) -> str:
+def _offset_and_length(span: Span) -> str:
     """Return the offset and the length of a span as XML attributes: for D1:3-9 `offset="3" length="7"`."""
     length = offset_value(span.end) - offset_value(span.start) + 1
     return f'offset="{_xml_attribute(span.start)}" length="{length:.15g}"'
 
 
-def _entities_xml(base: KnowledgeBase, docid: str, document: _MentionsAndSentiments) -> Iterator[str]:
+def _entities_xml(kb: KnowledgeBase, docid: str, document: _MentionsAndSentiments) -> Iterator[str]:
     """Yield the lines of the XML file with the entities of a document and their mentions."""
     source = f'source="{_xml_attribute(docid)}"'
     source_type = "multi_post" if "_DF_" in docid else "newswire"
-    kit_id = _xml_attribute(base.run_id)
+    kit_id = _xml_attribute(kb.run_id)
     yield _XML_HEAD
     yield f'<deft_ere kit_id="{kit_id}" doc_id="{_xml_attribute(docid)}" source_type="{source_type}">\n'
     yield "  <entities>\n"
     for name in sorted(document.mentions_by_node):
-        node_type = (base.nodes[name].type or "").upper()
+        node_type = (kb.nodes[name].type or "").upper()
         yield f'    <entity id="{_xml_attribute(name)}" type="{node_type}" specificity="specificIndividual">\n'
         for mention in document.mentions_by_node[name]:
             kind = _MENTION_KINDS[mention.assertion.verb.name]
             text = _xml_text(mention.assertion.text)
-            yield f'      <entity_mention id="{mention.id}" noun_type="{kind}" {source} {mention.extent}>\n'
+            yield f'      <entity_mention id="{mention.id}" noun_type="{kind}" {source} {mention.offset_and_length}>\n'
             yield f"        <mention_text>{text}</mention_text>\n"
             if kind == "NOM":
-                yield f"        <nom_head {source} {mention.extent}>{text}</nom_head>\n"
+                yield f"        <nom_head {source} {mention.offset_and_length}>{text}</nom_head>\n"
             yield "      </entity_mention>\n"
         yield "    </entity>\n"
     yield "  </entities>\n</deft_ere>\n"
@@ -320,7 +322,7 @@ def _sentiments_xml(docid: str, document: _MentionsAndSentiments) -> Iterator[st
     for node_and_place in sorted(targets):
         target_mention = document.mention_by_node_and_place[node_and_place]
         target_text = _xml_text(target_mention.assertion.text)
-        yield f'      <entity ere_id="{target_mention.id}" {target_mention.extent}>\n'
+        yield f'      <entity ere_id="{target_mention.id}" {target_mention.offset_and_length}>\n'
         yield f"        <text>{target_text}</text>\n        <sentiments>\n"
         for sentiment in sentiments_by_target[node_and_place]:
             holder_mention = document.canonical_mention(sentiment.subject.name)
@@ -329,7 +331,8 @@ def _sentiments_xml(docid: str, document: _MentionsAndSentiments) -> Iterator[st
             polarity = _POLARITIES[sentiment.verb.name]
             holder_text = _xml_text(holder_mention.assertion.text)
             yield f'          <sentiment polarity="{polarity}" sarcasm="no" confidence="{sentiment.confidence}">\n'
-            yield f'            <source ere_id="{holder_mention.id}" {holder_mention.extent}>{holder_text}</source>\n'
+            holder_attributes = f'ere_id="{holder_mention.id}" {holder_mention.offset_and_length}'
+            yield f"            <source {holder_attributes}>{holder_text}</source>\n"
             yield "          </sentiment>\n"
         yield "        </sentiments>\n      </entity>\n"
     yield "    </entities>\n  </sentiment_annotations>\n</belief_sentiment_doc>\n"
@@ -349,13 +352,13 @@ def _xml_attribute(text: str) -> str:
 # ---- The validated knowledge base, and entity discovery and linking
 
 
-def tac_text(base: KnowledgeBase, labels: Collection[str]) -> Iterator[str]:
+def tac_text(kb: KnowledgeBase, labels: Collection[str]) -> Iterator[str]:
     """Yield the text of a validated knowledge base, node by node.
 
     Only predicates from files with these labels are written; the predicates of the task have the label TAC.
     """
-    yield f"{base.first_line}\n\n"
-    for assertions in base.assertions_by_node():
+    yield f"{kb.first_line}\n\n"
+    for assertions in kb.assertions_by_node():
         yield "".join(tac_lines(assertions, labels))
 
 
@@ -383,7 +386,7 @@ def tac_lines(assertions: Iterable[Assertion], labels: Collection[str]) -> list[
     return lines
 
 
-def edl_text(base: KnowledgeBase, link_kb: str) -> Iterator[str]:
+def edl_text(kb: KnowledgeBase, link_kb: str) -> Iterator[str]:
     """Yield a line for each mention of an entity, in the format of entity discovery and linking.
 
     An entity has the id of its link to the knowledge base `link_kb`. Entities without such a link have the ids
@@ -393,7 +396,7 @@ def edl_text(base: KnowledgeBase, link_kb: str) -> Iterator[str]:
     nil_id_by_node: dict[str, str] = {}
     link_by_node: dict[str, str] = {}
     mentions = []
-    for assertion in base.assertions_as_written():
+    for assertion in kb.assertions_as_written():
         predicate = assertion.verb.name
         node = assertion.subject.name
         if predicate == TYPE:
@@ -413,7 +416,7 @@ def edl_text(base: KnowledgeBase, link_kb: str) -> Iterator[str]:
         node = mention.subject.name
         nil_id = nil_id_by_node.get(node, "")
         columns = (
-            base.run_id,
+            kb.run_id,
             f"{node}_{_mention_number(number)}",
             mention.text,
             mention.provenance.text,
@@ -450,27 +453,27 @@ class KbStatistics(Document, frozen=True, kw_only=True, tag="kb-statistics"):
     rejected_assertions: Mapping[str, int] | UnsetType = UNSET
 
 
-def statistics_of(base: KnowledgeBase) -> KbStatistics:
+def statistics_of(kb: KnowledgeBase) -> KbStatistics:
     """Return the statistics of a knowledge base: numbers of assertions, of nodes by type, and of rejected lines."""
-    node_counts = Counter([node.type_in_reports for node in base.nodes.values()])
+    node_counts = Counter([node.type_in_reports for node in kb.nodes.values()])
     if node_counts:
         node_counts["ALL"] = node_counts.total()
-    distinct_confidences = {float(assertion.confidence) for assertion in base.assertions}
-    written = [assertion for assertion in base.assertions if not assertion.is_omitted]
-    omitted = [assertion for assertion in base.assertions if assertion.is_omitted]
+    distinct_confidences = {float(assertion.confidence) for assertion in kb.assertions}
+    written = [assertion for assertion in kb.assertions if not assertion.is_omitted]
+    omitted = [assertion for assertion in kb.assertions if assertion.is_omitted]
     return KbStatistics(
         task="coldstart",
-        run_id=base.run_id,
+        run_id=kb.run_id,
         has_multiple_confidences=len(distinct_confidences) > 1,
         asserted=_count_assertions(written),
         entity=_sort_by_key(node_counts) or UNSET,
         omitted=_count_assertions(omitted),
-        rejected_assertions=_sort_by_key(base.rejected) or UNSET,
+        rejected_assertions=_sort_by_key(kb.rejected) or UNSET,
     )
 
 
 def _sort_by_key(counts: Mapping[str, int]) -> dict[str, int]:
-    """Return counts sorted by their keys."""
+    """Return counts sorted by their keys, such as the names of predicates."""
     return dict(sorted(counts.items()))
 
 
@@ -516,7 +519,10 @@ def _add_counts_of_assertions(
     title: str,
     counts_by_kind: Mapping[str, Mapping[str, int]] | UnsetType,
 ) -> None:
-    """Add the counts of assertions under the headings TITLE:DOMAIN and TITLE:PREDICATE; none if they are not set."""
+    """Add the counts of assertions under headings such as "ASSERTED:DOMAIN", where "ASSERTED" is the title.
+
+    Nothing is added if `counts_by_kind` is UNSET.
+    """
     if counts_by_kind is UNSET:
         return
     for kind, counts in counts_by_kind.items():
@@ -529,17 +535,17 @@ JSON_OPTION: Final = OwnOption(
 """The option that names the file of the statistics as JSON."""
 
 
-def differences(base: KnowledgeBase, labels: Collection[str]) -> Iterator[str]:
+def differences(kb: KnowledgeBase, labels: Collection[str]) -> Iterator[str]:
     """Yield the lines of a diff between a knowledge base file and its validated form.
 
     Each line of the file is compared with the lines that are written for it, including lines of inferred assertions.
     """
     written_by_line: dict[int, list[str]] = defaultdict(list)
-    written_by_line[1].append(base.first_line)
-    for assertion in base.assertions:
+    written_by_line[1].append(kb.first_line)
+    for assertion in kb.assertions:
         for line in tac_lines((assertion,), labels):
             written_by_line[assertion.line].append(line.removesuffix("\n"))
-    return file_differences(base.name, written_by_line)
+    return file_differences(kb.name, written_by_line)
 
 
 # ---- Files
@@ -551,10 +557,10 @@ _FOLDERS: Final = {"eal": "event_arguments", "sen": "sentiments"}
 
 
 class KbOutputs(Record):
-    """The outputs of a validated knowledge base: the path of each format, in the order of the option.
+    """The outputs of a validated knowledge base: the path of each format, in the order of the option -output.
 
-    Predicates are written if the files that define them have one of the `labels`. `link_kb` is the knowledge base whose
-    links give entities their ids.
+    Predicates are written if the files that define them have one of the `labels`. `link_kb` is the knowledge base to
+    which entities are linked; its ids are written for them.
     """
 
     folder: str
@@ -562,7 +568,7 @@ class KbOutputs(Record):
     labels: Collection[str]
     link_kb: str
 
-    def write(self, base: KnowledgeBase) -> None:
+    def write(self, kb: KnowledgeBase) -> None:
         """Write a knowledge base in all formats.
 
         Each output is written as a whole: if it cannot be, OutputError is raised, and nothing of it remains. The folder
@@ -576,15 +582,15 @@ class KbOutputs(Record):
             note_new_folder(self.folder)
         for mode, path in self.paths.items():
             if mode == "tac":
-                write_whole(path, encoded(tac_text(base, self.labels)))
+                write_whole(path, encoded(tac_text(kb, self.labels)))
             elif mode == "edl":
-                write_whole(path, encoded(edl_text(base, self.link_kb)))
+                write_whole(path, encoded(edl_text(kb, self.link_kb)))
             elif mode == "nug":
-                write_whole(path, encoded(nugget_text(base)))
+                write_whole(path, encoded(nugget_text(kb)))
             elif mode == "eal":
-                write_folder(path, ("arguments", "corpusLinking", "linking"), argument_files(base))
+                write_folder(path, ("arguments", "corpusLinking", "linking"), argument_files(kb))
             else:
-                write_folder(path, ("predicted-ere", "predicted-best"), sentiment_files(base))
+                write_folder(path, ("predicted-ere", "predicted-best"), sentiment_files(kb))
 
 
 def output_folder(option: str | None, kb_file: str) -> str:

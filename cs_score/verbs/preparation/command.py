@@ -16,7 +16,16 @@ from cs_score.base.errors import CsScoreError, InputError, UsageError
 from cs_score.base.outputs import Existing, PlannedOutput, encoded
 from cs_score.base.sources import open_source
 from cs_score.cli import output as terminal
-from cs_score.cli.core import Line, Misuse, Option, Parameter, ReferenceCommand, Status, StatusWithResults, command
+from cs_score.cli.core import (
+    CommandLine,
+    Misuse,
+    Option,
+    Parameter,
+    ReferenceCommand,
+    Status,
+    StatusWithResults,
+    command,
+)
 from cs_score.cli.options import select_options
 from cs_score.cli.output import STDOUT, Destination, file_named, write_text
 from cs_score.coldstart.layouts import detect_schema
@@ -61,7 +70,7 @@ def write_difference(diff: Iterable[str], *, has_colours: bool = False) -> None:
 # ---- validate-run
 
 
-def _destination_of_run(line: Line) -> Destination | None:
+def _destination_of_run(line: CommandLine) -> Destination | None:
     """Return the destination of the validated run; None if it is not written."""
     text = line.text("-output_file")
     if text == NONE or "--check" in line:
@@ -69,7 +78,7 @@ def _destination_of_run(line: Line) -> Destination | None:
     return Destination(text)
 
 
-def _outputs_of_validate_run(line: Line) -> Iterable[PlannedOutput]:
+def _outputs_of_validate_run(line: CommandLine) -> Iterable[PlannedOutput]:
     """Return the file for the validated run; nothing if it goes to a stream or is not written."""
     destination = _destination_of_run(line)
     if destination is None:
@@ -103,7 +112,7 @@ VALIDATE_RUN: Final = Program(
 
 
 @VALIDATE_RUN.command
-def validate_run(line: Line, session: Session) -> int:
+def validate_run(line: CommandLine, session: Session) -> int:
     """Check a run, and write the validated run, which the scorer can read. Return the exit status.
 
     A run with errors is not written.
@@ -159,7 +168,7 @@ def _write_run(validated_run: ValidatedText, destination: Destination, session: 
 # ---- validate-queries
 
 
-def _outputs_of_validate_queries(line: Line) -> Iterator[PlannedOutput]:
+def _outputs_of_validate_queries(line: CommandLine) -> Iterator[PlannedOutput]:
     """Yield the files for the validated queries and for the index of expanded queries."""
     yield from file_named(line.words[1]).planned("OUTPUTFILE", Existing.REFUSED)
     index_file = line.get("-index_file")
@@ -186,7 +195,7 @@ VALIDATE_QUERIES: Final = Program(
 
 
 @VALIDATE_QUERIES.command
-def validate_queries(line: Line, session: Session) -> int:
+def validate_queries(line: CommandLine, session: Session) -> int:
     """Check a query file, and write the queries with the changes of the options. Return the exit status.
 
     The queries are written even if there are errors, as the reference program does.
@@ -210,7 +219,7 @@ def validate_queries(line: Line, session: Session) -> int:
     return session.end(validated)
 
 
-def _query_options(line: Line) -> preparing.QueryOptions:
+def _query_options(line: CommandLine) -> preparing.QueryOptions:
     """Return the options of a command line for changes of queries. Raises UsageError for an unknown value."""
     languages = line.text("-languages")
     return preparing.QueryOptions(
@@ -226,7 +235,7 @@ def _query_options(line: Line) -> preparing.QueryOptions:
 _Choice = TypeVar("_Choice", bound=StrEnum)
 
 
-def _choice(line: Line, option: str, choices: Iterable[_Choice]) -> _Choice:
+def _choice(line: CommandLine, option: str, choices: Iterable[_Choice]) -> _Choice:
     """Return the value of an option as one of `choices`; letter case does not matter. Raises UsageError for others."""
     text = line.text(option).lower()
     choice_by_name = {choice.value: choice for choice in choices}
@@ -239,7 +248,7 @@ def _choice(line: Line, option: str, choices: Iterable[_Choice]) -> _Choice:
 # ---- generate-queries
 
 
-def _outputs_of_generate_queries(line: Line) -> Iterable[PlannedOutput]:
+def _outputs_of_generate_queries(line: CommandLine) -> Iterable[PlannedOutput]:
     """Return the file for the queries; nothing if they go to a stream."""
     return Destination(line.words[1]).planned("OUTPUTFILE", Existing.REPLACED)
 
@@ -264,7 +273,7 @@ GENERATE_QUERIES: Final = Program(
 
 
 @GENERATE_QUERIES.command
-def generate_queries(line: Line, session: Session) -> int:
+def generate_queries(line: CommandLine, session: Session) -> int:
     """Write the queries of the first round or, if a run is named, of the second round. Return the exit status.
 
     The first round asks for the first slot of each query; the second round asks about the answers of the run.
@@ -309,7 +318,7 @@ def _write_first_round(queries: QuerySet, destination: Destination, session: Ses
 # ---- package-output
 
 
-def _outputs_of_package_output(line: Line) -> Iterable[PlannedOutput]:
+def _outputs_of_package_output(line: CommandLine) -> Iterable[PlannedOutput]:
     """Return the file for the run."""
     return file_named(line.words[3]).planned("OUTPUTFILE", Existing.REFUSED)
 
@@ -329,7 +338,7 @@ PACKAGE_OUTPUT: Final = Program(
 
 
 @PACKAGE_OUTPUT.command
-def package_output(line: Line, session: Session) -> int:
+def package_output(line: CommandLine, session: Session) -> int:
     """Write the answers to both rounds as one run. Return the exit status.
 
     Answers with different run ids are an error.
@@ -352,7 +361,7 @@ def package_output(line: Line, session: Session) -> int:
 # ---- validate-assessments
 
 
-def _destination_by_language(line: Line) -> dict[str, Destination]:
+def _destination_by_language(line: CommandLine) -> dict[str, Destination]:
     """Return the destination of the assessments of each language: a file each, or the same stream for all."""
     prefix = Destination(line.text("-output_file"))
     if prefix.stream is not None:
@@ -360,7 +369,7 @@ def _destination_by_language(line: Line) -> dict[str, Destination]:
     return {language: Destination(f"{prefix.name}.{language.lower()}") for language in LANGUAGES}
 
 
-def _outputs_of_validate_assessments(line: Line) -> Iterator[PlannedOutput]:
+def _outputs_of_validate_assessments(line: CommandLine) -> Iterator[PlannedOutput]:
     """Yield the file for the assessments of each language."""
     for destination in _destination_by_language(line).values():
         yield from destination.planned("-output_file", Existing.CLEARED)
@@ -385,7 +394,7 @@ VALIDATE_ASSESSMENTS: Final = Program(
 
 
 @VALIDATE_ASSESSMENTS.command
-def validate_assessments(line: Line, session: Session) -> int:
+def validate_assessments(line: CommandLine, session: Session) -> int:
     """Check assessments, and write a file with the assessments of each language. Return the exit status."""
     file = line.words[1]
     session.report_to()
@@ -448,7 +457,7 @@ def _report_pool(session: Session, file: str) -> int:
 # ---- apply-k
 
 
-def _outputs_of_apply_k(line: Line) -> Iterable[PlannedOutput]:
+def _outputs_of_apply_k(line: CommandLine) -> Iterable[PlannedOutput]:
     """Return the file for the lines that are kept."""
     return file_named(line.words[1]).planned("OUTPUTFILE", Existing.REPLACED)
 
@@ -464,7 +473,7 @@ APPLY_K: Final = Program(
 
 
 @APPLY_K.command
-def apply_k(line: Line, session: Session) -> int:
+def apply_k(line: CommandLine, session: Session) -> int:
     """Write the lines of a run with the first documents of each node, up to a limit. Return 0.
 
     The limit is the value of -justifications. The lines that are left out are printed on standard error.
@@ -503,19 +512,19 @@ def _lines_of_run(run_file: str) -> list[str]:
 class _Superseded(ReferenceCommand):
     """The command of a superseded program: it accepts any words, and only has a help and a version."""
 
-    def parse(self, typed: Sequence[str]) -> Line:
+    def parse(self, typed: Sequence[str]) -> CommandLine:
         """Return the command line; the first word may be an option for help or a version."""
         with contextlib.suppress(UsageError):  # any other word is accepted and ignored
             line = super().parse(typed[:1])
             if line.information:
                 return line
-        return Line(typed)
+        return CommandLine(typed)
 
 
 @command(
     "expand-queries", (), Parameter("[files...]", "Ignored"), contract=_Superseded, example="queries/ldc-queries.xml"
 )
-def expand_queries(line: Line) -> int:
+def expand_queries(line: CommandLine) -> int:
     """Print which program has replaced this one. Return 0."""
     write_text("stderr", "cs-score expand-queries has been superseded by cs-score validate-queries -expand\n")
     return Status.DONE
@@ -538,7 +547,7 @@ _SEED: Final = re.compile(r"\d{1,100}", re.ASCII)
     contract=ReferenceCommand,
     example="-output_file resamples.txt 1000 queries/queryids.txt",
 )
-def samples(line: Line) -> int:
+def samples(line: CommandLine) -> int:
     """Write bootstrap resamples of LDC queries: `1 LDC_ID:SF_ID,SF_ID ...`. Return the exit status."""
     # The options and the files.
     seed = line.text("--seed")

@@ -12,7 +12,16 @@ from cs_score.base.outputs import Existing, OutputPlan, PlannedOutput, encoded, 
 from cs_score.base.runtime import paused_collector
 from cs_score.base.sources import name_of
 from cs_score.cli import output as terminal
-from cs_score.cli.core import Command, Line, Option, Parameter, ReferenceCommand, Status, StatusWithResults, command
+from cs_score.cli.core import (
+    Command,
+    CommandLine,
+    Option,
+    Parameter,
+    ReferenceCommand,
+    Status,
+    StatusWithResults,
+    command,
+)
 from cs_score.cli.options import select_options
 from cs_score.cli.output import Destination, print_unless_quiet, write_text
 from cs_score.cli.problem_report import report_for_stderr
@@ -34,7 +43,7 @@ MOST_FATAL_LINES: Final = 50
 
 DOCUMENTS: Final = Option("-docs FILE", "Documents of the task: DOCID, LENGTH and FILE, separated by tabs")
 
-Work: TypeAlias = Callable[[Line, "Session"], int]
+Work: TypeAlias = Callable[[CommandLine, "Session"], int]
 """The function that does a program's work for a command line; it returns the exit status."""
 
 
@@ -45,7 +54,7 @@ class Program(NamedTuple):
     options: tuple[Option, ...]
     """Its options without those for error reports, which are added."""
     parameters: tuple[Parameter, ...]
-    planned_outputs: Callable[[Line], Iterable[PlannedOutput]]
+    planned_outputs: Callable[[CommandLine], Iterable[PlannedOutput]]
     """Returns the files that the program writes for a command line, without its error reports."""
     example: str
     """The words of an example of a call, which works with the sample files."""
@@ -62,13 +71,13 @@ class Program(NamedTuple):
             options.append(Option("-error_file FILE", self.error_file_help, "STDERR"))
             options.extend(select_options("--problems --force"))
 
-        def run(line: Line) -> int:
+        def run(line: CommandLine) -> int:
             """Run the program for a command line, and return the exit status."""
             return self._run(work, line)
 
         return command(self.name, options, *self.parameters, contract=ReferenceCommand, example=self.example)(run)
 
-    def _run(self, work: Work, line: Line) -> int:
+    def _run(self, work: Work, line: CommandLine) -> int:
         """Check the inputs and outputs of a command line, then run the program. Return the exit status.
 
         Errors are reported here; none is raised.
@@ -87,7 +96,7 @@ class Program(NamedTuple):
         except CsScoreError as error:
             return session.give_up(error)
 
-    def _plan(self, line: Line) -> OutputPlan:
+    def _plan(self, line: CommandLine) -> OutputPlan:
         """Return the checked plan of inputs and outputs. Raises UsageError or OutputError if they overlap."""
         outputs = list(self.planned_outputs(line))
         if self.existing_error_file is not None:
@@ -96,7 +105,7 @@ class Program(NamedTuple):
         outputs.extend(PROBLEMS.outputs(line.get("--problems")))
         return line.plan(outputs, self._inputs(line, outputs))
 
-    def _inputs(self, line: Line, outputs: Iterable[PlannedOutput]) -> list[str]:
+    def _inputs(self, line: CommandLine, outputs: Iterable[PlannedOutput]) -> list[str]:
         """Return the names of all files that the program reads, including files in folders and in the document list.
 
         The document list is read only if one of the outputs exists, which could then be one of its documents.
@@ -130,7 +139,7 @@ class Session:
     A program reads and checks its inputs, calls `report`, writes its results if there is no error, and calls `end`.
     """
 
-    def __init__(self, command_name: str, line: Line, *, encodes_report_once: bool) -> None:
+    def __init__(self, command_name: str, line: CommandLine, *, encodes_report_once: bool) -> None:
         """Start a call with an empty log of problems; messages begin with `command_name`."""
         self._command_name = command_name
         self._line = line

@@ -11,7 +11,7 @@ from cs_score.base.errors import UsageError
 from cs_score.base.outputs import encoded, ending_of
 from cs_score.base.runtime import Late
 from cs_score.base.slices import part_of_slice, view_of_kind
-from cs_score.cli.core import FORCE, Line, Option, Parameter, Status, command
+from cs_score.cli.core import FORCE, CommandLine, Option, Parameter, Status, command
 from cs_score.cli.findings import (
     ANALYSIS_OF_EVIDENCE,
     ANALYSIS_OF_RUNS,
@@ -75,7 +75,7 @@ REPORT_VERB: Final = Verb(
 
 
 @REPORT_VERB.command
-def report(task_name: str, line: Line) -> int:
+def report(task_name: str, line: CommandLine) -> int:
     """Print an HTML page of one run, of the difference of two runs, or of a document. Return the exit status.
 
     In other formats the output is that of the commands analyze and diff. Raises UsageError or InputError.
@@ -94,7 +94,7 @@ def report(task_name: str, line: Line) -> int:
     return _report_analysis(task, line)
 
 
-def _report_analysis(task: Task, line: Line) -> int:
+def _report_analysis(task: Task, line: CommandLine) -> int:
     """Score a run, or predictions, and print the page of the analysis. Return the exit status.
 
     In other formats the output is that of the command analyze. Raises UsageError or InputError.
@@ -109,7 +109,7 @@ def _report_analysis(task: Task, line: Line) -> int:
     return _print_page(shortened(analysis, most_rows))
 
 
-def _report_difference(task: Task, line: Line) -> int:
+def _report_difference(task: Task, line: CommandLine) -> int:
     """Score two runs or systems, and print the page of their difference. Return the exit status.
 
     In other formats the output is that of the command diff. Raises UsageError or InputError.
@@ -122,7 +122,7 @@ def _report_difference(task: Task, line: Line) -> int:
     return _print_page(shortened(difference, read_top(line)))
 
 
-def _report_document(line: Line) -> int:
+def _report_document(line: CommandLine) -> int:
     """Print the page of a JSON document that analyze, diff or batch has written. Return the exit status.
 
     Raises UsageError for options that choose what to analyse, and InputError if the file is no such document.
@@ -138,7 +138,7 @@ def _report_document(line: Line) -> int:
     return Status.DONE
 
 
-def _report_aggregate(task_name: str, line: Line) -> int:
+def _report_aggregate(task_name: str, line: CommandLine) -> int:
     """Print the summary of a run that participants of a closed evaluation may see. Return the exit status.
 
     Raises UsageError for options that would show more, and InputError if the run cannot be scored.
@@ -154,7 +154,7 @@ def _report_aggregate(task_name: str, line: Line) -> int:
     return _print_page(summary)
 
 
-def score_aggregate(task_name: str, line: Line) -> Aggregate:
+def score_aggregate(task_name: str, line: CommandLine) -> Aggregate:
     """Score the inputs of a command line, and return the summary that participants of a closed evaluation may see.
 
     Raises UsageError, and InputError if the run cannot be scored.
@@ -199,7 +199,7 @@ def _options_of_differences(task_name: str) -> list[str]:
     return f"--compare {DIFFERENCE_OF_EVIDENCE} --policy-b".split() + _own_option_names(task_name)
 
 
-def _refuse_other_options(line: Line, allowed_options: Iterable[str], reason: str) -> None:
+def _refuse_other_options(line: CommandLine, allowed_options: Iterable[str], reason: str) -> None:
     """Raise UsageError if an option was typed that is neither one of `allowed_options` nor allowed for every page.
 
     The message is the name of the option and the `reason`: `--by is for --compare`.
@@ -238,7 +238,7 @@ _CHARTS: Final = (
     formats=("svg",),
     example="budget analysis.json -o budget.svg",
 )
-def plot(line: Line) -> int:
+def plot(line: CommandLine) -> int:
     """Print a chart of a JSON document as SVG. Return the exit status. Raises UsageError or InputError."""
     kind, file = line.words
     document = read_document(file)

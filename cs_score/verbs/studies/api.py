@@ -160,8 +160,8 @@ def power(
     if not has_one_source:
         raise UsageError("power takes a comparison, or a standard deviation (sd)")
     if sd is not None:
-        design = planning.TDesign(standard_deviation=sd)
-        return Power(planning.plan_test([design], units, aim))
+        power_analysis = planning.TTestPowerAnalysis(standard_deviation=sd)
+        return Power(planning.plan_test([power_analysis], units, aim))
     if units is not None:
         raise UsageError("units goes with sd; a comparison has its own number of units")
     plan = planning.plan_from_comparison(_comparison_document(comparison), measure, aim)

@@ -17,8 +17,8 @@ from cs_score.base.documents import Document
 from cs_score.base.records import Record, asdict, field, replace
 from cs_score.coldstart.gold import ColdStartGold
 from cs_score.measures.registry import default_measure_for_scores
-from cs_score.statistics.assessors import Judgments, assessor_intervals, kappa, kappa_limits
-from cs_score.statistics.options import FEW, Note, Resampling, note_sentences
+from cs_score.statistics.assessors import JudgmentPair, assessor_intervals, kappa, kappa_limits
+from cs_score.statistics.options import FEWEST_RELIABLE_UNITS, Note, Resampling, note_sentences
 from cs_score.statistics.resampling import ResampledSystems
 from cs_score.statistics.units import AlignedUnits, align_systems
 from cs_score.tables.layout import Column, Layout, Row
@@ -236,7 +236,7 @@ def _assessed_runs(
     `names` are the names of the runs, in the order that both resampled systems have.
     """
     limits_of_runs = assessor_intervals(
-        first_systems.rows, second_systems.rows, first_systems.formula, first_systems.settings
+        first_systems.unit_statistics, second_systems.unit_statistics, first_systems.formula, first_systems.settings
     )
     under_first = _runs_under_assessor(first_systems)
     under_second = _runs_under_assessor(second_systems)
@@ -248,7 +248,8 @@ def _assessed_runs(
 
 def _runs_under_assessor(systems: ResampledSystems) -> list[UnderAssessor]:
     """Return the score, rank and interval of each run under one assessor."""
-    scores = [systems.score(position, 0) for position in range(len(systems.points))]  # by the only measure
+    run_count = len(systems.observed_scores)
+    scores = [systems.score_interval(position, 0) for position in range(run_count)]  # by the only measure
     ranks = ranks_of([score.point for score in scores])
     runs = []
     for score, rank in zip(scores, ranks):
@@ -320,8 +321,8 @@ def _agreement_by_slot(first: JudgedAnswers, second: JudgedAnswers, settings: Re
 
     There is none if no answer was judged by both. If the settings have clusters, the clusters are the units.
     """
-    pairs_by_unit_of_all_slots: dict[str, list[Judgments]] = {}
-    pairs_by_unit_by_slot: dict[str, dict[str, list[Judgments]]] = {}
+    pairs_by_unit_of_all_slots: dict[str, list[JudgmentPair]] = {}
+    pairs_by_unit_by_slot: dict[str, dict[str, list[JudgmentPair]]] = {}
     for key, first_answer in first.items():
         if key not in second:
             continue
@@ -341,14 +342,14 @@ def _agreement_by_slot(first: JudgedAnswers, second: JudgedAnswers, settings: Re
     return agreements
 
 
-def _agreement(slot: str, pairs_by_unit: Mapping[str, list[Judgments]], settings: Resampling) -> AssessorAgreement:
+def _agreement(slot: str, pairs_by_unit: Mapping[str, list[JudgmentPair]], settings: Resampling) -> AssessorAgreement:
     """Return how far two assessors agree about the answers of a slot.
 
     `pairs_by_unit` has the judgments of both about each answer of the slot, by the unit of the answer.
     """
     # Sort the units, so that limits do not depend on which assessor is called the first.
     sorted_pairs_by_unit = dict(sorted(pairs_by_unit.items()))
-    pairs: list[Judgments] = []
+    pairs: list[JudgmentPair] = []
     for pairs_of_unit in sorted_pairs_by_unit.values():
         pairs += pairs_of_unit
     limits = kappa_limits(sorted_pairs_by_unit, settings)
@@ -396,11 +397,11 @@ def _notes(assessors: AssessorComparison) -> Iterator[str]:
             f"Kappa: of the answers that both have judged; Low, High: {settings.confidence:g} % percentile bootstrap "
             f"limits over the units ({settings.unit}) that these belong to, {resamples}."
         )
-        if unit_count < FEW:
+        if unit_count < FEWEST_RELIABLE_UNITS:
             units_text = number_with_noun(unit_count, "unit")
             yield (
-                f"Note: {units_text} with answers that both have judged: below {FEW} the limits of kappa are too "
-                "narrow."
+                f"Note: {units_text} with answers that both have judged: below {FEWEST_RELIABLE_UNITS} the limits of "
+                "kappa are too narrow."
             )
     all_units_text = number_with_noun(assessors.units, "unit")
     yield (

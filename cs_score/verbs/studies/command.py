@@ -10,7 +10,7 @@ from cs_score.base.errors import UsageError
 from cs_score.base.outputs import ending_of
 from cs_score.base.runtime import Late, paused_collector
 from cs_score.cli import options
-from cs_score.cli.core import Line, Option, Parameter, Status, command
+from cs_score.cli.core import CommandLine, Option, Parameter, Status, command
 from cs_score.cli.findings import print_statistics
 from cs_score.cli.inputs import find_inputs
 from cs_score.cli.options import POLICIES, SCORING_SWITCHES, select_options, whole_number
@@ -18,7 +18,7 @@ from cs_score.cli.output import STDOUT, with_bar
 from cs_score.cli.runs import Runs
 from cs_score.cli.verb import Verb, VerbForm
 from cs_score.statistics.options import Resampling
-from cs_score.statistics.planning import MOST_UNITS, Aim, PowerPlan, TDesign, plan_from_comparison, plan_test
+from cs_score.statistics.planning import MOST_UNITS, Aim, PowerPlan, TTestPowerAnalysis, plan_from_comparison, plan_test
 from cs_score.statistics.results import SystemComparison
 from cs_score.tables.statistics import POWER
 from cs_score.tasks import task_named
@@ -73,7 +73,7 @@ POWER_VERB: Final = Verb(
 
 
 @POWER_VERB.command
-def power(task_name: str, line: Line) -> int:
+def power(task_name: str, line: CommandLine) -> int:
     """Print the smallest difference that a test detects, and how many units a difference needs. Return 0.
 
     The plan is made from a standard deviation, from the JSON of a comparison, or from systems that are scored now.
@@ -87,7 +87,7 @@ def power(task_name: str, line: Line) -> int:
     return Status.DONE
 
 
-def _make_plan(task_name: str, line: Line) -> PowerPlan:
+def _make_plan(task_name: str, line: CommandLine) -> PowerPlan:
     """Plan a test from what the command line names: a standard deviation, the JSON of a comparison, or systems.
 
     Raises UsageError, and InputError for files from which no test can be planned.
@@ -103,7 +103,7 @@ def _make_plan(task_name: str, line: Line) -> PowerPlan:
         if line.words or has_gold:
             raise UsageError("--sd stands for files: give the one or the others")
         unit_count = whole_number(line, "--units", MOST_UNITS)
-        return plan_test([TDesign(deviation)], unit_count, aim)
+        return plan_test([TTestPowerAnalysis(deviation)], unit_count, aim)
     if "--units" in line:
         raise UsageError("--units goes with --sd; files have their own number of units")
     if len(line.words) == 1 and not has_gold and ending_of(line.words[0]) == ".json":
@@ -113,11 +113,11 @@ def _make_plan(task_name: str, line: Line) -> PowerPlan:
     return _plan_from_systems(task_name, line, aim)
 
 
-def _plan_from_systems(task_name: str, line: Line, aim: Aim) -> PowerPlan:
+def _plan_from_systems(task_name: str, line: CommandLine, aim: Aim) -> PowerPlan:
     """Score the systems of a command line, and plan a test from their differences. Raises UsageError or InputError."""
     task = task_named(task_name)
     measure = task.measure_of(line.get("--measure"))
-    inputs = find_inputs(task_name, line, fewest=2, most=None)
+    inputs = find_inputs(task_name, line, fewest_systems=2, most_systems=None)
     results = inputs.score_all().results
     if measure is None:
         measure = comparison.headline_measure(task, results)
@@ -169,7 +169,7 @@ _TEAMS: Final = Option(
     formats=("text", "json", "tsv"),
     example=options.EXAMPLE_OF_TWO,
 )
-def pool_bias(line: Line) -> int:
+def pool_bias(line: CommandLine) -> int:
     """Print how each run scores without the assessments that only runs of its own team led to. Return 0.
 
     Raises UsageError, and InputError for files that cannot be scored.

@@ -8,7 +8,7 @@ from cs_score.base.display import number_with_noun, one_line
 from cs_score.base.documents import json_text
 from cs_score.base.errors import InputError
 from cs_score.base.runtime import Late
-from cs_score.cli.core import FORCE, Line, Parameter, Status, command
+from cs_score.cli.core import FORCE, CommandLine, Parameter, Status, command
 from cs_score.cli.output import STDOUT, print_text, write_text
 from cs_score.tables.layout import tsv
 from cs_score.verbs.verify.places import NotFoundError
@@ -45,7 +45,7 @@ MOST_VALUES: Final = 20
     formats=("text", "json", "tsv"),
     example="result.json",
 )
-def verify(line: Line) -> int:
+def verify(line: CommandLine) -> int:
     """Score the inputs of a recorded result again, and print for each file whether it is reproduced.
 
     Return the exit status. Raises CsScoreError if something cannot be verified.
@@ -63,7 +63,7 @@ def verify(line: Line) -> int:
         return Status.FAILED
 
 
-def _verify_file_by_file(line: Line, result_file: str, input_files: list[str]) -> int:
+def _verify_file_by_file(line: CommandLine, result_file: str, input_files: list[str]) -> int:
     """Verify a result, and print the verdict on each file as soon as it is known. Return the exit status."""
     status = Status.DONE
     for verdict in verifying.verify(result_file, input_files, is_forced="--force" in line):
@@ -73,7 +73,7 @@ def _verify_file_by_file(line: Line, result_file: str, input_files: list[str]) -
     return status
 
 
-def _verify_in_one_document(line: Line, result_file: str, input_files: list[str]) -> int:
+def _verify_in_one_document(line: CommandLine, result_file: str, input_files: list[str]) -> int:
     """Verify a result, and print the verdicts on all files at the end, as JSON or TSV. Return the exit status."""
     verification = verifying.verification(result_file, input_files, is_forced="--force" in line)
     if line.format == "json":

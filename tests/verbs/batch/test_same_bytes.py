@@ -10,7 +10,7 @@ import pytest
 from click.exceptions import Exit
 
 from cs_score.base.errors import UsageError
-from cs_score.cli.core import load
+from cs_score.cli.core import load_command
 from cs_score.coldstart.outputs import MAY_BE_REPLACED
 from tests.coldstart.command import score_in as cs_score_in
 from tests.coldstart.recorded import Case, committed_cases, copy_inputs, shared_cases
@@ -23,7 +23,7 @@ NOT_COMPARED: Final = {"-output_file", "-error_file", "--json"}
 def scoring_words(case: Case) -> tuple[list[str], list[str]] | None:
     """Switches and query files of a case with one pool and one run; None for other cases."""
     try:
-        line = load("").parse(case.args)
+        line = load_command("").parse(case.args)
     except (UsageError, Exit):
         return None
     queries = [word for word in line.words if word.endswith(".xml")]

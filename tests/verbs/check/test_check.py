@@ -20,8 +20,8 @@ from cs_score.base.signature import GOLD, RUN, Origin
 from cs_score.base.sources import InputDigest
 from cs_score.evidence import hotpotqa
 from cs_score.statistics.options import Resampling
-from cs_score.statistics.planning import Aim, SignDesign
-from cs_score.statistics.sign_test import Shares
+from cs_score.statistics.planning import Aim, SignTestPowerAnalysis
+from cs_score.statistics.sign_test import OutcomeShares
 from cs_score.verbs.check.checking import WRITERS, Checked, Gate, Limit, Measured, read_limit, scores_of_result
 from tests.coldstart.command import Outcome, score_in
 from tests.evidence.test_command import files as evidence_files
@@ -148,7 +148,7 @@ def test_a_drop_that_is_not_significant_is_undecided() -> None:
     )
     (check,) = judgement.checks
     assert (check.passed, check.undecided, check.tests) == (True, True, 1)
-    design = SignDesign(3 / 40, Shares(0.0, 3 / 40).deviation)
+    design = SignTestPowerAnalysis(3 / 40, OutcomeShares(0.0, 3 / 40).deviation)
     assert check.detectable == design.detectable_difference(40, Aim())
     text = " ".join(WRITERS["text"](judgement).split())
     assert text.startswith("ok? em is 0.4250, 0.0750 below the baseline's 0.5000 (p = 0.25")

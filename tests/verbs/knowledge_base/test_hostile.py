@@ -163,11 +163,14 @@ def test_many_mentions_below_many_entry_points_take_no_memory_and_little_time() 
     mentions = [Mention(chance.randrange(99), chance.randrange(99, 900), n, str(n), "") for n in range(9_000)]
     index = MentionIndex(mentions)
     tracemalloc.start()
-    chosen = [index.best(99, 99 + n) for n in range(40)]
+    chosen = [index.best_mention(99, 99 + n) for n in range(40)]
     assert tracemalloc.get_traced_memory()[1] < 2e7
     tracemalloc.stop()
     assert chosen[::5] == [
-        min(index.overlaps(99, 99 + n), key=lambda met: (-met.common_less_one, met.rest, met.mention.line)).mention
+        min(
+            index.overlaps(99, 99 + n),
+            key=lambda overlap: (-overlap.shared_count_less_one, overlap.unshared_count, overlap.mention.line),
+        ).mention
         for n in range(0, 40, 5)
     ]
 
