@@ -427,7 +427,7 @@ class Scoring:
             text = self.line.get(option.switch)
             if text is None:
                 text = self.defaults.get(option.switch, option.default_text)
-            values[option.name] = None if text is None else option.parse(text)
+            values[option.name] = None if text is None else option.from_text(text)
         metrics = resampled_metrics(self.layout.fields)
         return Options(policy=policy, metrics=metrics, **values)
 

@@ -224,7 +224,7 @@ def document_of(
 
 
 def _found_problem(problem: Problem) -> FoundProblem:
-    """Return a problem of the report as the document records it; None stands for a place that is unknown."""
+    """Return a problem of the report as the document records it; an unknown place is None."""
     places = [None if place is None else RecordedPlace(place.file, place.line) for place in problem.places]
     return FoundProblem(
         code=problem.code,
@@ -422,7 +422,7 @@ def _query_ranking(ranking: Ranking) -> QueryRanking:
 
 
 def _resampled(bootstrap: Bootstrap) -> Resampled:
-    """Return what the document records of the resamples: their number, and the limits of each value."""
+    """Return the resamples as the document records them: their number, and the limits of each value."""
     return Resampled(len(bootstrap.samples), bootstrap.limits)
 
 

@@ -566,7 +566,7 @@ def params_text_of_options(
     return params_text(quoted_words, folder, policy_texts, has_samples=not is_left_out(options.samples))
 
 
-class Output(Record):
+class OutputFile(Record):
     """An output file: its ending, a description of its content, and the switch that it needs, None for no switch."""
 
     ending: str
@@ -575,22 +575,22 @@ class Output(Record):
 
 
 OUTPUTS: Final = (
-    Output("debug", "each response with its assessment and what it counted as; each ranking"),
-    Output("ap", "average precision: SF, LDC-MEAN, summary"),
-    Output("sf", "counts and scores of each SF query and class, averages"),
-    Output("ldcmax", "the same for LDC-MAX", switch="-expand"),
-    Output("ldcmean", "P, R, F1 for LDC-MEAN", switch="-expand"),
-    Output("summary", "the averages of all variants"),
-    Output("sample", "the resamples with their first entry points", switch="-samples"),
-    Output("samplescores", "the values of each resample", switch="-samples"),
-    Output("confidence", "limits, mean, score", switch="-samples"),
-    Output("params", "time, command line, policies"),
-    Output("intervals", "every average with its interval", switch="--bootstrap"),
+    OutputFile("debug", "each response with its assessment and what it counted as; each ranking"),
+    OutputFile("ap", "average precision: SF, LDC-MEAN, summary"),
+    OutputFile("sf", "counts and scores of each SF query and class, averages"),
+    OutputFile("ldcmax", "the same for LDC-MAX", switch="-expand"),
+    OutputFile("ldcmean", "P, R, F1 for LDC-MEAN", switch="-expand"),
+    OutputFile("summary", "the averages of all variants"),
+    OutputFile("sample", "the resamples with their first entry points", switch="-samples"),
+    OutputFile("samplescores", "the values of each resample", switch="-samples"),
+    OutputFile("confidence", "limits, mean, score", switch="-samples"),
+    OutputFile("params", "time, command line, policies"),
+    OutputFile("intervals", "every average with its interval", switch="--bootstrap"),
 )
 """The output files in the order in which the reference creates them; the reference has no `.intervals`."""
 
 
-def written_outputs(switches: Collection[str], edition: Edition = LATEST) -> list[Output]:
+def written_outputs(switches: Collection[str], edition: Edition = LATEST) -> list[OutputFile]:
     """Return the output files that a call with these switches writes, in the order in which they are created."""
     outputs = []
     for output in OUTPUTS:
@@ -653,7 +653,7 @@ def _pieces_of_run(run: ScoredRun, run_number: int, layout: ColumnLayout, editio
 def _interval_blocks(run: ScoredRun, intervals: ScoreIntervals, is_tab_separated: bool) -> Iterable[bytes]:
     """Return the content of `.intervals` in blocks: a line for each score, then notes, then how limits were computed.
 
-    Numbers have four decimals, and a hyphen stands for a missing number. If `is_tab_separated`, tabs separate the
+    Numbers have four decimals, and a missing number is shown as a hyphen. If `is_tab_separated`, tabs separate the
     columns, numbers have all their digits, and the column of a missing number is empty.
     """
     # A line for each score.

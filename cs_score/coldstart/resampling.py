@@ -20,7 +20,7 @@ from cs_score.coldstart.result import (
     counted_f1,
     ldc_max_rows,
     member_rows_of_means,
-    row_order,
+    row_sort_key,
 )
 from cs_score.coldstart.samples import (
     LEVELS,
@@ -213,7 +213,7 @@ class _Replicates:
                 needs_representative &= draw_counts == 0
                 for row in ldc_max_rows(ldc_query.full_id, entry_point.rows):
                     drawn_rows.append(_DrawnRow(row, representative_draw_counts))
-        return sorted(drawn_rows, key=lambda drawn_row: row_order(drawn_row.row.name))
+        return sorted(drawn_rows, key=lambda drawn_row: row_sort_key(drawn_row.row.name))
 
     def _mean_rows(self) -> Iterator[_MeanRow]:
         """Yield the rows of LDC-MEAN in printing order.
@@ -224,7 +224,7 @@ class _Replicates:
         rows_by_mean: dict[tuple[str, str], list[ScoreRow]] = {}
         for ldc_query in self._tables.ldc_queries:
             rows_by_mean |= member_rows_of_means(ldc_query.full_id, ldc_query.entry_points)
-        for name, level in sorted(rows_by_mean, key=lambda key: row_order(key[0])):
+        for name, level in sorted(rows_by_mean, key=lambda key: row_sort_key(key[0])):
             # For each sample: how many members it draws, how often in total, and the sums of their scores.
             member_counts = np.zeros(self._sample_count, dtype=np.int64)
             total_draws = np.zeros(self._sample_count, dtype=np.int64)
@@ -292,6 +292,6 @@ def _short_id(row: ScoreRow) -> str:
 def _level_codes(level: str) -> tuple[str, ...]:
     """Return the codes of the levels whose averages include a row of this level: `0` -> `("0", "A")`.
 
-    `A` stands for all levels. Levels beyond the second hop have no averages of their own.
+    `A` is the code for all levels. Levels beyond the second hop have no averages of their own.
     """
     return (level, "A") if level in LEVELS else ("A",)

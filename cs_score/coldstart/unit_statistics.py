@@ -87,7 +87,7 @@ class RowSums:
 
 
 def unit_name(result: Result) -> str:
-    """Return what the units of resampling of a result are: `LDC query` if LDC queries are known, otherwise `SF query`.
+    """Return the kind of the units of resampling: `LDC query` if LDC queries are known, otherwise `SF query`.
 
     LDC queries may also be known from the file of `-queries`. Then at least one query of a run has another unit than
     itself.
@@ -100,7 +100,7 @@ def unit_name(result: Result) -> str:
 
 
 def resampled_unit(has_clusters: bool) -> str:
-    """Return what the units of resampling are: `LDC query` if LDC queries are known (`has_clusters`), or `SF query`."""
+    """Return `LDC query` if LDC queries are known (`has_clusters`), otherwise `SF query`: the unit of resampling."""
     return LDC_QUERY if has_clusters else SF_QUERY
 
 
