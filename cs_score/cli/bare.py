@@ -88,7 +88,7 @@ def _checked_call(line: CommandLine) -> Call:
             )
 
     # An error report is replaced only if it is that of a failed call.
-    may_replace_report = outputs.is_of_failed_call(error_report.name)
+    may_replace_report = outputs.is_report_of_failed_call(error_report.name)
     existing = Existing.REPLACED if may_replace_report else Existing.REFUSED
     further_outputs = list(error_report.planned("-error_file", existing))
     json_file = line.get("--json")

@@ -21,7 +21,7 @@ from cs_score.coldstart.gold import load_run, open_gold, with_folder_remarks, wi
 from cs_score.coldstart.linking import describe_contents, empty_folders_among, expand_folder
 from cs_score.coldstart.options import read_policies
 from cs_score.coldstart.queries import is_query_file
-from cs_score.coldstart.scorer import OneRun, run_files, runs_of, score_each
+from cs_score.coldstart.scorer import OneRun, runs_of, score_each, split_runs_and_assessments
 from cs_score.problems.log import ProblemLog, RecordingLog
 from cs_score.tasks import COLD_START, TASKS
 
@@ -142,7 +142,7 @@ class Runs(Scoring):
         # Files are read twice: to recognise them and to load them.
         self.files = [rereadable(file) for file in self.files]
         _refuse_evidence_files(self.files)
-        files_of_runs, assessments = run_files(self.files, self.knowledge_bases)
+        files_of_runs, assessments = split_runs_and_assessments(self.files, self.knowledge_bases)
         if not files_of_runs:
             raise UsageError(self._message_without("run"))
         if not assessments:
