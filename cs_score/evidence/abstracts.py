@@ -1,6 +1,7 @@
-"""The rules that SciFact and claim verification share: claims with evidence by abstract, and the faults of predictions.
+"""The rules that SciFact and claim verification have in common.
 
-The evidence for an abstract is a list of entries, each with a label, such as SUPPORT, and a list of sentence numbers.
+A claim has evidence from abstracts of articles. The evidence from an abstract is a list of entries, each of which has a
+label, such as SUPPORT, and a list of sentence numbers.
 """
 
 from __future__ import annotations
@@ -23,13 +24,13 @@ MISSED_ABSTRACT = "missed_abstract"
 KINDS = (EXTRA_ABSTRACT, WRONG_LABEL, EXTRA_SENTENCE, INCOMPLETE_RATIONALE, MISSED_ABSTRACT)
 
 Entry: TypeAlias = dict[str, Any]
-"""An evidence set of gold, or an entry of a prediction, as in files: {"label": "SUPPORT", "sentences": [2]}."""
+"""An evidence set of gold, or a predicted entry, as files have it: {"label": "SUPPORT", "sentences": [2]}."""
 
 
 class Claim(NamedTuple):
-    """A claim of gold or of the predictions. The value of a missing key is UNSET, which is not the same as null.
+    """A claim of gold or of the predictions. A field is UNSET if the file does not have its key.
 
-    `citations` has the documents under the key `cited_doc_ids`.
+    `citations` holds the value of the key `cited_doc_ids`, which lists documents.
     """
 
     id: Hashable
@@ -39,9 +40,9 @@ class Claim(NamedTuple):
 
 
 class NearestSet(NamedTuple):
-    """The gold set of an abstract that has the fewest missing sentences in the prediction.
+    """The gold set of an abstract of which the prediction misses the fewest sentences.
 
-    `entry` is the predicted entry that is compared with the set, None if there is none. `missing_sentences` are the
+    `entry` is the predicted entry that is compared with the set, or None if there is none. `missing_sentences` are the
     sentences of the set that are not in this entry.
     """
 
@@ -58,9 +59,9 @@ class AbstractsMode(Mode):
     kinds: ClassVar[tuple[str, ...]] = KINDS
 
     def is_gold(self, first: object) -> bool | None:
-        """Return whether the first line of a file is one of gold, since only gold has the text of a claim.
+        """Return whether the first line of a file has the text of a claim, which only gold has.
 
-        Return None if the line is no object.
+        Return None if the line is not an object.
         """
         if not isinstance(first, dict):
             return None
@@ -83,18 +84,19 @@ class AbstractsMode(Mode):
     def predicted_entries(self, unit: Unit) -> dict[str, Any]:
         """Return the predicted entries for a claim by abstract, as copies that the caller may change.
 
-        The value of an abstract is a list of entries, or another JSON value if the predictions file has one there.
+        An abstract has a list of entries. If the predictions file has another JSON value instead, this value is
+        returned for the abstract.
         """
 
     @abstractmethod
     def entries_to_json(self, entries: Any) -> Any:
-        """Return the entries of an abstract in the form of the predictions file."""
+        """Return the entries of an abstract as the JSON value that the predictions file has for them."""
 
     @abstractmethod
     def entry_for_each_set(self, sets: Sequence[Entry], entries: Sequence[Entry]) -> Sequence[Entry | None]:
         """Return for each gold set of an abstract the predicted entry that it is compared with.
 
-        The entry is None for a set that is compared with none.
+        The entry is None if the set is not compared with any entry.
         """
 
     @abstractmethod
@@ -103,14 +105,14 @@ class AbstractsMode(Mode):
 
     @abstractmethod
     def gold_evidence(self, unit: Unit) -> Mapping[str, Any]:
-        """Return the evidence of gold for a claim by abstract, as it was read."""
+        """Return the evidence of gold for a claim by abstract, in the form in which the task reads it."""
 
     @abstractmethod
     def predicted_evidence(self, unit: Unit) -> Mapping[str, Any]:
-        """Return the predicted evidence for a claim by abstract, as it was read."""
+        """Return the predicted evidence for a claim by abstract, in the form in which the task reads it."""
 
     def scored_citations(self, unit: Unit) -> Iterable[object]:
-        """Return the documents that a claim of gold cites, if the task scores them; here none."""
+        """Return the documents that a claim of gold cites, if the task scores citations. This class scores none."""
         return ()
 
     def extra_abstracts(self, unit: Unit, gold: Mapping[str, Any], predicted: Iterable[str]) -> list[str]:
@@ -121,11 +123,11 @@ class AbstractsMode(Mode):
         return [abstract for abstract in predicted if abstract not in gold]
 
     def order_abstracts(self, gold: Iterable[str], predicted: Iterable[str]) -> Iterable[str]:
-        """Return the abstracts of gold in the order in which their faults are listed; here that of gold."""
+        """Return the abstracts of gold in the order in which faults are listed. In this class it is that of gold."""
         return gold
 
     def abstract_key(self, abstract: str) -> Hashable:
-        """Return the key by which the scorer compares the ids of abstracts; here it is the id."""
+        """Return the key by which the scorer compares abstracts. In this class it is the id of the abstract."""
         return abstract
 
     # ---- Faults of predictions
@@ -150,8 +152,8 @@ class AbstractsMode(Mode):
     def _faults_of_abstract(self, abstract: str, sets: Sequence[Entry], entries: Sequence[Entry]) -> list[Fault]:
         """Return the faults of the predicted `entries` for an abstract with the gold sets `sets`.
 
-        A label is wrong if no gold set has it; its fault says which label of gold should be there. If all labels of
-        gold are predicted, a wrong label in addition to them is no fault, since there is none to put in its place.
+        A label is wrong if no gold set has it. Its fault says which label of gold should replace it. If all labels of
+        gold are predicted, no label could replace a wrong one, so that the wrong label is not a fault.
         """
         faults = []
         gold_labels = _labels_by_key(sets)
@@ -169,9 +171,9 @@ class AbstractsMode(Mode):
         return faults
 
     def _find_nearest_set(self, sets: Sequence[Entry], entries: Sequence[Entry]) -> NearestSet:
-        """Return the gold set of an abstract that has the fewest missing sentences in the predicted entries."""
-        # An entry may be compared with many sets, so its keys are made once. They are kept by the identity of the
-        # entry, since a dictionary cannot be a key.
+        """Return the gold set of an abstract of which the predicted entries miss the fewest sentences."""
+        # The keys of an entry are made only once, because it may be compared with many sets. They are stored by the
+        # identity of the entry, because an entry is a dictionary, which cannot be a key.
         keys_by_identity = {id(entry): sentence_keys(entry["sentences"]) for entry in entries}
         candidates = []
         for gold_set, entry in zip(sets, self.entry_for_each_set(sets, entries)):
@@ -192,7 +194,7 @@ class AbstractsMode(Mode):
                 extra_keys.setdefault(abstract, set()).add(as_key(fault.predicted))
             else:
                 self._correct_fault(fault, evidence, sets_by_abstract.get(abstract, []))
-        # Sentences are removed last, so that they are also removed from entries that another correction has changed.
+        # Sentences are removed last, because the other corrections replace entries.
         for abstract, keys in extra_keys.items():
             for entry in scorable_entries(evidence[abstract]):
                 entry["sentences"] = [sentence for sentence in entry["sentences"] if as_key(sentence) not in keys]
@@ -200,9 +202,9 @@ class AbstractsMode(Mode):
         return {**self.prediction_to_json(unit.prediction), "evidence": evidence_json}
 
     def _correct_fault(self, fault: Fault, evidence: dict[str, Any], sets: list[Entry]) -> None:
-        """Change predicted evidence so that a fault is corrected; the fault is of any kind but an extra sentence.
+        """Correct a fault in predicted evidence, which is changed in place. The fault is not an extra sentence.
 
-        `evidence` has the predicted entries by abstract, `sets` are the gold sets of the abstract with the fault.
+        `evidence` holds the predicted entries by abstract. `sets` are the gold sets of the abstract with the fault.
         """
         abstract = str(fault.part)
         if fault.kind == EXTRA_ABSTRACT:
@@ -220,7 +222,7 @@ class AbstractsMode(Mode):
     def _complete_nearest_set(self, entries: Any, sets: list[Entry]) -> None:
         """Add the missing sentences of the nearest gold set of an abstract to the predicted `entries` for it.
 
-        They are added to the entry that is compared with the set; if there is none, they make a new entry.
+        They are added to the entry that is compared with the set. If there is no such entry, a new one is added.
         """
         nearest_set = self._find_nearest_set(sets, scorable_entries(entries))
         entry = nearest_set.entry
@@ -232,17 +234,21 @@ class AbstractsMode(Mode):
     def correction_scorer(self, units: Sequence[Unit], rows: Sequence[Row]) -> CorrectionScorer:
         """Return a function that returns the row of a claim after the correction of a single fault.
 
-        The function scores only the abstract with the fault again.
+        The function scores only the abstract with the fault.
         """
         try:
-            return OneAbstract(self, units[0], rows[0]).rows_after_correction
+            abstract_correction_scorer = AbstractCorrectionScorer(self, units[0], rows[0])
+            return abstract_correction_scorer.rows_after_correction
         except InputError:  # the scorer would refuse any prediction for the claim
             return super().correction_scorer(units, rows)
 
     # ---- Groups and confusions
 
     def groups(self, unit: Unit) -> Mapping[str, str]:
-        """Return the groups of a claim by gold: its labels, its numbers of sets and citations, its shortest set."""
+        """Return the groups of a claim: its labels in gold, its numbers of sets and citations, its shortest set.
+
+        An example is `{"gold_label": "SUPPORT", "gold_sets": "2", "shortest_set": "1", "cited_documents": "1"}`.
+        """
         all_sets: list[Entry] = []
         for sets in self.gold_sets(unit).values():
             all_sets += sets
@@ -258,13 +264,12 @@ class AbstractsMode(Mode):
         return groups
 
     def confusions(self, unit: Unit) -> Iterator[Confusion]:
-        """Yield which label was predicted for which label of gold, for each abstract of a claim.
+        """Yield the label in gold and the predicted label of each abstract of a claim.
 
-        Each is a triple of the word "abstract", a label of gold and a predicted label, such as
-        `("abstract", "SUPPORT", "CONTRADICT")`. An abstract has a triple for each of its labels in gold: if the label
-        is not predicted, the first label that is predicted for the abstract is in its place. A predicted abstract that
-        gold does not have has the label `NONE` in gold, and an abstract that is not predicted the predicted label
-        `NONE`.
+        Each item is a triple such as `("abstract", "SUPPORT", "CONTRADICT")`. An abstract has a triple for each of its
+        labels in gold. If such a label is not predicted, the predicted label is the first one that is predicted for the
+        abstract, or `NONE` if the abstract is not predicted. A predicted abstract that gold does not have has the label
+        `NONE` in gold.
         """
         sets_by_abstract = self.gold_sets(unit)
         predicted = self.predicted_entries(unit)
@@ -281,16 +286,20 @@ class AbstractsMode(Mode):
                 yield "abstract", NONE, _first_label(entries)
 
 
-class OneAbstract:
-    """Scores a claim again after the correction of one fault, quickly: only the abstract with the fault is scored.
+class AbstractCorrectionScorer:
+    """Computes the row of a claim after one fault of its prediction has been corrected.
 
-    This is enough because the row of a claim is the sum over its abstracts. Abstracts with ids that are equal for the
-    scorer, such as "10" and "010" in claim verification, are scored together.
+    An analysis does this for every fault, so it must be quick. Only the abstract with the fault is scored, because the
+    row of a claim is the sum over its abstracts. If the scorer treats the ids of two abstracts as equal, such as "10"
+    and "010" in claim verification, both are scored together.
     """
 
     def __init__(self, mode: AbstractsMode, unit: Unit, row: Row) -> None:
-        """Take a claim and its row. Raises InputError if the scorer would refuse any prediction for the claim."""
-        if unit.prediction is None:  # a missing prediction does not score like a prediction without evidence
+        """Group the evidence of a claim by abstract; `row` is the row of the claim.
+
+        Raises InputError if the scorer would refuse any prediction for the claim.
+        """
+        if unit.prediction is None:  # a missing prediction has another score than one without evidence
             unit = unit._replace(prediction=mode.prediction_from_json({"id": unit.id, "evidence": {}}))
             row = mode.row(unit)
         self._mode = mode
@@ -304,7 +313,10 @@ class OneAbstract:
             self._citations.setdefault(key, []).append(document)
 
     def _group_by_key(self, evidence: Mapping[str, Any]) -> dict[Hashable, dict[str, Any]]:
-        """Return the evidence for each abstract, grouped by the key of the abstract (`abstract_key`)."""
+        """Return the evidence by abstract, grouped by the keys of the abstracts: `{"10": {"10": ..., "010": ...}}`.
+
+        The keys are those by which the scorer compares abstracts (`abstract_key`).
+        """
         evidence_by_key: dict[Hashable, dict[str, Any]] = {}
         for abstract, entries in evidence.items():
             key = self._mode.abstract_key(abstract)
@@ -317,7 +329,7 @@ class OneAbstract:
         Raises InputError if the scorer would refuse the corrected prediction.
         """
         mode = self._mode
-        # The claim as if it had only the abstract with the fault, before and after the correction.
+        # Make a claim that has only the abstract with the fault, before and after the correction.
         key = mode.abstract_key(str(fault.part))
         gold = self._unit.gold._replace(evidence=self._gold.get(key, {}), citations=self._citations.get(key, []))
         prediction = self._unit.prediction._replace(evidence=self._predicted.get(key, {}))
@@ -332,19 +344,20 @@ class OneAbstract:
 
 
 def _labels_by_key(entries: Iterable[Entry]) -> dict[Hashable, Any]:
-    """Return the labels of entries by the key by which they are compared (`as_key`); each label is there once."""
+    """Return the distinct labels of entries, by the keys (`as_key`) by which labels are compared."""
     return _first_by_key([entry["label"] for entry in entries])
 
 
 def _first_label(entries: Sequence[Entry]) -> str:
-    """Return the label of the first entry as text; `NONE` without entries."""
+    """Return the label of the first entry as text, or `NONE` if there is no entry."""
     return text_of(entries[0]["label"]) if entries else NONE
 
 
 def scorable_entries(entries: object) -> list[Entry]:
-    """Return the predicted entries of an abstract that the scorer would accept; none if `entries` is no list.
+    """Return the predicted entries of an abstract that the scorer would accept.
 
-    Other entries occur only in places that the scorer does not read.
+    The list is empty if `entries` is not a list. Entries that the scorer would not accept occur only where it does not
+    read them.
     """
     if not isinstance(entries, list):
         return []
@@ -362,7 +375,10 @@ def _is_scorable(entry: object) -> bool:
 
 
 def _first_by_key(values: Iterable[object]) -> dict[Hashable, Any]:
-    """Return values by the key by which they are compared (`as_key`); of equal values, such as 2 and 2.0, the first."""
+    """Return the distinct values, by the keys (`as_key`) by which values are compared.
+
+    If several values are equal, such as 2 and 2.0, the first one is returned.
+    """
     first_by_key: dict[Hashable, Any] = {}
     for value in values:
         first_by_key.setdefault(as_key(value), value)
@@ -370,12 +386,12 @@ def _first_by_key(values: Iterable[object]) -> dict[Hashable, Any]:
 
 
 def sentence_keys(sentences: Iterable[object]) -> frozenset[Hashable]:
-    """Return the keys by which sentence numbers are compared: 2 and 2.0 have the same key, the text "2" another."""
+    """Return the keys by which sentence numbers are compared: [2, 2.0, "2"] -> {"2", "'2'"}."""
     return frozenset([as_key(sentence) for sentence in sentences])
 
 
 def extra_sentences(entries: Iterable[Entry], sets: Iterable[Entry]) -> list[object]:
-    """Return the predicted sentences that are in no gold set of an abstract, each once.
+    """Return the distinct predicted sentences that are in no gold set of an abstract.
 
     `entries` are the predicted entries for the abstract, `sets` its gold sets.
     """

@@ -1,8 +1,8 @@
-"""Claim verification scoring: documents retrieved, evidence sentences with their label, verdict.
+"""Scoring for claim verification: documents retrieved, evidence sentences with their label, and the claim's label.
 
-The numbers are those of the code of the published scorer, which differ in places from its guide (see the user
-documentation). That scorer does not read all entries of a file, and accepts malformed ones that it does not read.
-Entries are therefore checked only when they are compared, as in that scorer.
+The numbers are those of the published scorer. Its code differs in places from its guide (see the user documentation).
+That scorer does not read all entries of a file, and it accepts malformed entries that it does not read. Entries are
+therefore checked only when they are compared.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from cs_score.measures.registry import Divide, names, precision_recall_f1
 from cs_score.statistics.units import UnitTable
 
 SKIPPED_MARKS: Final = reading.BYTE_ORDER_MARK + "\x1e"
-"""Byte order mark and record separator (RFC 7464). One of these characters may stand at the start of a line."""
+"""Characters that may stand at the start of a line: the byte order mark and the record separator (RFC 7464)."""
 
 WRONG_VERDICT: Final = "wrong_verdict"
 
@@ -45,10 +45,10 @@ WRONG_VERDICT: Final = "wrong_verdict"
 class SetVerdict(NamedTuple):
     """The comparison of an evidence set of gold with the predicted entries for its document.
 
-    `label` is the label of the set and `gold_keys` has the keys of its sentences. `is_retrieved` says whether the
-    document is predicted. The set is compared with the first predicted entry that has its label: `entry_position` is
-    the position of that entry, None if there is none, and `predicted_keys` has the keys of its sentences. `tp`, `fp`
-    and `fn` count sentences.
+    `label` is the label of the set, and `gold_keys` are the keys of its sentences (`as_key`). `is_retrieved` says
+    whether the document is predicted. The set is compared with the first predicted entry that has the same label.
+    `entry_position` is the position of this entry, or None if there is none, and `predicted_keys` are the keys of its
+    sentences. `tp`, `fp` and `fn` are the numbers of right, wrong and missed sentences.
     """
 
     document: str
@@ -120,9 +120,9 @@ class Claims(AbstractsMode):
     def pair_units(
         self, gold: InputContent, predictions: InputContent, options: Any
     ) -> tuple[Iterable[Pair], Iterable[str]]:
-        """Return each claim of gold with its prediction, None if there is none, and the notices for the user.
+        """Return each claim of gold with its prediction, and the notices for the user.
 
-        Predictions for claims that gold does not have are ignored.
+        The prediction is None for a claim without one. Predictions for claims that gold does not have are ignored.
         """
         pairs = [(claim.id, claim, predictions.content.get(key)) for key, claim in gold.content.items()]
         answered_pairs = [pair for pair in pairs if pair[2] is not None]
@@ -143,7 +143,10 @@ class Claims(AbstractsMode):
     def mismatches(
         self, gold: InputContent, predictions: InputContent, units: Sequence[Unit], table: UnitTable
     ) -> Iterator[str]:
-        """Yield notices about missing labels and citations, and about ids and labels written otherwise than in gold."""
+        """Yield notices about the files that explain low scores.
+
+        Labels or citations may be missing in gold, and the predictions may spell ids or labels differently than gold.
+        """
         files = (gold.name, predictions.name)
         yield from self._notices_of_missing_gold(gold, predictions, units, table)
         ids_without_prediction = [unit.id for unit in units if unit.prediction is None]
@@ -161,7 +164,10 @@ class Claims(AbstractsMode):
     def _notices_of_missing_gold(
         self, gold: InputContent, predictions: InputContent, units: Sequence[Unit], table: UnitTable
     ) -> Iterator[str]:
-        """Yield notices that no claim of gold has a label, or that none cites documents; `table` has their counts."""
+        """Yield a notice if no claim of gold has a label, and one if no claim cites documents.
+
+        `table` has the counts of the claims `units`.
+        """
         if not units:
             return
         totals = dict(zip(table.columns, table.sums()))
@@ -179,8 +185,8 @@ class Claims(AbstractsMode):
     def row(self, unit: Unit) -> Row:
         """Return the counts of a claim in the order of the columns.
 
-        Predicted documents are compared by number with the documents that gold cites. Raises InputError for a document
-        id that is no number, and for malformed evidence that is compared.
+        The numbers of predicted documents are compared with those that gold cites. Raises InputError for a document id
+        that is not a number, and for malformed evidence that is compared.
         """
         gold = unit.gold
         predicted = unit.prediction
@@ -211,10 +217,10 @@ class Claims(AbstractsMode):
         )
 
     def _count_all_missed(self, unit: Unit) -> tuple[int, int]:
-        """Return the numbers of documents and of sentences that are missed if a claim has no prediction.
+        """Return how many documents and how many sentences are missed if a claim has no prediction.
 
-        These are the documents that gold cites for it and the sentences of all its evidence sets, counted as often as
-        they are listed. Raises InputError for malformed evidence.
+        All documents that gold cites for the claim are missed, and all sentences of its evidence sets. A sentence
+        counts as often as it is listed. Raises InputError for malformed evidence.
         """
         with self.error_location(unit):
             documents = gold_documents(unit.gold)
@@ -228,7 +234,7 @@ class Claims(AbstractsMode):
     def judge_sets(self, unit: Unit) -> list[SetVerdict]:
         """Return the verdict on each evidence set of a claim that has a prediction, in the order of gold.
 
-        A set is compared with the first predicted entry for its document with the same label. Entries after that one
+        A set is compared with the first predicted entry that has the same document and label. Entries after this entry
         are not read. Raises InputError for a malformed set, and for a malformed entry that is read.
         """
         documents = gold_documents(unit.gold)
@@ -249,7 +255,7 @@ class Claims(AbstractsMode):
         return verdicts
 
     def explain_unit(self, unit: Unit, row: Row) -> Iterator[str]:
-        """Yield the lines that explain a claim: its documents, each evidence set of gold, its verdict."""
+        """Yield the lines that explain how a claim was scored: its documents, its evidence sets in gold, its label."""
         cited = cited_documents(unit.gold)
         documents = gold_documents(unit.gold)
         yield f"claim {short_text(unit.id)}"
@@ -282,25 +288,25 @@ class Claims(AbstractsMode):
         return sets_by_document
 
     def gold_evidence(self, unit: Unit) -> Mapping[str, Any]:
-        """Return the evidence of gold for a claim by document, as it was read."""
+        """Return the evidence of gold for a claim by document, in the form of the file."""
         return gold_documents(unit.gold)
 
     def predicted_evidence(self, unit: Unit) -> Mapping[str, Any]:
-        """Return the predicted evidence for a claim by document, as it was read."""
+        """Return the predicted evidence for a claim by document, in the form of the file."""
         return predicted_documents(unit.prediction, gold_documents(unit.gold))
 
     def scored_citations(self, unit: Unit) -> Iterable[object]:
-        """Return the documents that a claim of gold cites; the measures of documents compare predictions with them."""
+        """Return the documents that a claim of gold cites, with which predicted documents are compared."""
         return cited_documents(unit.gold)
 
     def abstract_key(self, abstract: str) -> Hashable:
-        """Return the number of a document, by which the scorer compares ids: "10" both for "10" and for "010"."""
+        """Return the number by which the scorer compares a document: "10" both for "10" and for "010"."""
         return _document_key(abstract)
 
     def predicted_entries(self, unit: Unit) -> dict[str, Any]:
         """Return the predicted entries for a claim by document, as copies that the caller may change.
 
-        The value of a document is another JSON value if the predictions file has no list there.
+        If the predictions file has no list for a document, its JSON value is returned as it is.
         """
         if unit.prediction is None:
             return {}
@@ -312,14 +318,17 @@ class Claims(AbstractsMode):
         return entries
 
     def entry_for_each_set(self, sets: Sequence[Entry], entries: Sequence[Entry]) -> Sequence[Entry | None]:
-        """Return for each gold set of a document the first predicted entry with its label; None if there is none."""
+        """Return the predicted entry that each gold set of a document is compared with.
+
+        It is the first entry that has the same label as the set, or None if there is none.
+        """
         first_entry_by_label: dict[Hashable, Entry] = {}
         for entry in entries:
             first_entry_by_label.setdefault(as_key(entry["label"]), entry)
         return [first_entry_by_label.get(as_key(gold_set["label"])) for gold_set in sets]
 
     def missing_to_json(self, gold_set: Entry, sentences: list[object]) -> object:
-        """Return the sentences of a gold set that are not predicted and the label of the set, as a fault shows them."""
+        """Return the missing sentences of a gold set and its label: `{"label": "SUPPORT", "sentences": [2]}`."""
         return {"label": gold_set["label"], "sentences": sentences}
 
     # ---- Faults, confusions and parts
@@ -335,7 +344,7 @@ class Claims(AbstractsMode):
         predicted_keys = _document_keys(self.predicted_entries(unit))
         evidence_keys = _document_keys(self.gold_sets(unit))
         for key in _document_keys(_cited_if_readable(unit.gold)):
-            # A document with evidence in gold has a fault already if it is not predicted.
+            # If gold has evidence in the document, the list has a fault for it already.
             if key not in predicted_keys and key not in evidence_keys:
                 faults.append(Fault(kind=MISSED_ABSTRACT, part=str(key), predicted=None, gold=[]))
         gold_label = unit.gold.label
@@ -361,7 +370,10 @@ class Claims(AbstractsMode):
         return super().correct_faults(unit_with_right_label, evidence_faults)
 
     def confusions(self, unit: Unit) -> Iterator[Confusion]:
-        """Yield the labels of a claim's abstracts, then ("claim", label of gold, predicted label) for the claim."""
+        """Yield the labels of a claim's abstracts in gold and as predicted, then those of the claim itself.
+
+        The last item is `("claim", label of gold, predicted label)`.
+        """
         yield from super().confusions(unit)
         gold_label = unit.gold.label
         predicted_label = _predicted_label(unit.prediction)
@@ -415,7 +427,10 @@ class _ClaimsFile(NamedTuple):
 
 
 def parse_claim(fields: reading.Object) -> Claim:
-    """Return the claim in a line of gold or predictions; only its id is checked. Raises InputError if it has none."""
+    """Return the claim in a line of gold or predictions, of which only the id is checked.
+
+    Raises InputError if the line has no id.
+    """
     return Claim(
         id=reading.identifier(fields, "id"),
         label=fields.get("label", UNSET),
@@ -425,10 +440,10 @@ def parse_claim(fields: reading.Object) -> Claim:
 
 
 def _read_claims(source: Source) -> _ClaimsFile:
-    """Return the claims of a file, gold or predictions.
+    """Return the claims of a file of gold or of predictions.
 
-    If an id is repeated, the claim of its last line counts, with the id and at the position of its first line. Raises
-    InputError for a malformed line.
+    If several lines have the same id, the claim of the last line replaces that of the first one and takes its position.
+    Raises InputError for a malformed line.
     """
     claims: dict[Hashable, Claim] = {}
     is_of_data_set = False
@@ -457,9 +472,9 @@ def cited_documents(gold: Claim) -> list[object]:
 
 
 def _cited_if_readable(gold: Claim) -> Iterable[object]:
-    """Return the documents that a claim of gold cites; none if the value is no list.
+    """Return the documents that a claim of gold cites, or an empty tuple if the line does not have a list of them.
 
-    If a claim has no prediction, the scorer does not read this value and accepts any.
+    The scorer does not read the citations of a claim without a prediction, so that they may be malformed.
     """
     try:
         return cited_documents(gold)
@@ -468,9 +483,10 @@ def _cited_if_readable(gold: Claim) -> Iterable[object]:
 
 
 def gold_documents(gold: Claim) -> Mapping[str, object]:
-    """Return the evidence of a claim of gold by document. Raises InputError if it is no object.
+    """Return the evidence of a claim of gold by document: `{"11": [{"label": "SUPPORT", "sentences": [2]}]}`.
 
-    As in the published scorer, every value that Python takes for false is no evidence: a missing one, null, 0, "", [].
+    The published scorer treats a missing key, null, 0, "" and [] as an empty object, and so does this function. Raises
+    InputError for any other value that is not an object.
     """
     if not gold.evidence:
         return {}
@@ -478,10 +494,11 @@ def gold_documents(gold: Claim) -> Mapping[str, object]:
 
 
 def predicted_documents(predicted: Claim, gold: Mapping[str, object]) -> Mapping[str, object]:
-    """Return the predicted evidence for a claim by document. Raises InputError if it is no object.
+    """Return the predicted evidence for a claim by document: `{"11": [{"label": "SUPPORT", "sentences": [2]}]}`.
 
-    Missing evidence is no evidence. Null and an empty list are no evidence, too, but are refused if gold has evidence
-    sets for the claim; `gold` is the evidence of gold by document.
+    It is empty if the line has no evidence. Null and an empty list count as empty, too, unless gold has evidence sets
+    for the claim; `gold` is the evidence of gold by document. Raises InputError for any other value that is not an
+    object.
     """
     evidence = predicted.evidence
     if evidence is UNSET:
@@ -494,21 +511,22 @@ def predicted_documents(predicted: Claim, gold: Mapping[str, object]) -> Mapping
 
 
 def _predicted_label(claim: Claim | None) -> object:
-    """Return the predicted label of a claim, which may be null; UNSET without a label or without a prediction."""
+    """Return the predicted label of a claim, which may be null. Return UNSET if there is no label or no prediction."""
     return UNSET if claim is None else claim.label
 
 
 def iterate_entries(value: object) -> Iterator[reading.Object]:
-    """Yield the entries in the JSON value of a document. Raises InputError for anything but a list of objects.
+    """Yield the entries of evidence for a document, given its JSON value.
 
-    An entry is checked only when it is reached, so that entries after the last one that is needed may be malformed.
+    An entry is checked only just before it is yielded, so that later entries may be malformed. Raises InputError for
+    anything but a list of objects.
     """
     for entry in reading.as_list(value, "the evidence of the document"):
         yield reading.as_object(entry, "an entry")
 
 
 def listed_sentences(entry: reading.Object) -> list[object]:
-    """Return the sentences that an entry lists, of any type. Raises InputError if they are missing or no list."""
+    """Return the sentences of an entry as the file lists them. Raises InputError if the entry has no list of them."""
     return reading.as_list(reading.member(entry, "sentences"), "'sentences'")
 
 
@@ -517,22 +535,23 @@ def _sentence_keys_of(entry: reading.Object) -> frozenset[Hashable]:
     return sentence_keys(reading.sentences_of(entry))
 
 
-def _read_gold_sets(sets: object) -> list[tuple[object, frozenset[Hashable]]]:
-    """Return the label and the keys of the sentences of each evidence set in the JSON value of a document of gold.
+def _read_gold_sets(value: object) -> list[tuple[object, frozenset[Hashable]]]:
+    """Return the evidence sets of gold for a document, given its JSON value.
 
+    Each set is a pair of its label and the keys of its sentences (`as_key`), such as ("SUPPORT", frozenset({"2"})).
     Raises InputError for a malformed set.
     """
     labels_and_keys = []
-    for gold_set in iterate_entries(sets):
+    for gold_set in iterate_entries(value):
         label = reading.member(gold_set, "label")
         labels_and_keys.append((label, _sentence_keys_of(gold_set)))
     return labels_and_keys
 
 
 def _copy_entries(entries: object) -> object:
-    """Return a copy of the predicted entries of a document, a list of objects.
+    """Return a copy of the predicted entries for a document, which should be a list of objects.
 
-    Values of other types, in the place of the list or of an entry, are returned unchanged.
+    If the list or one of the entries has another type, it is returned unchanged.
     """
     if not isinstance(entries, list):
         return entries
@@ -543,9 +562,9 @@ def _copy_entries(entries: object) -> object:
 
 
 def document_numbers(ids: Iterable[object]) -> set[str]:
-    """Return the numbers of document ids as text: ["010", 7] -> {"10", "7"}.
+    """Return the numbers of documents as text: ["010", 7] -> {"10", "7"}.
 
-    An id is converted as Python's `int` does. Raises InputError for an id that cannot be converted.
+    Python's `int` converts each id. Raises InputError for an id that `int` cannot convert.
     """
     numbers = set()
     for document_id in ids:
@@ -558,7 +577,7 @@ def document_numbers(ids: Iterable[object]) -> set[str]:
 
 
 def _document_key(document: object) -> object:
-    """Return the number of a document, such as "10" for "010"; the text of the id if it is no number."""
+    """Return the number of a document, such as "10" for "010", or the text of its id if the id is not a number."""
     try:
         (number,) = document_numbers([document])
     except InputError:
@@ -567,7 +586,7 @@ def _document_key(document: object) -> object:
 
 
 def _document_keys(documents: Iterable[object]) -> dict[object, None]:
-    """Return the numbers of documents, each once and in their order, as the keys of a dictionary without values."""
+    """Return the distinct numbers of documents in their order, as the keys of a dictionary with values of None."""
     return dict.fromkeys([_document_key(document) for document in documents])
 
 
@@ -575,57 +594,68 @@ def _document_keys(documents: Iterable[object]) -> dict[object, None]:
 
 
 class _PredictedEntries:
-    """The predicted entries for a document.
+    """The predicted entries for a document, which are read only as far as they are needed.
 
-    An entry is read only when a gold set needs it, as in the published scorer, which accepts malformed entries after
-    the last one that it reads.
+    The published scorer reads entries until it finds the label of a gold set, and accepts malformed entries after that.
     """
 
     def __init__(self, value: object) -> None:
-        """Take the JSON value of the document. Raises InputError for an object, as in files of the scifact task."""
+        """Prepare to read the entries in the JSON value of a document.
+
+        Raises InputError if the value is an object, as in files of the scifact task.
+        """
         if isinstance(value, dict):
             raise InputError(
                 "one object where a list of entries is expected",
                 remedy="files in this shape are scored with cs-score scifact",
             )
         self._value = value
-        self._entries_to_read = enumerate(iterate_entries(value))  # gives each entry with its position
+        self._unread_entries = enumerate(iterate_entries(value))  # yields each entry with its position
         self._first_entry_by_label: dict[Hashable, tuple[int, reading.Object]] = {}
         self._keys_by_position: dict[int, frozenset[Hashable]] = {}
 
     def first_with_label(self, label: object) -> tuple[int, frozenset[Hashable]] | None:
-        """Return the position of the first entry with a label, and the keys of its sentences; None if there is none.
+        """Return the position of the first entry with a label, and the keys of its sentences.
 
-        Entries are read up to that one. Raises InputError for a malformed entry among them.
+        Return None if no entry has the label. Entries are read up to the one with the label. Raises InputError for a
+        malformed entry among them.
         """
         if label != label:  # NaN, which equals nothing
             return None
         label_key = as_key(label)
-        while label_key not in self._first_entry_by_label:
-            position_and_entry = next(self._entries_to_read, None)
-            if position_and_entry is None:
-                return None
-            _, entry = position_and_entry
-            key_of_entry = as_key(reading.member(entry, "label"))
-            self._first_entry_by_label.setdefault(key_of_entry, position_and_entry)
+        if label_key not in self._first_entry_by_label:
+            self._read_up_to_label(label_key)
+        if label_key not in self._first_entry_by_label:
+            return None
         position, entry = self._first_entry_by_label[label_key]
-        if position not in self._keys_by_position:
+        if position not in self._keys_by_position:  # keys are made once for each entry
             self._keys_by_position[position] = _sentence_keys_of(entry)
         return position, self._keys_by_position[position]
 
+    def _read_up_to_label(self, label_key: Hashable) -> None:
+        """Read further entries, up to the first one whose label has this key, or to the last one if there is none.
+
+        Raises InputError for a malformed entry.
+        """
+        for position, entry in self._unread_entries:
+            key_of_entry = as_key(reading.member(entry, "label"))
+            self._first_entry_by_label.setdefault(key_of_entry, (position, entry))
+            if key_of_entry == label_key:
+                return
+
     @functools.cached_property
     def sentence_count(self) -> int:
-        """The number of sentences of all entries, as often as they are listed."""
+        """The number of sentences of all entries. A sentence counts as often as it is listed."""
         return sum([len(listed_sentences(entry)) for entry in iterate_entries(self._value)])
 
 
 def _judge_set(
     document: str, label: object, gold_keys: frozenset[Hashable], entries: _PredictedEntries | None
 ) -> SetVerdict:
-    """Return the verdict on a gold set of a document, which has this label and the sentences `gold_keys`.
+    """Return the verdict on an evidence set of gold, given the label of the set and the keys of its sentences.
 
-    `entries` is None if the document is not predicted. If no entry has the label, the sentences of all entries are
-    wrong. Raises InputError for a malformed entry.
+    `entries` are the predicted entries for the document of the set, or None if the document is not predicted. If no
+    entry has the label, the sentences of all entries are wrong. Raises InputError for a malformed entry.
     """
     first_entry = None if entries is None else entries.first_with_label(label)
     if first_entry is not None:
@@ -683,7 +713,7 @@ def _explain_set(verdict: SetVerdict) -> Iterator[str]:
 
 
 def _explain_label(gold: Claim, predicted: Claim | None) -> str:
-    """Return the line that shows the label of a claim, in gold and as predicted, and whether it is correct."""
+    """Return a line that shows the label of a claim in gold, the predicted label, and whether they are equal."""
     if gold.label is UNSET:
         return "label: not counted, gold has none"
     if predicted is None or predicted.label is UNSET:
@@ -692,16 +722,19 @@ def _explain_label(gold: Claim, predicted: Claim | None) -> str:
     return f"label: {outcome}, gold {short_text(gold.label)}, predicted {short_text(predicted.label)}"
 
 
-# ---- Labels and sentences for notices about ways of writing
+# ---- Labels and sentences for notices about different spellings
 
 
 def _documents_of_claim(unit: Unit) -> DocumentsOfClaim:
-    """Return the documents of a claim, in gold and as predicted, each with the sentences of its first entry."""
+    """Return the documents of a claim in gold and in the prediction, each with the sentences of its first entry."""
     return DocumentsOfClaim(unit.id, _first_sentences(unit.gold.evidence), _first_sentences(unit.prediction.evidence))
 
 
 def _first_sentences(evidence: object) -> dict[str, list[object]]:
-    """Return by document the sentences of its first entry; an empty list if the entry is malformed."""
+    """Return the sentences of the first entry for each document: `{"11": [2, 5]}`.
+
+    The list of a document is empty if its first entry is malformed.
+    """
     sentences_by_document: dict[str, list[object]] = {}
     if isinstance(evidence, dict):
         for document, entries in evidence.items():
@@ -711,9 +744,9 @@ def _first_sentences(evidence: object) -> dict[str, list[object]]:
 
 
 def _labels_of(claims: Iterable[Claim]) -> set[str]:
-    """Return the labels of claims, and the label of the first entry of each of their documents.
+    """Return the labels of claims, together with the label of the first entry for each of their documents.
 
-    Labels that are no text are left out.
+    Labels that are not texts are left out.
     """
     labels: list[object] = []
     for claim in claims:
@@ -724,7 +757,10 @@ def _labels_of(claims: Iterable[Claim]) -> set[str]:
 
 
 def _first_entry(entries: object) -> dict[str, Any]:
-    """Return the first entry in the JSON value of a document; an empty object if there is none or it is malformed."""
+    """Return the first entry of evidence for a document, given the document's JSON value.
+
+    Return an empty object if there is no entry or the first one is malformed.
+    """
     if isinstance(entries, list) and entries and isinstance(entries[0], dict):
         return entries[0]
     return {}

@@ -52,32 +52,32 @@ MISSED_FACT: Final = "missed_fact"
 
 ANSWER: Final = "answer"
 FACTS: Final = "sp"
-"""The two keys of a predictions file, which the prediction for a single question has, too."""
+"""The two keys of a predictions file. The prediction for a single question has the same keys."""
 
 SPECIAL_ANSWERS: Final = frozenset({"yes", "no", "noanswer"})
-"""Normalised answers that are right or wrong as a whole: words that they share with another answer do not count."""
+"""Normalised answers that are either right or wrong. Words that they share with other answers do not count."""
 
 YES_OR_NO: Final = ("yes", "no")
 
 NOTICED_IDS: Final = 5
-"""The number of questions without prediction that a notice names."""
+"""The largest number of questions without a prediction that a notice names."""
 
 TYPES_OF_2WIKI: Final = frozenset({"compositional", "inference", "bridge_comparison"})
-"""Types of questions of 2WikiMultihopQA that HotpotQA does not have."""
+"""Types of questions that occur in the data set 2WikiMultihopQA, but not in HotpotQA."""
 
 TYPES_LOOKED_AT: Final = 100
-"""The number of questions whose types are compared with those of other data sets."""
+"""The number of questions whose types are compared with those of 2WikiMultihopQA."""
 
 _GOLD_KEYS: Final = frozenset(
     {"_id", "answer", "supporting_facts", "type", "level", "id", "title", "sent_id"}  # the last three: the data set
 )
-"""The keys of gold that are kept, of the corpus and of the Hugging Face data set."""
+"""The keys of gold that are kept. Some occur in the corpus, others in the Hugging Face data set."""
 
 _PUNCTUATION: Final = str.maketrans("", "", string.punctuation)
 _ARTICLES: Final = re.compile(r"\b(a|an|the)\b")
 
 FactKey: TypeAlias = tuple[Hashable, ...]
-"""The key by which a supporting fact is compared: the keys (`as_key`) of its title and sentence number."""
+"""The key by which a supporting fact is compared: ("'France'", "0") for ["France", 0] (see `as_key`)."""
 
 
 class AnswerAgreement(NamedTuple):
@@ -94,10 +94,10 @@ NO_AGREEMENT: Final = AnswerAgreement(0.0, 0.0, 0.0, 0.0)
 
 
 class HotpotQA(Mode):
-    """Questions with an answer and supporting facts. A prediction has `answer` or `sp` (facts), or both.
+    """Questions with an answer and supporting facts. A prediction has the key `answer`, the key `sp` (facts), or both.
 
-    As in the official evaluation, gold's answer is read only if an answer is predicted, and its facts only if facts
-    are predicted.
+    As in the official evaluation, the answer of gold is read only if an answer is predicted, and the facts of gold are
+    read only if facts are predicted.
     """
 
     name = "hotpotqa"
@@ -119,7 +119,7 @@ class HotpotQA(Mode):
     def gold(self, source: Source) -> list[Any] | reading.ConvertedContent:
         """Return the questions of a gold file: a list of questions, or a question on each line.
 
-        Raises InputError if the file has another form, and for a question without an id.
+        Raises InputError for a file of any other form, and for a question without an id.
         """
         decoder = json.JSONDecoder(object_pairs_hook=_keep_gold_keys)
         text = reading.document_text(source)
@@ -137,7 +137,7 @@ class HotpotQA(Mode):
     def predictions(self, source: Source) -> dict[str, Any] | reading.ConvertedContent:
         """Return the answers and the facts of a predictions file by question id, under the keys `answer` and `sp`.
 
-        Raises InputError for a file that has neither the official form nor another form that can be read.
+        A file in one of the other common forms is converted. Raises InputError for a file of any other form.
         """
         text = reading.document_text(source)
         try:
@@ -155,9 +155,10 @@ class HotpotQA(Mode):
     def pair_units(
         self, gold: InputContent, predictions: InputContent, options: Any
     ) -> tuple[Iterable[Pair], Iterable[str]]:
-        """Return each question of gold with its prediction, None if it has none, and the notices for the user.
+        """Return each question of gold with its prediction, and the notices for the user.
 
-        A missing answer, and missing facts, score 0; notices say for how many questions they are missing.
+        The prediction is None for a question without one. Missing answers and missing facts score 0; notices tell for
+        how many questions they are missing.
         """
         pairs: list[Pair] = []
         for question in gold.content:
@@ -177,7 +178,7 @@ class HotpotQA(Mode):
     def mismatches(
         self, gold: InputContent, predictions: InputContent, units: Sequence[Unit], table: UnitTable
     ) -> Iterator[str]:
-        """Yield notices about gold of another data set, and about ids and facts written otherwise than in gold."""
+        """Yield notices about gold of another data set, and about ids and facts that gold spells differently."""
         files = (gold.name, predictions.name)
         first_types = [str(unit.gold.get("type")) for unit in units[:TYPES_LOOKED_AT]]
         if not TYPES_OF_2WIKI.isdisjoint(first_types):
@@ -203,7 +204,7 @@ class HotpotQA(Mode):
     def row(self, unit: Unit) -> Row:
         """Return 1 for the question, then exact match, F1, precision and recall of answer, facts and both jointly.
 
-        Raises InputError for an answer that is no text and for facts that are no lists, of gold or predicted.
+        Raises InputError if an answer is not a text, or if facts are not lists, in gold or in the prediction.
         """
         prediction = unit.prediction or {}
         gold_file, predictions_file = unit.files
@@ -252,10 +253,10 @@ class HotpotQA(Mode):
     # ---- Faults of predictions
 
     def parts(self, unit: Unit, measure: str) -> Iterator[Part]:
-        """Yield the answer to a question, its facts in gold, and its predicted facts that gold lacks, with judgments.
+        """Yield the judged parts of a question: its answer, its facts in gold, and predicted facts that gold lacks.
 
-        The faults of a question whose id is no text are left out, since no prediction can correct them: predictions are
-        found by id in a JSON object, whose keys are text.
+        The parts of a question have no faults if its id is not a text. Predictions are found by id in a JSON object,
+        whose keys are texts, so that no prediction could correct these faults.
         """
         prediction = unit.prediction or {}
         parts = []
@@ -271,12 +272,15 @@ class HotpotQA(Mode):
     def correction_scorer(self, units: Sequence[Unit], rows: Sequence[Row]) -> CorrectionScorer:
         """Return a function that returns the rows of the questions after the correction of a single fault.
 
-        For a fault that is a fact the function adjusts the numbers of facts and does not compare all facts again.
+        If a fact is wrong or missing, the function only adjusts the numbers of facts, which is quick. Otherwise it
+        scores the whole corrected prediction.
         """
-        return OneFact(units, rows, super().correction_scorer(units, rows)).rows_after_correction
+        score_whole_prediction = super().correction_scorer(units, rows)
+        fact_correction_scorer = FactCorrectionScorer(units, rows, score_whole_prediction)
+        return fact_correction_scorer.rows_after_correction
 
     def correct_faults(self, unit: Unit, faults: Iterable[Fault]) -> object:
-        """Return the prediction for a question, with these faults of it corrected, under `answer` and `sp`."""
+        """Return the prediction for a question, with these faults of it corrected, as a JSON object."""
         prediction = dict(unit.prediction or {})
         missed_facts: list[Any] = []
         extra_keys: set[FactKey] = set()
@@ -293,10 +297,10 @@ class HotpotQA(Mode):
         return prediction
 
     def groups(self, unit: Unit) -> Mapping[str, str]:
-        """Return the groups of a question by gold: type, level, kind of answer and number of facts.
+        """Return the groups of a question in gold: its type, its level, its kind of answer and its number of facts.
 
-        An example is `{"type": "bridge", "level": "hard", "answer_kind": "yes/no", "supporting_facts": "2"}`. Type,
-        level and kind are left out if gold does not have them.
+        An example is `{"type": "bridge", "level": "hard", "answer_kind": "yes/no", "supporting_facts": "2"}`. The first
+        three are left out if gold does not have them.
         """
         groups = {}
         for key in ("type", "level"):
@@ -318,17 +322,18 @@ class HotpotQA(Mode):
         yield "answer", gold_kind, predicted_kind
 
 
-class OneFact:
-    """Scores questions again after the correction of one fault, quickly: facts are not compared again.
+class FactCorrectionScorer:
+    """Computes the rows of questions after one fault of their prediction has been corrected.
 
-    A single fact changes only the number of predicted facts and the number of right ones.
+    An analysis does this for every fault, so it must be quick. If one fact is added or removed, only the number of
+    predicted facts and the number of right facts change, and the facts need not be compared again.
     """
 
     def __init__(self, units: Sequence[Unit], rows: Sequence[Row], score_whole_prediction: CorrectionScorer) -> None:
-        """Take questions that share one prediction, with their rows.
+        """Count the facts of questions that share one prediction and have these `rows`.
 
-        `score_whole_prediction` returns the rows after the correction of a fault, from scoring everything again. It is
-        needed for faults of answers, and for missed facts if the prediction has no list of facts.
+        `score_whole_prediction` corrects a fault and scores the whole prediction again. It is called for a fault of the
+        answer, and for a missed fact if the prediction has no list of facts.
         """
         prediction = units[0].prediction or {}
         self._score_whole_prediction = score_whole_prediction
@@ -369,7 +374,7 @@ class OneFact:
 
 
 def _answer_agreement_of_row(row: Row) -> AnswerAgreement:
-    """Return the agreement of the answer in the row of a question, whose first value counts the question."""
+    """Return the agreement of the answer, which is part of the row of a question."""
     _question_count, em, f1, precision, recall, *_facts_and_joint = row
     return AnswerAgreement(em, f1, precision, recall)
 
@@ -378,18 +383,18 @@ def _answer_agreement_of_row(row: Row) -> AnswerAgreement:
 
 
 def _keep_gold_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return the keys and values of a JSON object of gold as a dictionary, without the keys that nothing needs.
+    """Return a JSON object of gold, given its keys and values, without the keys that are not needed.
 
-    Those, above all the paragraphs to be searched, are nine tenths of a file.
+    The paragraphs to be searched, which are not needed, make up nine tenths of a file.
     """
     return {key: value for key, value in pairs if key in _GOLD_KEYS}
 
 
 def _prediction_for(question_id: Any, predictions: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return the prediction for a question, with its answer under `answer` and its facts under `sp`.
+    """Return the prediction for a question: `{"answer": "Paris", "sp": [["France", 0]]}`.
 
-    A missing answer, or missing facts, have no key; None is returned if both are missing. `predictions` has all answers
-    and all facts by question id, under the same two keys.
+    The object has no key for an answer or for facts that are missing. Return None if both are missing. `predictions`
+    holds all answers and all facts by question id, under the same two keys.
     """
     prediction = {}
     for key, value_by_id in predictions.items():
@@ -399,9 +404,10 @@ def _prediction_for(question_id: Any, predictions: Mapping[str, Any]) -> dict[st
 
 
 def _answers_and_facts(value: object) -> dict[str, Any]:
-    """Return the answers and the facts of predictions of the official form, by question id under `answer` and `sp`.
+    """Return the answers and the facts in the JSON value of a predictions file in the official form.
 
-    Raises InputError for a value of another form.
+    The value is an object such as {"answer": {"q1": "Paris"}, "sp": {"q1": [["France", 0]]}}. Raises InputError for any
+    other value.
     """
     fields = reading.as_object(value, "the file")
     return {
@@ -411,9 +417,9 @@ def _answers_and_facts(value: object) -> dict[str, Any]:
 
 
 def _predictions_of_other_form(text: str) -> reading.ConvertedContent | None:
-    """Return the predictions in a text with an object for each question, converted to the official form.
+    """Return predictions that have an object for each question, converted to the official form.
 
-    The objects are on lines of their own or in one JSON value. Return None for a text of another form.
+    The text of the file has these objects on lines of their own or in one JSON value. Return None for any other text.
     """
     line_values = reading.lines_in(text)
     value: Any = line_values
@@ -432,10 +438,10 @@ def _predictions_of_other_form(text: str) -> reading.ConvertedContent | None:
 
 
 def _check_questions(questions: list[Any], *, is_of_lines: bool = False) -> list[Any] | reading.ConvertedContent:
-    """Return the questions of gold in the form of the corpus, with a notice if the file has another form.
+    """Return the questions of gold in the form of the HotpotQA corpus.
 
-    `is_of_lines` says that the file has a question on each line. Raises InputError if there is no question, and for a
-    question without an id.
+    If the file has another form, the questions are converted and returned with a notice. `is_of_lines` says that the
+    file has a question on each line. Raises InputError if there is no question, and for a question without an id.
     """
     if not questions:
         raise InputError("no questions, so there is nothing to score")
@@ -455,10 +461,10 @@ def _check_questions(questions: list[Any], *, is_of_lines: bool = False) -> list
 
 
 def _are_of_corpus(questions: Sequence[Any]) -> bool:
-    """Return whether the questions of gold have the form of the corpus: an id `_id` and a list of facts.
+    """Return whether the questions of gold have the form of the HotpotQA corpus: a key `_id` and a list of facts.
 
-    Rows of the Hugging Face data set have their id under another key, or their facts as an object. Only the facts of
-    the first question are looked at.
+    Rows of the Hugging Face data set have their id under another key, or their facts as an object. Only the first
+    question is checked for its facts.
     """
     for question in questions:
         if not isinstance(question, dict) or "_id" not in question:
@@ -468,10 +474,10 @@ def _are_of_corpus(questions: Sequence[Any]) -> bool:
 
 
 def _missing_notices(ids: Sequence[Any], predictions: InputContent, key: str, noun: str) -> list[str]:
-    """Return the notice that some questions have no answer, or no facts; an empty list if all have them.
+    """Return a list with the notice that some questions have no predicted answer, or no predicted facts.
 
-    `ids` are the ids of the questions that are scored, `key` is `ANSWER` or `FACTS`, and `noun` is the word for it in
-    the notice. The notice names the first questions.
+    The list is empty if no question lacks them. `ids` are the ids of the questions that are scored. `key` is `ANSWER`
+    or `FACTS`, and `noun` is what the notice calls it. The notice names the first of these questions.
     """
     missing_ids = [short_text(question_id) for question_id in ids if question_id not in predictions.content[key]]
     if not missing_ids:
@@ -484,7 +490,7 @@ def _missing_notices(ids: Sequence[Any], predictions: InputContent, key: str, no
 
 
 def _questions_with_wrong_facts(units: Sequence[Unit], table: UnitTable) -> Iterator[FactsOfQuestion]:
-    """Yield the facts, in gold and as predicted, of each question with predicted facts that differ from gold's.
+    """Yield the facts in gold and the predicted facts of each question whose predicted facts differ from gold.
 
     `table` has the rows of the questions `units`.
     """
@@ -502,7 +508,7 @@ def _questions_with_wrong_facts(units: Sequence[Unit], table: UnitTable) -> Iter
 
 
 def check_answer(answer: object) -> str:
-    """Return an answer of gold or of the predictions if it is text. Raises InputError otherwise."""
+    """Return an answer of gold or of the predictions unchanged. Raises InputError if it is not a text."""
     if not isinstance(answer, str):
         raise InputError(f"answer is not text but {reading.kind_of(answer)}")
     return answer
@@ -511,7 +517,7 @@ def check_answer(answer: object) -> str:
 def normalise_answer(answer: str) -> str:
     """Return an answer as the official evaluation compares it: "The U.S. Navy" -> "us navy".
 
-    It is changed to lower case. ASCII punctuation, the articles a, an and the, and superfluous blanks are removed.
+    The answer is changed to lower case. ASCII punctuation, the articles a, an and the, and extra blanks are removed.
     """
     without_punctuation = answer.lower().translate(_PUNCTUATION)
     words = _ARTICLES.sub(" ", without_punctuation).split()
@@ -519,9 +525,9 @@ def normalise_answer(answer: str) -> str:
 
 
 def compare_answers(predicted: str, gold: str) -> AnswerAgreement:
-    """Return how well a predicted answer agrees with gold's, by the words that both have; both are normalised.
+    """Return how well a predicted answer agrees with the answer of gold, from the words that both have in common.
 
-    The answers yes, no and "noanswer" do not agree with any other answer.
+    Both answers are normalised. The answers "yes", "no" and "noanswer" do not agree with any other answer.
     """
     exact_match = float(predicted == gold)
     is_special = predicted in SPECIAL_ANSWERS or gold in SPECIAL_ANSWERS
@@ -538,7 +544,7 @@ def compare_answers(predicted: str, gold: str) -> AnswerAgreement:
 
 
 def facts_by_key(facts: object) -> dict[FactKey, Any]:
-    """Return supporting facts, such as [["France", 0]], each once, by the key by which they are compared.
+    """Return the distinct supporting facts of a list such as [["France", 0]], by the keys that identify them.
 
     Raises InputError for anything but a list of facts (see `fact_key`).
     """
@@ -549,9 +555,9 @@ def facts_by_key(facts: object) -> dict[FactKey, Any]:
 
 
 def fact_key(fact: object) -> FactKey:
-    """Return the key by which a supporting fact, such as ["France", 0], is compared.
+    """Return the key by which a supporting fact is compared: ["France", 0] -> ("'France'", "0").
 
-    Raises InputError for anything but a list without lists and objects in it.
+    Raises InputError for anything but a list, and for a list that holds lists or objects.
     """
     parts = reading.as_list(fact, "a supporting fact")
     for part in parts:
@@ -561,10 +567,10 @@ def fact_key(fact: object) -> FactKey:
 
 
 def compare_facts(right_count: int, predicted_count: int, gold_count: int) -> AnswerAgreement:
-    """Return how well predicted facts agree with gold's, from three numbers.
+    """Return how well predicted facts agree with the facts of gold, from three numbers of facts.
 
-    `right_count` is the number of predicted facts that are in gold, `predicted_count` and `gold_count` are the numbers
-    of all predicted facts and of all facts of gold.
+    `right_count` is the number of predicted facts that are in gold. `predicted_count` is the number of all predicted
+    facts, and `gold_count` the number of all facts of gold.
     """
     precision = divide(right_count, predicted_count)
     recall = divide(right_count, gold_count)
@@ -575,8 +581,8 @@ def compare_facts(right_count: int, predicted_count: int, gold_count: int) -> An
 def joint_agreement(answer: AnswerAgreement, facts: AnswerAgreement) -> AnswerAgreement:
     """Return the joint agreement of the predicted answer and the predicted facts of a question.
 
-    Its exact match is the product of the exact matches of answer and facts; precision and recall likewise. Its F1 is
-    the harmonic mean of its precision and recall.
+    Its exact match is the product of the exact matches of answer and facts. Precision and recall are products, too. F1
+    is the harmonic mean of the joint precision and recall.
     """
     precision = answer.precision * facts.precision
     recall = answer.recall * facts.recall
@@ -584,15 +590,15 @@ def joint_agreement(answer: AnswerAgreement, facts: AnswerAgreement) -> AnswerAg
 
 
 def _gold_answer(unit: Unit) -> str | None:
-    """Return gold's answer to a question; None if it is missing or no text."""
+    """Return the answer of gold to a question, or None if it is missing or not a text."""
     answer = unit.gold.get("answer")
     return answer if isinstance(answer, str) else None
 
 
 def _gold_facts(unit: Unit) -> Mapping[FactKey, list[object]]:
-    """Return gold's facts for a question by key; none if they are malformed.
+    """Return the facts of gold for a question by key, or an empty dictionary if the facts are malformed.
 
-    Scoring reports malformed facts itself if it needs them, which is if facts are predicted.
+    Scoring reports malformed facts if it needs them, because facts are predicted.
     """
     try:
         return facts_by_key(unit.gold.get("supporting_facts", []))
@@ -601,7 +607,7 @@ def _gold_facts(unit: Unit) -> Mapping[FactKey, list[object]]:
 
 
 def _kind_of_answer(answer: str) -> str:
-    """Return the kind of an answer: "yes", "no", "number" (it consists of digits once it is normalised) or "other"."""
+    """Return the kind of an answer: "yes", "no", "number" or "other". The normalised text of a number is all digits."""
     text = normalise_answer(answer)
     if text in YES_OR_NO:
         return text
@@ -613,7 +619,7 @@ def _kind_of_answer(answer: str) -> str:
 
 
 def _answer_part(gold_answer: str, predicted_answer: Any) -> Part:
-    """Return gold's answer to a question with the judgment of the predicted one, which is None if there is none."""
+    """Return the answer of gold to a question, judged by the predicted answer, which is None if it is missing."""
     if predicted_answer is None:
         missed = Fault(kind=MISSED_ANSWER, part=ANSWER, predicted=None, gold=gold_answer)
         return Part(noun="answer", value=gold_answer, is_right=False, judgment=None, faults=(missed,))
@@ -624,7 +630,7 @@ def _answer_part(gold_answer: str, predicted_answer: Any) -> Part:
 
 
 def _fact_parts(gold_facts: Mapping[FactKey, Any], predicted_facts: Mapping[FactKey, Any]) -> Iterator[Part]:
-    """Yield each fact of gold for a question, then each predicted fact that gold lacks, with their judgments.
+    """Yield the judged facts of a question: each fact of gold, then each predicted fact that gold lacks.
 
     Both arguments have the facts by their keys (`fact_key`).
     """
@@ -641,7 +647,7 @@ def _fact_parts(gold_facts: Mapping[FactKey, Any], predicted_facts: Mapping[Fact
 
 
 def _explain_answer(role: str, answer: str) -> str:
-    """Return the line of an explanation with an answer, and with its normalised form, by which it is compared.
+    """Return the line of an explanation that shows an answer and the normalised form that is compared.
 
     `role` is "gold" or "predicted".
     """

@@ -1,7 +1,8 @@
-"""Finds ids, sentence numbers and labels that are written otherwise in predictions than in gold.
+"""Finds ids, sentence numbers and labels that the predictions spell differently than gold.
 
-Such differences can only lower a score. The official evaluators score such files without a notice; cs-score computes
-the same scores and gives a notice on standard error. Only the first units are compared, so that this takes little time.
+Values with different spellings are never equal, so that they lower the score. The official evaluators score these files
+without a notice; cs-score computes the same scores and gives a notice on standard error. Only the first units are
+compared, which takes little time.
 """
 
 from __future__ import annotations
@@ -17,11 +18,13 @@ LABEL_BY_SPELLING: Final[Mapping[str, str]] = {
     **dict.fromkeys(("CONTRADICT", "CONTRADICTS", "CONTRADICTED", "REFUTE", "REFUTES", "REFUTED"), "CONTRADICT"),
     **dict.fromkeys(("NOT_ENOUGH_INFO", "NOT ENOUGH INFO", "NOTENOUGHINFO", "NEI", "NOINFO"), "NOT_ENOUGH_INFO"),
 }
-"""The label that is meant, by its spelling in capitals."""
+"""The label that a spelling, written in capitals, stands for."""
 
 MOST_COMPARED: Final = 1000
-"""The number of units that are compared. One way of writing is used in the whole file, so that the first units show it;
-comparing 20,000 units would take a tenth of the time of scoring.
+"""The largest number of units that are compared.
+
+A file usually has one spelling throughout, so that the first units show it. Comparing 20,000 units would take a tenth
+of the time of scoring.
 """
 
 Files: TypeAlias = tuple[str, str]
@@ -49,10 +52,10 @@ def document_notices(
     gold_sentences: SentencesOf,
     predicted_sentences: SentencesOf,
 ) -> Iterator[str]:
-    """Yield a notice if sentence numbers, and one if ids of documents, are written otherwise than in gold.
+    """Yield a notice if gold spells sentence numbers differently, and one if it spells ids of documents differently.
 
     `document_noun` is the word for a document in the notices, such as "abstract". `gold_sentences` and
-    `predicted_sentences` return the sentence numbers in the evidence for a document.
+    `predicted_sentences` are functions that return the sentence numbers in the evidence for a document.
     """
     gold_file, predictions_file = files
     for claim, document in _predicted_documents(claims, are_in_gold=True):
@@ -76,9 +79,10 @@ def document_notices(
 def _predicted_documents(
     claims: Iterable[DocumentsOfClaim], *, are_in_gold: bool
 ) -> Iterator[tuple[DocumentsOfClaim, str]]:
-    """Yield each predicted document with its claim: the documents with evidence in gold, or else those without.
+    """Yield each predicted document with its claim.
 
-    `are_in_gold` chooses between the two. Claims without any evidence in gold are left out.
+    If `are_in_gold` is true, these are the documents with evidence in gold, otherwise the documents without. Claims
+    without any evidence in gold are left out.
     """
     for claim in claims:
         if not claim.gold:
@@ -89,9 +93,9 @@ def _predicted_documents(
 
 
 def _find_same_document(name: str, claim: DocumentsOfClaim) -> str | None:
-    """Return the id of gold that is the same document as a predicted id in another spelling; None if there is none.
+    """Return the id in gold that is another spelling of a predicted document id; None if there is none.
 
-    Documents of gold that are predicted in gold's spelling are left out.
+    An id in gold that is itself predicted is not considered.
     """
     for gold_name in claim.gold:
         if gold_name not in claim.predicted and is_same_text(name, gold_name):
@@ -109,17 +113,17 @@ def _are_text_and_number(first: Sequence[object], second: Sequence[object]) -> b
 
 
 def _describe_types(predicted: Sequence[object], gold_file: str) -> str:
-    """Return the type of predicted values and the other type of gold's, as `text where gold.jsonl has numbers`."""
+    """Return the type of predicted values and the type that gold has, such as `text where gold.jsonl has numbers`."""
     if isinstance(predicted[0], str):
         return f"text where {gold_file} has numbers"
     return f"numbers where {gold_file} has text"
 
 
 def is_same_text(first: str, second: str) -> bool:
-    """Return whether two ids are spellings of the same id.
+    """Return whether two texts are spellings of the same id.
 
-    They may differ in letter case, in blanks around them, in leading zeros, in ".0" at the end, and in a prefix such as
-    "PMC" before a number. So "PMC7", "007", "7.0" and "7" are the same id, but "17" and "7" are not.
+    Spellings may differ in letter case, in surrounding blanks, in leading zeros, in ".0" at the end, and in a prefix
+    such as "PMC" before a number. So "PMC7", "007", "7.0" and "7" are the same id, but "17" and "7" are not.
     """
     plain_ids = [text.strip().casefold() for text in (first, second)]
     shorter, longer = sorted(plain_ids, key=len)
@@ -153,24 +157,27 @@ def label_notices(gold: Iterable[str], predicted: Iterable[str], files: Files) -
 
 
 def _describe_spellings(name: str, labels: set[str], other_name: str, other_labels: set[str]) -> str | None:
-    """Return a notice about labels of a file that another file has only in another spelling; None if there are none.
+    """Return a notice about labels of a file that another file spells differently; None if there are no such labels.
 
-    `labels` occur in the file `name`, `other_labels` in the file `other_name`.
+    `labels` occur in the file called `name`, and `other_labels` in the file called `other_name`.
     """
-    meant_by_others = {_meant_label(label) for label in other_labels}
+    standard_labels_of_other_file = {_standard_label(label) for label in other_labels}
     labels_only_here = sorted(labels - other_labels)
-    labels_in_other_spelling = [label for label in labels_only_here if _meant_label(label) in meant_by_others]
-    if not labels_in_other_spelling:
+    differently_spelled_labels = []
+    for label in labels_only_here:
+        if _standard_label(label) in standard_labels_of_other_file:
+            differently_spelled_labels.append(label)
+    if not differently_spelled_labels:
         return None
-    shown_labels = ", ".join([quoted(label) for label in labels_in_other_spelling])
+    shown_labels = ", ".join([quoted(label) for label in differently_spelled_labels])
     shown_others = ", ".join([quoted(label) for label in sorted(other_labels)])
     return f"{name}: labels {shown_labels}, where {other_name} has {shown_others}: never equal"
 
 
-def _meant_label(spelling: str) -> str:
-    """Return the label that a spelling means, such as CONTRADICT for "refutes".
+def _standard_label(spelling: str) -> str:
+    """Return the standard spelling of a label, such as CONTRADICT for "refutes".
 
-    A spelling that is not known means the label in capitals.
+    A label that is not known is returned in capitals.
     """
     label_in_capitals = spelling.strip().upper()
     return LABEL_BY_SPELLING.get(label_in_capitals, label_in_capitals)
@@ -180,10 +187,10 @@ def _meant_label(spelling: str) -> str:
 
 
 def id_notices(unmatched: Iterable[Any], predicted: Iterable[Any], files: Files, unit_noun: str) -> Iterator[str]:
-    """Yield a notice if ids are text in one file and numbers in the other.
+    """Yield a notice if ids are texts in one file and numbers in the other.
 
-    `unmatched` are the ids of gold without a prediction, `predicted` the ids of the predictions. `unit_noun` is the
-    word for a unit in the notice, such as "claim".
+    `unmatched` are the ids in gold that have no prediction, and `predicted` are the ids of the predictions. `unit_noun`
+    is the word for a unit in the notice, such as "claim".
     """
     gold_file, predictions_file = files
     predicted_by_text = {str(unit_id): unit_id for unit_id in predicted}
@@ -208,35 +215,48 @@ class FactsOfQuestion(NamedTuple):
 
 
 def fact_notices(questions: Iterable[FactsOfQuestion], files: Files) -> Iterator[str]:
-    """Yield notices about predicted facts that would be facts of gold if they were written as gold writes them.
+    """Yield notices about predicted facts that are facts of gold in another spelling.
 
-    They differ in the type of the sentence number, or in letter case or blanks of the title.
+    One notice is about sentence numbers that are texts in one file and numbers in the other. Another notice is about
+    titles that differ in letter case or blanks.
     """
     gold_file, predictions_file = files
-    either_file = f"{predictions_file} or in {gold_file}"
-    types_differ = f"sentence numbers of facts are text in {either_file} and numbers in the other"
-    titles_differ = f"titles of facts have another letter case or other blanks than in {gold_file}"
-    example_by_difference: dict[str, str] = {}
-    for question in islice(questions, MOST_COMPARED):
-        for difference, key_function in ((types_differ, _key_of_any_type), (titles_differ, _key_of_any_case)):
-            if difference in example_by_difference:
-                continue
-            fact = _find_fact_in_other_writing(question, key_function)
-            if fact is not None:
-                title, sentence = fact
-                example = f"question {short_text(question.id)}: [{quoted(title)}, {quoted(sentence)}]"
-                example_by_difference[difference] = example
-    for difference, example in example_by_difference.items():
+    compared_questions = list(islice(questions, MOST_COMPARED))
+
+    example = _example_of_other_spelling(compared_questions, _key_without_type)
+    if example is not None:
+        file_names = f"{predictions_file} or in {gold_file}"
+        difference = f"sentence numbers of facts are text in {file_names} and numbers in the other"
+        yield f"{predictions_file}: {difference} ({example}), so that they do not count as found"
+
+    example = _example_of_other_spelling(compared_questions, _key_without_case)
+    if example is not None:
+        difference = f"titles of facts have another letter case or other blanks than in {gold_file}"
         yield f"{predictions_file}: {difference} ({example}), so that they do not count as found"
 
 
-def _find_fact_in_other_writing(
+def _example_of_other_spelling(
+    questions: Iterable[FactsOfQuestion], key_function: Callable[[Sequence[Any]], object]
+) -> str | None:
+    """Return the first predicted fact that gold spells differently: `question q1: ['France', '0']`.
+
+    `key_function` returns a key that is the same for both spellings of a fact. Return None if there is no such fact.
+    """
+    for question in questions:
+        fact = _find_differently_spelled_fact(question, key_function)
+        if fact is not None:
+            title, sentence = fact
+            return f"question {short_text(question.id)}: [{quoted(title)}, {quoted(sentence)}]"
+    return None
+
+
+def _find_differently_spelled_fact(
     question: FactsOfQuestion, key_function: Callable[[Sequence[Any]], object]
 ) -> Sequence[Any] | None:
-    """Return the first wrong fact of a question that would be right if facts were compared by another key.
+    """Return the first predicted fact of a question that is wrong, but has the same key as a fact of gold.
 
-    `key_function` makes this key of a fact. Only facts of a title and a sentence number are compared. Return None if
-    there is no such fact.
+    `key_function` returns the key of a fact. Only facts that consist of a title and a sentence number are compared.
+    Return None if there is no such fact.
     """
     gold_facts = [fact for fact in question.gold if len(fact) == 2]
     gold_keys = {key_function(fact) for fact in gold_facts}
@@ -247,13 +267,13 @@ def _find_fact_in_other_writing(
     return None
 
 
-def _key_of_any_type(fact: Sequence[Any]) -> object:
+def _key_without_type(fact: Sequence[Any]) -> object:
     """Return the title and the sentence number of a fact as texts: ["France", 0] -> ("France", "0")."""
     title, sentence = fact
     return str(title), str(sentence)
 
 
-def _key_of_any_case(fact: Sequence[Any]) -> object:
+def _key_without_case(fact: Sequence[Any]) -> object:
     """Return the title of a fact in lower case and without underscores, and its sentence number.
 
     For example, ["New_York", 0] becomes ("new york", 0).

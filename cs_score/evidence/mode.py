@@ -1,6 +1,6 @@
-"""The base class of all tasks of evidence, in which a task declares its measures and its rules for a unit.
+"""The base class of all evidence tasks. A task declares its measures and implements its rules for a unit.
 
-Scoring, analyses, comparisons and pages use only this class, so that they serve every task.
+Scoring, analyses, comparisons and pages use only this class, so that they work for every task.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from cs_score.statistics.results import ScoreIntervals
 from cs_score.statistics.units import UnitTable
 
 Row: TypeAlias = tuple[float, ...]
-"""The statistics of one unit, in the order of the mode's columns."""
+"""The statistics of a unit, such as numbers of right sentences, in the order of the mode's columns."""
 
 Contents: TypeAlias = tuple[tuple[int, str], ...]
-"""How much an input holds: numbers with their nouns, such as ((300, "claim"), (412, "abstract"))."""
+"""What an input contains, as numbers with their nouns: ((300, "claim"), (412, "abstract"))."""
 
 Pair: TypeAlias = tuple[Any, Any, Any]
 """The id of a unit, its gold and its prediction."""
@@ -49,10 +49,10 @@ Progress: TypeAlias = Callable[[Sequence[Any]], Iterable[Any]]
 """A function that returns the values of a sequence one after the other, and may show how many are left."""
 
 Confusion: TypeAlias = tuple[str, str, str]
-"""What a part of a unit is (abstract, claim or answer), the label that it has in gold, and its predicted label.
+"""The noun for a part of a unit (abstract, claim or answer), the label of this part in gold, and its predicted label.
 
-An abstract of gold that is not predicted has the predicted label `NONE`: `("abstract", "SUPPORT", "none")`. If gold
-does not have it, its label in gold is `NONE`.
+If an abstract of gold is not predicted, its predicted label is `NONE`: `("abstract", "SUPPORT", "none")`. If a
+predicted abstract is not in gold, its label in gold is `NONE`.
 """
 
 NONE: Final = "none"
@@ -61,7 +61,7 @@ NONE: Final = "none"
 class Unit(NamedTuple):
     """A claim, an instance or a question, with its gold and its prediction as the task reads them.
 
-    `prediction` is None if there is none. `files` are the names of gold and predictions in messages.
+    `prediction` is None if the unit has none. `files` are the names of the gold file and of the predictions file.
     """
 
     id: Hashable
@@ -80,9 +80,10 @@ class UnitsUnderPolicy(NamedTuple):
 class Fault(Record):
     """A mistake in the prediction for a unit: a wrong abstract, sentence, fact, label or answer.
 
-    `kind` is its kind in the error budget. `part` says where it is: the id of an abstract or document, the number of a
-    predicted fact from 1, None if there is only one place. `predicted` and `gold` are the JSON values that the
-    prediction has and should have there; None for nothing.
+    `kind` is its kind in the error budget. `part` says where in the prediction it is: the id of an abstract or
+    document, or the number of a predicted fact from 1; it is None if there is only one place. `predicted` is the JSON
+    value that the prediction has there, and `gold` is the value that it should have. Each is None if there is no such
+    value.
     """
 
     kind: str
@@ -92,10 +93,11 @@ class Fault(Record):
 
 
 class Part(Record):
-    """A part of gold or of a prediction, its judgment, and its faults.
+    """A part of gold or of a prediction, with its judgment and its faults.
 
-    `noun` says what it is: abstract, evidence set, sentence, fact, answer or label. `value` (JSON) identifies it within
-    the unit. `judgment` says in words how it counted, and is None if nothing was predicted for it.
+    `noun` says what the part is: abstract, evidence set, sentence, fact, answer or label. `value` is a JSON value that
+    identifies it within the unit. `judgment` says in words how it was counted, or is None if nothing was predicted for
+    it.
     """
 
     noun: str
@@ -106,11 +108,11 @@ class Part(Record):
 
 
 CorrectionScorer: TypeAlias = Callable[[Fault], Sequence[Row]]
-"""A function that returns the rows of units that share a prediction, after the correction of a fault of it."""
+"""A function that returns the rows of some units after the correction of one fault of the prediction they share."""
 
 
 class ReportRow(Record):
-    """A line of the report for people: its name, a measure for each heading, and the columns shown as totals."""
+    """A line of the report: its name, a measure for each heading, and the columns whose totals it shows."""
 
     name: str
     measures: tuple[str, ...]
@@ -120,11 +122,11 @@ class ReportRow(Record):
 def report_rows(
     names: Sequence[str], measures: tuple[str, ...], totals: Sequence[tuple[str, ...]] = ()
 ) -> tuple[ReportRow, ...]:
-    """Return a report row for each name: the first row has the first measures, the second row the next ones.
+    """Return a report row for each name; each row has the same number of measures.
 
-    All rows have the same number of measures: `report_rows(("a", "b"), ("a_p", "a_r", "b_p", "b_r"))` returns a row "a"
-    with `a_p` and `a_r`, and a row "b" with `b_p` and `b_r`. `totals` has for each row the columns that it shows as
-    totals; it is empty if no row shows any.
+    For example, `report_rows(("a", "b"), ("a_p", "a_r", "b_p", "b_r"))` returns a row "a" with the measures `a_p` and
+    `a_r`, and a row "b" with `b_p` and `b_r`. `totals` holds for each row the columns whose totals it shows; it is
+    empty if no row shows totals.
     """
     measures_in_row = len(measures) // len(names)
     rows = []
@@ -137,11 +139,11 @@ def report_rows(
 
 
 def left_out_notices(predictions: str, answered_count: int, unit_count: int, unit_noun: str) -> list[str]:
-    """Return the notice that units without a prediction are left out, in a list; an empty list if all units have one.
+    """Return a list with the notice that units without a prediction are left out.
 
-    `predictions` is the name of the file, `answered_count` the number of units with a prediction, `unit_count` the
-    number of all units, and `unit_noun` the noun for one, such as "claim". Raises InputError if no unit has a
-    prediction.
+    The list is empty if all units have a prediction. `predictions` is the name of the predictions file.
+    `answered_count` is the number of units with a prediction, `unit_count` the number of all units, and `unit_noun` the
+    noun for a unit, such as "claim". Raises InputError if no unit has a prediction.
     """
     if not answered_count:
         raise InputError(f"no {unit_noun} has a prediction, so there is nothing to score", file=predictions)
@@ -199,18 +201,18 @@ class Mode(ABC):
         self.chosen_options: Any = self.options()
 
     def with_options(self, options: Mapping[str, Any]) -> Self:
-        """Return a copy of the mode with these options in force; options that are not named have their defaults.
+        """Return a copy of the mode with these options in force. All other options have their defaults.
 
-        Raises UsageError for options that are not possible.
+        Raises UsageError for invalid options.
         """
         return self._copy_with(chosen_options=self.options(**options))
 
     def _copy_with(self, **attributes: Any) -> Self:
-        """Return a copy of the mode in which some attributes have other values."""
+        """Return a copy of the mode in which these attributes have the given values."""
         mode = copy.copy(self)
         mode.__dict__.update(attributes)
         if "rows" in attributes:
-            mode.__dict__.pop("measures", None)  # the cached measures, which the rows name
+            mode.__dict__.pop("measures", None)  # the cached measures, which depend on the rows
         return mode
 
     # ---- Its numbers
@@ -226,8 +228,9 @@ class Mode(ABC):
     def formula(self, sums: Sequence[Any], divide: Divide) -> tuple[Any, ...]:
         """Return the value of each measure, in the order of `measures`, from the sums of the columns over all units.
 
-        Here a measure is the mean of its column: the first column counts the units, and each other one belongs to a
-        measure. The sums are numbers, arrays or ratios; `divide` divides two of them, with 0 for 0 / 0.
+        In this base class each measure is the mean of a column: the first column counts the units, and every other
+        column belongs to a measure. The sums are numbers, arrays or ratios. `divide` divides two of them and returns 0
+        for 0 / 0.
         """
         unit_count, *totals = sums
         return tuple([divide(total, unit_count) for total in totals])
@@ -245,11 +248,11 @@ class Mode(ABC):
         return [value_by_measure[measure] for measure in measures]
 
     def scores(self, sums: Sequence[float]) -> dict[str, float]:
-        """Return the scores by measure, each 0..1, from the sums of the columns."""
+        """Return the score of each measure, from 0 to 1, from the sums of the columns: `{"micro-p": 0.5, ...}`."""
         return dict(zip(self.measures, self.formula(sums, divide)))
 
     def official_scores(self, scores: Mapping[str, float]) -> dict[str, object]:
-        """Return the scores in the form in which the official evaluator writes them."""
+        """Return the scores as the official evaluator writes them."""
         return dict(scores)
 
     def origin(
@@ -257,8 +260,8 @@ class Mode(ABC):
     ) -> Origin:
         """Return the origin of scores: task, options, digests of gold and predictions, and the headline measure.
 
-        Options that differ from their defaults appear in its signature. `measure` is None for the headline measure that
-        the table of measures has for the task.
+        The signature of the origin shows only options that differ from their defaults. If `measure` is None, the
+        headline measure is the one that the table of measures names for the task.
         """
         defaults = asdict(self.options())
         defaults.update(self.fixed_settings)
@@ -281,9 +284,10 @@ class Mode(ABC):
     # ---- Scoring
 
     def read_gold(self, gold: Input | object) -> InputContent | None:
-        """Return gold that is read once, to score many predictions against it.
+        """Return gold that is read once and can be used for many predictions.
 
-        Without gold, return None if the task needs none. Raises InputError for a file that cannot be read as gold.
+        Return None if `gold` is None and the task does not need gold. Raises InputError for a file that cannot be read
+        as gold.
         """
         if gold is None and not self.needs_gold:
             return None
@@ -295,9 +299,9 @@ class Mode(ABC):
     ) -> ScoredPredictions:
         """Return the result of predictions, scored against gold.
 
-        Gold and predictions are paths, open files or JSON values; gold may also be read already. `options` are fields
-        of the task's record of options, `progress` shows how far scoring is. Raises InputError for files that cannot be
-        scored, UsageError for options that are not possible and for a file of several systems.
+        `gold` and `predictions` are paths, open files or JSON values; `gold` may also be a value of `read_gold`.
+        `options` are fields of the task's record of options, and `progress` shows how far scoring is. Raises InputError
+        for files that cannot be scored, and UsageError for invalid options and for a file with several systems.
         """
         files = self._read_files(gold, predictions, options)
         if len(files.systems) != 1:
@@ -310,15 +314,18 @@ class Mode(ABC):
     def score_each(
         self, gold: Input | object, predictions: Input | object, *, progress: Progress = iter, **options: Any
     ) -> dict[str, ScoredPredictions]:
-        """Return the result of each system of a file of predictions by its name, with the same arguments as `score`."""
+        """Return the result of each system in a file of predictions, by the name of the system.
+
+        The arguments are those of `score`.
+        """
         files = self._read_files(gold, predictions, options)
         return {system: files.mode.result_of(files, system, progress) for system in files.systems}
 
     def _read_files(self, gold: Input | object, predictions: Input | object, options: Mapping[str, Any]) -> FilesRead:
-        """Return gold and predictions, read with these options. Gold that was read already is taken as it is.
+        """Return gold and predictions, read with these options. Gold from `read_gold` is not read again.
 
-        Raises InputError for a file that cannot be read, UsageError for options that are not possible, and
-        MissingExtraError if a package that scoring needs is not installed.
+        Raises InputError for a file that cannot be read, UsageError for invalid options, and MissingExtraError if a
+        package that scoring needs is not installed.
         """
         mode = self.with_options(options)
         mode.check_packages()  # before any reading, so that a missing package is reported at once
@@ -332,7 +339,7 @@ class Mode(ABC):
         """Raise MissingExtraError if a package that scoring needs is not installed."""
 
     def result_of(self, files: FilesRead, system: str, progress: Progress) -> ScoredPredictions:
-        """Return the result of the system with this name, one of `files.systems`.
+        """Return the result of a system, given its name, which is one of `files.systems`.
 
         `progress` shows how far scoring is. Raises InputError for files that cannot be scored.
         """
@@ -380,25 +387,27 @@ class Mode(ABC):
             origin = origin.with_option(ANSWERED, counts)
         return origin
 
-    # ---- Hooks of few tasks: several systems in a file, measures without a value, a headline that depends on the data
+    # ---- Hooks that few tasks need, such as those for several systems in a file and for measures without a value
 
     has_gold: bool = True
-    """Whether predictions are read beside gold."""
+    """Whether the predictions are scored against gold."""
 
     def systems(self, predictions: InputContent) -> Sequence[str]:
-        """Return the names of the systems in a file of predictions; an empty name if the file does not name any.
+        """Return the names of the systems in a file of predictions.
 
-        Raises InputError if the options choose a system that the file does not have.
+        If the file names no system, it has a single one, whose name is empty. Raises InputError if the options choose a
+        system that the file does not have.
         """
         return ("",)
 
     option_of_systems: ClassVar[str] = ""
-    """The option that chooses one of the systems of a file; empty if files of the task have a single system."""
+    """The name of the option that chooses one of the systems of a file, or an empty text if files have only one."""
 
     def systems_of_file(self, predictions: Input) -> Sequence[str]:
-        """Return the names of the systems in a file of predictions, among which the user can choose.
+        """Return the names of the systems in a file of predictions from which the user can choose.
 
-        There are none if the user has chosen a system, if the task has no such option, and if the file cannot be read.
+        The sequence is empty if the user has already chosen a system, if the task has no such option, or if the file
+        cannot be read.
         """
         if not self.option_of_systems:
             return ()
@@ -416,13 +425,16 @@ class Mode(ABC):
         return self
 
     def undefined_measures(self, units: Sequence[Unit], table: UnitTable) -> dict[str, str]:
-        """Return the measures without a value for these units, each with the reason; `table` has their statistics."""
+        """Return the reason why a measure has no value for these units, by the name of the measure.
+
+        `table` has the statistics of the units.
+        """
         return {}
 
     def without_measures(self, measures: Collection[str]) -> Self:
-        """Return a copy of the mode without some measures, and without the lines of the report that show them.
+        """Return a copy of the mode without these measures, and without the lines of the report that show them.
 
-        Raises ValueError unless these are the last lines of the report.
+        Raises ValueError unless these lines are the last ones of the report.
         """
         if not measures:
             return self
@@ -434,11 +446,11 @@ class Mode(ABC):
         return mode
 
     def headline_of(self, units: Sequence[Unit], table: UnitTable) -> str:
-        """Return the headline measure of these units, which people are shown first."""
+        """Return the headline measure of these units: the measure that reports show first."""
         return headline(self.name)[0]
 
     def remarks(self, units: Sequence[Unit], table: UnitTable) -> Iterable[str]:
-        """Return notices about the scores of these units; they follow the notices about the files."""
+        """Return notices about the scores of these units, which are shown after the notices about the files."""
         return ()
 
     def head(self, units: Sequence[Unit], table: UnitTable) -> Iterable[str]:
@@ -446,7 +458,10 @@ class Mode(ABC):
         return ()
 
     def further_table(self, sums: Sequence[float]) -> list[tuple[str, ...]]:
-        """Return the rows of a further table below the report for people, its heading first; most tasks have none."""
+        """Return the rows of another table that the report shows below the scores, the heading first.
+
+        Most tasks have no such table and return an empty list.
+        """
         return []
 
     # ---- Rules of the task
@@ -460,7 +475,7 @@ class Mode(ABC):
         """Return the content of a file of predictions. Raises InputError for a malformed file."""
 
     def is_gold(self, first: object) -> bool | None:
-        """Return whether the first value of a file shows that the file is gold; False if it shows predictions.
+        """Return True if the first JSON value of a file shows that the file is gold, and False if it shows predictions.
 
         Return None if neither is certain.
         """
@@ -476,15 +491,15 @@ class Mode(ABC):
     def mismatches(
         self, gold: InputContent, predictions: InputContent, units: Sequence[Unit], table: UnitTable
     ) -> Iterable[str]:
-        """Return notices about the files that explain low scores, such as ids that gold writes in another way."""
+        """Return notices about the files that explain low scores, such as ids that gold spells differently."""
         return ()
 
     def contents(self, gold: Any, predictions: Any, table: UnitTable) -> tuple[Contents, Contents]:
-        """Return how much gold, and how much the predictions hold, for the report: 300 claims, 412 abstracts."""
+        """Return what gold and what the predictions contain: `((300, "claim"),)` and `((412, "abstract"),)`."""
         return ((len(gold), self.unit),), ((len(predictions), self.unit),)
 
     def rows_of(self, units: Sequence[Unit], progress: Progress) -> list[Row]:
-        """Return the row of each unit, its statistics. Raises InputError as `row` does."""
+        """Return the row of each unit, which holds its statistics. Raises InputError as `row` does."""
         return [self.row(unit) for unit in progress(units)]
 
     @abstractmethod
@@ -496,12 +511,15 @@ class Mode(ABC):
 
     @abstractmethod
     def explain_unit(self, unit: Unit, row: Row) -> Iterator[str]:
-        """Yield the lines that explain why a unit has this row. Text from the inputs is not made safe to print."""
+        """Yield the lines that explain why a unit has this row.
+
+        Texts from the inputs are not made safe to print.
+        """
 
     def error_location(self, unit: Unit) -> ErrorLocation:
-        """Return a context that adds the name of the gold file and the id of a unit to every InputError in its block.
+        """Return a context manager that adds the gold file and the id of a unit to every InputError of its block.
 
-        The block sets `file` of the context to `unit.files[1]` while it reads the prediction.
+        The block sets the attribute `file` of the context manager to `unit.files[1]` while it reads the prediction.
         """
         gold_file = unit.files[0]
         return ErrorLocation(gold_file, {self.unit: unit.id})
@@ -512,13 +530,13 @@ class Mode(ABC):
     def parts(self, unit: Unit, measure: str) -> Iterable[Part]:
         """Return the parts of gold for a unit, and the predicted parts that gold does not have, with their judgments.
 
-        The judgments are those for a measure.
+        In some tasks the judgments depend on the measure.
         """
 
     def faults(self, unit: Unit, measure: str) -> list[Fault]:
-        """Return the faults of the prediction for a unit, by kind and then by the number of their part.
+        """Return the faults of the prediction for a unit.
 
-        The kinds are in the order of `kinds`.
+        They are sorted by kind, in the order of `kinds`, and then by the number of their part.
         """
         faults: list[Fault] = []
         for part in self.parts(unit, measure):
@@ -532,23 +550,24 @@ class Mode(ABC):
         return faults
 
     def _kind_and_number(self, fault: Fault) -> tuple[int, int]:
-        """Return the position of a fault's kind in `kinds` and the number of its part, 0 for a part without number.
+        """Return the key by which faults are sorted: the position of the fault's kind in `kinds`, and a number.
 
-        Faults are sorted by this pair.
+        It is the number of the fault's part, or 0 if the part has no number.
         """
         number_of_part = fault.part if isinstance(fault.part, int) else 0
         return self.kinds.index(fault.kind), number_of_part
 
     @abstractmethod
     def correct_faults(self, unit: Unit, faults: Iterable[Fault]) -> Any:
-        """Return the prediction for a unit, with these faults of it corrected, in the form of the predictions file."""
+        """Return the prediction for a unit, with these faults of it corrected, as a JSON value of its file."""
 
     def correction_scorer(self, units: Sequence[Unit], rows: Sequence[Row]) -> CorrectionScorer:
         """Return a function that returns the rows of some units after the correction of a single fault.
 
-        The units share one prediction and have these `rows`. The function raises InputError if the scorer would refuse
-        the corrected prediction. A task whose rows are sums over parts of a unit should score only the part with the
-        fault again, so that the time for all faults of a unit grows in proportion to their number.
+        The units share one prediction, and `rows` are their rows before the correction. The function raises InputError
+        if the scorer would refuse the corrected prediction. If the rows of a task are sums over parts of a unit, the
+        function should score only the part with the fault, so that the time for all faults of a unit is proportional to
+        their number.
         """
         return partial(self._score_corrected, units)
 
@@ -559,31 +578,37 @@ class Mode(ABC):
         return [self.row(unit._replace(prediction=corrected_prediction)) for unit in units]
 
     def prediction_to_json(self, prediction: Any) -> Any:
-        """Return a prediction that was read, in the form of the predictions file."""
+        """Return a prediction that was read as a JSON value of the predictions file."""
         return prediction
 
     def prediction_from_json(self, prediction: Any) -> Any:
-        """Return a prediction in the form of the file as the task reads it. Raises InputError if it is malformed."""
+        """Return a prediction as the task reads it from a JSON value. Raises InputError if the value is malformed."""
         return prediction
 
     def groups(self, unit: Unit) -> Mapping[str, str]:
-        """Return the group of a unit in each dimension, such as {"level": "hard"}; it depends on gold only."""
+        """Return the groups of a unit by dimension, such as {"level": "hard"}; they depend only on gold."""
         return {}
 
     def confusions(self, unit: Unit) -> Iterable[Confusion]:
-        """Return for each part of a unit with a label its label in gold and its predicted label (see `Confusion`)."""
+        """Return the label in gold and the predicted label of each labelled part of a unit (see `Confusion`)."""
         return ()
 
-    # ---- Hooks of tasks whose answers were judged; a policy says which judgments count as right
+    # ---- Hooks of tasks whose answers somebody has labelled; a policy says which labels count as right
 
     has_policies: ClassVar[bool] = False
 
     def judgments(self, units: Sequence[Unit]) -> Mapping[tuple[str, Any], str]:
-        """Return the label of each judged answer, by its unit and its key in the unit."""
+        """Return the label of each judged answer, such as `{("q1", "Paris"): "CORRECT"}`.
+
+        The key of the dictionary is the id of the unit and the key of the answer within the unit.
+        """
         return {}
 
     def scenarios(self, units: Sequence[Unit]) -> Iterable[tuple[str, str, Sequence[Unit]]]:
-        """Return the scenarios for answers that nobody has judged: a name, an assumption, and the units under it."""
+        """Return scenarios for the answers that nobody has judged.
+
+        A scenario is a name, an assumption about these answers, and the units as they are under the assumption.
+        """
         return ()
 
     def units_under_policy(self, policy: str, units: Sequence[Unit]) -> UnitsUnderPolicy:
@@ -592,7 +617,7 @@ class Mode(ABC):
 
 
 def _setting_text(name: str, value: object) -> str:
-    """Return an option as signatures show it, such as `any_order=true`; `answered_only` is shown as a word alone."""
+    """Return an option as signatures show it: `any_order=true`, or `answered-only` for `answered_only`."""
     if name == "answered_only":
         return "answered-only"
     if isinstance(value, str):
@@ -601,7 +626,10 @@ def _setting_text(name: str, value: object) -> str:
 
 
 class FilesRead(NamedTuple):
-    """Gold and predictions as a task has read them, with the systems in the predictions; gold may be None."""
+    """Gold and predictions as a task has read them, and the names of the systems in the predictions.
+
+    `mode` is the task with its options in force. `gold` is None if the predictions are scored without gold.
+    """
 
     mode: Mode
     gold: InputContent | None
@@ -631,11 +659,14 @@ class ScoredPredictions(Record):
 
     @property
     def names(self) -> tuple[str, str]:
-        """The names of gold and of the predictions in messages; without gold both are the name of the predictions."""
+        """The names of the gold file and of the predictions file: `("gold.jsonl", "run.jsonl")`.
+
+        Without gold, both are the name of the predictions file.
+        """
         return self.origin.inputs[0].name, self.origin.inputs[-1].name
 
     def positions_of(self, unit_id: str | int) -> list[int]:
-        """Return the positions of the units with this id, which are several if gold repeats it.
+        """Return the positions of the units with this id. There are several positions if gold repeats the id.
 
         Raises InputError, with the most similar ids, if no unit has the id.
         """
@@ -652,7 +683,7 @@ class ScoredPredictions(Record):
 
 
 def intervals(result: ScoredPredictions, resampling: Resampling | None = None) -> ScoreIntervals:
-    """Return the interval of every measure of a result, from resamples of its units (claims, instances, questions).
+    """Return the confidence interval of every measure of a result, estimated from resamples of its units.
 
     Raises InputError if the result has no unit.
     """

@@ -1,8 +1,9 @@
 """Scoring for R4C: derivations of answers, compared with three reference derivations (Inoue et al. 2020).
 
-A derivation is a list of facts. The predicted facts are aligned one to one with the facts of a reference so that the
-total similarity of their texts is largest, and each of three evaluations chooses the reference that fits best. The
-numbers are those of the official script, but another solver finds the alignment.
+A derivation is a list of facts, such as (Ada Lovelace, was born in, London). The predicted facts are aligned one to
+one with the facts of a reference so that the total similarity of their texts is as large as possible. Each of three
+evaluations chooses the reference with the largest total. The numbers are those of the official script, but another
+solver finds the alignment.
 """
 
 from __future__ import annotations
@@ -38,25 +39,27 @@ EXTRA: Final = "r4c"
 """The extra of the package that installs the edit distance and the assignment solver."""
 
 _SCIPY_MEGABYTES: Final = 224
-"""The address space that scipy and its libraries take with one thread, with a reserve, in units of 2**20 bytes."""
+"""The address space, in units of 2**20 bytes, that scipy and its libraries need with one thread, and some reserve."""
 
 _THREADS_VARIABLE: Final = "OPENBLAS_NUM_THREADS"
 """The environment variable for the number of threads of the library for linear algebra."""
 
-WEIGHTS: Final[dict[str, Callable[[Matrix, Matrix, Matrix], Matrix]]] = {
+_WEIGHTS_BY_EVALUATION: Final[dict[str, Callable[[Matrix, Matrix, Matrix], Matrix]]] = {
     "e": lambda head, relation, tail: (head + tail) / 2,
     "r": lambda head, relation, tail: relation,
     # The order of the sum decides on its last digits. It is not the mean of the other two weights.
     "er": lambda head, relation, tail: (head + tail + relation) / 3,
 }
-"""The three evaluations: of entities (e), relation (r) and both (er), in the order in which they draw references.
+"""The function of each evaluation that returns the weights of pairs of facts.
 
-The function of an evaluation returns the weights of pairs of facts, given the similarities of their heads, relations
-and tails.
+Its arguments are the similarities of the heads, of the relations and of the tails of the facts.
 """
 
+EVALUATIONS: Final = tuple(_WEIGHTS_BY_EVALUATION)
+"""The three evaluations, of entities (e), relation (r) and both (er), in the order in which they draw references."""
+
 REFERENCE_POSITIONS: Final = 3
-"""The number of reference derivations of an instance among which the draw is made; a fourth one is never used."""
+"""The number of reference derivations of an instance from which some are drawn. A fourth reference is never used."""
 
 SEED: Final = 3
 """The seed of the official script's random stream, which is never reset."""
@@ -64,7 +67,7 @@ SEED: Final = 3
 ASPECTS: Final = ("prec", "recall", "f1")
 
 _INDENT: Final = "  "
-"""The beginning of the lines of an explanation about an evaluation."""
+"""The indentation of the lines that explain an evaluation."""
 
 EXTRA_FACT: Final = "extra_fact"
 WRONG_ENTITY: Final = "wrong_entity"
@@ -109,7 +112,7 @@ Derivation: TypeAlias = tuple[Fact, ...]
 
 
 class AlignedPair(NamedTuple):
-    """The positions of a predicted fact and a gold fact that are aligned, and the weight of the pair (above 0)."""
+    """The positions of a predicted fact and a gold fact that are aligned, and the weight of the pair, above 0."""
 
     predicted: int
     gold: int
@@ -119,8 +122,9 @@ class AlignedPair(NamedTuple):
 class InstanceEvaluation(NamedTuple):
     """One of the three evaluations of an instance.
 
-    `order` has the positions of the references that were drawn, and `totals` the total weight of the alignment with
-    each of them. `pairs` is the alignment of the `predicted` facts with the facts of the chosen reference, `gold`.
+    `order` holds the positions of the references that were drawn, and `totals` the total weight of the alignment with
+    each of them. `pairs` is the alignment of the predicted facts, `predicted`, with the facts of the chosen reference,
+    `gold`.
     """
 
     order: Order
@@ -131,19 +135,19 @@ class InstanceEvaluation(NamedTuple):
 
     @property
     def reference(self) -> int:
-        """The position of the chosen reference: the one with the largest total, or the first drawn of equal ones."""
+        """The position of the chosen reference, which is the first one in `order` with the largest total."""
         return self.order[self.totals.index(max(self.totals))]
 
     @property
     def scores(self) -> tuple[float, float, float]:
-        """Precision, recall and F1: the total weight stands for the number of correct facts."""
+        """Precision, recall and F1. The total weight of the alignment is used as the number of correct facts."""
         return precision_recall_f1(max(self.totals), len(self.predicted), len(self.gold), divide)
 
 
 class References(NamedTuple):
-    """The reference derivations of an instance as the file has them, and the order in which evaluations try them.
+    """The reference derivations of an instance as the file has them, and the orders in which they are tried.
 
-    `orders` has an order for each evaluation.
+    `orders` has an order for each of the three evaluations.
     """
 
     derivations: object
@@ -153,14 +157,15 @@ class References(NamedTuple):
 class R4C(Mode):
     """Instances with a predicted derivation, which three evaluations compare with the references of gold.
 
-    Each evaluation chooses its reference. The faults for a measure are those of its evaluation: `e` for `e_f1`.
+    Each evaluation chooses a reference of its own. The faults for a measure are those of its evaluation, which is `e`
+    for the measure `e_f1`.
     """
 
     name = "r4c"
     unit = "instance"
     columns = ("instances", *names("r4c"))
     headings = ("precision", "recall", "f1")
-    rows = report_rows(tuple(WEIGHTS), columns[1:])
+    rows = report_rows(EVALUATIONS, columns[1:])
     kinds = (EXTRA_FACT, WRONG_ENTITY, WRONG_RELATION, MISSED_FACT)
     options = R4COptions
     fixed_settings: ClassVar[Mapping[str, object]] = {"seed": SEED}
@@ -173,10 +178,12 @@ class R4C(Mode):
 
     def official_scores(self, scores: Mapping[str, float]) -> dict[str, object]:
         """Return the scores as the official script writes them: {"e": {"prec": ..., "recall": ..., "f1": ...}, ...}."""
-        scores_by_level: dict[str, object] = {}
-        for level in WEIGHTS:
-            scores_by_level[level] = {aspect: scores[f"{level}_{aspect}"] for aspect in ASPECTS}
-        return scores_by_level
+        scores_by_evaluation: dict[str, object] = {}
+        for evaluation_name in EVALUATIONS:
+            scores_by_evaluation[evaluation_name] = {
+                aspect: scores[f"{evaluation_name}_{aspect}"] for aspect in ASPECTS
+            }
+        return scores_by_evaluation
 
     def check_packages(self) -> None:
         """Raise MissingExtraError if the edit distance or the solver is not installed."""
@@ -189,11 +196,14 @@ class R4C(Mode):
         return reading.as_object(reading.json_document(source), "the file")
 
     def predictions(self, source: Source) -> reading.Object:
-        """Return the derivations of a predictions file, under the key "re", by instance id. Raises InputError."""
+        """Return the derivations that a predictions file has under the key "re", by instance id.
+
+        Raises InputError for a malformed file.
+        """
         return reading.as_object(reading.member(self.gold(source), "re"), "'re'")
 
     def is_gold(self, first: object) -> bool | None:
-        """Return whether the value of a file is gold, which has no key "re"; None if it is no object."""
+        """Return whether the value of a file is gold, which has no key "re". Return None if it is not an object."""
         if not isinstance(first, dict):
             return None
         return "re" not in first
@@ -201,9 +211,9 @@ class R4C(Mode):
     def pair_units(
         self, gold: InputContent, predictions: InputContent, options: R4COptions
     ) -> tuple[Iterable[Pair], Iterable[str]]:
-        """Return each instance with a prediction, with its references, and the notices for the user.
+        """Return the id, the references and the prediction of each instance, and the notices for the user.
 
-        Raises InputError if instances have no prediction, unless the options leave them out.
+        Instances without a prediction are left out if the options say so. Otherwise InputError is raised.
         """
         ids = [instance for instance in gold.content if instance in predictions.content]
         missing_ids = [instance for instance in gold.content if instance not in predictions.content]
@@ -253,7 +263,7 @@ class R4C(Mode):
 
         An evaluation aligns the predicted derivation with each reference that was drawn for it, and chooses the
         reference with the largest total weight. Raises InputError for a malformed derivation, for a drawn reference
-        that the instance lacks, and for empty strings that would have to be compared.
+        that the instance does not have, and for two empty texts that would have to be compared.
         """
         gold_file, predictions_file = unit.files
         with self.error_location(unit) as location:
@@ -272,7 +282,7 @@ class R4C(Mode):
             heads, relations, tails = compare_facts(predicted, gold_facts)
 
             evaluations = []
-            for order, weight_function in zip(unit.gold.orders, WEIGHTS.values()):
+            for order, weight_function in zip(unit.gold.orders, _WEIGHTS_BY_EVALUATION.values()):
                 weights = weight_function(heads, relations, tails)
                 alignments = [align(weights[:, columns_of_reference[position]]) for position in order]
                 totals = tuple([total_weight(alignment) for alignment in alignments])
@@ -290,13 +300,13 @@ class R4C(Mode):
     def explain_unit(self, unit: Unit, row: Row) -> Iterator[str]:
         """Yield the lines that explain an instance: for each evaluation the references tried and the alignment."""
         yield f"instance {short_text(unit.id)}"
-        for level, evaluation in zip(WEIGHTS, self.evaluate(unit)):
+        for evaluation_name, evaluation in zip(EVALUATIONS, self.evaluate(unit)):
             scores = [f"{aspect} {score:.4f}" for aspect, score in zip(ASPECTS, evaluation.scores)]
             totals = []
             for position, total in zip(evaluation.order, evaluation.totals):
                 totals.append(f"reference {position + 1} total {total:.4f}")
             yield ""
-            yield f"{level}: {', '.join(scores)}"
+            yield f"{evaluation_name}: {', '.join(scores)}"
             yield f"  tried in this order: {', '.join(totals)}"
             yield f"  chosen: reference {evaluation.reference + 1}"
             for line in _explain_alignment(evaluation):
@@ -307,11 +317,12 @@ class R4C(Mode):
     def parts(self, unit: Unit, measure: str) -> Iterator[Part]:
         """Yield each fact of the chosen reference, then each predicted fact that is not aligned, with their judgments.
 
-        The reference is the one that the evaluation of the measure chooses, such as `e` for `e_f1`.
+        The reference is the one that the evaluation of the measure chooses. The evaluation of `e_f1`, for example, is
+        `e`.
         """
-        level = measure.partition("_")[0]
-        evaluation_by_level = dict(zip(WEIGHTS, self.evaluate(unit)))
-        evaluation = evaluation_by_level[level]
+        evaluation_name = measure.partition("_")[0]
+        evaluation_by_name = dict(zip(EVALUATIONS, self.evaluate(unit)))
+        evaluation = evaluation_by_name[evaluation_name]
         steps_of_reference = unit.gold.derivations[evaluation.reference]
         pair_by_gold_position = {pair.gold: pair for pair in evaluation.pairs}
         for position, gold in enumerate(evaluation.gold):
@@ -331,9 +342,9 @@ class R4C(Mode):
     def correct_faults(self, unit: Unit, faults: Iterable[Fault]) -> object:
         """Return the predicted derivation of an instance, a list of steps, with these faults of it corrected.
 
-        Missed steps are added at its end, extra ones are left out, and wrong entities and relations are replaced. The
-        part of a fault is the number of the predicted step. Its `gold` is a whole step for a missed fact, the two
-        entities for wrong entities, and a relation for a wrong relation.
+        Missed steps are added at the end, extra steps are left out, and wrong entities and relations are replaced. The
+        field `part` of a fault is the number of the predicted step. Its field `gold` is a whole step for a missed fact,
+        a head and a tail for wrong entities, and a relation for a wrong relation.
         """
         step_by_number: dict[Any, Any] = dict(enumerate(unit.prediction, start=1))
         missed_steps = []
@@ -351,9 +362,9 @@ class R4C(Mode):
         return steps + missed_steps
 
     def groups(self, unit: Unit) -> Mapping[str, str]:
-        """Return the group of an instance, the number of facts of its first reference: {"gold_facts": "3"}.
+        """Return the group of an instance, which is the number of facts of its first reference: {"gold_facts": "3"}.
 
-        There is no group if that reference is missing or malformed.
+        The dictionary is empty if this reference is missing or malformed.
         """
         references = unit.gold.derivations
         if not isinstance(references, list) or not references:
@@ -385,9 +396,10 @@ def _judge_aligned_fact(pair: AlignedPair, predicted: Fact, gold: Fact) -> Part:
 def _replace_in_step(
     step: Sequence[Any], *, head: str | None = None, relation: str | None = None, tail: str | None = None
 ) -> list[Any]:
-    """Return a step of a derivation with other entities or another relation; a part that is None stays unchanged.
+    """Return a step of a derivation in which some parts of the fact are replaced.
 
-    A step is `[title, sentence number, [head, relation, tail]]`. Further items of its fact are kept.
+    A step is `[title, sentence number, [head, relation, tail]]`. An argument of None leaves its part as it is. Further
+    items of the fact are kept.
     """
     title, sentence_number, fact = step
     old_head, old_relation, old_tail, *further_items = fact
@@ -401,32 +413,33 @@ def _replace_in_step(
 
 
 def _differ(first: str, second: str) -> bool:
-    """Return whether two texts differ for the scorer, which ignores letter case."""
+    """Return whether two texts differ apart from letter case, which the scorer ignores."""
     return first.lower() != second.lower()
 
 
 def draw_orders(instance_count: int, reference_count: int) -> list[tuple[Order, ...]]:
     """Return for each instance the three orders in which the evaluations `e`, `r` and `er` try the references.
 
-    An order has `reference_count` of the positions 0, 1 and 2, which are drawn at random, such as (2, 0). As in the
-    official script one random stream draws for the whole run: first for `e` of all instances, then for `r` of all, then
-    for `er` of all.
+    An order such as (2, 0) has `reference_count` of the positions 0, 1 and 2, drawn at random. As in the official
+    script, one stream of random numbers is used for the whole run. It first draws the orders of `e` for all instances,
+    then those of `r`, and then those of `er`.
     """
     stream = random.Random(SEED)
     positions = range(REFERENCE_POSITIONS)
-    orders_of_instances: list[tuple[Order, ...]] = [()] * instance_count
-    for _evaluation in WEIGHTS:
+    orders_by_instance: list[tuple[Order, ...]] = [()] * instance_count
+    for _evaluation in EVALUATIONS:
         for instance in range(instance_count):
             order = tuple(stream.sample(positions, reference_count))
-            orders_of_instances[instance] += (order,)
-    return orders_of_instances
+            orders_by_instance[instance] += (order,)
+    return orders_by_instance
 
 
 def load_packages() -> None:
-    """Load rapidfuzz and scipy. Raises MissingExtraError if one is not installed, CsScoreError if memory is too small.
+    """Import rapidfuzz and scipy.
 
-    scipy loads a library for linear algebra, which is not needed here. That library starts a thread for each processor.
-    If there is not enough memory for the threads, it may wait for ever and ignore signals; so it gets a single thread.
+    scipy loads a library for linear algebra, which starts a thread for each processor. If there is not enough memory
+    for these threads, the library may wait for ever and ignore signals. It is therefore limited to a single thread.
+    Raises MissingExtraError if a package is not installed, and CsScoreError if there is too little memory.
     """
     user_has_set_threads = _THREADS_VARIABLE in os.environ
     try:
@@ -458,9 +471,9 @@ def compare_facts(predicted: Sequence[Fact], gold: Sequence[Fact]) -> tuple[Matr
 def similarities(predicted: Sequence[str], gold: Sequence[str]) -> Matrix:
     """Return the similarity of each predicted text (row) with each text of gold (column).
 
-    The similarity is 1 - d / n: d is the Levenshtein distance of both texts in lower case, n the length of the longer
-    text before it is changed to lower case. It is at most 1. It can be below 0 if a text is longer in lower case, and
-    it is not a number if both texts are empty; `align` raises an error for that. Repeated texts are compared once.
+    The similarity is 1 - d / n, where d is the Levenshtein distance of both texts in lower case, and n is the length of
+    the longer text before it is changed to lower case. It is at most 1. It can be below 0 if a text is longer in lower
+    case. It is NaN if both texts are empty; `align` raises an error in this case. Repeated texts are compared once.
     """
     import numpy as np
     from rapidfuzz.distance.Levenshtein import distance
@@ -487,7 +500,7 @@ def similarities(predicted: Sequence[str], gold: Sequence[str]) -> Matrix:
 
 
 def _number_distinct_texts(texts: Iterable[str]) -> dict[str, int]:
-    """Return a number for each distinct text, from 0, in the order in which they occur: "b", "a", "b" -> b 0, a 1."""
+    """Return the position of each text among the distinct texts: ["b", "a", "b"] -> {"b": 0, "a": 1}."""
     number_by_text: dict[str, int] = {}
     for text in texts:
         number_by_text.setdefault(text, len(number_by_text))
@@ -495,10 +508,10 @@ def _number_distinct_texts(texts: Iterable[str]) -> dict[str, int]:
 
 
 def align(weights: ArrayLike) -> list[AlignedPair]:
-    """Return the one-to-one alignment with the greatest total weight, in the order of the predicted facts.
+    """Return the one-to-one alignment with the largest total weight, in the order of the predicted facts.
 
-    `weights` has a row for each predicted fact and a column for each gold fact. Facts whose weight is 0 or less are
-    never aligned, since that gains nothing. Raises InputError for a weight that is not a number.
+    `weights` has a row for each predicted fact and a column for each gold fact. Two facts with a weight of 0 or less
+    are never aligned, since their pair would add nothing to the total. Raises InputError for a weight of NaN.
     """
     import numpy as np
     from scipy.optimize import linear_sum_assignment
@@ -519,7 +532,7 @@ def align(weights: ArrayLike) -> list[AlignedPair]:
 def total_weight(pairs: Iterable[AlignedPair]) -> float:
     """Return the sum of the weights of pairs, with the same rounding as in the official script.
 
-    The built-in `sum` of later Python versions compensates for rounding, so that its last digits differ.
+    The built-in `sum` is not used, because it rounds in another way in recent Python versions.
     """
     total = 0.0
     for pair in pairs:
@@ -531,9 +544,9 @@ def total_weight(pairs: Iterable[AlignedPair]) -> float:
 
 
 def _read_references(gold: References) -> dict[int, Derivation]:
-    """Return the references of an instance that were drawn, by position in ascending order.
+    """Return the references of an instance that were drawn, by their positions in ascending order.
 
-    Raises InputError for a reference that is malformed or that the instance lacks.
+    Raises InputError for a reference that is malformed or missing.
     """
     derivations = reading.as_list(gold.derivations, "its list of references")
     drawn_positions: set[int] = set()
@@ -550,14 +563,14 @@ def _read_references(gold: References) -> dict[int, Derivation]:
 
 
 def _read_derivation(value: object) -> Derivation:
-    """Return the facts of a derivation from its JSON value. Raises InputError for anything but a list of steps."""
+    """Return the facts of a derivation, given its JSON value. Raises InputError unless it is a list of steps."""
     return tuple([_read_fact(step) for step in reading.as_list(value, "the derivation")])
 
 
 def _read_fact(step: object) -> Fact:
     """Return the fact of a step `[title, sentence number, fact]`, which is the only part that is scored.
 
-    Items of the fact after head, relation and tail are ignored. Raises InputError for anything else.
+    Items of the fact after head, relation and tail are ignored. Raises InputError for a malformed step.
     """
     parts = reading.as_list(step, "a step")
     if len(parts) != 3:
@@ -580,8 +593,8 @@ def _read_fact(step: object) -> Fact:
 def _explain_alignment(evaluation: InstanceEvaluation) -> list[str]:
     """Return the lines that show the pairs of facts of an alignment, and then the facts that are not aligned.
 
-    Each pair has the similarities of its parts and its weight. The lines are a table if a screen is wide enough;
-    otherwise each pair, and each other fact, has two or three lines.
+    The similarities and the weight of each pair are shown. The lines form a table if it fits the width of a screen.
+    Otherwise there are two or three lines for each pair and for each fact that is not aligned.
     """
     heading = ("predicted", "gold", "head", "relation", "tail", "weight")
     rows = _alignment_rows(evaluation)

@@ -29,9 +29,9 @@ _DECODER: Final = json.JSONDecoder()
 
 
 class InputContent(Record):
-    """The content of a file, gold or predictions, as a task reads it; scoring never changes it.
+    """The content of a file of gold or of predictions, as a task reads it. Scoring never changes it.
 
-    `notices` tell the user how a file that is not of the usual form was read.
+    `notices` tell the user how a file was read that does not have the usual form.
     """
 
     name: str
@@ -41,7 +41,7 @@ class InputContent(Record):
 
 
 class ConvertedContent(Record):
-    """The content of a file that has another form than the usual one; `notice` tells the user how it was read."""
+    """The content of a file that does not have the usual form. `notice` tells the user how it was read."""
 
     content: Any
     notice: str
@@ -56,9 +56,9 @@ def read_input(
 ) -> InputContent:
     """Return the content of gold or predictions, read from a path, an open file, or a JSON value.
 
-    `role` is "gold" or "predictions". `read_content` returns the content of a source as the task reads it. If
-    `has_lines`, a file has a JSON value on each line, and a value from memory is an iterable of such values. Raises
-    InputError, with the name of the file, if the file or the value cannot be read.
+    `role` is "gold" or "predictions". `read_content` is a function that returns the content of a source as the task
+    reads it. If `has_lines` is true, a file has a JSON value on each line, and a value from memory is an iterable of
+    JSON values. Raises InputError, with the name of the file, if the file or the value cannot be read.
     """
     role_in_signature = GOLD if role == "gold" else RUN
     with open_input(file_or_value, role, has_lines=has_lines) as source, ErrorLocation(source.name):
@@ -72,11 +72,11 @@ def read_input(
 
 
 def open_input(file_or_value: Input | object, role: str, *, has_lines: bool = False) -> Source:
-    """Return the source for a path, an open file, or a JSON value.
+    """Return a source that reads a path, an open file, or a JSON value.
 
-    A value is written as JSON, and the source reads this text like a file named `<gold>` or `<predictions>`, which is
-    the `role` in brackets. So values follow the same rules as files, and the caller may change them later. Raises
-    InputError for a value that cannot be written as JSON.
+    A value is first written as JSON text, which is then read like a file. The name of this file is the `role` in angle
+    brackets, such as `<gold>`. Values therefore follow the same rules as files, and the caller may change them later.
+    Raises InputError for a value that cannot be written as JSON.
     """
     is_path = isinstance(file_or_value, (str, os.PathLike))
     if is_path or hasattr(file_or_value, "read"):
@@ -95,7 +95,7 @@ def open_input(file_or_value: Input | object, role: str, *, has_lines: bool = Fa
 def _to_json_text(value: object, name: str) -> str:
     """Return a value as JSON in ASCII characters.
 
-    Raises InputError, with `name` as the name of the file, if JSON has no such value.
+    Raises InputError, with `name` as the name of the file, if the value cannot be written as JSON.
     """
     try:
         return json.dumps(value)
@@ -104,11 +104,11 @@ def _to_json_text(value: object, name: str) -> str:
 
 
 class ErrorLocation(Struct):
-    """A context that adds its file and its place to every InputError that is raised in its block.
+    """A context manager that adds a file and a place to every InputError that is raised in its block.
 
-    With the place `{"line": 3, "claim": 5}` a message has "line 3, claim 5" before the place that the error has
-    already. A value that is a list or an object is left out. The block may change `file` and `place`, so that one
-    context serves all lines of a file:
+    The place `{"line": 3, "claim": 5}` adds "line 3, claim 5" in front of the place that the error already has. A value
+    that is a list or an object is left out. The block may change `file` and `place`, so that one context manager is
+    enough for all lines of a file:
 
         with ErrorLocation("gold.jsonl") as location:
             for number, line in enumerate(lines, start=1):
@@ -123,7 +123,7 @@ class ErrorLocation(Struct):
         return self
 
     def __exit__(self, kind: object, error: object, trace: object) -> None:
-        """Raise an InputError of the block again, with the file and the place of the context.
+        """Raise an InputError of the block again, with the file and the place of this context manager.
 
         Other errors of the block are not changed.
         """
@@ -148,10 +148,10 @@ def json_lines(
 ) -> Iterator[object]:
     """Yield the JSON value of each line of a source.
 
-    Before a value is yielded, the place of `location`, the context of the caller, is set to the number of its line,
-    from 1: errors in the caller's block then name the line. Lines end with LF, CR LF or CR, and with no other
-    character. At the start of a line one of the characters `skipped_marks` is ignored. Raises InputError for a line
-    that is not UTF-8 or not JSON, for a blank line unless `skips_blank`, and if the source cannot be read.
+    Before a value is yielded, the place of `location`, which is the context manager of the caller, is set to the number
+    of the line, from 1. Errors in the caller's block then name the line. Only LF, CR LF and CR end a line. At the start
+    of a line, one of the characters in `skipped_marks` is ignored. Raises InputError for a line that is not UTF-8 or
+    not JSON, for a blank line unless `skips_blank` is true, and if the source cannot be read.
     """
     try:
         for number, line in enumerate(_split_lines(source), start=1):
@@ -160,14 +160,14 @@ def json_lines(
                 continue
             yield _parse_line(line, skipped_marks)
     except OSError as error:
-        location.place = {}  # the message shall not name the line that was read before the error
+        location.place = {}  # otherwise the message would name the line that was read before the error
         raise InputError(f"cannot be read: {reason_of(error)}") from None
 
 
 def _parse_line(line: bytes, skipped_marks: str) -> object:
     """Return the JSON value of a line. Raises InputError for a line that is blank, not UTF-8 or not JSON.
 
-    At the start of the line one of the characters `skipped_marks` is ignored.
+    At the start of the line, one of the characters in `skipped_marks` is ignored.
     """
     try:
         text = line.decode("utf-8")
@@ -183,9 +183,9 @@ def _parse_line(line: bytes, skipped_marks: str) -> object:
 
 
 def _split_lines(source: Source) -> Iterator[bytes]:
-    """Yield the lines of a source, which end with LF, CR LF or CR. A line end of LF is kept, since JSON ignores it.
+    """Yield the lines of a source, which end with LF, CR LF or CR.
 
-    Raises OSError if the source cannot be read.
+    Some lines keep their line end, which JSON ignores. Raises OSError if the source cannot be read.
     """
     for line_up_to_lf in source.binary:
         if b"\r" in line_up_to_lf:
@@ -225,7 +225,10 @@ def json_document(source: Source, decoder: json.JSONDecoder = _DECODER) -> objec
 
 
 def lines_in(text: str, decoder: json.JSONDecoder = _DECODER) -> list[Any] | None:
-    """Return the JSON value of each line of a text, without blank lines; None if one of the other lines is not JSON."""
+    """Return the JSON value of each line of a text. Blank lines are left out.
+
+    Return None if any other line is not JSON.
+    """
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     try:
         return [decoder.decode(line) for line in lines if line.strip()]
@@ -234,7 +237,7 @@ def lines_in(text: str, decoder: json.JSONDecoder = _DECODER) -> list[Any] | Non
 
 
 def _describe_decoding_error(error: ValueError | RecursionError) -> str:
-    """Return a message for an error in decoding: why a text is not UTF-8, or not JSON that can be used."""
+    """Return a message that says why a text is not UTF-8 or not usable JSON, given the error of decoding it."""
     if isinstance(error, UnicodeDecodeError):
         return f"not UTF-8: byte 0x{error.object[error.start]:02x}"
     if isinstance(error, json.JSONDecodeError):
@@ -248,14 +251,14 @@ def _describe_decoding_error(error: ValueError | RecursionError) -> str:
 
 
 def as_object(value: object, noun: str) -> Object:
-    """Return `value` if it is a JSON object. Raises InputError for anything else; `noun` names the value in it."""
+    """Return `value` if it is a JSON object. Raises InputError otherwise; `noun` names the value in the message."""
     if isinstance(value, dict):
         return value
     raise InputError(f"{noun} is {kind_of(value)} where an object is expected")
 
 
 def as_list(value: object, noun: str) -> list[object]:
-    """Return `value` if it is a list. Raises InputError for anything else; `noun` names the value in it."""
+    """Return `value` if it is a list. Raises InputError otherwise; `noun` names the value in the message."""
     if isinstance(value, list):
         return value
     raise InputError(f"{noun} is {kind_of(value)} where a list is expected")
@@ -278,12 +281,13 @@ def identifier(fields: Object, key: str) -> Hashable:
 
 
 def as_key(value: object) -> Hashable:
-    """Return a key for a JSON value; two values have the same key exactly if they are equal.
+    """Return a key for a JSON value, so that two values have the same key if and only if they are equal.
 
-    2 and 2.0 have the key `2`, the text "2" has the key `'2'`. The key is a text, or for a list or an object a tuple of
-    texts. A file could make dictionaries slow with many whole numbers that have the same hash; with texts it cannot.
+    2 and 2.0 have the key `2`, and the text "2" has the key `'2'`. The key of a list or an object is a tuple of texts.
+    The key of any other value is a text. Numbers are not used as keys, because a file could contain many whole numbers
+    with the same hash, which would make dictionaries slow.
     """
-    if type(value) is int:  # the most frequent type; bool, a kind of int, is dealt with below
+    if type(value) is int:  # the most frequent type; this excludes bool, a kind of int, which is handled below
         return str(value)
     if isinstance(value, str):
         return f"'{value}'"
@@ -297,10 +301,10 @@ def as_key(value: object) -> Hashable:
 
 
 def _nested_key(value: object) -> Hashable:
-    """Return the key of a list or an object: a flat tuple, however deeply the value is nested.
+    """Return the key of a list or an object, which is a flat tuple even if the value is deeply nested.
 
-    A list adds its length to the tuple, an object its sorted names, and any other value its key. `[1, "a"]` has the key
-    `("[2", "'a'", "1")`: the values in a list or object come last first.
+    A list adds its length to the tuple, an object adds its sorted names, and any other value adds its own key. The
+    values in a list or object follow in reverse order: `[1, "a"]` has the key `("[2", "'a'", "1")`.
     """
     key: list[Hashable] = []
     values_left: list[object] = [value]
@@ -321,7 +325,7 @@ def _nested_key(value: object) -> Hashable:
 def sentences_of(entry: Object) -> list[object]:
     """Return the list `sentences` of an entry or an evidence set.
 
-    Raises InputError if it is missing or no list, and if it has a list or an object in it.
+    Raises InputError if the key is missing, if its value is not a list, or if the list holds a list or an object.
     """
     sentences = as_list(member(entry, "sentences"), "'sentences'")
     for sentence in sentences:
@@ -347,14 +351,14 @@ def kind_of(value: object) -> str:
 
 
 def text_of(value: object) -> str:
-    """Return a JSON value as text: text as it is, everything else as JSON writes it."""
+    """Return a JSON value as text: a text is returned unchanged, and any other value is written as JSON."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def short_text(value: object) -> str:
     """Return a JSON value as messages show it, on one line of at most 200 characters.
 
-    A list or an object is named by its kind, "a list" or "an object".
+    For a list or an object, return "a list" or "an object".
     """
     if isinstance(value, (dict, list)):
         return kind_of(value)

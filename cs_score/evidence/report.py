@@ -1,4 +1,4 @@
-"""Writes results as tables for people, as JSON, and as a table of units for programs."""
+"""Writes results as reports for people, as JSON, and as tables for programs."""
 
 from __future__ import annotations
 
@@ -60,10 +60,10 @@ class ScoresOfRuns(Document, frozen=True, kw_only=True, tag="score"):
 def document_of(
     result: ScoredPredictions, intervals: ScoreIntervals | None = None, *, with_units: bool = False
 ) -> PredictionScores:
-    """Return the result of a run as a document, the object that JSON has for it.
+    """Return the result of a run as a document, which can be written as JSON.
 
-    With `intervals` it has the intervals of the measures, `with_units` the statistics of each unit, for comparisons
-    with later runs.
+    The document contains `intervals`, the confidence intervals of the measures, if they are given. If `with_units` is
+    true, it contains the statistics of each unit, which comparisons with later runs need.
     """
     origin = result.origin
     if intervals is not None:
@@ -89,54 +89,62 @@ def document_of(
 def result_object(
     result: ScoredPredictions, intervals: ScoreIntervals | None = None, *, with_units: bool = False
 ) -> dict[str, object]:
-    """Return the object that `--json` writes: the keys of the official evaluator, and the document in `signature`.
+    """Return the object that `--json` writes for a result.
 
-    The document has the `intervals` of the measures, if there are any, and `with_units` the statistics of each unit.
+    It has the keys that the official evaluator writes, and the document of the result under the key "signature". The
+    arguments are those of `document_of`.
     """
     document = document_of(result, intervals, with_units=with_units)
     return {**result.mode.official_scores(result.scores), "signature": document}
 
 
 def json_text(result: ScoredPredictions, intervals: ScoreIntervals | None = None, *, with_units: bool = False) -> str:
-    """Return the text that `--json` writes for a result, without the line feed at its end."""
-    return documents.json_text(result_object(result, intervals, with_units=with_units)).removesuffix("\n")
+    """Return the text that `--json` writes for a result, without the line feed at its end.
+
+    The arguments are those of `document_of`.
+    """
+    json_object = result_object(result, intervals, with_units=with_units)
+    return documents.json_text(json_object).removesuffix("\n")
 
 
 def json_of_several(
     results: Iterable[ScoredPredictions], intervals: Mapping[str, ScoreIntervals], *, with_units: bool = False
 ) -> str:
-    """Return the results of several runs as a JSON object with their documents under `runs`.
+    """Return the results of several runs as JSON text: an object that has their documents under the key `runs`.
 
-    `intervals` has the intervals of a run by its name.
+    `intervals` holds the confidence intervals of each run, by the name of the run. `with_units` is that of
+    `document_of`.
     """
-    runs = []
+    documents_of_runs = []
     for result in results:
-        runs.append(document_of(result, intervals.get(result.system), with_units=with_units))
-    whole = ScoresOfRuns(task=runs[0].task, runs=tuple(runs))
-    return documents.json_text(whole).removesuffix("\n")
+        document = document_of(result, intervals.get(result.system), with_units=with_units)
+        documents_of_runs.append(document)
+    scores_of_runs = ScoresOfRuns(task=documents_of_runs[0].task, runs=tuple(documents_of_runs))
+    return documents.json_text(scores_of_runs).removesuffix("\n")
 
 
 def score_lines(
     mode: Mode, scores: Mapping[str, float], statistics: Mapping[str, float], undefined: Collection[str] = ()
 ) -> list[str]:
-    """Return the lines of the report: the measures of each of its rows with four decimals, and their totals.
+    """Return the lines of the table of scores, one for each row of the report, below a line with the headings.
 
-    `statistics` are the totals by column. Rows of `undefined` measures are left out. Raises KeyError for any other
-    measure without a score.
+    Each line has the measures of its row with four decimals, and the totals that the row shows. `statistics` holds the
+    total of each column. Rows whose measures are all `undefined` are left out. Raises KeyError for any other measure
+    without a score.
     """
-    rows = [("", *mode.headings)]
+    rows_of_cells = [("", *mode.headings)]
     for row in mode.rows:
         is_undefined = set(row.measures) <= set(undefined)
         if is_undefined:
             continue
         cells = [f"{scores[measure]:.4f}" for measure in row.measures]
         cells += [str(int(statistics[column])) for column in row.totals]
-        rows.append((row.name, *cells))
-    return align_rows(rows)
+        rows_of_cells.append((row.name, *cells))
+    return align_rows(rows_of_cells)
 
 
 def table_text(result: ScoredPredictions) -> str:
-    """Return the report for people: the inputs, the headline measure, all measures, and the signature."""
+    """Return the report of a result: the inputs, the headline measure, all measures, and the signature."""
     mode = result.mode
     totals = result.table.sums()
     total_by_column = dict(zip(result.table.columns, totals))
@@ -162,10 +170,10 @@ def table_text(result: ScoredPredictions) -> str:
 
 
 def _lines_about_inputs(result: ScoredPredictions, first_line: str) -> list[str]:
-    """Return the lines about gold and about the predictions, with names of files and numbers of claims, facts ...
+    """Return the lines that say what gold and predictions contain: "gold  claims.jsonl  300 claims, 412 abstracts".
 
-    An example is "gold  claims.jsonl  300 claims, 412 abstracts". If one of these lines, or the first line of the
-    report, is too wide for a screen, each input has two lines.
+    If one of these lines, or `first_line`, the first line of the report, is too wide for a screen, each input has two
+    lines.
     """
     rows = []
     for role, name, contents in zip(("gold", "predictions"), result.names, result.contents):
@@ -184,7 +192,10 @@ def _lines_about_inputs(result: ScoredPredictions, first_line: str) -> list[str]
 
 
 def head_lines(head: Iterable[str]) -> list[str]:
-    """Return the sentences of a head in lines that fit a screen, after a blank line; no line without sentences."""
+    """Return a blank line and the sentences of a head, in lines that fit the width of a screen.
+
+    The list is empty if there is no sentence.
+    """
     lines = []
     for sentence in head:
         lines += wrap_lines(sentence)
@@ -192,7 +203,10 @@ def head_lines(head: Iterable[str]) -> list[str]:
 
 
 def _headline_lines(result: ScoredPredictions) -> list[str]:
-    """Return lines with the headline measure, its score and the reason for this choice; none without such a score."""
+    """Return lines with the headline measure, its score, and the reason why it is the headline measure.
+
+    The list is empty if the measure has no score, or if no reason is known.
+    """
     measure = result.origin.measure
     if measure not in result.scores or measure not in WHY:
         return []
@@ -200,7 +214,7 @@ def _headline_lines(result: ScoredPredictions) -> list[str]:
 
 
 def intervals_text(intervals: ScoreIntervals) -> str:
-    """Return a table of the measures with their intervals, and below it the sentences that explain the intervals."""
+    """Return a table of the measures with their confidence intervals, followed by sentences that explain them."""
     rows: list[tuple[str, ...]] = [("", "score", "low", "high")]
     for measure, interval in intervals.scores.items():
         numbers = (interval.point, interval.low, interval.high)
@@ -220,10 +234,10 @@ def _wrap_all(sentences: Iterable[str]) -> list[str]:
 
 
 def scores_table(scores: PredictionScores, *, for_programs: bool = True) -> Table:
-    """Return a table with a row for each measure of a document, with its score and, if there are intervals, its limits.
+    """Return a table with a row for each measure, which has its score and the limits of its confidence interval.
 
-    A table `for_programs` has the settings of the intervals as columns, too. If only answered units were scored, a
-    column says how many.
+    There are no limits if the document has no intervals. A table `for_programs` also has columns for the settings of
+    the intervals. If only answered units were scored, another column says how many.
     """
     keys = ["measure", "score"]
     rows: list[dict[str, object]] = [{"measure": name, "score": score} for name, score in scores.scores.items()]
@@ -248,8 +262,8 @@ def format_scores(
 ) -> str:
     """Return the scores in a format: text, tsv, markdown or latex.
 
-    `measures` are patterns that choose measures; without patterns all are chosen. Raises UsageError for a pattern that
-    matches no measure.
+    `measures` are patterns of measures to show; if there are none, all measures are shown. Raises UsageError for a
+    pattern that matches no measure.
     """
     if format_ == "text" and not measures:
         report = table_text(result)
@@ -257,7 +271,7 @@ def format_scores(
     scores = document_of(result, intervals)
     names = select_names(list(scores.scores), measures)
     if not measures:
-        names.sort(key=lambda name: name != scores.measure)  # the headline measure first, the others in their order
+        names.sort(key=lambda name: name != scores.measure)  # moves the headline measure to the front
     scores = replace(scores, scores={name: scores.scores[name] for name in names})
     table = scores_table(scores, for_programs=format_ == "tsv")
     if format_ == "tsv":
@@ -274,7 +288,7 @@ def format_scores(
 
 
 def _plain_text(head: Sequence[str], table: Table, explanation: Sequence[str], signature: str) -> str:
-    """Return a table as text, with lines above it, and below it the sentences about its intervals and the signature."""
+    """Return a table as text, below the lines of `head`, and above the sentences about intervals and the signature."""
     lines = []
     if head:
         lines += [*head, ""]
@@ -286,7 +300,7 @@ def _plain_text(head: Sequence[str], table: Table, explanation: Sequence[str], s
 
 
 def _markdown_text(head: Sequence[str], table: Table, explanation: Sequence[str]) -> str:
-    """Return a table in Markdown, with lines above it and a list of the sentences that explain its intervals below."""
+    """Return a table in Markdown, below the lines of `head`, and above a list of sentences about its intervals."""
     lines = []
     if head:
         lines += [*head, ""]
@@ -298,7 +312,7 @@ def _markdown_text(head: Sequence[str], table: Table, explanation: Sequence[str]
 
 
 def _latex_text(head: Sequence[str], table: Table, explanation: Sequence[str]) -> str:
-    """Return a table in LaTeX, with comments above it and the sentences that explain its intervals below."""
+    """Return a table in LaTeX, below the lines of `head` as comments, and above sentences about its intervals."""
     lines = [r"% \usepackage{booktabs}"]
     lines += [f"% {line}" for line in head]
     lines += latex(table)
@@ -309,10 +323,10 @@ def _latex_text(head: Sequence[str], table: Table, explanation: Sequence[str]) -
 
 
 def single_score(measure: str, score: float, intervals: ScoreIntervals | None) -> list[str]:
-    """Return a score with its limits in brackets, then the sentences that explain the limits.
+    """Return a score with its confidence limits, `0.4512 [0.4101, 0.4927]`, then sentences that explain the limits.
 
-    The first line is for standard output, such as `0.4512 [0.4101, 0.4927]`, the others are for standard error. Without
-    `intervals` there is only the score.
+    The first text is for standard output, the others are for standard error. If `intervals` is None, the only text is
+    the score.
     """
     score_text = f"{score:.4f}"
     if intervals is None:
@@ -327,8 +341,8 @@ def single_score(measure: str, score: float, intervals: ScoreIntervals | None) -
 def unit_blocks(result: ScoredPredictions) -> Iterator[bytes]:
     """Yield the table of units as tab-separated UTF-8 text: a header line, then a line for each unit, its id first.
 
-    Floating-point statistics read back as the same number. An id is written as in all tables, so that a spreadsheet
-    does not take it for a formula.
+    A floating-point statistic is written so that reading it gives the same number. An id is written so that a
+    spreadsheet does not take it for a formula.
     """
     yield _header(result.mode)
     for unit_id, row in zip(result.table.ids, result.table.rows):
@@ -350,9 +364,9 @@ def _header(mode: Mode) -> bytes:
 
 
 def align_rows(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Return rows of cells as lines in which columns are aligned; the first row is the heading.
+    """Return rows of cells as lines of text with aligned columns. The first row is the heading.
 
-    Columns of numbers are aligned on the right. Cells are made safe to print. A row may have fewer cells than others.
+    Columns of numbers are aligned on the right. Cells are made safe to print. Rows may have different lengths.
     """
     column_count = max([len(row) for row in rows], default=0)
     whole_rows = []

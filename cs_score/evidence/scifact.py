@@ -28,19 +28,19 @@ from cs_score.statistics.units import UnitTable
 GROUPS: Final = ("abstract_label_only", "abstract_rationalized", "sentence_selection", "sentence_label")
 
 SENTENCE_CAP: Final = 3
-"""The number of predicted sentences that count for an abstract, unless each of its gold sets is longer."""
+"""The number of leading sentences of a prediction that count for an abstract, unless all its gold sets are longer."""
 
 LABELS: Final = ("SUPPORT", "CONTRADICT")
 
 NOT_ENOUGH_INFO: Final = "NOT_ENOUGH_INFO"
-"""The third label, which the leaderboard refuses and the stage of labels takes."""
+"""A third label. The leaderboard refuses it, and the stage of labels accepts it."""
 
 STAGES: Final = {
     "retrieval": "documents retrieved",
     "rationale": "sentences selected",
     "label": "a label for each document",
 }
-"""The stages of the pipeline with their predictions; each stage is a task of its own, called scifact-STAGE."""
+"""The stages of the pipeline and what they predict. Each stage is a task of its own, called scifact-STAGE."""
 
 _LEAVE_OUT: Final = "leave out abstracts without a verdict"
 _REMEDIES: Final = {
@@ -48,7 +48,7 @@ _REMEDIES: Final = {
     **dict.fromkeys(("CONTRADICT", "CONTRADICTS", "CONTRADICTED", "REFUTE", "REFUTES", "REFUTED"), "write CONTRADICT"),
     **dict.fromkeys(("NOT_ENOUGH_INFO", "NOT ENOUGH INFO", "NOTENOUGHINFO", "NEI", "NOINFO"), _LEAVE_OUT),
 }
-"""What to do about a label that is refused, by its spelling in capitals; other tasks spell the labels so."""
+"""The remedy for a label that is refused, by the label in capitals. Other tasks use these spellings."""
 
 
 class SciFactOptions(Record):
@@ -64,9 +64,9 @@ class SciFactOptions(Record):
 
 
 class LabelledSentences(NamedTuple):
-    """An evidence set of gold, or the prediction for an abstract: a label, and numbers of sentences of the abstract.
+    """An evidence set of gold, or the prediction for an abstract: a label and the numbers of sentences.
 
-    `sentences` are as the file lists them, repeated numbers included.
+    `sentences` holds the numbers as the file lists them, including repeated ones.
     """
 
     label: Any
@@ -78,10 +78,10 @@ class LabelledSentences(NamedTuple):
 
 
 class AbstractVerdict(NamedTuple):
-    """What is correct in the prediction for an abstract. Sentences are represented by their keys (`as_key`).
+    """The judgment of the prediction for an abstract. Sentences are represented by their keys (`as_key`).
 
-    `leading_count` is the number of leading predicted sentences that count for the abstract; `contained_set` is the
-    first gold set with all of its sentences among them, None if there is none. `correct_sentences` are the predicted
+    `leading_count` is the number of leading predicted sentences that count for the abstract. `contained_set` is the
+    first gold set all of whose sentences are among them, or None if there is no such set. `correct_sentences` are the
     sentences of all gold sets that are predicted completely.
     """
 
@@ -92,7 +92,7 @@ class AbstractVerdict(NamedTuple):
 
     @property
     def is_rationalized(self) -> bool:
-        """Whether the label is right and a gold set is complete among the leading sentences."""
+        """True if the label is right and the leading predicted sentences contain a whole gold set."""
         return self.is_label_right and self.contained_set is not None
 
 
@@ -143,11 +143,11 @@ class SciFact(AbstractsMode):
     # ---- Files
 
     def gold(self, source: Source) -> list[Claim] | reading.ConvertedContent:
-        """Return the claims of a gold file. Raises InputError for a line that is no claim with evidence sets."""
+        """Return the claims of a gold file. Raises InputError for a line that is not a claim with evidence sets."""
         return _read_claims(source, _read_gold_sets)
 
     def predictions(self, source: Source) -> list[Claim] | reading.ConvertedContent:
-        """Return the claims of a predictions file. Raises InputError for a line that is no prediction."""
+        """Return the claims of a predictions file. Raises InputError for a line that is not a prediction."""
         return _read_claims(source, _read_predicted_entry)
 
     def pair_units(
@@ -155,9 +155,9 @@ class SciFact(AbstractsMode):
     ) -> tuple[Iterable[Pair], Iterable[str]]:
         """Return each claim of gold with its prediction, and the notices for the user.
 
-        Each line of gold is paired with the same line of the predictions. With the option `any_order` claims are
-        matched by id; if an id is repeated, its first claim is paired with its first prediction, and so on. Raises
-        InputError if the files have different claims.
+        Each line of gold is paired with the same line of the predictions. With the option `any_order`, claims are
+        matched by id. If an id is repeated, its first claim is paired with its first prediction, its second claim with
+        its second prediction, and so on. Raises InputError if the files have different claims.
         """
         notices: list[str] = []
         claims: list[Claim] = gold.content
@@ -174,7 +174,7 @@ class SciFact(AbstractsMode):
     def mismatches(
         self, gold: InputContent, predictions: InputContent, units: Sequence[Unit], table: UnitTable
     ) -> Iterator[str]:
-        """Yield notices about labels, ids of abstracts and sentence numbers that are written otherwise than in gold."""
+        """Yield notices about labels, ids of abstracts and sentence numbers that gold spells differently."""
         if units and not any(unit.gold.evidence for unit in units):
             yield f"{gold.name}: no claim has evidence, so that every measure is 0"
             return
@@ -213,8 +213,8 @@ class SciFact(AbstractsMode):
     def row(self, unit: Unit) -> Row:
         """Return the counts of a claim in the order of the columns: relevant, retrieved and correct items.
 
-        Sentences are relevant and retrieved as often as they are listed. Raises InputError, with the abstract, if a
-        predicted sentence lies in several gold sets.
+        A sentence counts as often as it is listed. Raises InputError, with the abstract, if a predicted sentence is in
+        several gold sets.
         """
         sets_by_abstract = unit.gold.evidence
         predicted = unit.prediction.evidence
@@ -288,46 +288,46 @@ class SciFact(AbstractsMode):
         return sets_by_abstract
 
     def gold_evidence(self, unit: Unit) -> Mapping[str, Any]:
-        """Return the evidence of gold for a claim by abstract, as it was read."""
+        """Return the evidence of gold for a claim by abstract, in the form in which the task reads it."""
         evidence: Mapping[str, Any] = unit.gold.evidence
         return evidence
 
     def predicted_evidence(self, unit: Unit) -> Mapping[str, Any]:
-        """Return the predicted evidence for a claim by abstract, as it was read."""
+        """Return the predicted evidence for a claim by abstract, in the form in which the task reads it."""
         evidence: Mapping[str, Any] = unit.prediction.evidence
         return evidence
 
     def predicted_entries(self, unit: Unit) -> dict[str, list[Entry]]:
-        """Return the predicted entries for a claim by abstract; each abstract has a list with its only entry."""
+        """Return the predicted entries for a claim by abstract. An abstract has a list with a single entry."""
         return {abstract: [entry.entry()] for abstract, entry in unit.prediction.evidence.items()}
 
     def entries_to_json(self, entries: Any) -> Any:
-        """Return the first of the entries of an abstract as a JSON object.
+        """Return the first entry of an abstract as a JSON object: `{"label": "SUPPORT", "sentences": [2, 5]}`.
 
-        The predictions file has one entry for each abstract, and no list of entries.
+        The predictions file has a single entry for each abstract, and not a list of entries.
         """
         only_entry = entries[0]
         return {**only_entry, "sentences": list(only_entry["sentences"])}
 
     def entry_for_each_set(self, sets: Sequence[Entry], entries: Sequence[Entry]) -> Sequence[Entry]:
-        """Return the only predicted entry of an abstract for each of its gold sets, in a list."""
+        """Return a list that has the only predicted entry of an abstract for each of its gold sets."""
         only_entry = entries[0]
         return [only_entry] * len(sets)
 
     def missing_to_json(self, gold_set: Entry, sentences: list[object]) -> object:
-        """Return the sentences of a gold set that are not predicted, which a fault shows as they are."""
+        """Return the sentences of a gold set that are not predicted, unchanged."""
         return sentences
 
     def order_abstracts(self, gold: Iterable[str], predicted: Iterable[str]) -> Iterable[str]:
-        """Return the abstracts of gold: first the predicted ones, in the order of the prediction, then the others."""
+        """Return the abstracts of gold, those that are predicted first, in the order of the prediction."""
         gold_abstracts = frozenset(gold)
         predicted_first = [abstract for abstract in predicted if abstract in gold_abstracts]
         return dict.fromkeys([*predicted_first, *gold])
 
     def parts(self, unit: Unit, measure: str) -> Iterator[Part]:
-        """Yield each abstract of a claim, its gold sets, and its sentences in no gold set, with their judgments.
+        """Yield the judged parts of a claim: its abstracts, their gold sets, and their sentences in no gold set.
 
-        The abstracts of gold come first, then the predicted abstracts that gold does not have.
+        The abstracts of gold come first. The predicted abstracts that gold does not have follow.
         """
         predicted = unit.prediction.evidence
         for abstract, sets in unit.gold.evidence.items():
@@ -342,7 +342,10 @@ class SciFact(AbstractsMode):
 
 
 def _extra_sentence_parts(abstract: str, sets: Sequence[LabelledSentences], entry: LabelledSentences) -> Iterator[Part]:
-    """Yield each predicted sentence of an abstract that is in none of its gold sets `sets`, judged as wrong."""
+    """Yield each predicted sentence of an abstract that is in none of its gold sets. It is judged as wrong.
+
+    `sets` are the gold sets of the abstract, and `entry` is the prediction for it.
+    """
     gold_sets = [gold_set.entry() for gold_set in sets]
     for sentence in extra_sentences([entry.entry()], gold_sets):
         value = {"abstract": abstract, "sentence": sentence}
@@ -350,12 +353,15 @@ def _extra_sentence_parts(abstract: str, sets: Sequence[LabelledSentences], entr
 
 
 def _count_sentences(sets: Iterable[LabelledSentences]) -> int:
-    """Return the number of sentences of evidence sets, each counted as often as the sets list it."""
+    """Return the number of sentences in evidence sets. A sentence counts as often as the sets list it."""
     return sum([len(gold_set.sentences) for gold_set in sets])
 
 
 def _abstract_part(abstract: str, sets: Sequence[LabelledSentences], entry: LabelledSentences | None) -> Part:
-    """Return an abstract of gold with the judgment of its prediction `entry`, which is None if there is none."""
+    """Return an abstract of gold with the judgment of its prediction.
+
+    `sets` are its gold sets. `entry` is its prediction, or None if the abstract is not predicted.
+    """
     if entry is None:
         return Part(noun="abstract", value=abstract, is_right=False, judgment=None)
     verdict = judge_abstract(sets, entry)
@@ -371,7 +377,7 @@ def _abstract_part(abstract: str, sets: Sequence[LabelledSentences], entry: Labe
 def _set_parts(abstract: str, sets: Sequence[LabelledSentences], entry: LabelledSentences | None) -> Iterator[Part]:
     """Yield each gold set of an abstract with its judgment: it is right if all of its sentences are predicted.
 
-    `entry` is the prediction for the abstract, None if there is none.
+    `entry` is the prediction for the abstract, or None if the abstract is not predicted.
     """
     predicted_keys: frozenset[Hashable] = frozenset()
     if entry is not None:
@@ -390,7 +396,7 @@ def _set_parts(abstract: str, sets: Sequence[LabelledSentences], entry: Labelled
 
 
 def _gold_labels(units: Iterable[Unit]) -> set[str]:
-    """Return the labels that the abstracts of some claims have in gold; labels that are no text are left out."""
+    """Return the labels that the abstracts of some claims have in gold. Labels that are not texts are left out."""
     labels: set[str] = set()
     for unit in units:
         for sets in unit.gold.evidence.values():
@@ -415,7 +421,8 @@ def _sentences_of_entry(entry: LabelledSentences) -> tuple[object, ...]:
 def _read_claims(source: Source, read_evidence: Callable[[object], Any]) -> list[Claim] | reading.ConvertedContent:
     """Return the claims of a file, with a notice if some of them have null or an empty list as evidence.
 
-    `read_evidence` makes the evidence of an abstract from its JSON value. Raises InputError for a malformed line.
+    `read_evidence` is a function that returns the evidence for an abstract, given its JSON value. Raises InputError for
+    a malformed line.
     """
     claims = []
     claims_without_object = 0
@@ -435,7 +442,8 @@ def _read_claims(source: Source, read_evidence: Callable[[object], Any]) -> list
 def _parse_claim(fields: reading.Object, read_evidence: Callable[[object], Any]) -> Claim:
     """Return the claim in a line of gold or of the predictions.
 
-    `read_evidence` makes the evidence of an abstract from its JSON value. Raises InputError for a malformed line.
+    `read_evidence` is a function that returns the evidence for an abstract, given its JSON value. Raises InputError for
+    a malformed line.
     """
     claim_id = reading.identifier(fields, "id")
     value = reading.member(fields, "evidence")
@@ -449,14 +457,14 @@ def _parse_claim(fields: reading.Object, read_evidence: Callable[[object], Any])
 
 
 def is_empty_evidence(evidence: object) -> bool:
-    """Return whether a JSON value of evidence is null or an empty list, as some people write it for no evidence."""
+    """Return whether a JSON value is null or an empty list, which some files have where a claim has no evidence."""
     return evidence is None or evidence == []
 
 
 def read_labelled_sets(value: object, *, one_label: bool = False) -> tuple[LabelledSentences, ...]:
-    """Return the evidence sets of an abstract of gold, read from its JSON value, a list of objects.
+    """Return the evidence sets of gold for an abstract, given its JSON value, which is a list of objects.
 
-    Raises InputError for malformed sets, and, with `one_label`, for sets with different labels.
+    Raises InputError for malformed sets. If `one_label` is true, it also raises it for sets with different labels.
     """
     set_objects = []
     for set_value in reading.as_list(value, "the gold evidence"):
@@ -477,12 +485,12 @@ def read_labelled_sets(value: object, *, one_label: bool = False) -> tuple[Label
 
 
 def _read_gold_sets(value: object) -> tuple[LabelledSentences, ...]:
-    """Return the evidence sets of an abstract of gold. Raises InputError for malformed sets and different labels."""
+    """Return the evidence sets of gold for an abstract. Raises InputError for malformed sets and different labels."""
     return read_labelled_sets(value, one_label=True)
 
 
 def _read_predicted_entry(value: object) -> LabelledSentences:
-    """Return the prediction for an abstract, read from its JSON value.
+    """Return the prediction for an abstract, given its JSON value.
 
     Raises InputError for a malformed value, and for a label other than SUPPORT and CONTRADICT.
     """
@@ -506,7 +514,8 @@ def _read_predicted_entry(value: object) -> LabelledSentences:
 def claims_with_predictions(claims: Sequence[Any], predictions: Sequence[Any]) -> list[Any]:
     """Return the claims of gold that have a prediction with the same id.
 
-    If an id is repeated, as many of its claims are returned, from the first on, as there are predictions with this id.
+    If an id is repeated and has fewer predictions than claims, only its first claims are returned, one for each of the
+    predictions.
     """
     predictions_left = Counter([as_key(predicted.id) for predicted in predictions])
     claims_with_prediction = []
@@ -534,49 +543,55 @@ def _sort_like_gold(predictions: Iterable[Claim], claims: Iterable[Claim]) -> li
 
 
 class _IdMismatch(NamedTuple):
-    """The difference between the claim ids of gold and the claim ids of the predictions, for an error message.
+    """The difference between the claim ids of gold and those of the predictions, for an error message.
 
-    `missing` counts the predictions that an id of gold lacks, `unknown` the predictions that are too many for an id;
-    both by the key of the id (`as_key`).
+    `missing_predictions` counts the claims of gold that have no prediction, and `extra_predictions` counts the
+    predictions that have no claim in gold. Both count by the key of the id (`as_key`).
     """
 
     gold_ids: list[Hashable]
     predicted_ids: list[Hashable]
-    missing: Counter[Hashable]
-    unknown: Counter[Hashable]
+    missing_predictions: Counter[Hashable]
+    extra_predictions: Counter[Hashable]
 
     @property
     def is_other_order(self) -> bool:
-        """Whether both files have the same claims, in another order."""
-        return not self.missing and not self.unknown
+        """True if both files have the same claims in different orders."""
+        return not self.missing_predictions and not self.extra_predictions
 
     @property
-    def first_missing(self) -> Hashable:
-        """The id of the first claim of gold without a prediction."""
-        return next(claim for claim in self.gold_ids if as_key(claim) in self.missing)
+    def first_id_without_prediction(self) -> Hashable:
+        """The id of the first claim of gold that has no prediction."""
+        return next(claim_id for claim_id in self.gold_ids if as_key(claim_id) in self.missing_predictions)
 
-    def missing_text(self) -> str:
-        """Return how many claims lack a prediction, such as `2 of 300 claims have none`."""
-        return f"{self.missing.total():,} of {number_with_noun(len(self.gold_ids), 'claim')} have none"
+    def missing_predictions_text(self) -> str:
+        """Return how many claims have no prediction, in words: `2 of 300 claims have none`."""
+        return f"{self.missing_predictions.total():,} of {number_with_noun(len(self.gold_ids), 'claim')} have none"
 
-    def first_unknown_position(self) -> int:
-        """Return the position of the first prediction without a claim in gold; the number of predictions if none is."""
-        for position, claim in enumerate(self.predicted_ids):
-            if as_key(claim) in self.unknown:
+    def first_extra_position(self) -> int:
+        """Return the position of the first prediction without a claim in gold.
+
+        Return the number of predictions if each of them has a claim.
+        """
+        for position, claim_id in enumerate(self.predicted_ids):
+            if as_key(claim_id) in self.extra_predictions:
                 return position
         return len(self.predicted_ids)
 
     def first_different_position(self) -> int:
-        """Return the first position where gold and predictions have different ids, or the end of the shorter file."""
+        """Return the first position at which gold and predictions have different ids.
+
+        If there is none, it is the number of claims of the shorter file.
+        """
         for position, (gold_id, predicted_id) in enumerate(zip(self.gold_ids, self.predicted_ids)):
             if gold_id != predicted_id:
                 return position
         return min(len(self.gold_ids), len(self.predicted_ids))
 
     def problem_at(self, position: int, gold_name: str) -> str:
-        """Return the problem of the prediction at the first different position; `gold_name` is the name of gold.
+        """Return in words what is wrong with the prediction at the first position with different ids.
 
-        The text is empty if the position is after the last prediction.
+        `gold_name` is the name of the gold file. The text is empty if the position is after the last prediction.
         """
         if position == len(self.predicted_ids):
             return ""
@@ -585,8 +600,8 @@ class _IdMismatch(NamedTuple):
         predicted_id = quoted(self.predicted_ids[position])
         gold_id = quoted(self.gold_ids[position])
         problem = f"id {predicted_id} where {gold_name} has {gold_id}"
-        if self.missing and not self.unknown:
-            problem += f" ({self.missing_text()})"
+        if self.missing_predictions and not self.extra_predictions:
+            problem += f" ({self.missing_predictions_text()})"
         return problem
 
     def remedy(self) -> str | None:
@@ -597,16 +612,17 @@ class _IdMismatch(NamedTuple):
         predicted_texts = Counter([str(claim_id) for claim_id in self.predicted_ids])
         if gold_texts == predicted_texts:
             return "ids are text in one file and numbers in the other"
-        if self.missing and not self.unknown:
-            line = json.dumps({"id": self.first_missing, "evidence": {}}, ensure_ascii=False)
+        if self.missing_predictions and not self.extra_predictions:
+            line = json.dumps({"id": self.first_id_without_prediction, "evidence": {}}, ensure_ascii=False)
             return f"write {line} for a claim without evidence, or score the others with --answered-only"
         return None
 
 
 def _check_claims(gold: InputContent, predictions: InputContent, *, any_order: bool) -> None:
-    """Raise InputError unless gold and predictions have the same claims, in the same order unless `any_order`.
+    """Raise InputError unless gold and predictions have the same claims.
 
-    If an id is repeated, it must occur equally often in both. The error names the first wrong line of the predictions.
+    Unless `any_order` is true, the claims must also be in the same order. A repeated id must occur equally often in
+    both files. The error names the first wrong line of the predictions.
     """
     gold_ids = [claim.id for claim in gold.content]
     predicted_ids = [claim.id for claim in predictions.content]
@@ -617,20 +633,21 @@ def _check_claims(gold: InputContent, predictions: InputContent, *, any_order: b
     mismatch = _IdMismatch(
         gold_ids=gold_ids,
         predicted_ids=predicted_ids,
-        missing=gold_counts - predicted_counts,
-        unknown=predicted_counts - gold_counts,
+        missing_predictions=gold_counts - predicted_counts,
+        extra_predictions=predicted_counts - gold_counts,
     )
     if any_order and mismatch.is_other_order:
         return
     if any_order:
-        position = mismatch.first_unknown_position()
+        position = mismatch.first_extra_position()
         problem = f"{gold.name} has no such claim (or fewer of them)"
     else:
         position = mismatch.first_different_position()
         problem = mismatch.problem_at(position, gold.name)
     is_after_last_prediction = position == len(predicted_ids)
     if is_after_last_prediction:
-        problem = f"no prediction for claim {quoted(mismatch.first_missing)} of {gold.name} ({mismatch.missing_text()})"
+        claim_id = quoted(mismatch.first_id_without_prediction)
+        problem = f"no prediction for claim {claim_id} of {gold.name} ({mismatch.missing_predictions_text()})"
         raise InputError(problem, file=predictions.name, remedy=mismatch.remedy())
     place = f"line {position + 1}, claim {short_text(predicted_ids[position])}"
     raise InputError(problem, file=predictions.name, place=place, remedy=mismatch.remedy())
@@ -640,13 +657,15 @@ def _check_claims(gold: InputContent, predictions: InputContent, *, any_order: b
 
 
 def judge_abstract(sets: Sequence[LabelledSentences] | None, predicted: LabelledSentences) -> AbstractVerdict:
-    """Return the verdict on the prediction for an abstract; `sets` are its gold sets, None if it is not relevant.
+    """Return the verdict on the prediction for an abstract.
 
-    For the measures of abstracts only leading sentences count: a gold set must be complete among the first three
-    predicted sentences, or among the first n if the shortest gold set has n > 3 sentences. For the measures of
-    sentences all predicted sentences count: a sentence is correct if its gold set is complete among them.
+    `sets` are the gold sets of the abstract, or None if the abstract is not relevant.
 
-    Raises InputError if a predicted sentence lies in several gold sets.
+    For the measures of abstracts, only leading sentences count: all sentences of a gold set must be among the first
+    three predicted sentences, or among the first n if the shortest gold set has n > 3 sentences. For the measures of
+    sentences, all predicted sentences count: a sentence is correct if its whole gold set is predicted.
+
+    Raises InputError if a predicted sentence is in several gold sets.
     """
     if sets is None:
         return AbstractVerdict(
@@ -670,10 +689,10 @@ def judge_abstract(sets: Sequence[LabelledSentences] | None, predicted: Labelled
 def _find_correct_sentences(
     keys_of_sets: Iterable[frozenset[Hashable]], predicted_keys: frozenset[Hashable]
 ) -> frozenset[Hashable]:
-    """Return the sentences of all gold sets that are predicted completely.
+    """Return the keys of the sentences of all gold sets that are predicted completely.
 
-    `keys_of_sets` has the sentences of each gold set of an abstract, `predicted_keys` the predicted sentences, both by
-    their keys (`as_key`). Raises InputError if a predicted sentence lies in several gold sets.
+    `keys_of_sets` holds the keys (`as_key`) of the sentences of each gold set of an abstract, and `predicted_keys` the
+    keys of the predicted sentences. Raises InputError if a predicted sentence is in several gold sets.
     """
     predicted_keys_of_earlier_sets: set[Hashable] = set()
     correct_keys: set[Hashable] = set()
@@ -694,7 +713,7 @@ def _find_correct_sentences(
 
 
 def _show_gold_sets(sets: Sequence[LabelledSentences]) -> str:
-    """Return the label of an abstract's gold sets and the sentences of each set, such as `SUPPORT  {0, 1} {11}`."""
+    """Return the label of the gold sets of an abstract and the sentences of each set: `SUPPORT  {0, 1} {11}`."""
     shown_sets = [set_text(sentence_keys(gold_set.sentences)) for gold_set in sets]
     return f"{short_text(sets[0].label)}  {' '.join(shown_sets)}"
 
@@ -702,7 +721,10 @@ def _show_gold_sets(sets: Sequence[LabelledSentences]) -> str:
 def _explain_abstract(
     abstract: str, sets: Sequence[LabelledSentences] | None, predicted: LabelledSentences
 ) -> Iterator[str]:
-    """Yield the lines that explain the prediction for an abstract; `sets` is None if the abstract is not relevant."""
+    """Yield the lines that explain how the prediction for an abstract was judged.
+
+    `sets` are the gold sets of the abstract, or None if the abstract is not relevant.
+    """
     shown_sentences = ", ".join([quoted(sentence) for sentence in predicted.sentences])
     if sets is None:
         yield f"abstract {short_text(abstract)}: not relevant"
@@ -727,7 +749,7 @@ def _explain_abstract(
 def _explain_sentences(
     predicted: LabelledSentences, sets: Sequence[LabelledSentences], verdict: AbstractVerdict
 ) -> Iterator[str]:
-    """Yield a line for each predicted sentence of a relevant abstract: that it is correct, or why it is wrong."""
+    """Yield a line for each predicted sentence of a relevant abstract, which says that it is correct or why not."""
     missing_by_sentence = _missing_by_sentence(sets, sentence_keys(predicted.sentences))
     explained_keys: set[Hashable] = set()
     for sentence in predicted.sentences:
@@ -745,10 +767,10 @@ def _explain_sentences(
 
 
 def _missing_by_sentence(sets: Iterable[LabelledSentences], predicted_keys: frozenset[Hashable]) -> dict[Hashable, str]:
-    """Return for each sentence of the gold sets the missing sentences of its first set, in words.
+    """Return for each sentence of the gold sets which other sentences of its first set are not predicted.
 
-    The keys are those of the sentences (`as_key`), the values are texts such as `{3, 4}`. `predicted_keys` are the keys
-    of the predicted sentences of the abstract.
+    The dictionary has texts such as "{3, 4}" by the keys (`as_key`) of the sentences. `predicted_keys` are the keys of
+    the predicted sentences of the abstract.
     """
     missing_by_sentence: dict[Hashable, str] = {}
     for gold_set in sets:

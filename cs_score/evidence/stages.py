@@ -1,7 +1,7 @@
-"""Scoring of the three stages of SciFact's pipeline: documents retrieved, sentences selected, labels predicted.
+"""Scoring for the three stages of SciFact's pipeline: documents retrieved, sentences selected, labels predicted.
 
-The numbers are those of the public evaluators of the stages. Predictions are the file of a stage, or a file of the
-leaderboard's form, from which the prediction of the stage is taken.
+The numbers are those of the public evaluators of the stages. Predictions are in the form of the stage or in the form of
+the leaderboard, which contains the predictions of all stages.
 """
 
 from __future__ import annotations
@@ -48,7 +48,8 @@ class GoldClaim(NamedTuple):
 class Prediction(NamedTuple):
     """The prediction of a stage for a claim.
 
-    `content` is a list of document numbers (retrieval), or the sentences or the label of each document.
+    `content` is a list of document numbers for the stage of retrieval, `{"11": [2, 5]}` for the stage of rationales,
+    and `{"11": "SUPPORT"}` for the stage of labels.
     """
 
     id: Hashable
@@ -58,8 +59,8 @@ class Prediction(NamedTuple):
 class Stage(Mode):
     """A stage of the pipeline, which is a task of its own.
 
-    `key` is the key of the predictions in a line of the stage's file. Claims are matched by position, as the stage's
-    evaluator does, or by id if the stage `matches_by_id`.
+    `key` is the key of the predictions in a line of the stage's file. Claims of gold and predictions are matched by
+    position, as in the stage's evaluator, or by id if `matches_by_id` is true.
     """
 
     key: ClassVar[str]
@@ -71,16 +72,16 @@ class Stage(Mode):
     files = "Gold is a file of claims; predictions are the file of the stage or one of the leaderboard's form."
 
     def is_gold(self, first: object) -> bool | None:
-        """Return whether the first line of a file is one of gold, since only gold has the text of a claim.
+        """Return whether the first line of a file has the text of a claim, which only gold has.
 
-        Return None if the line is no object.
+        Return None if the line is not an object.
         """
         if not isinstance(first, dict):
             return None
         return "claim" in first
 
     def gold(self, source: Source) -> list[GoldClaim]:
-        """Return the claims of a gold file. Raises InputError for a line that is no claim with evidence sets."""
+        """Return the claims of a gold file. Raises InputError for a line that is not a claim with evidence sets."""
         claims = []
         with reading.ErrorLocation() as location:
             for value in reading.json_lines(source, location):
@@ -91,24 +92,30 @@ class Stage(Mode):
         return claims
 
     def read_gold_sets(self, value: object) -> tuple[LabelledSentences, ...]:
-        """Return the evidence sets that a JSON value of gold lists for a document. Raises InputError."""
+        """Return the evidence sets of gold for a document, given its JSON value.
+
+        Raises InputError for malformed sets.
+        """
         return read_labelled_sets(value)
 
     def predictions(self, source: Source) -> list[Prediction]:
-        """Return the predictions of a file of the stage's form or the leaderboard's. Raises InputError."""
+        """Return the predictions of a file in the form of the stage or of the leaderboard.
+
+        Raises InputError for a malformed line.
+        """
         claims = []
         with reading.ErrorLocation() as location:
             for value in reading.json_lines(source, location):
                 fields = reading.as_object(value, "the line")
-                # Without either key the place has an empty list, which messages leave out.
+                # If both keys are missing, the claim is an empty list, which messages leave out.
                 location.place["claim"] = fields.get("claim_id", fields.get("id", []))
                 claims.append(self.prediction_from_json(fields))
         return claims
 
     def prediction_from_json(self, prediction: Any) -> Prediction:
-        """Return the prediction in a line of the stage's form or the leaderboard's.
+        """Return the prediction in a line, which has the form of the stage or of the leaderboard.
 
-        Only the leaderboard's lines have their id under `id`. Raises InputError for a malformed line.
+        Only lines of the leaderboard have their id under `id`. Raises InputError for a malformed line.
         """
         is_of_leaderboard = "id" in prediction and "claim_id" not in prediction
         if is_of_leaderboard:
@@ -119,30 +126,39 @@ class Stage(Mode):
         return Prediction(claim_id, self.read_stage_value(value))
 
     def prediction_to_json(self, prediction: Prediction | None) -> Any:
-        """Return the prediction for a claim as the JSON object of a line of the stage's file; None stays None."""
+        """Return the prediction for a claim as a line of the stage's file: `{"claim_id": 1, "doc_ids": [11]}`.
+
+        Return None if there is no prediction.
+        """
         if prediction is None:
             return None
         return {"claim_id": prediction.id, self.key: self.content_to_json(prediction)}
 
     def content_to_json(self, prediction: Prediction) -> Any:
-        """Return the JSON value of a prediction under the key of the stage."""
+        """Return the JSON value that a prediction has under the key of the stage, such as [11] under "doc_ids"."""
         return prediction.content
 
     @abstractmethod
     def read_stage_value(self, value: object) -> Any:
-        """Return the content of a prediction, read from the value under the key of the stage. Raises InputError."""
+        """Return the content of a prediction, given the JSON value under the key of the stage.
+
+        Raises InputError for a malformed value.
+        """
 
     @abstractmethod
     def read_leaderboard_line(self, fields: reading.Object) -> Any:
-        """Return the content of a prediction, read from a line of the leaderboard's form. Raises InputError."""
+        """Return the content of a prediction, given a line in the form of the leaderboard.
+
+        Raises InputError for a malformed line.
+        """
 
     def pair_units(
         self, gold: InputContent, predictions: InputContent, options: SciFactOptions
     ) -> tuple[Iterable[Pair], Iterable[str]]:
         """Return each claim of gold with its prediction, and the notices for the user.
 
-        Raises InputError if the files have different claims. If claims are matched by position, the order must be the
-        same, too.
+        Raises InputError if the files have different claims, or if claims are matched by position and the files have
+        them in different orders.
         """
         notices: list[str] = []
         claims = gold.content
@@ -169,9 +185,10 @@ class Stage(Mode):
 
 
 def _evidence_of(fields: reading.Object) -> reading.Object:
-    """Return the JSON value of each document in the evidence of a line; none if the evidence is null or [].
+    """Return the evidence of a line: the JSON value of each document, such as `{"11": [2, 5]}`.
 
-    Raises InputError if there is no evidence, and if it is neither an object nor null nor [].
+    It is empty if the line has null or [] as evidence. Raises InputError if the line has no evidence, or if its
+    evidence is any other value that is not an object.
     """
     value = reading.member(fields, "evidence")
     if is_empty_evidence(value):
@@ -180,9 +197,10 @@ def _evidence_of(fields: reading.Object) -> reading.Object:
 
 
 def _read_evidence(fields: reading.Object, read_document: Callable[[object], Any]) -> dict[str, Any]:
-    """Return the evidence of a line by document. Raises InputError, with the document.
+    """Return the evidence of a line by document.
 
-    `read_document` makes the evidence of a document from its JSON value.
+    `read_document` is a function that returns the evidence for a document, given its JSON value. Raises InputError,
+    with the document, for malformed evidence.
     """
     evidence_by_document = {}
     with reading.ErrorLocation() as location:
@@ -201,7 +219,10 @@ def _read_entry(value: object) -> reading.Object:
 
 
 def _match_by_position(gold: InputContent, predictions: InputContent) -> list[Prediction]:
-    """Return the predictions. Raises InputError unless they have the claims of gold in the same order."""
+    """Return the predictions in their order, which must be the order of the claims in gold.
+
+    Raises InputError unless both files have the same claims in the same order.
+    """
     for line, (claim, predicted) in enumerate(zip(gold.content, predictions.content), start=1):
         if claim.id != predicted.id:
             raise InputError(
@@ -217,8 +238,8 @@ def _match_by_position(gold: InputContent, predictions: InputContent) -> list[Pr
 def _match_by_id(gold: InputContent, predictions: InputContent) -> list[Prediction]:
     """Return the predictions in the order of the claims of gold, matched by id.
 
-    Raises InputError if an id is repeated in one of the files, if gold does not have the id of a prediction, and if a
-    claim of gold has no prediction.
+    Raises InputError if an id is repeated in one of the files, if a prediction has an id that gold does not have, or if
+    a claim of gold has no prediction.
     """
     gold_positions = _positions_by_id_key(gold)
     predicted_positions = _positions_by_id_key(predictions)
@@ -258,7 +279,8 @@ def _check_claim_counts(gold: InputContent, predictions: InputContent) -> None:
 class Retrieval(Stage):
     """The stage that retrieves documents for each claim.
 
-    `hit_one` is the share of claims with at least one document of gold retrieved, `hit_all` that with all of them.
+    `hit_one` is the share of claims for which at least one document of gold is retrieved. `hit_all` is the share of
+    claims for which all documents of gold are retrieved.
     """
 
     name = "scifact-retrieval"
@@ -279,14 +301,17 @@ class Retrieval(Stage):
         return documents
 
     def read_leaderboard_line(self, fields: reading.Object) -> list[int]:
-        """Return the numbers of the documents with evidence. Raises InputError for an id that is no whole number."""
+        """Return the numbers of the documents that have evidence in a line of the leaderboard.
+
+        Raises InputError for an id that is not a whole number.
+        """
         return [_document_number(document) for document in _evidence_of(fields)]
 
     def row(self, unit: Unit) -> Row:
-        """Return three numbers for a claim: 1, whether one of gold's documents is retrieved, and whether all are.
+        """Return a claim's numbers for the columns `claims`, `hit_one` and `hit_all`, such as (1, 1, 0).
 
-        The last two are 1 for yes and 0 for no. A claim without documents in gold has 1 for both. Raises InputError for
-        a document of gold that is no number.
+        The second is 1 if at least one document of gold is retrieved, the third is 1 if all are. Both are 1 for a claim
+        without documents in gold. Raises InputError if the id of a document in gold is not a whole number.
         """
         gold_numbers = self._gold_numbers(unit)
         hit_count = len(gold_numbers & set(unit.prediction.content))
@@ -295,12 +320,15 @@ class Retrieval(Stage):
         return 1, int(hits_one), int(hits_all)
 
     def _gold_numbers(self, unit: Unit) -> set[int]:
-        """Return the numbers of gold's documents for a claim. Raises InputError for an id that is no whole number."""
+        """Return the numbers of the documents of gold for a claim.
+
+        Raises InputError for an id that is not a whole number.
+        """
         with self.error_location(unit):
             return {_document_number(document) for document in unit.gold.evidence}
 
     def explain_unit(self, unit: Unit, row: Row) -> Iterator[str]:
-        """Yield the lines that explain a claim: gold's documents, the retrieved ones, and whether they are hits."""
+        """Yield the lines that explain a claim: documents of gold, retrieved documents, and whether it is a hit."""
         gold_numbers = self._gold_numbers(unit)
         _, hits_one, hits_all = row
         reason = "" if gold_numbers else ": gold has no document"
@@ -359,17 +387,23 @@ class Rationale(Stage):
         return precision_recall_f1(correct, retrieved, relevant, divide)
 
     def read_stage_value(self, value: object) -> dict[str, list[object]]:
-        """Return the sentences of each document in the stage's form. Raises InputError."""
+        """Return the predicted sentences of each document, given the JSON value under `evidence`.
+
+        Raises InputError for a malformed value.
+        """
         return _read_evidence({"evidence": value}, _read_sentences)
 
     def read_leaderboard_line(self, fields: reading.Object) -> dict[str, list[object]]:
-        """Return the sentences of each document in a line of the leaderboard's form. Raises InputError."""
+        """Return the predicted sentences of each document, given a line in the form of the leaderboard.
+
+        Raises InputError for a malformed line.
+        """
         return _read_evidence(fields, _read_sentences_of_entry)
 
     def row(self, unit: Unit) -> Row:
         """Return the numbers of relevant, retrieved and correct sentences of a claim.
 
-        A sentence that is listed several times counts as often.
+        A sentence counts as often as it is listed.
         """
         sets_by_document = unit.gold.evidence
         correct_count = 0
@@ -395,7 +429,7 @@ class Rationale(Stage):
             yield from _explain_sentences(sets_by_document.get(document, ()), predicted.get(document))
 
     def parts(self, unit: Unit, measure: str) -> Iterator[Part]:
-        """Yield each gold set of a claim, then each predicted sentence that is in none of them, with its judgment."""
+        """Yield the judged parts of a claim: each gold set, then each predicted sentence that is in no gold set."""
         sets_by_document = unit.gold.evidence
         predicted = unit.prediction.content
         for document, sets in sets_by_document.items():
@@ -410,7 +444,11 @@ class Rationale(Stage):
                 yield Part(noun="sentence", value=value, is_right=False, judgment="in no gold set", faults=(fault,))
 
     def correct_faults(self, unit: Unit, faults: Iterable[Fault]) -> Any:
-        """Return the prediction for a claim, with these faults of it corrected, as a JSON object."""
+        """Return the prediction for a claim, with these faults of it corrected, as a JSON object.
+
+        An extra sentence of a document is removed. The missing sentences of a gold set are added to it, unless another
+        correction has already added them.
+        """
         evidence = {document: list(sentences) for document, sentences in unit.prediction.content.items()}
         for fault in faults:
             document = str(fault.part)
@@ -418,28 +456,35 @@ class Rationale(Stage):
             if fault.kind == EXTRA_SENTENCE:
                 extra_key = as_key(fault.predicted)
                 evidence[document] = [sentence for sentence in sentences if as_key(sentence) != extra_key]
-            else:  # `fault.gold` has the sentences of a gold set that are missed
+            else:
                 predicted_keys = sentence_keys(sentences)
-                missed_sentences = [sentence for sentence in fault.gold if as_key(sentence) not in predicted_keys]
-                evidence[document] = sentences + missed_sentences
+                for missing_sentence in fault.gold:
+                    if as_key(missing_sentence) not in predicted_keys:
+                        sentences.append(missing_sentence)
         return self.prediction_to_json(Prediction(unit.prediction.id, evidence))
 
 
 def _read_sentences(value: object) -> list[object]:
-    """Return the sentence numbers of a document in the stage's form. Raises InputError unless they are a list."""
+    """Return the sentence numbers of a document, given its JSON value in the form of the stage.
+
+    Raises InputError unless the value is a list.
+    """
     return reading.sentences_of({"sentences": value})
 
 
 def _read_sentences_of_entry(value: object) -> list[object]:
-    """Return the sentence numbers of a document in the leaderboard's form. Raises InputError for a malformed entry."""
+    """Return the sentence numbers of a document, given its entry in the form of the leaderboard.
+
+    Raises InputError for a malformed entry.
+    """
     return reading.sentences_of(_read_entry(value))
 
 
 def _are_correct(sets: Sequence[LabelledSentences], sentences: Sequence[object]) -> list[bool]:
-    """Return for each predicted sentence of a document whether it is correct.
+    """Return for each predicted sentence of a document whether it is correct: [True, False].
 
-    A sentence is correct if all sentences of the first gold set with this sentence are predicted. A sentence in no gold
-    set is wrong. `sets` are the gold sets of the document.
+    A sentence is correct if all sentences of the first gold set that contains it are predicted. A sentence that is in
+    no gold set is wrong. `sets` are the gold sets of the document.
     """
     predicted_keys = sentence_keys(sentences)
     is_complete_by_key: dict[Hashable, bool] = {}
@@ -452,7 +497,7 @@ def _are_correct(sets: Sequence[LabelledSentences], sentences: Sequence[object])
 
 
 def _extra_sentences(sets: Iterable[LabelledSentences], sentences: Iterable[object]) -> list[object]:
-    """Return the predicted sentences of a document that are in no gold set, each once."""
+    """Return the distinct predicted sentences of a document that are in no gold set."""
     gold_keys: set[Hashable] = set()
     for gold_set in sets:
         gold_keys |= sentence_keys(gold_set.sentences)
@@ -465,7 +510,7 @@ def _extra_sentences(sets: Iterable[LabelledSentences], sentences: Iterable[obje
 
 
 def _explain_sentences(sets: Sequence[LabelledSentences], sentences: Sequence[object] | None) -> Iterator[str]:
-    """Yield the lines that show the gold sets of a document, and for each predicted sentence whether it is correct.
+    """Yield the lines that show the gold sets of a document and tell whether each predicted sentence is correct.
 
     `sentences` is None if the document is not predicted.
     """
@@ -487,18 +532,18 @@ def _set_part(document: str, number: int, gold_set: LabelledSentences, predicted
     that are predicted for the document.
     """
     sentence_by_key = {as_key(sentence): sentence for sentence in gold_set.sentences}
-    missing = [sentence for key, sentence in sentence_by_key.items() if key not in predicted_keys]
+    missing_sentences = [sentence for key, sentence in sentence_by_key.items() if key not in predicted_keys]
     value = {"document": document, "set": number, "sentences": list(gold_set.sentences)}
-    if not missing:
+    if not missing_sentences:
         return Part(noun="evidence set", value=value, is_right=True, judgment="complete")
-    predicted_count = len(sentence_by_key) - len(missing)
+    predicted_count = len(sentence_by_key) - len(missing_sentences)
     if predicted_count:
         judgment = f"{predicted_count:,} of {number_with_noun(len(sentence_by_key), 'sentence')}"
         kind = INCOMPLETE_RATIONALE
     else:
         judgment = None
         kind = MISSED_RATIONALE
-    fault = Fault(kind=kind, part=document, predicted=None, gold=missing)
+    fault = Fault(kind=kind, part=document, predicted=None, gold=missing_sentences)
     return Part(noun="evidence set", value=value, is_right=False, judgment=judgment, faults=(fault,))
 
 
@@ -514,15 +559,15 @@ class LabelsOfDocument(NamedTuple):
 
     @property
     def is_right(self) -> bool:
-        """Whether both labels are the same."""
+        """True if the predicted label is the label of gold."""
         return self.gold == self.predicted
 
 
 class Label(Stage):
-    """The stage that predicts a label for each document; in gold, documents without evidence are NOT_ENOUGH_INFO.
+    """The stage that predicts a label for each document. The label of a document without evidence is NOT_ENOUGH_INFO.
 
-    The columns are the cells of a confusion table, row by row: a row for each label of gold, and in it a cell for each
-    predicted label, which counts documents.
+    The columns are the cells of a confusion table, row by row. The table has a row for each label of gold, and in each
+    row a cell for each predicted label. A cell counts documents.
     """
 
     name = "scifact-label"
@@ -541,14 +586,17 @@ class Label(Stage):
     kinds = (WRONG_LABEL,)
 
     def read_gold_sets(self, value: object) -> tuple[LabelledSentences, ...]:
-        """Return the evidence sets of a document of gold. Raises InputError, also if their labels differ."""
+        """Return the evidence sets of gold for a document, given its JSON value.
+
+        Raises InputError for malformed sets, and for sets with different labels.
+        """
         return read_labelled_sets(value, one_label=True)
 
     def formula(self, sums: Sequence[Any], divide: Divide) -> tuple[Any, ...]:
         """Return the accuracy, then precision, recall and F1 of each label, then two means of F1, as in `rows`.
 
-        `sums` are the cells of the confusion table. The mean `macro_f1` is over the labels that occur in gold or in
-        the predictions, the mean `macro_f1_without_nei` over the two labels other than NOT_ENOUGH_INFO.
+        `sums` are the cells of the confusion table. `macro_f1` is the mean over the labels that occur in gold or in the
+        predictions. `macro_f1_without_nei` is the mean over the two labels other than NOT_ENOUGH_INFO.
         """
         table = [_row_of_table(sums, position) for position in range(len(LABELS))]
         document_count = sum(sums)
@@ -567,12 +615,15 @@ class Label(Stage):
                 f1_values_without_nei.append(f1)
             count_of_labels_that_occur += (gold_count + predicted_count) > 0
         macro_f1 = _mean(f1_values, count_of_labels_that_occur, divide)
-        two = 2 + 0 * document_count  # an array of twos if the sums are arrays
-        macro_f1_without_nei = _mean(f1_values_without_nei, two, divide)
+        label_count_without_nei = 2 + 0 * document_count  # an array of twos if the sums are arrays
+        macro_f1_without_nei = _mean(f1_values_without_nei, label_count_without_nei, divide)
         return *scores, macro_f1, macro_f1_without_nei
 
     def read_stage_value(self, value: object) -> dict[str, str]:
-        """Return the label of each document, read from the value under `labels`. Raises InputError."""
+        """Return the predicted label of each document, given the JSON value under `labels`.
+
+        Raises InputError for a malformed value.
+        """
         labels = {}
         with reading.ErrorLocation() as location:
             for document, entry in reading.as_object(value, "'labels'").items():
@@ -581,7 +632,10 @@ class Label(Stage):
         return labels
 
     def read_leaderboard_line(self, fields: reading.Object) -> dict[str, str]:
-        """Return the label of each document in a line of the leaderboard's form. Raises InputError."""
+        """Return the predicted label of each document, given a line in the form of the leaderboard.
+
+        Raises InputError for a malformed line.
+        """
         return _read_evidence(fields, _read_label)
 
     def content_to_json(self, prediction: Prediction) -> Any:
@@ -615,15 +669,18 @@ class Label(Stage):
             yield "document", labels.gold, labels.predicted
 
     def _compare_labels(self, unit: Unit) -> Iterator[LabelsOfDocument]:
-        """Yield both labels of each predicted document of a claim. Raises InputError for an unknown label of gold."""
+        """Yield the label of gold and the predicted label of each predicted document of a claim.
+
+        Raises InputError for an unknown label of gold.
+        """
         for document, predicted_label in unit.prediction.content.items():
             gold_label = self._gold_label(unit, document)
             yield LabelsOfDocument(document, gold_label, predicted_label)
 
     def _gold_label(self, unit: Unit, document: str) -> str:
-        """Return gold's label of a document: NOT_ENOUGH_INFO, or the label of its evidence sets.
+        """Return the label of a document in gold: the label of its evidence sets, or NOT_ENOUGH_INFO if it has none.
 
-        Raises InputError, with the gold file and the claim, for a label that is none of the three.
+        Raises InputError, with the gold file and the claim, for a label other than the three known ones.
         """
         sets = unit.gold.evidence.get(document)
         label = sets[0].label if sets else NOT_ENOUGH_INFO
@@ -652,7 +709,7 @@ class Label(Stage):
                 yield Part(noun="label", value=document, is_right=False, judgment=labels.predicted, faults=(wrong,))
 
     def correct_faults(self, unit: Unit, faults: Iterable[Fault]) -> Any:
-        """Return the prediction for a claim, with gold's label for each document of these faults, as a JSON object."""
+        """Return the prediction for a claim, with these wrong labels replaced by those of gold, as a JSON object."""
         labels = dict(unit.prediction.content)
         for fault in faults:
             labels[str(fault.part)] = fault.gold
@@ -668,16 +725,19 @@ class Label(Stage):
 
 
 def _row_of_table(sums: Sequence[Any], position: int) -> Sequence[Any]:
-    """Return the cells of a confusion table for the label of gold at a position of `LABELS`."""
+    """Return the row of a confusion table for the label of gold at a position in `LABELS`.
+
+    `sums` are the cells of the table, row by row.
+    """
     start = position * len(LABELS)
     return sums[start : start + len(LABELS)]
 
 
 def _mean(f1s: Sequence[Any], label_count: Any, divide: Divide) -> Any:
-    """Return the mean of F1 values, their sum divided by a number of labels.
+    """Return the sum of the F1 values of labels, divided by `label_count`.
 
-    The values are numbers, arrays or ratios. The mean of ratios is a ratio, too, with the number of labels as its
-    denominator.
+    The values are numbers, arrays or ratios. If they are ratios, the mean is a ratio, too, whose denominator is
+    `label_count`.
     """
     if not isinstance(f1s[0], Ratio):
         return divide(sum(f1s), label_count)
@@ -689,7 +749,10 @@ def _mean(f1s: Sequence[Any], label_count: Any, divide: Divide) -> Any:
 
 
 def _read_label(value: object) -> str:
-    """Return the label of a document from its JSON value. Raises InputError for a label that is none of the three."""
+    """Return the label of a document, given its JSON value: {"label": "SUPPORT"} -> "SUPPORT".
+
+    Raises InputError for a label other than the three known ones.
+    """
     label = reading.member(_read_entry(value), "label")
     if not isinstance(label, str) or label not in LABELS:
         raise InputError(f"label {quoted(label)} is not one of {', '.join(LABELS)}")

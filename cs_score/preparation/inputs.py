@@ -63,7 +63,7 @@ def prepare_inputs(
             if converter is None:
                 converted.files.append(file)
                 continue
-            convert_file = converter.import_function(file)
+            convert_file = converter.load_function(file)
             conversion: Conversion = convert_file(rereadable(file), queries, settings.new_log())
             converted.runs.append(conversion.account)
             if conversion.run_file is not None:

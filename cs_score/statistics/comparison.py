@@ -1,7 +1,7 @@
 """Two or more systems compared on the same units: tests of pairs, sizes of differences, ranks and tiers.
 
-Sizes of differences and tests of equivalence rest on what each unit contributes to a difference, times the number of
-units: the mean of these numbers is the difference of the scores.
+The difference of a unit is its contribution to the difference of two scores, times the number of units. The mean of
+these numbers is the difference of the scores. Effect sizes and tests of equivalence are computed from them.
 Sources: docs/statistics/intervals-and-tests.md, families.md, power.md.
 """
 
@@ -50,12 +50,12 @@ else:
 
 
 class DifferenceSize(NamedTuple):
-    """How large the difference between two systems is, told by the units.
+    """How large the difference between two systems is from unit to unit.
 
-    `wins`, `ties` and `losses` are the numbers of units that speak for the second system, for neither, and for the
-    first. `standard_deviation` is that of the units' differences, `effect_size` their mean divided by it. None is what
-    does not exist: everything if a score is 0/0, the standard deviation of a single unit, the effect size if all units
-    differ by the same amount.
+    `wins`, `ties` and `losses` are the numbers of units that favour the second system, neither, and the first.
+    `standard_deviation` is that of the differences of the units, and `effect_size` is their mean divided by it. A value
+    that does not exist is None: all values if a score is 0/0, the standard deviation if there is only one unit, and the
+    effect size if all units differ by the same amount.
     """
 
     wins: int | None = None
@@ -66,34 +66,34 @@ class DifferenceSize(NamedTuple):
 
 
 def size_of_difference(first: Ratio, second: Ratio) -> DifferenceSize:
-    """Return how large the difference `second - first` of two systems is.
+    """Return how large the difference `second - first` of two systems is from unit to unit.
 
-    The ratios have the numerator and the denominator of each unit. The second system wins a unit that adds to the
-    difference, and loses a unit that takes from it. The scores of the unit would not tell: a system that is right where
-    the other says nothing has 1 against 0/0, and a false alarm scores 0 like silence.
+    Each ratio has the numerator and the denominator of every unit. The second system wins a unit that increases the
+    difference, and loses a unit that decreases it. The scores of a single unit cannot decide this: a right answer has
+    the score 1 against 0/0 if the other system gives no answer, and a false alarm scores 0 like no answer.
     """
-    shares = unit_contributions(first, second)
-    if shares is None:
+    contributions = unit_contributions(first, second)
+    if contributions is None:
         return DifferenceSize()
 
-    # A unit is won or lost if it contributes more than the rounding of its numerators and denominators may.
-    unit_count = len(shares)
-    rounding_of_sums = possible_rounding(first.numerator, first.denominator, second.numerator, second.denominator)
-    mean_of_denominators = (np.sum(first.denominator) + np.sum(second.denominator)) / 2
-    rounding = rounding_of_sums / mean_of_denominators
-    wins = int(np.count_nonzero(shares > rounding))
-    losses = int(np.count_nonzero(-shares > rounding))
+    # A unit is won or lost if its contribution is larger than rounding can make it.
+    unit_count = len(contributions)
+    rounding_of_numbers = possible_rounding(first.numerator, first.denominator, second.numerator, second.denominator)
+    mean_total_denominator = (np.sum(first.denominator) + np.sum(second.denominator)) / 2
+    rounding = rounding_of_numbers / mean_total_denominator
+    wins = int(np.count_nonzero(contributions > rounding))
+    losses = int(np.count_nonzero(-contributions > rounding))
     ties = unit_count - wins - losses
     if unit_count < 2:
         return DifferenceSize(wins, ties, losses)
 
-    differences = shares * unit_count  # their mean is the difference of the scores
-    deviation = float(differences.std(ddof=1))
+    differences = contributions * unit_count  # their mean is the difference of the scores
+    standard_deviation = float(differences.std(ddof=1))
     largest_rounding = float(np.max(possible_rounding(differences)))
-    if deviation <= 4 * largest_rounding:
+    if standard_deviation <= 4 * largest_rounding:
         return DifferenceSize(wins, ties, losses, standard_deviation=0.0)
-    effect_size = float(differences.mean()) / deviation
-    return DifferenceSize(wins, ties, losses, standard_deviation=deviation, effect_size=effect_size)
+    effect_size = float(differences.mean()) / standard_deviation
+    return DifferenceSize(wins, ties, losses, standard_deviation=standard_deviation, effect_size=effect_size)
 
 
 # ---- Ranks and tiers
@@ -102,58 +102,59 @@ def size_of_difference(first: Ratio, second: Ratio) -> DifferenceSize:
 def rank_systems(scores: Floats) -> NDArray[np.int64]:
     """Return the rank of each system by its score: `[0.5, 0.9, 0.5]` gives `[2, 1, 2]`.
 
-    The first axis of `scores` (systems, ...) are the systems. If there are more axes, such as resamples, the systems
-    are ranked in each resample. A rank is one more than the number of systems with a higher score, so that systems
-    whose scores are equal within rounding share the better rank.
+    The first axis of `scores` has the systems. If `scores` has further axes, such as (systems, resamples), the systems
+    are ranked in each resample. The rank of a system is one more than the number of systems with a higher score.
+    Systems whose scores are equal within rounding therefore share the better rank.
     """
     ranks = np.ones(scores.shape, dtype=np.int64)
     for scores_of_rival in scores:
-        has_better_rival = scores_of_rival - scores > possible_rounding(scores_of_rival, scores)
-        ranks += has_better_rival
+        rival_is_better = scores_of_rival - scores > possible_rounding(scores_of_rival, scores)
+        ranks += rival_is_better
     return ranks
 
 
 class RankRange(NamedTuple):
-    """The best (`low`) and the worst (`high`) rank of a system over resamples, without the extremes."""
+    """The best (`low`) and the worst (`high`) rank of a system in the resamples, without the extreme ranks."""
 
     low: int
     high: int
 
 
-def rank_ranges(resampled: Floats, level: float) -> list[RankRange]:
-    """Return the range of each system's rank over resamples: at the level 0.05 the central 95 % of its ranks.
+def rank_ranges(resampled_scores: Floats, level: float) -> list[RankRange]:
+    """Return the range of each system's rank in the resamples: at the level 0.05 the central 95 % of its ranks.
 
-    `resampled` are the scores (systems, N) in N resamples. Only resamples in which all scores are defined count; if
-    they are too few, a system may have any rank. Of N sorted ranks floor(N * level / 2) are left out at either end.
+    `resampled_scores` are the scores (systems, N) in N resamples. Resamples in which a score is undefined are left out.
+    If too many are undefined, the range of each system includes all ranks. Of N sorted ranks, floor(N * level / 2) are
+    left out at either end.
     """
-    system_count = len(resampled)
-    defined_scores = defined_resamples(resampled)
+    system_count = len(resampled_scores)
+    defined_scores = defined_resamples(resampled_scores)
     if defined_scores is None:
         return [RankRange(1, system_count)] * system_count
     ranks = rank_systems(defined_scores)  # (systems, N)
     sorted_ranks = np.sort(ranks, axis=1)
-    rank_count = sorted_ranks.shape[1]
-    # The addend covers rounding: 100 * 0.58 is 57.99999999999999. At least one rank remains.
-    left_out = min(int(rank_count * level / 2 + 1e-9), (rank_count - 1) // 2)
-    lowest_ranks = sorted_ranks[:, left_out].tolist()
-    highest_ranks = sorted_ranks[:, rank_count - 1 - left_out].tolist()
+    _, resample_count = sorted_ranks.shape
+    # The addend compensates for rounding: 100 * 0.58 is 57.99999999999999. At least one rank remains.
+    left_out_count = min(int(resample_count * level / 2 + 1e-9), (resample_count - 1) // 2)
+    lowest_ranks = sorted_ranks[:, left_out_count].tolist()
+    highest_ranks = sorted_ranks[:, resample_count - 1 - left_out_count].tolist()
     return [RankRange(low, high) for low, high in zip(lowest_ranks, highest_ranks)]
 
 
-def assign_tiers(order: Sequence[int], differs: Callable[[int, int], bool]) -> dict[int, int]:
-    """Return the tier of each system: 1 for systems that do not differ significantly from the best one, then 2 and on.
+def assign_tiers(systems_from_best: Sequence[int], differs: Callable[[int, int], bool]) -> dict[int, int]:
+    """Return the tier of each system: `{0: 1, 2: 1, 1: 2}`. Tier 1 has the best systems.
 
-    `order` are the systems from best to worst, by their positions. A system belongs to the current tier unless it
-    differs from the first system of the tier; then it is the first of the next tier. `differs(first, system)` says
-    whether two systems differ significantly after correction.
+    `systems_from_best` are the positions of the systems, beginning with the best system. A system belongs to the same
+    tier as the system before it, unless it differs significantly from the first system of that tier. In this case it is
+    the first system of the next tier. `differs(first, system)` says whether two systems differ significantly.
 
-    Two members of a tier may differ from each other, and a system may not differ from members of the tier above:
-    "does not differ significantly" is not transitive.
+    "Does not differ significantly" is not transitive. Two members of a tier may therefore differ significantly, and a
+    system need not differ from the members of the tier above.
     """
     tier_by_system: dict[int, int] = {}
     first_of_tier: int | None = None
     tier = 0
-    for system in order:
+    for system in systems_from_best:
         if first_of_tier is None or differs(first_of_tier, system):
             first_of_tier = system
             tier += 1
@@ -164,7 +165,7 @@ def assign_tiers(order: Sequence[int], differs: Callable[[int, int], bool]) -> d
 # ---- Comparisons
 
 _MOST_SCORES: Final = 1 << 27
-"""The most scores of resamples, at 8 bytes each, that are made without the user asking for them."""
+"""The largest number of resampled scores, at 8 bytes each, unless the user names a larger number of resamples."""
 
 
 def compare_tables(
@@ -180,16 +181,16 @@ def compare_tables(
 ) -> SystemComparison:
     """Return the comparison of systems under some measures: scores with intervals, ranks, tiers and tests of pairs.
 
-    `tables` has the statistics of each system by its name. `formula` makes a score for each of `measures` of their
-    column sums. `primary` is the measure that is not exploratory, the first one unless given. Without `resampling`
-    there are as many resamples as significance needs.
+    `tables` has the statistics of each system by its name, and `formula` computes a score for each of `measures` from
+    their column sums. `primary` is the measure that is not exploratory; the default is the first measure. Without
+    `resampling` there are enough resamples to find significant differences.
 
-    If `common`, the systems are compared on the units that all of them have; otherwise all must have the same units.
-    If `with_sign_test`, two systems whose units are right or wrong are compared by the exact sign test. With the margin
-    `equivalence` it is also tested whether the systems of each pair differ by less than this.
+    If `common`, the systems are compared on the units that all of them have; otherwise they must have the same units.
+    If `with_sign_test`, two systems whose units are right or wrong are compared by the exact sign test. `equivalence`
+    is the margin of a test of equivalence: whether the systems of each pair differ by less than this.
 
-    Raises UsageError for fewer than two systems and for a margin that is no number above 0; InputError, with the names
-    of units, if the units of the systems differ or cannot be resampled.
+    Raises UsageError if there are fewer than two systems, or if the margin is not a number above 0. Raises InputError
+    with the names of units if the units of the systems differ or cannot be resampled.
     """
     if equivalence is not None and not 0 < equivalence < math.inf:
         raise UsageError(f"the margin of an equivalence is a number above 0, not {equivalence:g}")
@@ -208,8 +209,8 @@ def compare_tables(
 
     if primary is None:
         primary = measures[0]
-    primary_column = list(measures).index(primary)
-    comparison_notes = tested_systems.notes(primary_column)
+    primary_index = list(measures).index(primary)
+    comparison_notes = tested_systems.notes(primary_index)
     if common:
         comparison_notes = (note_on_common_units(len(units.ids), units.dropped), *comparison_notes)
     return SystemComparison(
@@ -227,28 +228,25 @@ def compare_tables(
 def _systems_to_resample(
     units: AlignedUnits, measures: Sequence[str], formula: SumsFormula, resampling: Resampling, *, pair_count: int
 ) -> ResampledSystems:
-    """Return the systems, ready to be resampled as often as significance needs, if the number of resamples may grow.
+    """Return the systems with settings that have enough resamples to find significant differences among the pairs.
 
-    Raises ValueError if the formula does not make a score for each measure.
+    The number of resamples is raised only if the settings allow that. Raises ValueError if the formula does not compute
+    a score for each measure.
     """
     corrected_pairs = pair_count if resampling.correction_in_force == "holm" else 1
-    scores_of_resample = len(units.rows) * len(measures)
-    enough_resamples = resampling.with_enough_resamples(
-        corrected_pairs, most_resamples=_MOST_SCORES // scores_of_resample
-    )
+    scores_per_resample = len(units.rows) * len(measures)
+    most_resamples = _MOST_SCORES // scores_per_resample
+    settings = resampling.with_enough_resamples(corrected_pairs, most_resamples)
     matrices = list(units.rows.values())
-    systems = ResampledSystems(matrices, formula, enough_resamples, units.ids)
-    score_count = systems.observed_scores.shape[1]
+    systems = ResampledSystems(matrices, formula, settings, units.ids)
+    _, score_count = systems.observed_scores.shape
     if len(measures) != score_count:
         raise ValueError(f"{len(measures)} names for {score_count} measures")
     return systems
 
 
 class _TestedSystems(Record):
-    """Systems with their names, and the tests of a family of their pairs.
-
-    Systems and measures are given by position; a `column` is the position of a measure.
-    """
+    """Systems with their names, and the tests of a family of pairs of these systems."""
 
     names: Sequence[str]
     systems: ResampledSystems
@@ -256,59 +254,59 @@ class _TestedSystems(Record):
 
     @property
     def level(self) -> float:
-        """The level of the tests."""
+        """The significance level of the tests: `0.05`."""
         return self.systems.settings.level
 
     def significance_notes(self) -> list[tuple[Note, ...]]:
-        """Return for each measure a note if no difference could have been significant under it, otherwise no note."""
+        """Return for each measure the note that no difference could have been significant, or an empty tuple."""
         notes = []
         for units in units_with_content(self.systems):
             notes.append(note_on_no_significance(self.tests.family, units, self.level))
         return notes
 
-    def notes(self, primary_column: int) -> tuple[Note, ...]:
-        """Return the notes on the whole comparison: on significance, near-copies and intervals.
+    def notes(self, primary_index: int) -> tuple[Note, ...]:
+        """Return the notes on the whole comparison: on significance, on near-copies and on intervals.
 
-        Those on significance and near-copies are about the primary measure.
+        The notes on significance and near-copies are about the primary measure.
         """
-        notes_on_significance = self.significance_notes()[primary_column]
-        copies = groups_of_copies(self.systems, self.names, self.tests.pairs, primary_column)
+        notes_on_significance = self.significance_notes()[primary_index]
+        copies = groups_of_copies(self.systems, self.names, self.tests.pairs, primary_index)
         return notes_on_significance + note_on_copies(copies) + self.systems.notes
 
-    def compare_under(self, column: int, measure: str, margin: float | None) -> MeasureComparison:
-        """Return the systems and pairs under a measure, with a note on pairs whose interval and test disagree.
+    def compare_under(self, measure_index: int, measure: str, margin: float | None) -> MeasureComparison:
+        """Return the comparison of the systems under one measure.
 
-        With a `margin` the pairs have tests of equivalence. The comparison is not exploratory: `_compare_under_all`
-        says which ones are.
+        It has a note on pairs whose interval and test disagree. If there is a `margin`, each pair has a test of
+        equivalence. The comparison is not marked as exploratory: `_compare_under_all` does that where necessary.
         """
-        pairs = self._paired_systems(column, margin)
+        pairs = self._paired_systems(measure_index, margin)
         disagreeing_pairs = [f"{pair.a} and {pair.b}" for pair in pairs if pair.disagrees(self.level)]
         return MeasureComparison(
             measure=measure,
             exploratory=False,
             family=self.tests.family,
-            systems=self._ranked_systems(column),
+            systems=self._ranked_systems(measure_index),
             pairs=pairs,
             verdict=verdict_of(pairs, self.tests.family, measure, self.level),
             notes=note_on_disagreements(disagreeing_pairs),
         )
 
-    def _paired_systems(self, column: int, margin: float | None) -> tuple[PairedSystems, ...]:
-        """Return the pairs of the family under a measure, each with a test of equivalence if there is a margin."""
+    def _paired_systems(self, measure_index: int, margin: float | None) -> tuple[PairedSystems, ...]:
+        """Return the results of all pairs under one measure, with tests of equivalence if there is a margin."""
         equivalences: Sequence[Equivalence | None] = [None] * len(self.tests.pairs)
         if margin is not None:
-            equivalences = self._test_equivalences(column, margin)
+            equivalences = self._test_equivalences(measure_index, margin)
         paired_systems = []
-        for place, equivalence in enumerate(equivalences):
-            paired_systems.append(self._compare_pair(place, column, equivalence))
+        for pair_index, equivalence in enumerate(equivalences):
+            paired_systems.append(self._compare_pair(pair_index, measure_index, equivalence))
         return tuple(paired_systems)
 
-    def _compare_pair(self, place: int, column: int, equivalence: Equivalence | None) -> PairedSystems:
-        """Return the pair at a place of the family under a measure: difference, interval, p-values, wins and losses."""
-        first, second = self.tests.pairs[place]
-        first_ratio = self.systems.unit_ratios_of(first, column)
-        second_ratio = self.systems.unit_ratios_of(second, column)
-        interval = self.systems.difference_interval(first, second, column)
+    def _compare_pair(self, pair_index: int, measure_index: int, equivalence: Equivalence | None) -> PairedSystems:
+        """Return the difference of one pair under one measure, with its interval, p-values, wins and losses."""
+        first, second = self.tests.pairs[pair_index]
+        first_ratio = self.systems.unit_ratios_of(first, measure_index)
+        second_ratio = self.systems.unit_ratios_of(second, measure_index)
+        interval = self.systems.difference_interval(first, second, measure_index)
         size = size_of_difference(first_ratio, second_ratio)
         has_binary_units = are_right_or_wrong(first_ratio) and are_right_or_wrong(second_ratio)
         has_single_units = not self.systems.settings.clusters
@@ -318,8 +316,8 @@ class _TestedSystems(Record):
             difference=interval.point,
             low=interval.low,
             high=interval.high,
-            p=self.tests.p[column][place],
-            p_adjusted=self.tests.p_adjusted[column][place],
+            p=self.tests.p[measure_index][pair_index],
+            p_adjusted=self.tests.p_adjusted[measure_index][pair_index],
             wins=size.wins,
             ties=size.ties,
             losses=size.losses,
@@ -332,27 +330,27 @@ class _TestedSystems(Record):
             notes=interval.notes,
         )
 
-    def _test_equivalences(self, column: int, margin: float) -> list[Equivalence]:
-        """Return for each pair whether its systems differ by less than the margin; all tests are corrected together."""
+    def _test_equivalences(self, measure_index: int, margin: float) -> list[Equivalence]:
+        """Return the test of equivalence of each pair under one measure, corrected for the number of pairs."""
         has_single_units = not self.systems.settings.clusters
         equivalence_tests = []
         for first, second in self.tests.pairs:
-            first_ratio = self.systems.unit_ratios_of(first, column)
-            second_ratio = self.systems.unit_ratios_of(second, column)
+            first_ratio = self.systems.unit_ratios_of(first, measure_index)
+            second_ratio = self.systems.unit_ratios_of(second, measure_index)
             test = equivalence_test(first_ratio, second_ratio, margin, can_be_binary=has_single_units)
             equivalence_tests.append(test)
         return _correct_equivalences(equivalence_tests, margin, self.level)
 
-    def _ranked_systems(self, column: int) -> tuple[RankedSystem, ...]:
-        """Return the systems from best to worst under a measure; systems of the same rank are in the order given."""
+    def _ranked_systems(self, measure_index: int) -> tuple[RankedSystem, ...]:
+        """Return the systems from best to worst under one measure. Systems of the same rank keep their order."""
         systems = self.systems
-        ranks = rank_systems(systems.observed_scores[:, column]).tolist()
-        order = sorted(range(len(ranks)), key=lambda system: ranks[system])
-        tier_by_system = self._tiers(order, column)
-        ranges = rank_ranges(systems.resampled_scores[column], self.level)
+        ranks = rank_systems(systems.observed_scores[:, measure_index]).tolist()
+        systems_from_best = sorted(range(len(ranks)), key=lambda system: ranks[system])
+        tier_by_system = self._tiers(systems_from_best, measure_index)
+        ranges = rank_ranges(systems.resampled_scores[measure_index], self.level)
         ranked_systems = []
-        for system in order:
-            interval = systems.score_interval(system, column)
+        for system in systems_from_best:
+            interval = systems.score_interval(system, measure_index)
             ranked_systems.append(
                 RankedSystem(
                     name=self.names[system],
@@ -370,57 +368,62 @@ class _TestedSystems(Record):
             )
         return tuple(ranked_systems)
 
-    def _tiers(self, order: Sequence[int], column: int) -> dict[int, int]:
-        """Return the tier of each system under a measure, given the systems from best to worst.
+    def _tiers(self, systems_from_best: Sequence[int], measure_index: int) -> dict[int, int]:
+        """Return the tier of each system under one measure, given the systems in the order of their ranks.
 
-        With a baseline there are no tiers, since not all pairs were tested.
+        If there is a baseline, no system has a tier, because not all pairs were tested.
         """
         if self.systems.settings.baseline:
             return {}
-        p_by_pair = self.tests.adjusted_p_by_pair(column)
-        differing_pairs = {pair for pair, p in p_by_pair.items() if p <= self.level}
-        return assign_tiers(order, differs=lambda first, system: frozenset((first, system)) in differing_pairs)
+        p_by_pair = self.tests.adjusted_p_by_pair(measure_index)
+        significant_pairs = {pair for pair, p in p_by_pair.items() if p <= self.level}
+        return assign_tiers(
+            systems_from_best, differs=lambda first, system: frozenset((first, system)) in significant_pairs
+        )
 
 
 def _compare_under_all(
     tested_systems: _TestedSystems, measures: Sequence[str], primary: str, margin: float | None
 ) -> tuple[MeasureComparison, ...]:
-    """Return the comparison of the systems under each measure; all measures but the primary one are exploratory.
+    """Return the comparison of the systems under each measure. All measures except the primary one are exploratory.
 
-    A note that no difference could have been significant is left out if the primary measure has the same one, since it
-    is shown for the whole comparison.
+    The note that no difference could have been significant is left out if it is the same as for the primary measure,
+    because that note is shown for the whole comparison.
     """
     significance_notes = tested_systems.significance_notes()
     notes_of_primary = significance_notes[list(measures).index(primary)]
     comparisons = []
-    for column, measure in enumerate(measures):
-        comparison = tested_systems.compare_under(column, measure, margin)
+    for measure_index, measure in enumerate(measures):
+        comparison = tested_systems.compare_under(measure_index, measure, margin)
         notes = comparison.notes
-        if significance_notes[column] != notes_of_primary:
-            notes = significance_notes[column] + notes
+        if significance_notes[measure_index] != notes_of_primary:
+            notes = significance_notes[measure_index] + notes
         comparisons.append(replace(comparison, exploratory=measure != primary, notes=notes))
     return tuple(comparisons)
 
 
 def _correct_equivalences(tests: Sequence[EquivalenceTest], margin: float, level: float) -> list[Equivalence]:
-    """Return the outcome of each test of equivalence, with Holm's correction for the number of tests with a p-value.
+    """Return the outcome of each test of equivalence, corrected by Holm's method for the number of p-values.
 
-    Two systems are equivalent if the corrected p-value is at most `level`. Without a p-value the test itself says so.
+    Two systems are equivalent if the corrected p-value is at most `level`. A test without a p-value says by itself
+    whether they are equivalent.
     """
-    p_by_place = {place: test.p for place, test in enumerate(tests) if test.p is not None}
-    corrected_p_values = holm(list(p_by_place.values()))
-    corrected_p_by_place = dict(zip(p_by_place, corrected_p_values))
+    p_by_test = {index: test.p_value for index, test in enumerate(tests) if test.p_value is not None}
+    corrected_p_values = holm(list(p_by_test.values()))
+    corrected_p_by_test = dict(zip(p_by_test, corrected_p_values))
     equivalences = []
-    for place, test in enumerate(tests):
-        p_adjusted = corrected_p_by_place.get(place)
-        is_equivalent = test.is_certain if p_adjusted is None else p_adjusted <= level
+    for index, test in enumerate(tests):
+        p_adjusted = corrected_p_by_test.get(index)
+        is_equivalent = test.is_equivalent_without_test
+        if p_adjusted is not None:
+            is_equivalent = p_adjusted <= level
         equivalences.append(
             Equivalence(
                 margin=margin,
-                p=test.p,
+                p=test.p_value,
                 p_adjusted=p_adjusted,
                 equivalent=is_equivalent,
-                test=test.test,
+                test=test.method,
                 reason=test.reason,
             )
         )

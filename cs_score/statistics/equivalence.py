@@ -1,16 +1,18 @@
 """Tests of equivalence: whether two systems differ by less than a margin.
 
-Units that are right or wrong (0 or 1 each) are tested by Nam's score test on either side. Of n units let x be those
-that only the second system has right, and y those that only the first has. The hypothesis that the second system is
-worse by the margin M or more is tested by
+If every unit is right or wrong (1 or 0), the systems are compared by two one-sided score tests (Nam's). Of n units, let
+x be the number that only the second system has right, and y the number that only the first system has right. The
+hypothesis that the second system is worse by the margin M or more is tested by
 
     z = (x - y + n M) / sqrt(n (2 q + M (1 - M)))
 
-where q is the most likely share of units that only the second has right, if it were worse by exactly M:
+where q is the maximum-likelihood estimate of the share of units that only the second system has right, if that system
+is worse by exactly M:
 
     q = (sqrt(b^2 + 8 n x M (1 - M)) - b) / (4 n),   b = 2 n M - (x + y) - M (y - x)
 
-All other units are tested by two one-sided t tests of their contributions. Source: docs/statistics/power.md.
+All other systems are compared by two one-sided t tests of the contributions of the units.
+Source: docs/statistics/power.md.
 """
 
 from __future__ import annotations
@@ -38,18 +40,21 @@ UNDEFINED: Final = "a score is 0/0"
 class EquivalenceTest(NamedTuple):
     """The outcome of a test of the hypothesis that two systems differ by the margin or more.
 
-    `p` is its p-value, or None; then `reason` says why there is none, and `is_certain` whether the systems are
-    equivalent nevertheless.
+    `p_value` is None if no test is possible. In that case `reason` says why, and `is_equivalent_without_test` says
+    whether the systems are equivalent all the same.
     """
 
-    test: TestOfEquivalence
-    p: float | None
+    method: TestOfEquivalence
+    p_value: float | None
     reason: str = ""
-    is_certain: bool = False
+    is_equivalent_without_test: bool = False
 
 
 def are_right_or_wrong(ratio: Ratio) -> bool:
-    """Return whether each unit of a system is right or wrong: it has the numerator 0 or 1 and the denominator 1."""
+    """Return whether every unit of a system is right (1/1) or wrong (0/1).
+
+    `ratio` has the numerator and the denominator of each unit.
+    """
     numerators = np.asarray(ratio.numerator)
     denominators = np.asarray(ratio.denominator)
     is_binary = ((numerators == 0) | (numerators == 1)) & (denominators == 1)
@@ -57,81 +62,89 @@ def are_right_or_wrong(ratio: Ratio) -> bool:
 
 
 def equivalence_test(first: Ratio, second: Ratio, margin: float, *, can_be_binary: bool = True) -> EquivalenceTest:
-    """Test whether two systems differ by less than a margin, and return the outcome of the test.
+    """Test whether two systems differ by less than a margin, and return the outcome.
 
-    The ratios have the numerator and the denominator of each unit. Units that are right or wrong are tested by Nam's
-    score test, all others by two t tests. `can_be_binary` is false for units that are drawn in clusters: they are never
-    tested as right or wrong.
+    Each ratio has the numerator and the denominator of every unit. If all units are right or wrong, the systems are
+    compared by Nam's score test, otherwise by two one-sided t tests. `can_be_binary` is False if units are drawn in
+    clusters: the score test is then not used.
     """
-    is_binary = are_right_or_wrong(first) and are_right_or_wrong(second)
-    if is_binary and can_be_binary:
-        differences_of_units = np.asarray(second.numerator) - np.asarray(first.numerator)
-        p = binary_equivalence_p(
-            wins=int(np.count_nonzero(differences_of_units > 0)),
-            losses=int(np.count_nonzero(differences_of_units < 0)),
-            units=len(differences_of_units),
+    has_binary_units = are_right_or_wrong(first) and are_right_or_wrong(second)
+    if has_binary_units and can_be_binary:
+        binary_differences = np.asarray(second.numerator) - np.asarray(first.numerator)
+        p_value = binary_equivalence_p(
+            wins=int(np.count_nonzero(binary_differences > 0)),
+            losses=int(np.count_nonzero(binary_differences < 0)),
+            unit_count=len(binary_differences),
             margin=margin,
         )
-        return EquivalenceTest("score", p)
+        return EquivalenceTest("score", p_value)
 
-    shares = unit_contributions(first, second)
-    if shares is None:
+    contributions = unit_contributions(first, second)
+    if contributions is None:
         return EquivalenceTest("t", None, UNDEFINED)
-    units = len(shares)
-    differences = shares * units  # their mean is the difference of the scores
-    mean = math.fsum(differences.tolist()) / units
+    unit_count = len(contributions)
+    differences = contributions * unit_count  # their mean is the difference of the scores
+    mean_difference = math.fsum(differences.tolist()) / unit_count
 
-    # Differences and deviations that are no larger than this may come from rounding.
+    # Differences and standard deviations up to this size may be due to rounding.
     numbers_of_units = (first.numerator, first.denominator, second.numerator, second.denominator)
-    rounding_of_sums = np.max(possible_rounding(*numbers_of_units))
+    rounding_of_numbers = np.max(possible_rounding(*numbers_of_units))
     rounding_of_differences = np.max(possible_rounding(differences))
-    rounding = 4 * float(max(rounding_of_differences, rounding_of_sums))
+    rounding = 4 * float(max(rounding_of_differences, rounding_of_numbers))
+
+    # A t test is impossible if the differences do not vary.
     largest_difference = float(np.abs(differences).max())
     if largest_difference <= rounding:
-        return EquivalenceTest("t", None, NO_UNIT_DIFFERS, is_certain=True)
-    if units == 1:
+        return EquivalenceTest("t", None, NO_UNIT_DIFFERS, is_equivalent_without_test=True)
+    if unit_count == 1:
         return EquivalenceTest("t", None, ONE_UNIT)
-    deviation = float(differences.std(ddof=1))
-    if deviation <= rounding:
-        return EquivalenceTest("t", None, ALL_DIFFER_ALIKE, is_certain=abs(mean) < margin)
-    p = t_equivalence_p(mean, deviation, units, margin)
-    return EquivalenceTest("t", p)
+    standard_deviation = float(differences.std(ddof=1))
+    if standard_deviation <= rounding:
+        is_equivalent = abs(mean_difference) < margin
+        return EquivalenceTest("t", None, ALL_DIFFER_ALIKE, is_equivalent_without_test=is_equivalent)
+
+    p_value = t_equivalence_p(mean_difference, standard_deviation, unit_count, margin)
+    return EquivalenceTest("t", p_value)
 
 
-def t_equivalence_p(difference: float, deviation: float, units: int, margin: float) -> float:
-    """Return the larger p-value of two one-sided t tests: that a system is worse than the other by the margin or more.
+def t_equivalence_p(mean_difference: float, standard_deviation: float, unit_count: int, margin: float) -> float:
+    """Return the larger p-value of two one-sided t tests for two systems.
 
-    `difference` is the mean of the units' differences, `deviation` their standard deviation.
+    Each test is of the hypothesis that one system is worse than the other by the margin or more. `mean_difference` and
+    `standard_deviation` are those of the differences of the units.
     """
-    standard_error = deviation / math.sqrt(units)
-    degrees_of_freedom = units - 1
-    p_second_is_worse = t_tail((margin + difference) / standard_error, degrees_of_freedom)
-    p_first_is_worse = t_tail((margin - difference) / standard_error, degrees_of_freedom)
+    standard_error = standard_deviation / math.sqrt(unit_count)
+    degrees_of_freedom = unit_count - 1
+    p_second_is_worse = t_tail((margin + mean_difference) / standard_error, degrees_of_freedom)
+    p_first_is_worse = t_tail((margin - mean_difference) / standard_error, degrees_of_freedom)
     return max(p_second_is_worse, p_first_is_worse)
 
 
-def binary_equivalence_p(wins: int, losses: int, units: int, margin: float) -> float:
-    """Return the larger p-value of two score tests (Nam's): that a system is worse than the other by the margin.
+def binary_equivalence_p(wins: int, losses: int, unit_count: int, margin: float) -> float:
+    """Return the larger p-value of two one-sided score tests (Nam's) for two systems whose units are right or wrong.
 
-    The units are right or wrong. `wins` counts the units that only the second system has right, `losses` the units
-    that only the first has. No two systems can differ by more than 1: with a margin of 1 or more p is 0.
+    Each test is of the hypothesis that one system is worse than the other by the margin or more. `wins` counts the
+    units that only the second system has right, and `losses` the units that only the first system has right. Two
+    systems cannot differ by more than 1, so that the p-value is 0 for a margin of 1 or more.
     """
     if margin >= 1:
         return 0.0
-    p_second_is_worse = _noninferiority_p(wins, losses, units, margin)
-    p_first_is_worse = _noninferiority_p(losses, wins, units, margin)
+    p_second_is_worse = _noninferiority_p(wins, losses, unit_count, margin)
+    p_first_is_worse = _noninferiority_p(losses, wins, unit_count, margin)
     return max(p_second_is_worse, p_first_is_worse)
 
 
-def _noninferiority_p(wins: int, losses: int, units: int, margin: float) -> float:
-    """Return the p-value of the hypothesis that losses exceed wins by the margin or more, as a share of the units.
+def _noninferiority_p(wins: int, losses: int, unit_count: int, margin: float) -> float:
+    """Return the p-value of Nam's score test of the hypothesis (losses - wins) / unit_count >= margin.
 
-    This is Nam's score test. In the formula of the module wins are x, losses y, units n, the margin M; `b` and `q` are
-    called as there.
+    The formula of the test is z = (x - y + n M) / sqrt(n (2 q + M (1 - M))), with x wins, y losses, n units and the
+    margin M. The share q of wins if the hypothesis just holds is (sqrt(b^2 + 8 n x M (1 - M)) - b) / (4 n), where
+    b = 2 n M - (x + y) - M (y - x).
     """
-    b = 2 * units * margin - (wins + losses) - margin * (losses - wins)
-    spread = margin * (1 - margin)
-    root = math.sqrt(b * b + 8 * units * wins * spread)
-    q = max(0.0, (root - b) / (4 * units))  # rounding may make it negative
-    standard_error = math.sqrt(units * (2 * q + spread))
-    return normal_tail((wins - losses + units * margin) / standard_error)
+    b = 2 * unit_count * margin - (wins + losses) - margin * (losses - wins)
+    margin_term = margin * (1 - margin)
+    root = math.sqrt(b * b + 8 * unit_count * wins * margin_term)
+    q = max(0.0, (root - b) / (4 * unit_count))  # rounding may make it negative
+    standard_error = math.sqrt(unit_count * (2 * q + margin_term))
+    z = (wins - losses + unit_count * margin) / standard_error
+    return normal_tail(z)

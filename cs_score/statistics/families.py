@@ -1,23 +1,23 @@
 """Families of tests: paired tests of several pairs of systems, and the correction for their number.
 
-All tests are two-sided and count a resample whose difference is *at least as* extreme as the observed one; of N random
-resamples they report (1 + count) / (1 + N). A system tested against its own copy therefore has difference 0 and p = 1
-exactly, no p is 0, and exchanging the systems changes nothing. Equal within rounding counts as equal
-(`arithmetic.TIE_TOLERANCE`, relative to the larger of the two scores).
+All tests are two-sided. They count the resamples whose difference is *at least as* extreme as the observed difference.
+With N random resamples the p-value is (1 + count) / (1 + N). As a consequence, no p-value is 0, a system and its copy
+have the difference 0 and exactly p = 1, and the order of the systems does not matter. Differences that are equal within
+rounding count as equal (`arithmetic.TIE_TOLERANCE`, relative to the larger of the two scores).
 
-*Randomisation*: every resample exchanges the two rows of each unit with probability 1/2 (flips the sign of the unit's
-difference) and computes the difference d* anew; extreme is |d*| >= |d|. Where all 2^n sign flips of n units are no more
-than N, each is made once, and p is the share of extreme ones. A score of 0/0 is 0 here; any statistic makes the test
-honest.
+*Randomisation*: every resample exchanges the rows of the two systems in each unit with probability 1/2, which flips the
+sign of the unit's difference. A resample with the difference d* is extreme if |d*| >= |d|. If there are at most N
+possible sign flips, 2^n for n units, each is made once, and the p-value is the share of extreme ones. A score of 0/0
+counts as 0 here; the test is valid for any statistic.
 
-*max-T* (step-down, Westfall and Young 1993): all pairs share the sign flips. Differences are divided by the scale of
-their pair, the root of the sum of the squared contributions of the units, which no sign flip changes. Pairs are taken
-in the order of |d| / scale, the largest first; the p of a pair is the share of resamples in which the largest
-|d*| / scale of this pair and of all that come later reaches its own, and at least the p of the pair before.
+*max-T* (step-down, Westfall and Young 1993): all pairs share the same sign flips. The difference of a pair is divided
+by its scale: the square root of the sum of the squared contributions of the units, which no sign flip changes. Pairs
+are ordered by |d| / scale, the largest first. The p-value of a pair is the share of resamples in which |d*| / scale of
+this pair or of any later pair reaches the observed value of this pair. It is at least the p-value of the pair before.
 
-*HSD*: every resample permutes the rows of each unit and computes the largest difference of two scores, with a baseline
-that from the baseline; p is the share of permutations in which that reaches the difference of the pair. Where all
-permutations are no more than N, each is made once.
+*HSD*: every resample permutes the rows of all systems in each unit and computes the largest difference of two scores,
+or the largest difference from the baseline if there is one. The p-value of a pair is the share of permutations in which
+this reaches the observed difference of the pair. If there are at most N permutations, each is made once.
 
 Formulas, conditions and sources: docs/statistics/families.md.
 """
@@ -45,25 +45,26 @@ else:
     np = Late("numpy")
 
 Pair: TypeAlias = tuple[int, int]
-"""Two systems by their position."""
+"""The positions of two systems: `(0, 2)`."""
 
 PValues: TypeAlias = list[list[float]]
-"""P-values by measure and pair."""
+"""P-values by measure and pair: `p_values[measure_index][pair_index]`."""
 
 MOST_SYSTEMS: Final = 100
-"""Systems of which all pairs are tested; 100 are 4,950 pairs, and time and memory grow with the square."""
+"""The largest number of systems of which all pairs are tested: 100 systems have 4,950 pairs."""
 
-MOST_DIFFERING: Final = 0.15
-"""The largest share of units in which two near-copies differ."""
+LARGEST_SHARE_OF_DIFFERING_UNITS: Final = 0.15
+"""The largest share of units in which two systems differ that count as near-copies."""
 
 # ---- The pairs
 
 
 def family_pairs(systems: Sequence[str], resampling: Resampling) -> list[Pair]:
-    """Return the pairs of a family by the positions of the systems: all pairs, or the pairs with the baseline.
+    """Return the pairs of systems in a family of tests: all pairs, or all pairs with the baseline if there is one.
 
-    `["A", "B", "C"]` gives `[(0, 1), (0, 2), (1, 2)]`, with the baseline B `[(1, 0), (1, 2)]`. Raises UsageError for a
-    baseline that is no system, and without a baseline for more than `MOST_SYSTEMS` systems.
+    A pair has the positions of its systems. For `["A", "B", "C"]` the result is `[(0, 1), (0, 2), (1, 2)]`, and with
+    the baseline B it is `[(1, 0), (1, 2)]`. Raises UsageError if the baseline is not among the systems, or if there is
+    no baseline and more than `MOST_SYSTEMS` systems.
     """
     positions = range(len(systems))
     if not resampling.baseline:
@@ -80,18 +81,19 @@ def family_pairs(systems: Sequence[str], resampling: Resampling) -> list[Pair]:
     return [(baseline, position) for position in positions if position != baseline]
 
 
-def near_copies(systems: ResampledSystems, pairs: Sequence[Pair], measure: int = 0) -> list[list[int]]:
-    """Return the groups of systems that are nearly the same, each as the positions of its systems: `[[0, 3]]`.
+def near_copies(systems: ResampledSystems, pairs: Sequence[Pair], measure_index: int = 0) -> list[list[int]]:
+    """Return groups of systems that are nearly the same, as lists of their positions: `[[0, 3]]`.
 
-    Two systems are near-copies if they differ in at most 15 % of the units, without the units in which neither has
-    anything (0/0). A system belongs to a group if it is a near-copy of any member. A group has at least two systems.
+    Two systems are near-copies if they differ in at most 15 % of their units. Units in which both systems have 0/0 are
+    not counted. A system belongs to a group if it is a near-copy of at least one member. Only the given pairs are
+    compared.
     """
     group_by_system = list(range(len(systems.observed_scores)))
     for first, second in pairs:
-        first_ratio = systems.unit_ratios_of(first, measure)
-        second_ratio = systems.unit_ratios_of(second, measure)
+        first_ratio = systems.unit_ratios_of(first, measure_index)
+        second_ratio = systems.unit_ratios_of(second, measure_index)
         if _are_near_copies(first_ratio, second_ratio):
-            # All systems of the second system's group change to the group of the first system.
+            # The groups of the two systems become one group.
             joined_group = group_by_system[first]
             emptied_group = group_by_system[second]
             group_by_system = [joined_group if group == emptied_group else group for group in group_by_system]
@@ -102,42 +104,50 @@ def near_copies(systems: ResampledSystems, pairs: Sequence[Pair], measure: int =
 
 
 def _are_near_copies(first: Ratio, second: Ratio) -> bool:
-    """Return whether two systems differ in at most 15 % of the units in which one of them has something."""
+    """Return whether two systems differ in at most 15 % of their units, without the units in which both have 0/0.
+
+    Each ratio has the numerator and the denominator of every unit.
+    """
     first_has_content = (first.numerator != 0) | (first.denominator != 0)
     second_has_content = (second.numerator != 0) | (second.denominator != 0)
-    content_count = int(np.count_nonzero(first_has_content | second_has_content))
-    differs = _differ(first.numerator, second.numerator) | _differ(first.denominator, second.denominator)
-    differing_count = int(np.count_nonzero(differs))
-    return differing_count <= MOST_DIFFERING * content_count
+    compared_count = int(np.count_nonzero(first_has_content | second_has_content))
+    is_different = _differ_beyond_rounding(first.numerator, second.numerator)
+    is_different |= _differ_beyond_rounding(first.denominator, second.denominator)
+    differing_count = int(np.count_nonzero(is_different))
+    return differing_count <= LARGEST_SHARE_OF_DIFFERING_UNITS * compared_count
 
 
-def _differ(first: Floats, second: Floats) -> NDArray[np.bool_]:
-    """Return for each unit whether the numbers of two systems for it differ by more than rounding.
+def _differ_beyond_rounding(first: Floats, second: Floats) -> NDArray[np.bool_]:
+    """Return for each unit whether the numbers of two systems differ by more than rounding: (units,).
 
-    `first` and `second` (units,) are numerators of the two systems, or denominators.
+    `first` and `second` (units,) are the numerators of the two systems, or their denominators.
     """
     return np.asarray(np.abs(first - second) > possible_rounding(first, second))
 
 
 def groups_of_copies(
-    systems: ResampledSystems, names: Sequence[str], family: Sequence[Pair], measure: int = 0
+    systems: ResampledSystems, names: Sequence[str], family: Sequence[Pair], measure_index: int = 0
 ) -> list[list[str]]:
-    """Return the names of systems that are near-copies of each other: `[["A", "B"]]`.
+    """Return groups of systems that are nearly the same, as lists of their names: `[["A", "B"]]`.
 
-    All pairs of systems are compared; if there are too many for that, only the pairs of the `family`.
+    All pairs of systems are compared. If there are too many systems for that, only the pairs of the family are
+    compared, which are given as `family`.
     """
     if len(names) <= MOST_SYSTEMS:
         pairs: Sequence[Pair] = list(combinations(range(len(names)), 2))
     else:
         pairs = family
     groups = []
-    for group in near_copies(systems, pairs, measure):
+    for group in near_copies(systems, pairs, measure_index):
         groups.append([names[system] for system in group])
     return groups
 
 
 def units_with_content(systems: ResampledSystems) -> list[int]:
-    """Return for each measure the number of units that decide something: in which some system is not 0/0."""
+    """Return for each measure the number of units in which at least one system is not 0/0.
+
+    Only these units affect a test.
+    """
     has_content = (systems.unit_ratios.numerator != 0) | (
         systems.unit_ratios.denominator != 0
     )  # (units, systems, measures)
@@ -149,10 +159,11 @@ def units_with_content(systems: ResampledSystems) -> list[int]:
 
 
 class SignFlipTests(Record):
-    """The p-values of pairs of systems, made of sign flips.
+    """The p-values of pairs of systems by the randomisation test, which flips signs of the differences of units.
 
-    `flip_count` is the number of sign flips; if `is_exact`, these are all possible ones. `single` has the p-value of
-    each pair without correction, `max_t` the p-values after the correction max-T: empty unless they were asked for.
+    `flip_count` is the number of sign flips. If `is_exact`, these are all possible sign flips. `uncorrected` has the
+    p-value of each pair, and `corrected_by_max_t` the p-values corrected by max-T. The latter is empty if they were not
+    requested.
     """
 
     flip_count: int
@@ -161,39 +172,41 @@ class SignFlipTests(Record):
     corrected_by_max_t: PValues
 
 
-_CELLS: Final = 1 << 21
-"""Pairs times measures times resamples whose differences are held at once, at 8 bytes each; changes no result."""
+_DIFFERENCES_AT_ONCE: Final = 1 << 21
+"""The number of differences in memory at once (pairs times measures times resamples). It changes no result."""
 
 _FEWEST_ROWS: Final = 32
-"""Resamples below which the overhead of each step counts more than memory."""
+"""With fewer resamples at once the overhead of each step takes more time than the computation."""
 
 
 def sign_flip_tests(systems: ResampledSystems, pairs: Sequence[Pair], *, with_max_t: bool = False) -> SignFlipTests:
     """Return the p-values of pairs of systems by the randomisation test, which exchanges the systems unit by unit.
 
-    There are as many random exchanges (sign flips) as the settings say; all 2^units are made instead if they are no
-    more. All pairs share them, so that the p-value of a pair does not depend on the other systems. If `with_max_t`,
-    there are also p-values that are corrected for the number of pairs.
+    The settings say how many random exchanges (sign flips) are made. If there are no more than that in all, each is
+    made once. All pairs share the same sign flips, so that the p-value of a pair does not depend on the other systems.
+    If `with_max_t`, p-values corrected for the number of pairs by max-T are also computed.
     """
-    units = systems.unit_count
-    is_exact = can_make_all_exchanges(units, systems.settings.resamples)
+    unit_count = systems.unit_count
+    is_exact = can_make_all_exchanges(unit_count, systems.settings.resamples)
     if is_exact:
-        flip_count = 2**units
-        draws = all_exchanges(units)
+        flip_count = 2**unit_count
+        draws = all_exchanges(unit_count)
     else:
         flip_count = systems.settings.resamples
-        draws = random_exchanges(systems.settings.seed, units, flip_count)
+        draws = random_exchanges(systems.settings.seed, unit_count, flip_count)
     observed = _observed_differences(systems, pairs)  # (pairs, measures)
     extreme_counts = np.zeros(observed.shape, dtype=np.int64)
     max_t = None
     if with_max_t:
-        max_t = _MaxT(observed, _scales(systems.unit_ratios, pairs))
+        scales = _difference_scales(systems.unit_ratios, pairs)
+        max_t = _MaxT(observed, scales)
 
-    # Each flip is counted as extreme or not, some flips at a time so that memory suffices.
-    rows_at_once = max(_FEWEST_ROWS, _CELLS // observed.size)
+    # The extreme sign flips of each pair are counted, for some sign flips at a time to save memory.
+    rows_at_once = max(_FEWEST_ROWS, _DIFFERENCES_AT_ONCE // observed.size)
     for sums in resampled_digit_sums(systems.statistics, draws):
         for start in range(0, len(sums), rows_at_once):
-            differences = _flipped_differences(systems, pairs, sums[start : start + rows_at_once])
+            exchanged_sums = sums[start : start + rows_at_once]
+            differences = _differences_after_exchange(systems, pairs, exchanged_sums)
             is_extreme = differences >= observed[..., np.newaxis]  # (pairs, measures, resamples)
             extreme_counts += np.count_nonzero(is_extreme, axis=2)
             if max_t is not None:
@@ -208,37 +221,40 @@ def sign_flip_tests(systems: ResampledSystems, pairs: Sequence[Pair], *, with_ma
 
 
 def _observed_differences(systems: ResampledSystems, pairs: Sequence[Pair]) -> Floats:
-    """Return how far the scores of each pair differ, as (pairs, measures).
+    """Return the absolute difference of the scores of each pair: (pairs, measures).
 
-    The largest possible effect of rounding is subtracted, so that a resample with the same difference counts as
-    extreme.
+    The largest possible rounding error is subtracted, so that a resample with the same difference counts as extreme.
     """
     first_systems = [first for first, _ in pairs]
     second_systems = [second for _, second in pairs]
     first_scores = systems.observed_scores[first_systems]  # (pairs, measures)
     second_scores = systems.observed_scores[second_systems]
-    return np.asarray(np.abs(first_scores - second_scores) - possible_rounding(first_scores, second_scores))
+    differences = np.abs(first_scores - second_scores)
+    return np.asarray(differences - possible_rounding(first_scores, second_scores))
 
 
-def _flipped_differences(systems: ResampledSystems, pairs: Sequence[Pair], swapped: Floats) -> Floats:
-    """Return how far the scores of each pair differ after sign flips: (pairs, measures, resamples).
+def _differences_after_exchange(systems: ResampledSystems, pairs: Sequence[Pair], exchanged_sums: Floats) -> Floats:
+    """Return the absolute difference of the scores of each pair after some units were exchanged.
 
-    `swapped` (resamples, systems, digits) are the sums over the units whose rows the two systems exchange in each
-    resample. A system then has its own rows of all other units, and the rows of the other system of these.
+    The result has the shape (pairs, measures, resamples). `exchanged_sums` (resamples, systems, digits) has the digit
+    sums of each system over the units that a resample exchanges. After the exchange a system has the statistics of the
+    other system in these units, and its own statistics in all other units.
     """
-    unswapped = systems.statistics.total_digit_sums() - swapped
-    differences: Floats = np.empty((len(pairs), systems.observed_scores.shape[1], len(swapped)))
-    for place, (first, second) in enumerate(pairs):
-        first_sums = unswapped[:, first] + swapped[:, second]
-        second_sums = unswapped[:, second] + swapped[:, first]
-        sums_of_pair = np.stack([first_sums, second_sums])  # one call of the formula takes less time than two
+    kept_sums = systems.statistics.total_digit_sums() - exchanged_sums
+    _, measure_count = systems.observed_scores.shape
+    differences: Floats = np.empty((len(pairs), measure_count, len(exchanged_sums)))
+    for pair_index, (first, second) in enumerate(pairs):
+        first_sums = kept_sums[:, first] + exchanged_sums[:, second]
+        second_sums = kept_sums[:, second] + exchanged_sums[:, first]
+        sums_of_pair = np.stack([first_sums, second_sums])  # one call of the formula is faster than two
         first_scores, second_scores = systems.scores_of_digit_sums(sums_of_pair)  # (resamples, measures) each
-        np.abs(first_scores - second_scores, out=differences[place].T)
+        absolute_differences = np.abs(first_scores - second_scores)
+        differences[pair_index] = absolute_differences.T
     return differences
 
 
-def _scales(ratios: Ratio, pairs: Sequence[Pair]) -> Floats:
-    """Return the scale of each pair's difference, by which max-T divides it: (pairs, measures).
+def _difference_scales(ratios: Ratio, pairs: Sequence[Pair]) -> Floats:
+    """Return the scales by which max-T divides the differences of pairs: (pairs, measures).
 
     The scale is the square root of the sum of the squared contributions of the units to the difference, which
     `arithmetic.unit_contributions` defines. A score of 0/0 counts as 0 here. The scale is 0 if the systems differ in no
@@ -250,105 +266,114 @@ def _scales(ratios: Ratio, pairs: Sequence[Pair]) -> Floats:
     scores = divide(x.sum(axis=0), total_y)
     measure_count = x.shape[2]
     scales: Floats = np.zeros((len(pairs), measure_count))
-    for place, (first, second) in enumerate(pairs):
+    for pair_index, (first, second) in enumerate(pairs):
         mean_score = (scores[first] + scores[second]) / 2
         first_x = x[:, first]  # (units, measures)
         second_x = x[:, second]
         first_y = y[:, first]
         second_y = y[:, second]
-        # The division by the mean denominator follows at the end.
+        # These are the contributions before the division by the mean denominator, which follows at the end.
         contributions = (second_x - first_x) - mean_score * (second_y - first_y)
         largest = np.abs(contributions).max(axis=0)
         rounding_of_units = possible_rounding(first_x, second_x, mean_score * first_y, mean_score * second_y)
         rounding = 4 * rounding_of_units.max(axis=0)  # a contribution is made of four numbers
-        # Divided by the largest first: the square of a small number may be too small to be represented.
+        # They are divided by the largest one first, because the square of a tiny number may be rounded to 0.
         relative_contributions = divide(contributions, largest)
         root_of_squares = np.sqrt((relative_contributions**2).sum(axis=0))
         mean_y = (total_y[first] + total_y[second]) / 2
         scale = divide(largest * root_of_squares, mean_y)
-        scales[place] = np.where(largest > rounding, scale, 0.0)
+        scales[pair_index] = np.where(largest > rounding, scale, 0.0)
     return scales
 
 
 class _OrderedPairs(NamedTuple):
-    """The pairs that max-T tests under a measure, in the order of their standardised differences, the largest first.
+    """The pairs that max-T tests under one measure, ordered by their standardised differences, the largest first.
 
-    `places` (tested,) are their places among all pairs. `scales` and `observed` (tested, 1) are their scales and their
-    standardised observed differences.
+    `pair_indices` (tested pairs,) are their positions among all pairs. `scales` (tested pairs, 1) are their scales, and
+    `standardised_differences` (tested pairs, 1) their observed differences divided by these.
     """
 
-    places: NDArray[np.intp]
+    pair_indices: NDArray[np.intp]
     scales: Floats
-    observed: Floats
+    standardised_differences: Floats
 
 
-def _order_pairs(observed: Floats, scales: Floats) -> _OrderedPairs:
-    """Return the pairs whose scale is above 0 in the order of observed difference / scale; both are (pairs,)."""
-    tested_places = np.flatnonzero(scales > 0)
-    standardised = observed[tested_places] / scales[tested_places]
-    order = np.argsort(-standardised, kind="stable")
-    places = tested_places[order]
-    ordered_scales = scales[places]
-    ordered_differences = standardised[order]
+def _ordered_pairs(observed: Floats, scales: Floats) -> _OrderedPairs:
+    """Return the pairs whose scale is not 0, ordered by observed difference / scale, the largest first.
+
+    `observed` (pairs,) are the observed differences under one measure, and `scales` (pairs,) their scales.
+    """
+    tested_pairs = np.flatnonzero(scales > 0)
+    standardised_differences = observed[tested_pairs] / scales[tested_pairs]
+    order = np.argsort(-standardised_differences, kind="stable")
+    pair_indices = tested_pairs[order]
+    scales_in_order = scales[pair_indices]
+    differences_in_order = standardised_differences[order]
     return _OrderedPairs(
-        places=places, scales=ordered_scales[:, np.newaxis], observed=ordered_differences[:, np.newaxis]
+        pair_indices=pair_indices,
+        scales=scales_in_order[:, np.newaxis],
+        standardised_differences=differences_in_order[:, np.newaxis],
     )
 
 
 class _MaxT:
-    """The correction max-T: it counts in how many resamples the largest standardised difference reaches a pair's own.
+    """The correction max-T, which counts extreme resamples for each pair and computes p-values from the counts.
 
-    A standardised difference is |difference| / scale. A pair whose units do not differ is not tested.
+    A resample is extreme for a pair if the largest standardised difference, |difference| / scale, reaches the observed
+    one of the pair. Pairs whose units do not differ are not tested.
     """
 
     def __init__(self, observed: Floats, scales: Floats) -> None:
-        """Order the pairs under each measure by their standardised differences, and begin to count at 0.
+        """Order the pairs under each measure by their standardised differences, and set all counts to 0.
 
-        `observed` (pairs, measures) are the observed differences, `scales` (pairs, measures) their scales.
+        `observed` (pairs, measures) are the observed differences, and `scales` (pairs, measures) their scales.
         """
         self._pair_count = len(observed)
         self._pairs_of_measures: list[_OrderedPairs] = []
-        self._counts_of_measures: list[NDArray[np.int64]] = []
-        for measure in range(observed.shape[1]):
-            pairs = _order_pairs(observed[:, measure], scales[:, measure])
+        self._extreme_counts: list[NDArray[np.int64]] = []
+        _, measure_count = observed.shape
+        for measure_index in range(measure_count):
+            pairs = _ordered_pairs(observed[:, measure_index], scales[:, measure_index])
             self._pairs_of_measures.append(pairs)
-            self._counts_of_measures.append(np.zeros(len(pairs.places), dtype=np.int64))
+            self._extreme_counts.append(np.zeros(len(pairs.pair_indices), dtype=np.int64))
 
     def count_extremes(self, differences: Floats) -> None:
-        """Add to the count of each pair the resamples that are at least as extreme as its observed difference.
+        """Count for each pair the resamples that are extreme, and add them to the earlier counts.
 
-        `differences` (pairs, measures, resamples) are those of some resamples. A resample is extreme for a pair if the
-        largest standardised difference of this pair and of all pairs after it reaches the observed one of this pair.
+        `differences` (pairs, measures, resamples) are the differences in some resamples. A resample is extreme for a
+        pair if the largest standardised difference of this pair and all later pairs reaches the observed one.
         """
-        for measure, pairs in enumerate(self._pairs_of_measures):
-            standardised = differences[pairs.places, measure]  # (tested pairs, resamples)
-            standardised /= pairs.scales
-            from_last_pair = standardised[::-1]
-            largest_from_last_pair = np.maximum.accumulate(from_last_pair, axis=0)
-            largest_of_later_pairs = largest_from_last_pair[::-1]  # in the order of the pairs again
-            is_extreme = largest_of_later_pairs >= pairs.observed
-            self._counts_of_measures[measure] += np.count_nonzero(is_extreme, axis=1)
+        for measure_index, pairs in enumerate(self._pairs_of_measures):
+            standardised_differences = differences[pairs.pair_indices, measure_index]  # (tested pairs, resamples)
+            standardised_differences /= pairs.scales
+            # The running maximum is computed from the last pair to the first, and then put in the order of the pairs.
+            from_last_pair = standardised_differences[::-1]
+            running_maximum = np.maximum.accumulate(from_last_pair, axis=0)
+            largest_of_this_and_later_pairs = running_maximum[::-1]
+            is_extreme = largest_of_this_and_later_pairs >= pairs.standardised_differences
+            self._extreme_counts[measure_index] += np.count_nonzero(is_extreme, axis=1)
 
     def p_values(self, flip_count: int, *, is_exact: bool) -> PValues:
-        """Return the p-values by measure and pair, after all `flip_count` sign flips have been counted.
+        """Return the p-values by measure and pair, after `flip_count` sign flips were counted.
 
-        A pair whose units do not differ has the p-value 1. If `is_exact`, all possible sign flips were made.
+        If `is_exact`, these are all possible sign flips. A pair whose units do not differ has the p-value 1.
         """
         p_by_measure = []
-        for pairs, extreme_counts in zip(self._pairs_of_measures, self._counts_of_measures):
-            # A pair has at least the p-value of the pair before it.
-            rising_counts = np.maximum.accumulate(extreme_counts)
+        for pairs, extreme_counts in zip(self._pairs_of_measures, self._extreme_counts):
+            # The p-value of a pair is at least that of the pair before it.
+            non_decreasing_counts = np.maximum.accumulate(extreme_counts)
             p_by_pair = [1.0] * self._pair_count
-            for place, count in zip(pairs.places.tolist(), rising_counts.tolist()):
-                p_by_pair[place] = _p_value(count, flip_count, is_exact=is_exact)
+            for pair_index, count in zip(pairs.pair_indices.tolist(), non_decreasing_counts.tolist()):
+                p_by_pair[pair_index] = _p_value(count, flip_count, is_exact=is_exact)
             p_by_measure.append(p_by_pair)
         return p_by_measure
 
 
 def _p_values(extreme_counts: NDArray[np.int64], resamples: int, *, is_exact: bool) -> PValues:
-    """Return p-values by measure and pair from `extreme_counts` (pairs, measures), the numbers of extreme resamples.
+    """Return p-values by measure and pair, computed from the numbers of extreme resamples.
 
-    If `is_exact`, all possible resamples were made.
+    `extreme_counts` (pairs, measures) has these numbers, out of `resamples`. If `is_exact`, all possible resamples were
+    made.
     """
     p_by_measure = []
     for counts_of_measure in extreme_counts.T.tolist():
@@ -357,9 +382,10 @@ def _p_values(extreme_counts: NDArray[np.int64], resamples: int, *, is_exact: bo
 
 
 def _p_value(extreme_count: int, resamples: int, *, is_exact: bool) -> float:
-    """Return the p-value if so many of the resamples are extreme.
+    """Return the p-value of a test in which `extreme_count` of the resamples are extreme.
 
-    It is their share if all possible resamples were made (`is_exact`), otherwise (1 + count) / (1 + resamples).
+    If all possible resamples were made (`is_exact`), this is their share; otherwise it is (1 + extreme_count) / (1 +
+    resamples).
     """
     if is_exact:
         return extreme_count / resamples
@@ -370,11 +396,11 @@ def _p_value(extreme_count: int, resamples: int, *, is_exact: bool) -> float:
 
 
 def sign_test_p_values(ratios: Ratio) -> list[float] | None:
-    """Return the exact two-sided p-values of the sign test (McNemar) for two systems, by measure.
+    """Return the p-value of the exact two-sided sign test (McNemar's) of two systems under each measure.
 
     `ratios` has the numerators and denominators (units, 2, measures). If the systems are equally good, each of them
-    wins a unit in which they differ with the probability 1/2. Returns None unless all units are right or wrong: 0 or 1
-    over a denominator of 1.
+    wins a unit in which they differ with the probability 1/2. Returns None unless all units are right (1/1) or wrong
+    (0/1).
     """
     values = ratios.numerator
     is_right_or_wrong = ((values == 0) | (values == 1)) & (ratios.denominator == 1)
@@ -390,24 +416,24 @@ def sign_test_p_values(ratios: Ratio) -> list[float] | None:
 
 
 def _sign_test_p(wins: int, losses: int) -> float:
-    """Return the exact two-sided p-value of the sign test: `_sign_test_p(5, 0)` gives 2 / 32.
+    """Return the p-value of the exact two-sided sign test: `_sign_test_p(5, 0)` gives 2 / 32.
 
-    It is twice the probability that the rarer outcome is at most as frequent as it was.
+    It is twice the probability that the rarer outcome is at most as frequent as observed.
     """
-    differing_units = wins + losses
+    differing_count = wins + losses
     rarer_count = min(wins, losses)
-    # How many of all 2^differing_units outcomes have at most so many wins; as many have at most so many losses.
-    ways = sum(math.comb(differing_units, count) for count in range(rarer_count + 1))
-    p: float = 2 * ways / 2**differing_units
+    # There are 2^differing_count outcomes. In so many of them the first system wins at most `rarer_count` units.
+    extreme_outcomes = sum(math.comb(differing_count, count) for count in range(rarer_count + 1))
+    p: float = 2 * extreme_outcomes / 2**differing_count
     return min(1.0, p)
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """Return the p-values of a family, adjusted for their number (Holm 1979), in the order given.
+    """Return the p-values of a family of tests, adjusted by Holm's method (1979): `[0.04, 0.01]` gives `[0.04, 0.02]`.
 
-    Of n p-values the smallest is multiplied by n, the next by n - 1 and so on; each is at least the one before and at
-    most 1. `[0.04, 0.01]` gives `[0.04, 0.02]`. If all hypotheses with an adjusted p-value of at most the level are
-    rejected, the probability of any false rejection is at most the level.
+    Of n p-values the smallest is multiplied by n, the next by n - 1 and so on. Each product is raised to the one before
+    it if necessary, and is at most 1. If all hypotheses whose adjusted p-value is at most the level are rejected, the
+    probability of any false rejection is at most the level.
     """
     adjusted = [0.0] * len(p_values)
     from_smallest = sorted(range(len(p_values)), key=lambda index: p_values[index])
@@ -421,33 +447,34 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
 
 def _hsd_p_values(systems: ResampledSystems, pairs: Sequence[Pair], permutations: int, *, is_exact: bool) -> PValues:
-    """Return the p-values of the correction HSD by measure and pair.
+    """Return the p-values by measure and pair, corrected by HSD.
 
-    A permutation counts for a pair if its largest difference is at least that of the pair. If `is_exact`, all possible
-    permutations are made, and `permutations` must be their number; otherwise so many are drawn at random.
+    A permutation of the systems is extreme for a pair if the largest difference of two systems in it is at least the
+    observed difference of the pair. If `is_exact`, all possible permutations are made, and `permutations` must be their
+    number; otherwise so many random permutations are made.
     """
     observed = _observed_differences(systems, pairs)
     extreme_counts = np.zeros(observed.shape, dtype=np.int64)
     baseline = None
     if len(pairs) < math.comb(len(systems.observed_scores), 2):
-        baseline, _ = pairs[0]  # the family is not all pairs: each pair has the baseline first
+        baseline, _ = pairs[0]  # not all pairs are tested, but those with the baseline, which is the first of each pair
     seed = None if is_exact else systems.settings.seed
     for sums in permuted_digit_sums(systems.statistics, permutations, seed):
         scores = systems.scores_of_digit_sums(sums)  # (some permutations, systems, measures)
         largest_differences = _largest_differences(scores, baseline)
         largest_differences.sort(axis=0)
-        for measure in range(observed.shape[1]):
-            # How many of the sorted differences are smaller than that of each pair; all others are as extreme.
-            smaller_counts = np.searchsorted(largest_differences[:, measure], observed[:, measure])
-            extreme_counts[:, measure] += len(largest_differences) - smaller_counts
+        for measure_index in range(observed.shape[1]):
+            # All permutations are extreme for a pair except those whose largest difference is smaller than its own.
+            smaller_counts = np.searchsorted(largest_differences[:, measure_index], observed[:, measure_index])
+            extreme_counts[:, measure_index] += len(largest_differences) - smaller_counts
     return _p_values(extreme_counts, permutations, is_exact=is_exact)
 
 
 def _largest_differences(scores: Floats, baseline: int | None) -> Floats:
-    """Return the largest difference of two systems in each of N permutations, as (N, measures).
+    """Return the largest difference of two systems in each of N permutations: (N, measures).
 
-    With the position of a `baseline`, only the differences of the other systems from it count. `scores` are the scores
-    (N, systems, measures) in the permutations.
+    `scores` are the scores (N, systems, measures) in the permutations. If `baseline` is the position of a system, only
+    the differences of the other systems from this system are compared.
     """
     if baseline is None:
         return np.asarray(scores.max(axis=1) - scores.min(axis=1))
@@ -460,23 +487,23 @@ def _largest_differences(scores: Floats, baseline: int | None) -> Floats:
 
 
 class FamilyTests(Record):
-    """The tests of a family of pairs: the p-values by measure and pair, without correction and corrected."""
+    """The tests of a family of pairs: their p-values by measure and pair, before and after the correction."""
 
     family: Family
     pairs: Sequence[Pair]
     p: PValues
     p_adjusted: PValues
 
-    def adjusted_p_by_pair(self, measure: int = 0) -> dict[frozenset[int], float]:
-        """Return the corrected p-values under a measure by pair: `{frozenset({0, 1}): 0.03}` for systems 0 and 1."""
+    def adjusted_p_by_pair(self, measure_index: int = 0) -> dict[frozenset[int], float]:
+        """Return the corrected p-values under one measure: `{frozenset({0, 1}): 0.03}` for the systems 0 and 1."""
         p_by_pair = {}
-        for pair, p in zip(self.pairs, self.p_adjusted[measure]):
+        for pair, p in zip(self.pairs, self.p_adjusted[measure_index]):
             p_by_pair[frozenset(pair)] = p
         return p_by_pair
 
 
 def family_tests(systems: ResampledSystems, pairs: Sequence[Pair], *, with_sign_test: bool = False) -> FamilyTests:
-    """Test all pairs of a family under each measure, and return their p-values, also corrected for their number.
+    """Test all pairs of a family under each measure, and return their p-values before and after the correction.
 
     If `with_sign_test`, two systems whose units are all right or wrong are compared by the exact sign test. All other
     systems are compared by the randomisation test.
@@ -506,19 +533,19 @@ def family_tests(systems: ResampledSystems, pairs: Sequence[Pair], *, with_sign_
 
 
 def _sign_test_of_pair(systems: ResampledSystems) -> SignFlipTests | None:
-    """Return the p-values of the exact sign test of two systems; no sign flips are made for them.
+    """Return the p-values of two systems by the exact sign test, which needs no sign flips.
 
-    Returns None unless all units are right or wrong.
+    Returns None unless all units are right (1/1) or wrong (0/1).
     """
     p_values = sign_test_p_values(systems.unit_ratios)
     if p_values is None:
         return None
-    p_by_measure = [[p] for p in p_values]  # by measure and pair, of which there is one
+    p_by_measure = [[p] for p in p_values]  # for the only pair
     return SignFlipTests(flip_count=0, is_exact=True, uncorrected=p_by_measure, corrected_by_max_t=p_by_measure)
 
 
-class _Corrected(NamedTuple):
-    """P-values that are corrected for the number of pairs, and the number of resamples that they are made of.
+class _CorrectedTests(NamedTuple):
+    """P-values that are corrected for the number of pairs, and the number of resamples from which they were computed.
 
     If `is_exact`, these are all possible resamples.
     """
@@ -528,10 +555,10 @@ class _Corrected(NamedTuple):
     is_exact: bool
 
 
-def _correct_for_pairs(systems: ResampledSystems, pairs: Sequence[Pair], flips: SignFlipTests) -> _Corrected:
-    """Return the p-values of a family by measure and pair, corrected as the settings of the systems say.
+def _correct_for_pairs(systems: ResampledSystems, pairs: Sequence[Pair], flips: SignFlipTests) -> _CorrectedTests:
+    """Return the p-values of a family by measure and pair, after the correction that the settings name.
 
-    `flips` has the p-values before correction. HSD does not use them: it makes permutations of its own.
+    `flips` has the p-values before the correction. HSD does not use them, because it makes its own permutations.
     """
     correction = systems.settings.correction_in_force
     if correction == "hsd":
@@ -542,16 +569,17 @@ def _correct_for_pairs(systems: ResampledSystems, pairs: Sequence[Pair], flips: 
         p_values = [holm(p_of_pairs) for p_of_pairs in flips.uncorrected]
     else:
         p_values = flips.uncorrected
-    return _Corrected(p_values, flips.flip_count, flips.is_exact)
+    return _CorrectedTests(p_values, flips.flip_count, flips.is_exact)
 
 
-def _correct_by_hsd(systems: ResampledSystems, pairs: Sequence[Pair]) -> _Corrected:
-    """Return the p-values of HSD, from all permutations of the systems in each unit if these are few enough."""
+def _correct_by_hsd(systems: ResampledSystems, pairs: Sequence[Pair]) -> _CorrectedTests:
+    """Return the p-values by HSD. If there are few enough permutations of the systems, each of them is made once."""
     resamples = systems.settings.resamples
     permutations_of_unit = math.factorial(len(systems.observed_scores))
-    # Compared as logarithms: for many units the number itself has thousands of digits. The addend covers rounding.
+    # Logarithms are compared, because the number itself has thousands of digits for many units. The addend
+    # compensates for rounding.
     log_of_all_permutations = systems.unit_count * math.log(permutations_of_unit)
     is_exact = log_of_all_permutations <= math.log(resamples) + 1e-9
     permutations = permutations_of_unit**systems.unit_count if is_exact else resamples
     p_values = _hsd_p_values(systems, pairs, permutations, is_exact=is_exact)
-    return _Corrected(p_values, permutations, is_exact)
+    return _CorrectedTests(p_values, permutations, is_exact)

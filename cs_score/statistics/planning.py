@@ -1,12 +1,14 @@
-"""Plan a comparison: what difference a test set detects, and how many units a difference needs.
+"""Power analysis: the difference between two systems that a test set can detect, and the units that a difference needs.
 
-Power is that of the test that a comparison makes of one pair. For units that are right or wrong that is the exact sign
-test (`sign_test`). For all others it is planned by the paired t test of what each unit contributes to a difference
-(`arithmetic.unit_contributions`), times the number of units; the mean of these numbers is the difference of the scores:
+If all units are right or wrong, power is that of the exact sign test (`sign_test`). Otherwise it is that of the paired
+t test of the differences of the units. The difference of a unit is its contribution to the difference of the scores
+(`arithmetic.unit_contributions`) times the number of units, so that the mean of the differences is the difference of
+the scores. With n units the power is
 
-    P(|T| > c),   T noncentral t with shift effect * sqrt(n),   effect = difference / standard deviation of the numbers
+    P(|T| > c),   effect size = difference / standard deviation of the differences of the units
 
-with n - 1 degrees of freedom; from 20 units on the randomisation test has nearly the same power.
+where T is noncentral t with n - 1 degrees of freedom and the noncentrality effect size * sqrt(n), and c is the critical
+value. With 20 or more units the randomisation test has nearly the same power.
 Source: docs/statistics/power.md.
 """
 
@@ -31,76 +33,83 @@ from cs_score.statistics.results import MeasureComparison, PairedSystems, System
 from cs_score.statistics.sign_test import MOST_UNITS_COMPUTED_EXACTLY, OutcomeShares, SignTest, shares_of_outcomes
 
 MOST_UNITS: Final = 1_000_000_000
-"""The most units that are planned for; nobody will ever have more."""
+"""The largest number of units that a plan may need. Nobody will ever have more."""
 
 MOST_POWER: Final = 0.9999
-"""The largest power that can be asked for."""
+"""The largest power that a user can ask for."""
 
 STEPS: Final = 24
-"""Steps from the first to the last point of a power curve."""
+"""The number of steps from the first to the last point of a power curve."""
 
 _HALVINGS: Final = 40
-"""Halvings of the interval from 0 to 1 after which a difference is known to twelve digits."""
+"""After so many halvings of the interval from 0 to 1 a difference is known to twelve digits."""
 
 PlannedTest: TypeAlias = Literal["t", "sign"]
 
 # ---- The paired t test
 
 
-def power_of_t_test(effect: float, units: float, level: float) -> float:
-    """Return the power of a two-sided paired t test at a level: the probability that it calls an effect significant.
+def power_of_t_test(effect_size: float, units: float, level: float) -> float:
+    """Return the power of a two-sided paired t test: the probability that the difference is significant at the level.
 
-    `effect` is the mean of the units' differences divided by their standard deviation.
+    `effect_size` is the mean of the differences of the units divided by their standard deviation.
     """
-    shift = effect * math.sqrt(units)
-    return _power_at_shift(shift, units, level)
+    noncentrality = effect_size * math.sqrt(units)
+    return _power_at_noncentrality(noncentrality, units, level)
 
 
-def _power_at_shift(shift: float, units: float, level: float) -> float:
-    """Return P(|T| > c), where T is noncentral t with this shift and c the limit of a two-sided test at the level."""
+def _power_at_noncentrality(noncentrality: float, units: float, level: float) -> float:
+    """Return the power of a two-sided paired t test, given the noncentrality: effect size * sqrt(units)."""
     degrees_of_freedom = units - 1
-    limit = t_limit(level / 2, degrees_of_freedom)
-    return t_tail(limit, degrees_of_freedom, shift) + t_tail(limit, degrees_of_freedom, -shift)
+    critical_value = t_limit(level / 2, degrees_of_freedom)
+    p_above = t_tail(critical_value, degrees_of_freedom, noncentrality)
+    p_below = t_tail(critical_value, degrees_of_freedom, -noncentrality)
+    return p_above + p_below
 
 
-def effect_for_t_test(units: float, level: float, power: float) -> float:
-    """Return the smallest effect that a two-sided paired t test of so many units detects with the power.
+def detectable_effect_size(units: float, level: float, power: float) -> float:
+    """Return the smallest effect size that a two-sided paired t test on so many units detects with the given power.
 
-    The effect is the mean of the units' differences divided by their standard deviation.
+    The effect size is the mean of the differences of the units divided by their standard deviation.
     """
-    # The shift at which the test has just this power; power rises with the shift.
-    smallest_shift = root_of(lambda shift: _power_at_shift(shift, units, level) - power, start=3.0)
-    return smallest_shift / math.sqrt(units)
+    # Power increases with the noncentrality, so that it has the given value at a single noncentrality.
+    smallest_noncentrality = root_of(
+        lambda noncentrality: _power_at_noncentrality(noncentrality, units, level) - power, start=3.0
+    )
+    return smallest_noncentrality / math.sqrt(units)
 
 
-def units_for_t_test(effect: float, level: float, power: float) -> int | None:
-    """Return the fewest units with which a two-sided paired t test detects an effect with the power.
+def units_for_t_test(effect_size: float, level: float, power: float) -> int | None:
+    """Return the smallest number of units on which a two-sided paired t test detects an effect with the given power.
 
-    The effect is the mean of the units' differences divided by their standard deviation. Returns None if even
+    `effect_size` is the mean of the differences of the units divided by their standard deviation. Returns None if even
     `MOST_UNITS` are too few.
     """
-    # Doubled until it is enough; then the interval between too few and enough is halved.
+    # The number is doubled until it is sufficient. After that it is found by bisection.
     too_few = 1
     enough = 2
-    while power_of_t_test(effect, enough, level) < power:
+    while power_of_t_test(effect_size, enough, level) < power:
         too_few = enough
         enough *= 2
         if enough > MOST_UNITS:
             return None
     while enough - too_few > 1:
         middle = (too_few + enough) // 2
-        if power_of_t_test(effect, middle, level) >= power:
+        if power_of_t_test(effect_size, middle, level) >= power:
             enough = middle
         else:
             too_few = middle
     return enough
 
 
-# ---- Designs
+# ---- Power analyses
 
 
 class Aim(Record):
-    """The aim of a test: its level `alpha`, its power, and the difference to be detected, None unless it was named."""
+    """The aim of a test: the difference to be detected, the level `alpha`, and the power.
+
+    The difference is None if the user named none.
+    """
 
     difference: float | None = None
     alpha: float = 0.05
@@ -116,9 +125,9 @@ class Aim(Record):
 
 
 class TTestPowerAnalysis(Record, frozen=True):
-    """Two systems whose units are graded, compared by a paired t test.
+    """The power analysis of two systems that are compared by a paired t test, because their units are graded.
 
-    `standard_deviation` is that of the units' differences; `a` and `b` are the names of the systems, if they have any.
+    `standard_deviation` is that of the differences of the units. `a` and `b` are the names of the systems, or empty.
     """
 
     standard_deviation: float
@@ -126,32 +135,36 @@ class TTestPowerAnalysis(Record, frozen=True):
     b: str = ""
 
     test: Literal["t"] = "t"
-    differing: None = None
+    differing_share: None = None
 
     def power(self, difference: float, units: int, alpha: float) -> float:
         """Return the probability that the test calls the difference significant."""
-        return power_of_t_test(difference / self.standard_deviation, units, alpha)
+        effect_size = difference / self.standard_deviation
+        return power_of_t_test(effect_size, units, alpha)
 
     def detectable_difference(self, units: int, aim: Aim) -> float:
         """Return the smallest difference that so many units detect with the power of the aim."""
-        return effect_for_t_test(units, aim.alpha, aim.power) * self.standard_deviation
+        effect_size = detectable_effect_size(units, aim.alpha, aim.power)
+        return effect_size * self.standard_deviation
 
     def needed_units(self, difference: float, aim: Aim) -> int | None:
         """Return the fewest units that detect the difference with the power of the aim.
 
         Returns None if even `MOST_UNITS` are too few.
         """
-        return units_for_t_test(difference / self.standard_deviation, aim.alpha, aim.power)
+        effect_size = difference / self.standard_deviation
+        return units_for_t_test(effect_size, aim.alpha, aim.power)
 
 
 class SignTestPowerAnalysis(Record, frozen=True):
-    """Two systems whose units are right or wrong, compared by the exact sign test.
+    """The power analysis of two systems that are compared by the exact sign test: their units are right or wrong.
 
-    `differing` is the share of units in which they differ. Every difference up to this share is planned for with it;
-    for a larger difference all units that differ are won.
+    `differing_share` is the share of units in which the systems differ. For a difference above this share it is assumed
+    that they differ in a share of units as large as the difference, and that one system wins all of these.
+    `standard_deviation` is that of the differences of the units. `a` and `b` are the names of the systems, or empty.
     """
 
-    differing: float
+    differing_share: float
     standard_deviation: float
     a: str = ""
     b: str = ""
@@ -161,17 +174,17 @@ class SignTestPowerAnalysis(Record, frozen=True):
     def power(self, difference: float, units: int, alpha: float) -> float:
         """Return the probability that the test calls the difference significant.
 
-        For more than `MOST_UNITS_COMPUTED_EXACTLY` units it is the power of the t test, which is nearly the same.
+        For more than `MOST_UNITS_COMPUTED_EXACTLY` units this is the power of the t test, which is nearly the same.
         """
-        shares = shares_of_outcomes(difference, self.differing)
+        shares = shares_of_outcomes(difference, self.differing_share)
         if units > MOST_UNITS_COMPUTED_EXACTLY:
-            return power_of_t_test(_effect(shares), units, alpha)
+            return power_of_t_test(_effect_size(shares), units, alpha)
         return SignTest(shares, alpha).power(units)
 
     def detectable_difference(self, units: int, aim: Aim) -> float | None:
         """Return the smallest difference that so many units detect with the power of the aim.
 
-        Returns None if they do not even detect a difference of 1, the largest of all.
+        Returns None if they do not even detect a difference of 1, which is the largest possible difference.
         """
         if self.power(1.0, units, aim.alpha) < aim.power:
             return None
@@ -194,24 +207,24 @@ class SignTestPowerAnalysis(Record, frozen=True):
         """
         if difference > 1:
             return None
-        shares = shares_of_outcomes(difference, self.differing)
+        shares = shares_of_outcomes(difference, self.differing_share)
         units = SignTest(shares, aim.alpha).needed_units(aim.power)
         if units is not None:
             return units
-        return units_for_t_test(_effect(shares), aim.alpha, aim.power)
+        return units_for_t_test(_effect_size(shares), aim.alpha, aim.power)
 
 
-Design: TypeAlias = TTestPowerAnalysis | SignTestPowerAnalysis
+PowerAnalysis: TypeAlias = TTestPowerAnalysis | SignTestPowerAnalysis
 
 
-def _effect(shares: OutcomeShares) -> float:
-    """Return the difference of two systems divided by the standard deviation of the units' differences.
+def _effect_size(shares: OutcomeShares) -> float:
+    """Return the difference of two systems divided by the standard deviation of the differences of their units.
 
-    `shares` are the shares of units that are won and lost. If all units are won, the effect is infinite.
+    `shares` are the shares of units that one system wins and loses. The effect size is infinite if it wins all units.
     """
-    if not shares.deviation:
+    if not shares.standard_deviation:
         return math.inf
-    return (shares.wins - shares.losses) / shares.deviation
+    return (shares.wins - shares.losses) / shares.standard_deviation
 
 
 # ---- Plans
@@ -267,61 +280,62 @@ class PowerPlan(Document, frozen=True, kw_only=True, tag="power"):
 
 
 class _Plan(Record, frozen=True, dict=True):
-    """A plan for two systems: their design, the number of units (None if it is not known), and the aim.
+    """A plan for a comparison of two systems: their power analysis, the number of units, and the aim.
 
-    `detectable_difference` and `needed_units` take long and are computed once.
+    `units` is None if the number of units is not known. `detectable_difference` and `needed_units` take long to compute
+    and are therefore cached.
     """
 
-    design: Design
+    analysis: PowerAnalysis
     units: int | None
     aim: Aim
 
     @cached_property
     def detectable_difference(self) -> float | None:
-        """The smallest difference that these units detect.
+        """The smallest difference that the units detect with the power of the aim.
 
         It is None if they detect no difference, or if their number is not known.
         """
         if self.units is None:
             return None
-        return self.design.detectable_difference(self.units, self.aim)
+        return self.analysis.detectable_difference(self.units, self.aim)
 
     @cached_property
     def needed_units(self) -> int | None:
-        """The number of units that detect the difference of the aim.
+        """The smallest number of units that detect the difference of the aim.
 
         It is None if even `MOST_UNITS` are too few, or if the aim names no difference.
         """
         if self.aim.difference is None:
             return None
-        return self.design.needed_units(self.aim.difference, self.aim)
+        return self.analysis.needed_units(self.aim.difference, self.aim)
 
     @property
     def demand(self) -> tuple[float, float, float]:
-        """How much the plan asks of a test set, to be compared with other plans.
+        """A key that orders plans by how large a test set they need: `(0.031, 1200, 0.42)`.
 
-        It is the detectable difference, then the number of units needed, then the standard deviation.
+        It has the detectable difference, the number of units needed, and the standard deviation.
         """
         difference = math.inf if self.detectable_difference is None else self.detectable_difference
         units = math.inf if self.needed_units is None else self.needed_units
-        return difference, units, self.design.standard_deviation
+        return difference, units, self.analysis.standard_deviation
 
     def pair(self) -> PlannedPair:
-        """Return the plan in the form that documents have."""
-        design = self.design
+        """Return the plan as an entry of the document."""
+        analysis = self.analysis
         return PlannedPair(
-            a=design.a,
-            b=design.b,
-            standard_deviation=design.standard_deviation,
+            a=analysis.a,
+            b=analysis.b,
+            standard_deviation=analysis.standard_deviation,
             detectable=self.detectable_difference,
             needed=self.needed_units,
-            test=design.test,
-            differing=design.differing,
+            test=analysis.test,
+            differing=analysis.differing_share,
         )
 
 
 def plan_test(
-    designs: Sequence[Design],
+    analyses: Sequence[PowerAnalysis],
     units: int | None,
     aim: Aim | None = None,
     *,
@@ -330,69 +344,71 @@ def plan_test(
 ) -> PowerPlan:
     """Return the smallest difference that so many units detect, and how many units the difference of the aim needs.
 
-    `designs` has a design for each pair of systems, and the result holds for all of them: it is that of the pair that
-    needs the most. `units` is None if their number is not known. `task` and `measure` are only recorded. Raises
-    UsageError for fewer than two units, for a standard deviation that is no number above 0, and if neither the number
-    of units nor a difference is given.
+    `analyses` has a power analysis for each pair of systems. The result is that of the pair that needs the largest test
+    set, so that it holds for all pairs. `units` is None if the number of units is not known. `task` and `measure` are
+    only recorded in the result.
+
+    Raises UsageError if there are fewer than two units, if a standard deviation is not a number above 0, or if neither
+    the number of units nor a difference is given.
     """
     if aim is None:
         aim = Aim()
     if units is not None and units < 2:
         raise UsageError(f"a paired test needs at least two units, not {units}")
-    if not all(0 < design.standard_deviation < math.inf for design in designs):
+    if not all(0 < analysis.standard_deviation < math.inf for analysis in analyses):
         raise UsageError("the standard deviation and the difference are numbers above 0")
     if units is None and aim.difference is None:
         raise UsageError("there is nothing to plan: give the number of units or a difference")
-    plans = [_Plan(design, units, aim) for design in designs]
-    hardest = max(plans, key=lambda plan: plan.demand)
-    has_named_systems = bool(hardest.design.a)
+    plans = [_Plan(analysis, units, aim) for analysis in analyses]
+    most_demanding = max(plans, key=lambda plan: plan.demand)
+    has_named_systems = bool(most_demanding.analysis.a)
     # Fields about the number of units or the difference exist only if these are known.
     return PowerPlan(
         task=task,
         measure=measure,
         alpha=aim.alpha,
         power=aim.power,
-        test=hardest.design.test,
-        standard_deviation=hardest.design.standard_deviation,
-        differing=hardest.design.differing,
+        test=most_demanding.analysis.test,
+        standard_deviation=most_demanding.analysis.standard_deviation,
+        differing=most_demanding.analysis.differing_share,
         units=UNSET if units is None else units,
-        detectable=UNSET if units is None else hardest.detectable_difference,
+        detectable=UNSET if units is None else most_demanding.detectable_difference,
         difference=UNSET if aim.difference is None else aim.difference,
-        needed=UNSET if aim.difference is None else hardest.needed_units,
-        pairs=tuple(plan.pair() for plan in plans if plan.design.a),
-        curve=tuple(_power_curve(hardest)),
-        notes=tuple(_notes(hardest, is_from_runs=has_named_systems)),
+        needed=UNSET if aim.difference is None else most_demanding.needed_units,
+        pairs=tuple(plan.pair() for plan in plans if plan.analysis.a),
+        curve=tuple(_power_curve(most_demanding)),
+        notes=tuple(_notes(most_demanding, is_from_runs=has_named_systems)),
     )
 
 
 def _power_curve(plan: _Plan) -> Iterator[Point]:
-    """Yield the power by difference, for the number of units of a plan and for twice and four times as many.
+    """Yield the points of power curves, for the number of units of a plan and for twice and four times as many.
 
-    Differences go from 0 to twice the detectable one, in equal steps. If the plan has no number of units, it is the
-    number that its difference needs.
+    The differences go from 0 to twice the detectable difference in equal steps. If the plan has no number of units, the
+    number that its difference needs is used.
     """
-    design = plan.design
+    analysis = plan.analysis
     if plan.units:
         units = plan.units
         detectable = plan.detectable_difference
     else:
         units = plan.needed_units or MOST_UNITS
-        detectable = design.detectable_difference(units, plan.aim)
+        detectable = analysis.detectable_difference(units, plan.aim)
     largest_difference = 1.0
     if detectable:
         largest_difference = 2 * detectable
-    if design.test == "sign":
-        largest_difference = min(1.0, largest_difference)  # scores of right and wrong units differ by no more
+    if analysis.test == "sign":
+        largest_difference = min(1.0, largest_difference)  # no two systems can differ by more
     for unit_count in (units, 2 * units, 4 * units):
         for step in range(STEPS + 1):
             difference = largest_difference * step / STEPS
-            yield Point(unit_count, difference, design.power(difference, unit_count, plan.aim.alpha))
+            yield Point(unit_count, difference, analysis.power(difference, unit_count, plan.aim.alpha))
 
 
 def _notes(plan: _Plan, *, is_from_runs: bool) -> Iterator[Note]:
-    """Yield the notes on a plan: that its units are few, or too few to detect anything.
+    """Yield notes on a plan that has few units, or too few to detect any difference.
 
-    If `is_from_runs`, the differences of units were estimated from these units and not given.
+    If `is_from_runs`, the standard deviation was estimated from these units and not given by the user.
     """
     units = plan.units
     if units is None:
@@ -408,22 +424,23 @@ def _notes(plan: _Plan, *, is_from_runs: bool) -> Iterator[Note]:
 
 
 def plan_from_comparison(comparison: SystemComparison, measure: str | None = None, aim: Aim | None = None) -> PowerPlan:
-    """Return what difference the units of a comparison detect in each of its pairs under a measure.
+    """Return a power analysis of the pairs of systems in a comparison, under one measure.
 
-    The measure is the primary one unless given. Raises UsageError for a measure that was not compared, and InputError
-    if there is nothing to plan from: in each pair all units differ by the same amount.
+    It says which difference the units of the comparison detect. The default of `measure` is the primary measure. Raises
+    UsageError if the comparison does not have the measure. Raises InputError if the units of no pair differ by
+    different amounts, so that there is no standard deviation to plan with.
     """
     compared = _comparison_under(comparison, measure)
-    designs = []
+    analyses = []
     for pair in compared.pairs:
-        design = power_analysis_of(pair)
-        if design is not None:
-            designs.append(design)
-    if not designs:
+        power_analysis = power_analysis_of(pair)
+        if power_analysis is not None:
+            analyses.append(power_analysis)
+    if not analyses:
         reason = "there is one unit only" if comparison.units < 2 else "no pair differs from unit to unit"
         raise InputError(f"nothing can be planned from this comparison by {compared.measure}: {reason}")
     units = comparison.primary.family.clusters or comparison.units
-    plan = plan_test(designs, units, aim, task=comparison.task, measure=compared.measure)
+    plan = plan_test(analyses, units, aim, task=comparison.task, measure=compared.measure)
     lines = answered_only_lines(comparison.origins)
     if not lines:
         return plan
@@ -432,9 +449,9 @@ def plan_from_comparison(comparison: SystemComparison, measure: str | None = Non
 
 
 def _comparison_under(comparison: SystemComparison, measure: str | None) -> MeasureComparison:
-    """Return the comparison of the systems under one measure, the primary one if `measure` is None.
+    """Return the part of a comparison about one measure, by default the primary measure.
 
-    Raises UsageError for a measure that was not compared.
+    Raises UsageError if the comparison does not have the measure.
     """
     if measure is None:
         return comparison.primary
@@ -443,10 +460,10 @@ def _comparison_under(comparison: SystemComparison, measure: str | None) -> Meas
     return comparison.measures[names.index(name)]
 
 
-def power_analysis_of(pair: PairedSystems) -> Design | None:
-    """Return the design of a test of two systems, as a comparison of them found their units to differ.
+def power_analysis_of(pair: PairedSystems) -> PowerAnalysis | None:
+    """Return the power analysis of two systems, given the result of their comparison.
 
-    Returns None if the standard deviation of the units' differences is 0 or does not exist.
+    Returns None if the standard deviation of the differences of the units is 0 or does not exist.
     """
     if not pair.standard_deviation:
         return None
@@ -458,5 +475,5 @@ def power_analysis_of(pair: PairedSystems) -> Design | None:
     differing_count = pair.wins + pair.losses
     unit_count = differing_count + pair.ties
     return SignTestPowerAnalysis(
-        differing=differing_count / unit_count, standard_deviation=pair.standard_deviation, a=pair.a, b=pair.b
+        differing_share=differing_count / unit_count, standard_deviation=pair.standard_deviation, a=pair.a, b=pair.b
     )

@@ -1,12 +1,13 @@
 """Power of the exact two-sided sign test (McNemar's) for units that are right or wrong.
 
-Let w be the share of units that only the second system has right, and l the share of units that only the first has.
-The number of units in which they differ is binomial, and of m such units the test looks at how many are won:
+Let w be the share of units that only the second system has right (wins), and l the share of units that only the first
+system has right (losses). The number m of units in which the systems differ is binomial, and so is the number of wins
+among these units:
 
     power(n) = sum over m of Binomial(m; n, w + l) P(the test rejects | m),   wins ~ Binomial(m, w / (w + l))
 
-The test rejects where the rarer outcome is so rare that twice the probability of this, were both outcomes as likely,
-is at most the level.
+The test compares the rarer of the two outcomes with a fair coin. It rejects if twice the probability that a fair coin
+gives so few of them is at most the level.
 Source: docs/statistics/power.md.
 """
 
@@ -19,92 +20,99 @@ from typing import Final, NamedTuple
 from cs_score.statistics.distributions import binomial_probability
 
 SIZES_IN_A_ROW: Final = 10
-"""Consecutive numbers of units that must all reach a power, since the power sometimes falls as units are added."""
+"""So many consecutive numbers of units must reach a power, because it sometimes falls as units are added."""
 
 MOST_UNITS_COMPUTED_EXACTLY: Final = 20_000
-"""Units up to which power is computed exactly. With more the t test has the same power within .005."""
+"""Power is computed exactly for up to so many units. For more units that of the t test differs by less than .005."""
 
-_REACH: Final = 9
-"""Standard deviations of a binomial distribution beyond which less than 1e-12 of it lies."""
+_BINOMIAL_RANGE: Final = 9
+"""Less than 1e-12 of a binomial distribution lies more than so many standard deviations from its mean."""
 
 
 class OutcomeShares(NamedTuple):
-    """The share of units that only the second system has right (wins), and that only the first has (losses)."""
+    """The share of the units that only the second system has right (wins), and that only the first has (losses)."""
 
     wins: float
     losses: float
 
     @property
-    def deviation(self) -> float:
-        """The standard deviation of the units' differences, which are 1, 0 and -1."""
+    def standard_deviation(self) -> float:
+        """The standard deviation of the differences of the units: 1 for a win, 0 for a tie, -1 for a loss."""
         return math.sqrt(self.wins + self.losses - (self.wins - self.losses) ** 2)
 
 
-def shares_of_outcomes(difference: float, differing: float) -> OutcomeShares:
-    """Return the shares of units that are won and lost: `shares_of(0.1, 0.3)` gives wins 0.2 and losses 0.1.
+def shares_of_outcomes(difference: float, differing_share: float) -> OutcomeShares:
+    """Return the shares of units that the second system wins and loses: `(0.1, 0.3)` gives wins 0.2 and losses 0.1.
 
-    The systems differ in the share `differing` of the units, and `difference` is the difference of their scores. If it
-    is larger than `differing`, so many units differ, and all of them are won.
+    `difference` is the difference of the scores of the systems, and `differing_share` the share of units in which they
+    differ. If the difference is larger than this share, the second system wins exactly that share of the units and
+    loses none.
     """
-    differing = max(difference, differing)
-    losses = (differing - difference) / 2
+    differing_share = max(difference, differing_share)
+    losses = (differing_share - difference) / 2
     return OutcomeShares(wins=difference + losses, losses=losses)
 
 
 class SignTest:
-    """The exact two-sided sign test at a level, for two systems of which each wins a certain share of the units."""
+    """The exact two-sided sign test of two systems whose units are right or wrong, and its power."""
 
     def __init__(self, shares: OutcomeShares, level: float) -> None:
-        """Make the test of two systems that win and lose these shares of the units, at a level such as 0.05."""
+        """Prepare the test at a significance level such as 0.05.
+
+        `shares` are the shares of all units that the second system wins and loses.
+        """
         self.shares = shares
         self._level = level
-        self._differing = min(1.0, shares.wins + shares.losses)
-        # The probability that the test rejects for 0, 1, 2 ... units that differ, as far as it was needed until now.
+        self._differing_share = min(1.0, shares.wins + shares.losses)
+        # The probability that the test rejects if 0, 1, 2 ... units differ. The list grows when `power` needs more.
         self._rejection_probabilities: list[float] = []
 
-    def power(self, units: int) -> float:
-        """Return the probability that the test calls the difference significant with so many units."""
-        mean_differing = units * self._differing
-        # The number of units that differ lies between `fewest` and `most`, but for a negligible probability.
-        reach = _REACH * math.sqrt(mean_differing * (1 - self._differing)) + _REACH
-        fewest = max(0, math.floor(mean_differing - reach))
-        most = min(units, math.ceil(mean_differing + reach))
-        if most >= len(self._rejection_probabilities):
-            share_won = self.shares.wins / self._differing
-            # Twice as far as this call needs, so that calls with a few more units find them made.
-            self._rejection_probabilities = _rejection_probabilities(share_won, 2 * most, self._level)
-        # For each number of units that differ, its probability times the probability that the test rejects then.
-        probabilities = _binomial_probabilities(fewest, most, units, self._differing)
+    def power(self, unit_count: int) -> float:
+        """Return the probability that the test calls the difference significant on so many units."""
+        # The number of units that differ lies in a range around its mean, except with a negligible probability.
+        mean = unit_count * self._differing_share
+        standard_deviation = math.sqrt(mean * (1 - self._differing_share))
+        half_range = _BINOMIAL_RANGE * standard_deviation + _BINOMIAL_RANGE
+        fewest_differing = max(0, math.floor(mean - half_range))
+        most_differing = min(unit_count, math.ceil(mean + half_range))
+
+        if most_differing >= len(self._rejection_probabilities):
+            win_probability = self.shares.wins / self._differing_share
+            # The list is made twice as long as needed, so that later calls with a few more units can use it.
+            self._rejection_probabilities = _rejection_probabilities(win_probability, 2 * most_differing, self._level)
+
+        # The power is the mean of the rejection probability over the number of units that differ.
+        probabilities = _binomial_probabilities(fewest_differing, most_differing, unit_count, self._differing_share)
         products = []
-        for differing_units, probability in enumerate(probabilities, fewest):
-            products.append(probability * self._rejection_probabilities[differing_units])
+        for differing_count, probability in enumerate(probabilities, fewest_differing):
+            products.append(probability * self._rejection_probabilities[differing_count])
         return math.fsum(products)
 
     def needed_units(self, power: float) -> int | None:
         """Return the smallest number of units such that it and the next nine numbers all reach the power.
 
-        Returns None if that is more than `MOST_UNITS_COMPUTED_EXACTLY`.
+        Returns None if this number is larger than `MOST_UNITS_COMPUTED_EXACTLY`.
         """
-        enough = self._sufficient_units(power)
-        if enough is None:
+        sufficient_units = self._sufficient_units(power)
+        if sufficient_units is None:
             return None
-        # The power sometimes falls as units are added, so that a somewhat smaller number may reach it as well.
-        window = math.ceil(3 * math.sqrt(enough / self._differing)) + 2 * SIZES_IN_A_ROW
-        in_a_row = 0  # how many numbers reach the power, up to the present one, without a gap
-        for units in range(max(1, enough - window), enough):
-            if self.power(units) < power:
-                in_a_row = 0
+        # The power sometimes falls as units are added. Slightly smaller numbers may therefore reach it as well.
+        search_width = math.ceil(3 * math.sqrt(sufficient_units / self._differing_share)) + 2 * SIZES_IN_A_ROW
+        sizes_in_a_row = 0  # the consecutive numbers up to the current one that reach the power
+        for unit_count in range(max(1, sufficient_units - search_width), sufficient_units):
+            if self.power(unit_count) < power:
+                sizes_in_a_row = 0
                 continue
-            in_a_row += 1
-            if in_a_row == SIZES_IN_A_ROW:
-                return units - SIZES_IN_A_ROW + 1  # the first of them
-        return enough - in_a_row
+            sizes_in_a_row += 1
+            if sizes_in_a_row == SIZES_IN_A_ROW:
+                return unit_count - SIZES_IN_A_ROW + 1  # the first of these numbers
+        return sufficient_units - sizes_in_a_row
 
     def _sufficient_units(self, power: float) -> int | None:
         """Return a number of units such that it and the next nine numbers all reach the power.
 
-        It is nearly the smallest: the number is doubled until it is enough, and then the interval between a number that
-        is too small and one that is enough is halved. Returns None if `MOST_UNITS_COMPUTED_EXACTLY` units are too few.
+        The number is nearly the smallest such number. It is found by doubling a number of units until it is sufficient,
+        and by bisection after that. Returns None if `MOST_UNITS_COMPUTED_EXACTLY` units are too few.
         """
         too_few = 0
         enough = 1
@@ -121,22 +129,22 @@ class SignTest:
                 too_few = middle
         return enough
 
-    def _reaches(self, power: float, units: int) -> bool:
+    def _reaches(self, power: float, unit_count: int) -> bool:
         """Return whether this number of units and the next nine numbers all reach the power."""
-        return all(self.power(number) >= power for number in range(units, units + SIZES_IN_A_ROW))
+        return all(self.power(size) >= power for size in range(unit_count, unit_count + SIZES_IN_A_ROW))
 
 
-def _binomial_probabilities(fewest: int, most: int, trials: int, share: float) -> list[float]:
-    """Return the probability of each number of successes from `fewest` to `most` in so many trials.
+def _binomial_probabilities(fewest: int, most: int, trials: int, success_probability: float) -> list[float]:
+    """Return the binomial probability of each number of successes from `fewest` to `most`.
 
-    A trial succeeds with the probability `share`. Each probability is computed from the next one, beginning with the
-    most likely number; that is faster than computing each from its formula.
+    Only the probability of the most likely number is computed from its formula. All others are computed from that of a
+    neighbouring number, which is faster.
     """
-    if share == 1.0:
+    if success_probability == 1.0:
         return [float(successes == trials) for successes in range(fewest, most + 1)]
-    mode = min(most, max(fewest, math.floor((trials + 1) * share)))
-    odds = share / (1 - share)
-    probabilities = {mode: binomial_probability(mode, trials, share)}
+    mode = min(most, max(fewest, math.floor((trials + 1) * success_probability)))
+    odds = success_probability / (1 - success_probability)
+    probabilities = {mode: binomial_probability(mode, trials, success_probability)}
     for successes in range(mode, most):
         probabilities[successes + 1] = probabilities[successes] * odds * (trials - successes) / (successes + 1)
     for successes in range(mode, fewest, -1):
@@ -144,53 +152,55 @@ def _binomial_probabilities(fewest: int, most: int, trials: int, share: float) -
     return [probabilities[successes] for successes in range(fewest, most + 1)]
 
 
-def _rejection_probabilities(share_won: float, most: int, level: float) -> list[float]:
-    """Return the probability that the test rejects for 0, 1, ... `most` units that differ.
+def _rejection_probabilities(win_probability: float, most_differing: int, level: float) -> list[float]:
+    """Return the probability that the test rejects if 0, 1, ... `most_differing` units differ.
 
-    `share_won` is the probability that a differing unit is won. The test rejects if few units are won or few are lost.
+    A unit that differs is a win with the probability `win_probability`. The test rejects if there are few wins or few
+    losses.
     """
-    limits = _rejection_limits(most, level)
-    few_won = _lower_tails(limits, share_won)
-    few_lost = _lower_tails(limits, 1 - share_won)
-    return [p_few_won + p_few_lost for p_few_won, p_few_lost in zip(few_won, few_lost)]
+    critical_counts = _critical_counts(most_differing, level)
+    p_of_few_wins = _lower_tails(critical_counts, win_probability)
+    p_of_few_losses = _lower_tails(critical_counts, 1 - win_probability)
+    return [few_wins + few_losses for few_wins, few_losses in zip(p_of_few_wins, p_of_few_losses)]
 
 
-def _rejection_limits(most: int, level: float) -> list[int]:
-    """Return for 0, 1, ... `most` units that differ how often the rarer outcome may occur if the test is to reject.
+def _critical_counts(most_differing: int, level: float) -> list[int]:
+    """Return the critical value of the test if 0, 1, ... `most_differing` units differ.
 
-    The limit is -1 if the test never rejects. At the level 0.05 six units give 0: 2 / 2^6 is at most 0.05. Another unit
-    raises the limit by at most 1.
+    The test rejects if the rarer of wins and losses is at most as frequent as the critical value. For six units this is
+    0 at the level 0.05, because 2 / 2^6 is at most 0.05. It is -1 if the test never rejects. With each further unit it
+    rises by at most 1.
     """
-    limits = []
-    limit = -1
-    tail = 0.0  # the probability of at most `limit` successes in so many trials
-    for trials in range(most + 1):
-        if limit >= 0:
-            # Another trial exceeds the limit if it succeeds after exactly `limit` successes.
-            tail -= 0.5 * binomial_probability(limit, trials - 1, 0.5)
-        tail_of_next_limit = tail + binomial_probability(limit + 1, trials, 0.5)
-        if 2 * tail_of_next_limit <= level:
-            limit += 1
-            tail = tail_of_next_limit
-        limits.append(limit)
-    return limits
+    critical_counts = []
+    critical_count = -1
+    tail = 0.0  # the probability of at most `critical_count` successes
+    for trials in range(most_differing + 1):
+        if critical_count >= 0:
+            # A further trial exceeds the count if it succeeds after exactly `critical_count` successes.
+            tail -= 0.5 * binomial_probability(critical_count, trials - 1, 0.5)
+        tail_of_next_count = tail + binomial_probability(critical_count + 1, trials, 0.5)
+        if 2 * tail_of_next_count <= level:
+            critical_count += 1
+            tail = tail_of_next_count
+        critical_counts.append(critical_count)
+    return critical_counts
 
 
-def _lower_tails(limits: Sequence[int], share: float) -> list[float]:
-    """Return for m = 0, 1, 2 ... trials the probability of at most `limits[m]` successes.
+def _lower_tails(most_successes: Sequence[int], success_probability: float) -> list[float]:
+    """Return for m = 0, 1, 2 ... trials the binomial probability of at most `most_successes[m]` successes.
 
-    A trial succeeds with the probability `share`. From one limit to the next there is a rise of at most 1, so that each
-    probability is computed from the one before.
+    The numbers of successes rise by at most 1 from one to the next, so that each probability is computed from the one
+    before it.
     """
     tails = []
     tail = 0.0
-    previous_limit = -1
-    for trials, limit in enumerate(limits):
-        if previous_limit >= 0:
-            # Another trial exceeds the limit if it succeeds after exactly `previous_limit` successes.
-            tail -= share * binomial_probability(previous_limit, trials - 1, share)
-        if limit > previous_limit:
-            tail += binomial_probability(limit, trials, share)
-        previous_limit = limit
+    previous_most = -1
+    for trials, most in enumerate(most_successes):
+        if previous_most >= 0:
+            # A further trial exceeds the number if it succeeds after exactly `previous_most` successes.
+            tail -= success_probability * binomial_probability(previous_most, trials - 1, success_probability)
+        if most > previous_most:
+            tail += binomial_probability(most, trials, success_probability)
+        previous_most = most
         tails.append(max(0.0, tail))
     return tails

@@ -1,4 +1,4 @@
-"""Verdicts: the outcome of a family of tests in a sentence, with the test and its level. Loads no numpy."""
+"""Verdicts: sentences that state the outcome of a family of tests, with the test and its level. Loads no numpy."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from cs_score.base.display import join_first, number_with_noun
 from cs_score.statistics.options import Family
 
 _MOST_NAMED: Final = 5
-"""The most better systems that a verdict names, and the most worse systems that it names for each of them."""
+"""The largest number of systems that a verdict names as better, and as worse than each of these."""
 
 
 class TestedPair(Protocol):
-    """Two systems, the score of `b` minus that of `a`, and the corrected p-value of this difference."""
+    """Two systems that were compared, with the difference of their scores and its corrected p-value."""
 
     @property
     def a(self) -> str:
@@ -33,7 +33,7 @@ class TestedPair(Protocol):
 
 
 def verdict_of(pairs: Sequence[TestedPair], family: Family, measure: str, level: float) -> str:
-    """Return a sentence, without full stop, that says which systems differ significantly under a measure.
+    """Return a sentence without full stop that says which systems differ significantly under a measure.
 
     `A is significantly better than B in F1: p 0.0312 by the randomisation test, level 0.05`
     """
@@ -43,19 +43,19 @@ def verdict_of(pairs: Sequence[TestedPair], family: Family, measure: str, level:
         p = "p < 0.0001" if pair.p_adjusted < 0.0001 else f"p {pair.p_adjusted:.4f}"
         if pair.p_adjusted > level:
             return f"{pair.a} and {pair.b} do not differ significantly in {measure}: {p} {test}"
-        better, worse = _best_first(pair)
+        better, worse = _better_and_worse(pair)
         return f"{better} is significantly better than {worse} in {measure}: {p} {test}"
 
-    differing_pairs = [pair for pair in pairs if pair.p_adjusted <= level]
-    if not differing_pairs:
+    significant_pairs = [pair for pair in pairs if pair.p_adjusted <= level]
+    if not significant_pairs:
         return f"None of {len(pairs):,} pairs differs significantly in {measure} {test}"
-    verb = "differs" if len(differing_pairs) == 1 else "differ"
-    counts = f"{len(differing_pairs):,} of {len(pairs):,} pairs {verb} significantly"
-    return f"{counts} in {measure} {test}: {_better_systems(differing_pairs)}"
+    verb = "differs" if len(significant_pairs) == 1 else "differ"
+    counts = f"{len(significant_pairs):,} of {len(pairs):,} pairs {verb} significantly"
+    return f"{counts} in {measure} {test}: {_better_systems_in_words(significant_pairs)}"
 
 
 def effect_in_words(system: str, wins: int, ties: int, losses: int, effect_size: float | None) -> str:
-    """Return how many units a system wins, ties and loses against another one, and the size of the effect.
+    """Return a text with the numbers of units that a system wins, ties and loses against another, and the effect size.
 
     `A wins 7 units, ties 2, loses 3; effect size +0.35 (mean of the units' differences over their standard deviation)`
     """
@@ -65,27 +65,27 @@ def effect_in_words(system: str, wins: int, ties: int, losses: int, effect_size:
     return f"{system} wins {number_with_noun(wins, 'unit')}, ties {ties}, loses {losses}{size}"
 
 
-def _best_first(pair: TestedPair) -> tuple[str, str]:
-    """Return the better and the worse system of a pair."""
+def _better_and_worse(pair: TestedPair) -> tuple[str, str]:
+    """Return the name of the better system of a pair, and then that of the worse system."""
     if pair.difference > 0:
         return pair.b, pair.a
     return pair.a, pair.b
 
 
-def _better_systems(pairs: Iterable[TestedPair]) -> str:
+def _better_systems_in_words(significant_pairs: Iterable[TestedPair]) -> str:
     """Return in words which systems are better than which others: `A is better than B, C; B is better than C`.
 
-    In each pair of `pairs` the systems differ significantly. The system that is better than the most others comes
-    first.
+    The systems of each pair differ significantly. The system that is better than most others comes first.
     """
     worse_by_system: dict[str, list[str]] = {}
-    for pair in pairs:
-        better, worse = _best_first(pair)
+    for pair in significant_pairs:
+        better, worse = _better_and_worse(pair)
         worse_by_system.setdefault(better, []).append(worse)
-    systems = sorted(worse_by_system, key=lambda system: -len(worse_by_system[system]))
+    better_systems = sorted(worse_by_system, key=lambda system: -len(worse_by_system[system]))
     parts = []
-    for system in systems[:_MOST_NAMED]:
+    for system in better_systems[:_MOST_NAMED]:
         parts.append(f"{system} is better than {join_first(worse_by_system[system], _MOST_NAMED)}")
-    if len(systems) > _MOST_NAMED:
-        parts.append(f"{number_with_noun(len(systems) - _MOST_NAMED, 'more system')} better than others")
+    unnamed_count = len(better_systems) - _MOST_NAMED
+    if unnamed_count > 0:
+        parts.append(f"{number_with_noun(unnamed_count, 'more system')} better than others")
     return "; ".join(parts)

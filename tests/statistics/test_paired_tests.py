@@ -74,7 +74,7 @@ def test_p_of_a_pair_does_not_depend_on_the_others_nor_on_chunks(monkeypatch: py
     expected = sign_flip_tests(exact, pairs, with_max_t=True)
     assert [of_measure[0] for of_measure in expected.uncorrected] == randomisation(first, second, settings)
     monkeypatch.setattr("cs_score.statistics.draws.CELLS_PER_CHUNK", 100)
-    monkeypatch.setattr(families, "_CELLS", 300)
+    monkeypatch.setattr(families, "_DIFFERENCES_AT_ONCE", 300)
     assert sign_flip_tests(exact, pairs, with_max_t=True) == expected
 
 

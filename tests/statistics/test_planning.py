@@ -26,7 +26,7 @@ from cs_score.statistics.planning import (
     Aim,
     SignTestPowerAnalysis,
     TTestPowerAnalysis,
-    effect_for_t_test,
+    detectable_effect_size,
     plan_from_comparison,
     plan_test,
     power_of_t_test,
@@ -59,7 +59,7 @@ def test_tails_are_those_of_scipy(freedom: int, shift: float) -> None:
 def test_power_is_that_of_statsmodels(units: int, level: float) -> None:
     oracle = TTestPower()
     for power in (0.5, 0.8, 0.95):
-        effect = effect_for_t_test(units, level, power)
+        effect = detectable_effect_size(units, level, power)
         assert power_of_t_test(effect, units, level) == pytest.approx(power, abs=1e-9)
         assert oracle.power(effect, units, level) == pytest.approx(power, abs=1e-9)
     # Its own root is where the power is within 1e-5; the slope of the power there says how near that lies.
@@ -111,7 +111,7 @@ def test_units_that_the_sign_test_needs(
     assert test.needed_units(0.8) == needed
     assert all(test.power(needed + more) >= 0.8 for more in range(10))
     assert test.power(needed - 1) < 0.8
-    analysis = SignTestPowerAnalysis(wins + losses, OutcomeShares(wins, losses).deviation)
+    analysis = SignTestPowerAnalysis(wins + losses, OutcomeShares(wins, losses).standard_deviation)
     assert analysis.needed_units(wins - losses, Aim()) == needed
     detectable = present(analysis.detectable_difference(needed, Aim()))
     assert detectable <= wins - losses
@@ -120,11 +120,11 @@ def test_units_that_the_sign_test_needs(
 
 def test_many_units_have_the_power_of_the_t_test() -> None:
     shares = shares_of_outcomes(0.01, 0.3)
-    effect = 0.01 / shares.deviation
+    effect = 0.01 / shares.standard_deviation
     assert SignTest(shares, 0.05).power(20_000) == pytest.approx(power_of_t_test(effect, 20_000, 0.05), abs=0.005)
     tiny = shares_of_outcomes(0.001, 0.3)
     needed = SignTestPowerAnalysis(0.3, 0.5).needed_units(0.001, Aim())
-    assert needed == units_for_t_test(0.001 / tiny.deviation, 0.05, 0.8)
+    assert needed == units_for_t_test(0.001 / tiny.standard_deviation, 0.05, 0.8)
 
 
 def test_few_units_detect_no_difference() -> None:
@@ -345,7 +345,7 @@ def test_power_without_files(folder: Path) -> None:
     assert printed(folder, "--sd", "2", "--difference", "1")["needed"] == 34
     assert printed(folder, "--sd", "0.5385164807134504", "--difference", "1e-1")["needed"] == 230
     given = printed(folder, "--sd", "0.5", "--units", "30", "--alpha", "0.01", "--power", "0.9")
-    assert given["detectable"] == 0.5 * effect_for_t_test(30, 0.01, 0.9)
+    assert given["detectable"] == 0.5 * detectable_effect_size(30, 0.01, 0.9)
     assert max(point["difference"] for point in given["curve"]) == pytest.approx(2 * given["detectable"])
     rows = score_in(folder, ["power", "--format=tsv", "c.json"]).stdout.decode().splitlines()
     assert [row.split("\t")[0] for row in rows] == ["measure", "LDC-MEAN-AP"]

@@ -148,7 +148,7 @@ def test_a_drop_that_is_not_significant_is_undecided() -> None:
     )
     (check,) = judgement.checks
     assert (check.passed, check.undecided, check.tests) == (True, True, 1)
-    design = SignTestPowerAnalysis(3 / 40, OutcomeShares(0.0, 3 / 40).deviation)
+    design = SignTestPowerAnalysis(3 / 40, OutcomeShares(0.0, 3 / 40).standard_deviation)
     assert check.detectable == design.detectable_difference(40, Aim())
     text = " ".join(WRITERS["text"](judgement).split())
     assert text.startswith("ok? em is 0.4250, 0.0750 below the baseline's 0.5000 (p = 0.25")
