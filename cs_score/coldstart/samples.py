@@ -194,7 +194,7 @@ class ValueCode(Record):
     def measure(self) -> Measure:
         """The measure of which this is a value in samples."""
         measure = Measure(METRICS[self.metric], _VARIANTS[self.variant], _AVERAGES[self.average])
-        return measure.at(LEVELS[self.level])
+        return measure.at_level(LEVELS[self.level])
 
 
 VALUE_CODES: Final = tuple(

@@ -20,7 +20,7 @@ from cs_score.base.runtime import paused_collector
 from cs_score.base.signature import ANSWERED, Origin
 from cs_score.base.sources import Input, InputDigest, Source
 from cs_score.evidence.reading import ErrorLocation, InputContent, read_input, text_of
-from cs_score.measures.registry import Divide, SumsFormula, divide, enter, headline
+from cs_score.measures.registry import Divide, SumsFormula, add_measures, divide, headline_names
 from cs_score.statistics.options import Resampling
 from cs_score.statistics.resampling import score_intervals
 from cs_score.statistics.results import ScoreIntervals
@@ -197,7 +197,7 @@ class Mode(ABC):
     package: str | None = None
 
     def __init__(self) -> None:
-        enter(self.name, self.measures, self.headlines)
+        add_measures(self.name, self.measures, self.headlines)
         self.chosen_options: Any = self.options()
 
     def with_options(self, options: Mapping[str, Any]) -> Self:
@@ -274,7 +274,7 @@ class Mode(ABC):
                 settings.append(_setting_text(name, value))
         inputs = (run,) if gold is None else (gold, run)
         if measure is None:
-            measure = headline(self.name)[0]
+            measure = headline_names(self.name)[0]
         return Origin(task=self.name, options=all_options, inputs=inputs, settings=tuple(settings), measure=measure)
 
     def is_answered_only(self, options: Any) -> bool:
@@ -447,7 +447,7 @@ class Mode(ABC):
 
     def headline_of(self, units: Sequence[Unit], table: UnitTable) -> str:
         """Return the headline measure of these units: the measure that reports show first."""
-        return headline(self.name)[0]
+        return headline_names(self.name)[0]
 
     def remarks(self, units: Sequence[Unit], table: UnitTable) -> Iterable[str]:
         """Return notices about the scores of these units, which are shown after the notices about the files."""
