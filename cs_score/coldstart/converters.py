@@ -13,18 +13,18 @@ from cs_score.base.records import Record
 from cs_score.base.sources import SPACE, WHITE_SPACE, Input, Source, name_of, open_source
 from cs_score.coldstart.tab_files import line_blocks, split_comment
 
-_BLOCK: Final = 1 << 16
+_BLOCK_SIZE: Final = 1 << 16
 _FEWEST_COLUMNS: Final = 3
 
-_NO_RUN_ID: Final = re.compile(rf":.*|.*{SPACE}.*|", re.DOTALL)
+_TEXT_WITHOUT_RUN_ID: Final = re.compile(rf":.*|.*{SPACE}.*|", re.DOTALL)
 _NODE_NAME: Final = re.compile(r":?(?:entity|event|string)[^-]+", re.IGNORECASE | re.DOTALL)
 
 
 def is_knowledge_base(file: Input) -> bool:
-    """Return whether a file is a knowledge base: a line with a run id, then lines that begin with the name of a node.
+    """Return whether a file is a knowledge base, which has a line with a run id, and then facts about nodes.
 
-    No run or assessment file begins like this. Standard input is never taken for a knowledge base, since it can be read
-    only once.
+    The lines of facts begin with the name of a node; no run or assessment file begins like this. Standard input is
+    never taken for a knowledge base, since it can be read only once.
     """
     if file == "-":
         return False
@@ -34,18 +34,18 @@ def is_knowledge_base(file: Input) -> bool:
         except (InputError, UnicodeDecodeError):  # a damaged file is reported when its lines are read
             is_knowledge_base_file = False
     if not isinstance(file, str) and hasattr(file, "seek"):
-        file.seek(0)  # whoever reads the lines of an open file begins with the first one
+        file.seek(0)  # the next reader of an open file must find its first line
     return is_knowledge_base_file
 
 
 def _lines_of(source: Source) -> Iterator[bytes]:
     """Yield the lines of a file, without the line feeds at their ends."""
-    for block in line_blocks(source, _BLOCK):
+    for block in line_blocks(source, _BLOCK_SIZE):
         yield from block.split(b"\n")
 
 
 def _begins_like_knowledge_base(lines: Iterator[bytes]) -> bool:
-    """Return whether the first line is a run id, and the next line that is not blank begins with the name of a node.
+    """Return whether the first line is a run id, and the next line with text begins with the name of a node.
 
     Raises UnicodeDecodeError for a line that is not UTF-8.
     """
@@ -68,7 +68,7 @@ def _begins_like_knowledge_base(lines: Iterator[bytes]) -> bool:
 
 def is_run_id(text: str) -> bool:
     """Return whether a text is a run id, such as `TIDE_KB`: one word that does not begin with a colon."""
-    return _NO_RUN_ID.fullmatch(text.strip(WHITE_SPACE)) is None
+    return _TEXT_WITHOUT_RUN_ID.fullmatch(text.strip(WHITE_SPACE)) is None
 
 
 def is_node_name(text: str) -> bool:
@@ -80,17 +80,18 @@ def is_node_name(text: str) -> bool:
 
 
 class Converter(Record, eq=False):
-    """A kind of files that are converted to runs before they are scored.
+    """The conversion of files of one kind to runs, which happens before they are scored.
 
-    `recognizes` returns whether a file is of this `kind`. `function_path` is the name of the function that converts it,
-    as `module:name`; the module is imported only when a file is converted, so that runs can be scored without it.
+    `kind` is the name of the kind for messages, such as `knowledge base`. `recognizes` returns whether a file is of
+    this kind. `function_path` names the function that converts a file, as `MODULE:FUNCTION`. The module is imported
+    only when a file is converted, so that runs can be scored without it.
     """
 
     kind: str
     recognizes: Callable[[Input], bool]
     function_path: str
 
-    def load(self, file: Input) -> Callable[..., Any]:
+    def load_function(self, file: Input) -> Callable[..., Any]:
         """Return the function that converts files of this kind, after importing its module.
 
         Raises InputError, which names `file`, if the module is not installed.

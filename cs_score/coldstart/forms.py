@@ -1,7 +1,7 @@
-"""Recognise the form of a file that cannot be read, and suggest a command line that converts it, or the form needed.
+"""Recognise why a file cannot be read, and suggest a remedy: a command line that converts the file, or advice.
 
-Nothing here is called for files of the right form. Every suggested command line is run by a test, which scores the file
-that it makes.
+Nothing here is called for files of the right form. A test runs each suggested command line, and scores the file that it
+writes.
 """
 
 from __future__ import annotations
@@ -79,9 +79,9 @@ def decoded_text(data: bytes, name: str, lines_before: int = 0, beginning: bytes
 
 
 def _why_not_utf8(data: bytes, file: str, beginning: bytes) -> str:
-    """Return the likely form of a file that is not UTF-8, with a remedy.
+    """Return the likely reason why a file is not UTF-8, with a remedy.
 
-    `data` is the block of the file with the error, `beginning` are the first bytes of the file.
+    `data` is the block of the file that cannot be decoded, and `beginning` has the first bytes of the file.
     """
     remedy = _remedy_for_binary_file(beginning, file)
     if remedy is not None:
@@ -122,25 +122,25 @@ def _remedy_for_utf16(encoding: str, file: str) -> str:
 
 
 def _remedy_for_utf16_without_mark(data: bytes, file: str) -> str:
-    """Return the remedy for UTF-16 without a byte-order mark, whose second byte tells the order of the bytes."""
+    """Return the remedy for a UTF-16 file without a byte-order mark; its second byte tells the order of the bytes."""
     second_byte = data[1:2]
     encoding = "UTF-16LE" if second_byte == b"\0" else "UTF-16BE"
     return _remedy_for_utf16(encoding, file)
 
 
 def conversion_command(program: str, file: str, prefix: str) -> str:
-    """Return a command line that writes the output of a program on a file into a new file, `PREFIX-NAME`.
+    """Return a command line that converts a file with a program and writes the result into a new file, `PREFIX-NAME`.
 
-    The new file is in the same folder and is not compressed: for `runs/a.tab.gz` and the prefix `utf8` the line is
-    `gzip -dc runs/a.tab.gz | PROGRAM > runs/utf8-a.tab`.
+    The new file is in the same folder and is not compressed. For `runs/a.tab.gz` and the prefix `utf8` the command line
+    is `gzip -dc runs/a.tab.gz | PROGRAM > runs/utf8-a.tab`.
     """
-    stored_as = plain_name(file)
-    folder, name = os.path.split(stored_as)
+    uncompressed_file = plain_name(file)
+    folder, name = os.path.split(uncompressed_file)
     new_file = os.path.join(folder, f"{prefix}-{name}")
-    ending_of_compression = file.removeprefix(stored_as)
-    decompress = _PROGRAM_BY_ENDING.get(ending_of_compression)
-    if decompress is not None:
-        return f"{decompress} {shlex.quote(file)} | {program} > {shlex.quote(new_file)}"
+    compression_ending = file.removeprefix(uncompressed_file)
+    decompression_program = _PROGRAM_BY_ENDING.get(compression_ending)
+    if decompression_program is not None:
+        return f"{decompression_program} {shlex.quote(file)} | {program} > {shlex.quote(new_file)}"
     return f"{program} < {shlex.quote(file)} > {shlex.quote(new_file)}"
 
 
@@ -149,7 +149,7 @@ def conversion_command(program: str, file: str, prefix: str) -> str:
 
 def why_no_layout(line: FirstLine, edition: Edition = LATEST) -> str:
     """Return the likely reason why the first line of a file fits no layout, with a remedy."""
-    # Forms that tell nothing about the columns.
+    # The line may have no columns, or columns that are not separated by tabs.
     for find_remedy in (_remedy_for_other_kind, _remedy_for_other_line_ends, _remedy_for_other_separators):
         remedy = find_remedy(line, edition)
         if remedy is not None:
@@ -157,23 +157,24 @@ def why_no_layout(line: FirstLine, edition: Edition = LATEST) -> str:
     columns = line.text.rstrip("\t").split("\t")
     if len(columns) == len(RUN_2017.columns) and not RUN_2017.is_known_to(edition):
         return f"{edition.name} reads runs of eight columns, and this line has nine; leave the last one out"
-    # Lines with tabs that are no lines of runs and assessments.
+    # The line may have tabs, but not be a line of a run or of assessments.
     for find_remedy in (_remedy_for_nil_line, _remedy_for_misplaced_line, _remedy_for_empty_last_column):
         remedy = find_remedy(line, edition)
         if remedy is not None:
             return remedy
-    # A column that is wrong.
+    # The line has the right form, but a column does not fit the layout that is nearest to the line.
     schemas = layouts_of_width(len(columns), edition)
     if not schemas:
         return _why_wrong_width(len(columns))
-    nearest = min(schemas, key=lambda schema: len(schema.misfitting_columns(columns, edition)))
-    number, name = nearest.misfitting_columns(columns, edition)[0]
-    text = columns[number - 1]
-    return f"column {number}, {text!r}, is no {name} of a line of the layout '{nearest.name}' {_GUIDE}"
+    nearest_schema = min(schemas, key=lambda schema: len(schema.misfitting_columns(columns, edition)))
+    misfitting_columns = nearest_schema.misfitting_columns(columns, edition)
+    number, name = misfitting_columns[0]
+    text = columns[number - 1]  # columns are numbered from 1
+    return f"column {number}, {text!r}, is no {name} of a line of the layout '{nearest_schema.name}' {_GUIDE}"
 
 
 def _why_wrong_width(width: int) -> str:
-    """Return the reason that no layout has this number of columns, with the numbers that runs and assessments have."""
+    """Return the message that no layout has `width` columns, and how many columns runs and assessments have."""
     columns = "1 column" if width == 1 else f"{width} columns"
     widths_of_runs = _widths_of(FileKind.RUN)
     widths_of_assessments = _widths_of(FileKind.ASSESSMENTS)
@@ -181,14 +182,14 @@ def _why_wrong_width(width: int) -> str:
 
 
 def _widths_of(kind: FileKind) -> str:
-    """Return the numbers of columns that files of a kind may have, such as `7, 8 or 9`."""
+    """Return the numbers of columns that files of a kind may have, in words: `7, 8 or 9` for runs."""
     widths = sorted(len(schema.columns) for schema in SCHEMAS if schema.kind is kind)
     texts = [str(width) for width in widths]
     return f"{', '.join(texts[:-1])} or {texts[-1]}"
 
 
 def _remedy_for_other_kind(line: FirstLine, edition: Edition) -> str | None:
-    """Return the kind of a file that is not a table of text, with a remedy; None if it may be a table."""
+    """Return the kind of a file without columns, with a remedy; None if it may be a run or assessments."""
     if "\0" in line.text:
         return _remedy_for_utf16_without_mark(line.beginning, line.file)
     text = line.text.lstrip("\ufeff ")
@@ -221,17 +222,17 @@ def _remedy_for_other_separators(line: FirstLine, edition: Edition) -> str | Non
         if line.text.count(separator) < fewest_separators:
             continue
         columns = next(csv.reader([line.text], delimiter=separator))
-        problem = f"its columns are separated by {name} and not by tabs"
+        reason = f"its columns are separated by {name} and not by tabs"
         if detect_schema(columns, edition) is None:
-            return problem
+            return reason
         script = _PYTHON_PROGRAM_READING_CSV.format(separator)
         command_line = conversion_command(f"python3 -c {shlex.quote(script)}", line.file, "tabs")
-        return f"{problem}: {command_line}"
+        return f"{reason}: {command_line}"
     return _remedy_for_blanks_between_columns(line, edition)
 
 
 def _remedy_for_blanks_between_columns(line: FirstLine, edition: Edition) -> str | None:
-    """Return the remedy for a line that fits a layout if blanks separate its columns; None for another line."""
+    """Return the remedy for a line whose columns are separated by blanks; None if it fits no layout like that."""
     words = line.text.split()
     for schema in SCHEMAS:
         columns = _columns_of_words(words, schema)
@@ -242,33 +243,34 @@ def _remedy_for_blanks_between_columns(line: FirstLine, edition: Edition) -> str
 
 
 def _columns_of_words(words: Sequence[str], schema: Schema) -> list[str]:
-    """Return the columns of a line that are separated by blanks; only the answer may contain blanks.
+    """Return the columns of a line from its words; the words of the answer, which may be several, are joined.
 
     The list is empty if the line has fewer words than the layout has columns.
     """
     if len(words) < len(schema.columns):
         return []
-    at_answer = schema.columns.index("VALUE")
-    count_after_answer = len(schema.columns) - at_answer - 1
-    after_answer = len(words) - count_after_answer
-    answer = " ".join(words[at_answer:after_answer])
-    return [*words[:at_answer], answer, *words[after_answer:]]
+    answer_start = schema.columns.index("VALUE")
+    column_count_after_answer = len(schema.columns) - answer_start - 1
+    answer_end = len(words) - column_count_after_answer
+    answer = " ".join(words[answer_start:answer_end])
+    return [*words[:answer_start], answer, *words[answer_end:]]
 
 
 def _awk_command_for_words(schema: Schema) -> str:
-    """Return the call of awk that puts tabs between columns separated by blanks; the answer keeps its blanks.
+    """Return a command with awk that replaces the blanks between columns by tabs, and keeps those in the answer.
 
-    If the answer is the third of five columns, awk prints `$1, $2, v, $(NF-1), $NF`, after it has joined all words
-    from the third to the third from last to `v`.
+    If the answer is the third of five columns, awk first joins the words of the answer, from the third word to the
+    third from last, in the variable `v`. It then prints `$1, $2, v, $(NF-1), $NF`.
     """
-    count_before = schema.columns.index("VALUE")
-    count_after = len(schema.columns) - count_before - 1
-    fields_before = [f"${number}" for number in range(1, count_before + 1)]
-    fields_after = [f"$(NF-{number})" for number in range(count_after - 1, 0, -1)]
+    count_before_answer = schema.columns.index("VALUE")
+    count_after_answer = len(schema.columns) - count_before_answer - 1
+    fields_before = [f"${number}" for number in range(1, count_before_answer + 1)]
+    fields_after = [f"$(NF-{number})" for number in range(count_after_answer - 1, 0, -1)]
     all_fields = ", ".join([*fields_before, "v", *fields_after, "$NF"])
-    first_word = count_before + 1
-    join = f'v = ${first_word}; for (i = {first_word + 1}; i <= NF - {count_after}; i++) v = v " " $i'
-    return f"awk -v OFS='\\t' '{{{join}; print {all_fields}}}'"
+    first_word = count_before_answer + 1
+    next_words = f"i = {first_word + 1}; i <= NF - {count_after_answer}; i++"
+    join_answer = f'v = ${first_word}; for ({next_words}) v = v " " $i'
+    return f"awk -v OFS='\\t' '{{{join_answer}; print {all_fields}}}'"
 
 
 NIL: Final = "NIL"
@@ -294,23 +296,28 @@ def _remedy_for_nil_line(line: FirstLine, edition: Edition) -> str | None:
     columns = line.text.rstrip("\t").split("\t")
     if not is_nil_line(columns):
         return None
-    problem = "it is a NIL line of regular slot filling (a query without answer), and Cold Start runs have none"
-    return f"{problem}: {command_removing_nil_lines(line.file)}"
+    reason = "it is a NIL line of regular slot filling (a query without answer), and Cold Start runs have none"
+    return f"{reason}: {command_removing_nil_lines(line.file)}"
 
 
 def _remedy_for_misplaced_line(line: FirstLine, edition: Edition) -> str | None:
-    """Return the remedy for a header, or for a first line that alone fits no layout; None for another line."""
+    """Return the remedy for a line that does not belong into the file: a command line that removes it.
+
+    Such a line is a header, or the next line fits a layout although this one does not. The result is None for another
+    line.
+    """
     columns = line.text.rstrip("\t").split("\t")
     column_names = [text for text in columns if text.strip("#\ufeff ").upper() in COLUMN_PATTERNS]
-    if len(column_names) > 1:
-        problem = "this line is a header; take it out"
+    is_header = len(column_names) > 1
+    if is_header:
+        advice = "this line is a header; take it out"
     else:
-        columns_of_next = line.next_text.rstrip("\t").split("\t")
-        if len(columns) == 1 or detect_schema(columns_of_next, edition) is None:
+        columns_of_next_line = line.next_text.rstrip("\t").split("\t")
+        if len(columns) == 1 or detect_schema(columns_of_next_line, edition) is None:
             return None
-        problem = "the line after it fits, so take this one out"
+        advice = "the line after it fits, so take this one out"
     command_line = conversion_command(f"sed {line.number}d", line.file, "lines")
-    return f"{problem}: {command_line}"
+    return f"{advice}: {command_line}"
 
 
 def _remedy_for_empty_last_column(line: FirstLine, edition: Edition) -> str | None:
@@ -324,15 +331,15 @@ def _remedy_for_empty_last_column(line: FirstLine, edition: Edition) -> str | No
     for schema in layouts_of_width(len(columns), edition):
         if schema.kind is not FileKind.ASSESSMENTS:
             continue
-        problem = f"column {len(columns)} ({schema.columns[-1]}) is empty, so that it does not count"
-        at_mention = schema.position("VALUE_MENTION_TYPE")
+        reason = f"column {len(columns)} ({schema.columns[-1]}) is empty, so that it does not count"
+        mention_position = schema.position("VALUE_MENTION_TYPE")
         columns_with_zero = [*columns[:-1], "0"]
-        if at_mention is None or schema.misfitting_columns(columns_with_zero, edition):
-            return f"{problem}; write 0 where there is no class"
-        awk_field = f"${at_mention + 1}"  # awk numbers columns from 1
-        assign = f'$NF == "" {{$NF = ($(NF-1) == "0") ? "0" : {awk_field}}} 1'
-        command_line = conversion_command(f"awk -F '\\t' -v OFS='\\t' '{assign}'", line.file, "filled")
-        return f"{problem}; to fill in the mention type of each answer: {command_line}"
+        if mention_position is None or schema.misfitting_columns(columns_with_zero, edition):
+            return f"{reason}; write 0 where there is no class"
+        awk_field = f"${mention_position + 1}"  # awk numbers columns from 1
+        awk_program = f'$NF == "" {{$NF = ($(NF-1) == "0") ? "0" : {awk_field}}} 1'
+        command_line = conversion_command(f"awk -F '\\t' -v OFS='\\t' '{awk_program}'", line.file, "filled")
+        return f"{reason}; to fill in the mention type of each answer: {command_line}"
     return None
 
 
@@ -349,20 +356,23 @@ def why_no_queries(text: str, file: str) -> str:
     beginning = text.lstrip("\ufeff").encode("utf-8", "surrogatepass")
     if _WEB_PAGE.match(beginning):
         return f"{file}: {_WEB_PAGE_REMEDY}"
-    # The search ends at the last end tag; otherwise each query without an end tag would be searched to the end.
-    end = text.rfind("</query>") + len("</query>")
-    count = len(_WHOLE_QUERY.findall(text, 0, end))
-    if count == 0:
+    # The search stops at the last end tag: otherwise it would run to the end of the text for each unclosed query.
+    search_end = text.rfind("</query>") + len("</query>")
+    query_count = len(_WHOLE_QUERY.findall(text, 0, search_end))
+    if query_count == 0:
         return f'{file}: there is no <query id="...">...</query> in it {_GUIDE}'
-    problem = "no query of it asks for a slot" if count > 1 else "its query asks for no slot"
+    reason = "no query of it asks for a slot" if query_count > 1 else "its query asks for no slot"
     return (
-        f"{file}: {problem}; queries of regular slot filling ask for every slot of their entity, a Cold Start query "
+        f"{file}: {reason}; queries of regular slot filling ask for every slot of their entity, a Cold Start query "
         "names its own: <slot0>per:children</slot0>"
     )
 
 
 def command_removing_blanks(file: str) -> str:
-    """Return a command line that writes a query file without blanks around document ids and offsets into a new file."""
+    """Return a command line that removes the blanks around document ids and offsets of a query file.
+
+    The command line writes a new file, and leaves the query file as it is.
+    """
     return conversion_command(f"sed -E '{_SED_PROGRAM_TRIMMING_FIELDS}'", file, "trimmed")
 
 
@@ -370,7 +380,10 @@ def command_removing_blanks(file: str) -> str:
 
 
 def describe_folder(folder: str, suffix: str) -> str:
-    """Return the contents of a folder without files of this ending, and which folder or files in it to name."""
+    """Return the contents of a folder without files of this ending, and the folders or files that the user may name.
+
+    For example: `name the folder in it: runs/2017`.
+    """
     try:
         names = sorted(name for name in os.listdir(folder) if not name.startswith("."))
     except OSError:

@@ -190,8 +190,8 @@ class ColdStartGold(Record, eq=False):
         if self.query_set.was_expanded:
             # The reference reports these problems twice for an expanded query, since it copies the query for the
             # tables and for average precision.
-            report_languages(query, problems, times=2, edition=self.query_set.edition)
-            report_slots(query, problems, times=2, edition=self.query_set.edition)
+            report_languages(query, problems, report_count=2, edition=self.query_set.edition)
+            report_slots(query, problems, report_count=2, edition=self.query_set.edition)
         query_gold = self._build_gold_of_query(query, links, problems)
         is_faultless = query_gold.failure is None and not problems.total
         if is_faultless:
@@ -214,7 +214,7 @@ class ColdStartGold(Record, eq=False):
         """Return the number of documents with answers of each class that belongs to another query, by its name.
 
         An assessor may have put an answer to `query` into an equivalence class of another query. `assessments` are the
-        assessments of `query`. The documents of the class are those of the other query's assessments.
+        assessments of `query`. The documents of the class are named in the other query's assessments.
         """
         document_counts: dict[str, int] = {}
         for assessment in assessments:

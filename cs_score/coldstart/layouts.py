@@ -1,4 +1,4 @@
-"""The column layouts of run and assessment files, and how a layout is recognised (rule lines)."""
+"""The column layouts of run and assessment files, and the functions that recognise them (rule lines)."""
 
 from __future__ import annotations
 
@@ -58,15 +58,15 @@ class Schema(Record):
     columns: tuple[str, ...]
 
     def position(self, column: str) -> int | None:
-        """Return the position of a column from 0, None if the layout lacks it."""
+        """Return the position of a column, counted from 0; None if the layout has no such column."""
         return self.columns.index(column) if column in self.columns else None
 
     def is_known_to(self, edition: Edition) -> bool:
-        """Return whether an edition knows the layout: editions before nodes know no layout with node ids."""
+        """Return whether an edition of the scorer can read the layout. Early editions read no layout with node ids."""
         return edition.has_nodes or "NODEID" not in self.columns
 
     def misfitting_columns(self, columns: list[str], edition: Edition) -> list[tuple[int, str]]:
-        """Return the columns of a line that do not fit this layout, each by its number from 1 and its name.
+        """Return the number, counted from 1, and the name of each column of a line that does not fit this layout.
 
         If only the confidence of a 2017 run is wrong, the result is `[(8, "CONFIDENCE")]`. The list is empty for a line
         that fits. `columns` has as many texts as the layout has columns.
@@ -84,7 +84,7 @@ class Schema(Record):
 
 
 def _layout(name: str, kind: FileKind, columns: str) -> Schema:
-    """Return the layout of this name; `columns` are the names of its columns with blanks between them."""
+    """Return a layout from its name, the kind of its files, and the names of its columns, separated by blanks."""
     return Schema(name=name, kind=kind, columns=tuple(columns.split()))
 
 
@@ -114,11 +114,11 @@ EXPANDED_ASSESSMENTS: Final = _layout(
     "PROVENANCE_ASSESSMENT VALUE_EC",
 )
 SCHEMAS: Final = (RUN_2014, RUN_2015, RUN_2017, ASSESSMENTS_2014, ASSESSMENTS_2016, EXPANDED_ASSESSMENTS)
-"""All layouts; a line has the first one that it fits."""
+"""All layouts. If a line fits several, the first one is taken."""
 
 
 def detect_schema(columns: list[str], edition: Edition = LATEST) -> Schema | None:
-    """Return the first layout that the columns of a line fit, None if they fit none."""
+    """Return the first layout that the columns of a line fit, None if they do not fit any layout."""
     for schema in layouts_of_width(len(columns), edition):
         if not schema.misfitting_columns(columns, edition):
             return schema
@@ -126,5 +126,5 @@ def detect_schema(columns: list[str], edition: Edition = LATEST) -> Schema | Non
 
 
 def layouts_of_width(width: int, edition: Edition) -> list[Schema]:
-    """Return the layouts that an edition knows and that have this number of columns."""
+    """Return the layouts with `width` columns that an edition of the scorer can read."""
     return [schema for schema in SCHEMAS if len(schema.columns) == width and schema.is_known_to(edition)]

@@ -166,7 +166,7 @@ class DiscardRules:
                 self._discard(line, "DISCARDED_DEPENDENT", Discard("parent"))
 
     def _limit_node(self, lines: Sequence[Response]) -> None:
-        """Discard the lines of a node that exceed the limit for a document, then those that exceed the node's limit."""
+        """Discard the lines of a node that exceed the limit for a document, then those beyond the node's limit."""
         lines_by_document: dict[str, list[Response]] = defaultdict(list)
         for line in self._lines_left(lines):
             lines_by_document[line.docid].append(line)
@@ -175,7 +175,7 @@ class DiscardRules:
         self._keep_best(self._lines_left(lines), self._limits.justifications_per_node, "node")
 
     def _lines_left(self, lines: Sequence[Response]) -> Sequence[Response]:
-        """Return those of the lines that are not discarded."""
+        """Return the lines that are not discarded."""
         if not self.discarded_indexes:
             return lines
         return [line for line in lines if line.index not in self.discarded_indexes]

@@ -383,7 +383,7 @@ class Links(Struct, eq=False):
         return self.underlying_links._has_line_giving(short_id)
 
     def link_first_hop_query(self, query: Query) -> LinkedQuery:
-        """Return the linked query that stands for a query of the query files, and which lines of the first hop answer.
+        """Return the linked query for a query of the query files; lines of the first hop answer it.
 
         If lines have been linked to the query, this is the object that they share. Otherwise it is a new one.
         """
@@ -466,7 +466,7 @@ def link_follow_on(parent: LinkedQuery, short_id: str) -> LinkedQuery:
 
 
 class _SlotFacts(NamedTuple):
-    """What the inventory of slots says about the slots of a query, for the fields of `LinkedQuery`.
+    """The facts of the inventory about the slots of a query, for the fields of `LinkedQuery`.
 
     `known_slot` is the first slot if the inventory has it, `is_single_valued` says whether that slot takes one value,
     and `unknown_later_slots` are the other slots that the inventory lacks.
@@ -479,7 +479,7 @@ class _SlotFacts(NamedTuple):
 
 @functools.lru_cache(maxsize=4096)
 def _look_up_slots(slots: tuple[str, ...]) -> _SlotFacts:
-    """Return what the inventory says about the slots of a query, such as `("per:children", "per:age")`.
+    """Return the facts of the inventory about the slots of a query, such as `("per:children", "per:age")`.
 
     Answers to the query fill the first slot. Answers to its follow-on queries fill the other slots.
     """

@@ -1,6 +1,7 @@
-"""Find unassessed answers of a run that differ from assessed answers probably by mistake.
+"""Find unassessed answers of a run that were probably meant to be the same as assessed answers.
 
-Such answers differ only in blanks, Unicode form or letter case, or all offsets of the run are shifted by one number.
+Such answers differ from assessed ones only in blanks, Unicode form or letter case, or all offsets of the run are
+shifted by the same number of characters.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ _SPAN: Final = re.compile(r"(.*):(\d+)-(\d+)", re.DOTALL)
 
 
 def _without_odd_blanks(text: str) -> str:
-    """Return a text without invisible characters, its words separated by single blanks."""
+    """Return a text without invisible characters, and with single blanks between words."""
     return " ".join(_INVISIBLE_CHARACTERS.sub("", text).split())
 
 
@@ -42,9 +43,9 @@ _FUNCTION_BY_DIFFERENCE: Final[dict[str, Callable[[str], str]]] = {
 
 
 def _without_differences(text: str, names: Iterable[str]) -> str:
-    """Return a text after the functions of these differences have been applied to it.
+    """Return a text in a form in which the named differences from other texts have disappeared.
 
-    `names` are keys of `_FUNCTION_BY_DIFFERENCE`: without `blanks` and `letter case`, ` New  York` is `new york`.
+    `names` are keys of `_FUNCTION_BY_DIFFERENCE`: for `blanks` and `letter case`, ` New  York` becomes `new york`.
     """
     for name in names:
         remove_difference = _FUNCTION_BY_DIFFERENCE[name]
@@ -55,14 +56,14 @@ def _without_differences(text: str, names: Iterable[str]) -> str:
 def small_differences(text: str, other_text: str) -> list[str]:
     """Return the names of the small differences between two texts: blanks, Unicode form, letter case.
 
-    For `New  York` and `new York` these are blanks and letter case. The list is empty if the texts are equal, or if
-    they differ in anything else.
+    For `New  York` and `new York` the result is `["blanks", "letter case"]`. The list is empty if the texts are equal,
+    or if they differ in anything else.
     """
     if text == other_text:
         return []
     if _without_differences(text, _FUNCTION_BY_DIFFERENCE) != _without_differences(other_text, _FUNCTION_BY_DIFFERENCE):
         return []
-    # A difference that need not be removed to make the texts equal is none of theirs.
+    # If the texts are equal even though one difference is not removed, they do not have this difference.
     differences = list(_FUNCTION_BY_DIFFERENCE)
     for name in _FUNCTION_BY_DIFFERENCE:
         remaining = [difference for difference in differences if difference != name]
@@ -72,9 +73,9 @@ def small_differences(text: str, other_text: str) -> list[str]:
 
 
 class _CommonestShift(NamedTuple):
-    """The distance in characters by which most responses are shifted, and these responses.
+    """The distance by which more responses are shifted than by any other distance, and these responses.
 
-    The distance is positive if the responses start after the assessed answers.
+    The distance is a number of characters. It is positive if the responses start after the assessed answers.
     """
 
     distance: int
@@ -89,7 +90,7 @@ class _NearMiss(NamedTuple):
 
 
 class _Passage(NamedTuple):
-    """The parts of a line that a shift of its offsets leaves as they are.
+    """The properties of an answer that do not change if its offsets are shifted.
 
     `query_id` is the full id of the query, `value` the text of the answer, `docid` its document, and `length` the
     length of its span.
@@ -102,9 +103,10 @@ class _Passage(NamedTuple):
 
 
 def remarks_on_near_misses(run: Run) -> list[str]:
-    """Return remarks on unassessed answers with small differences from assessed answers, and on shifted offsets.
+    """Return remarks on unassessed answers that are nearly the same as assessed answers, and on shifted offsets.
 
-    The list is empty if there are no such answers, or if the discipline compares the values of answers anyway.
+    The list is empty if there are no such answers. It is also empty if the option for the discipline, which says how
+    answers are compared with assessments, has another value than the default.
     """
     if run.gold.options.discipline != Options().discipline:
         return []
@@ -128,7 +130,7 @@ def remarks_on_near_misses(run: Run) -> list[str]:
 
 
 def _assessments_of_same_queries(run: Run, responses: Iterable[Response]) -> list[Assessment]:
-    """Return the assessments of the queries that some responses answer, and of their follow-on queries."""
+    """Return the assessments of answers to the queries that the responses answer, and to their follow-on queries."""
     assessments: list[Assessment] = []
     for base_id in {response.query.base_id for response in responses}:
         assessments += run.gold.assessments_by_query.get(base_id, ())
@@ -136,9 +138,9 @@ def _assessments_of_same_queries(run: Run, responses: Iterable[Response]) -> lis
 
 
 def _find_near_misses(responses: Sequence[Response], assessments: Iterable[Assessment]) -> list[_NearMiss]:
-    """Return the unassessed responses with small differences from an assessed answer of the same provenance.
+    """Return the responses whose values have small differences from an assessed value at the same provenance.
 
-    `responses` are unassessed; `assessments` belong to the same queries.
+    `responses` are unassessed, and `assessments` belong to the same queries.
     """
     # Most assessments have other provenances: a dictionary of all assessments would take five times as long.
     provenances = {response.provenance for response in responses}
@@ -173,9 +175,10 @@ _SUSPICIOUS_SHARE: Final = 0.25
 def _remarks_on_shifts(run: Run, responses: Sequence[Response]) -> list[str]:
     """Return a list with a remark if at least half of the responses are shifted by the same number of characters.
 
-    The shift is measured from assessed answers with the same text in the same document. `responses` are unassessed.
+    The shift of a response is its distance from an assessed answer with the same text in the same document. `responses`
+    are unassessed. The list is empty if there is no such shift.
     """
-    # A sample tells in most runs that there is no such shift.
+    # In most runs a sample of the responses is enough to see that there is no common shift.
     step = max(1, len(responses) // _SAMPLE_SIZE)
     if step > 1:
         sample = responses[::step]
@@ -201,11 +204,11 @@ def _remarks_on_shifts(run: Run, responses: Sequence[Response]) -> list[str]:
 
 
 def _commonest_shift(responses: Sequence[Response], assessments: Iterable[Assessment]) -> _CommonestShift | None:
-    """Return the shift that most responses have from an assessed answer to the same query with the same text.
+    """Return the commonest shift of responses from assessed answers to the same query with the same text.
 
     The result is None if no response is shifted.
     """
-    # The starts of the assessed answers. Those with texts of no response, which are most, are left out.
+    # Collect the starts of the assessed answers. Most have texts that no response has, and are left out.
     texts = {(response.query.full_id, response.value) for response in responses}
     starts_by_passage: dict[_Passage, list[int]] = defaultdict(list)
     for assessment in assessments:
@@ -216,7 +219,7 @@ def _commonest_shift(responses: Sequence[Response], assessments: Iterable[Assess
             passage, start = located
             starts_by_passage[passage].append(start)
 
-    # The distances of each response from assessed answers; a response may have several.
+    # Collect the distances of each response from assessed answers. A response may have several distances.
     responses_by_distance: dict[int, list[Response]] = defaultdict(list)
     for response in responses:
         located = _passage_and_start(response)
@@ -228,14 +231,15 @@ def _commonest_shift(responses: Sequence[Response], assessments: Iterable[Assess
             responses_by_distance[distance].append(response)
     if not responses_by_distance:
         return None
-    commonest = max(responses_by_distance, key=lambda distance: len(responses_by_distance[distance]))
-    return _CommonestShift(commonest, responses_by_distance[commonest])
+    commonest_distance = max(responses_by_distance, key=lambda distance: len(responses_by_distance[distance]))
+    return _CommonestShift(commonest_distance, responses_by_distance[commonest_distance])
 
 
 def _passage_and_start(line: Response | Assessment) -> tuple[_Passage, int] | None:
-    """Return the passage of an answer that has a single span, and the offset at which it starts; None for others.
+    """Return the passage of an answer, and the offset at which it starts: for `ENG_1:10-20` this is 10.
 
-    An answer with offsets of hundreds of digits, which cannot be subtracted, is one of the others.
+    The result is None for an answer with several spans, and for offsets with hundreds of digits, which cannot be
+    subtracted.
     """
     if "," in line.provenance:
         return None

@@ -1,9 +1,9 @@
-"""Score a large run part by part, in several processes, with little in memory at a time.
+"""Score a large run part by part, to use several processes and less memory.
 
-A part holds some of the queries, and the lines of all files about these queries and their follow-on queries: no other
-line has an effect on their scores. The output files are the same as those of a run that is scored in one piece. Inputs
-with fatal conditions or several runs are scored in one piece, since only that tells which condition is the first, and
-how the runs mix.
+A part consists of some of the queries, and of all lines about these queries and their follow-on queries (queries about
+answers): no other line has an effect on their scores. The output files are the same as those of a run that is scored in
+one piece. Inputs with fatal conditions or with several runs are scored in one piece: only then is it known which
+condition comes first, and the scores of one run may depend on another run.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ from cs_score.problems.log import ProblemLog
 # The number of characters that the id of a follow-on query adds to the id of the query that was answered.
 _FOLLOW_ON_LENGTH: Final = len("_000000000000")
 
-# Bytes that are spread over the parts at a time; with small blocks the lines take a third more memory.
-_BLOCK: Final = 1 << 20
+# The number of bytes that are divided at a time. With small blocks the lines would take a third more memory.
+_BLOCK_SIZE: Final = 1 << 20
 # Some lines of a file: their numbers from 1, and their texts joined by line feeds.
 Block: TypeAlias = tuple["array[int]", bytes]
 
@@ -52,8 +52,8 @@ class DividedFile(Record):
 class QueryDivision(Record):
     """The division of queries into parts.
 
-    `queries` has the queries of each part by short id. `part_by_query_id` has the number of the part of each query, by
-    its full id in UTF-8; `id_lengths` are the lengths of these ids, the longest first.
+    `queries` has, for each part, its queries by short id. `part_by_query_id` has the number of the part that each query
+    belongs to, by the full id of the query in UTF-8. `id_lengths` are the lengths of these ids, the longest first.
     """
 
     queries: Sequence[Mapping[str, Query]]
@@ -61,10 +61,10 @@ class QueryDivision(Record):
     id_lengths: Sequence[int]
 
     def find_first_hop_query(self, query_id: bytes) -> tuple[bytes | None, int]:
-        """Return the query of the first hop that the query of a line starts from, and the number of its part.
+        """Return the id of the first-hop query that a query id begins with, and the number of the part of that query.
 
-        `query_id` is the id that the line names, perhaps of a follow-on query: for `CSX_ENG_00fb79cef8_efa464516d81`
-        the query is `CSX_ENG_00fb79cef8`. For an unknown query None is returned, and the first part.
+        `query_id` is the id that a line names. It may be that of a follow-on query: `CSX_ENG_00fb79cef8_efa464516d81`
+        begins with `CSX_ENG_00fb79cef8`. If there is no such query, None and the number of the first part are returned.
         """
         for length in self.id_lengths:  # only these lengths are tried, since a column may hold megabytes
             length_of_rest = len(query_id) - length
@@ -79,30 +79,31 @@ class QueryDivision(Record):
 
 
 def divide_queries(queries: QuerySet, parts: int) -> QueryDivision | None:
-    """Return a division of queries into at most `parts` parts, so that all names in a part sort before the next part.
+    """Return a division of queries, in the order of their full ids, into at most `parts` parts of similar size.
 
-    Returns None if several queries have the same base id, so that lines cannot be assigned to them.
+    Returns None if several queries have the same base id, so that lines cannot be assigned to one of them.
     """
     ordered = sorted(queries.by_id.values(), key=lambda query: query.full_id)
     base_ids = {query.base_id for query in ordered}
     if len(base_ids) < len(ordered):
         return None
-    # Lines never name queries that were expanded, so only the others make work.
+    # Lines never name queries that were expanded. The other queries decide how much work a part is.
     scored_count = sum(query.expansion_ids is None for query in ordered)
     most_per_part = math.ceil(scored_count / parts)
     queries_by_part: list[dict[str, Query]] = [{}]
     part_by_query_id: dict[bytes, int] = {}
     first_id = None
-    count_in_part = 0
+    query_count_in_part = 0
     for query in ordered:
-        # An id that begins with another id stays in its part: the names of their classes may be sorted in any order.
+        # A query whose id begins with the id of another query goes into the same part, since the names of their
+        # equivalence classes may be mixed when they are sorted.
         if first_id is None or not query.full_id.startswith(first_id):
             first_id = query.full_id
-            if count_in_part >= most_per_part > 0:
+            if query_count_in_part >= most_per_part > 0:
                 queries_by_part.append({})
-                count_in_part = 0
+                query_count_in_part = 0
         if query.expansion_ids is None:
-            count_in_part += 1
+            query_count_in_part += 1
         queries_by_part[-1][query.short_id] = query
         query_id = query.full_id.encode("utf-8", "surrogatepass")
         part_by_query_id[query_id] = len(queries_by_part) - 1
@@ -115,8 +116,8 @@ def divide_queries(queries: QuerySet, parts: int) -> QueryDivision | None:
 def divide_files(loading: Loading, files: Iterable[str], division: QueryDivision) -> list[DividedFile]:
     """Return the files with their lines divided among the parts; a file of size 0 is left out.
 
-    Layouts, remarks and digests are added to `loading`. Raises InputError for a file that cannot be read or has no
-    known layout. Problems of lines are found later, when their part is scored.
+    The layouts and digests of the files, and remarks on them, are added to `loading`. Raises InputError for a file that
+    cannot be read or has no known layout. Problems of lines are found later, when their part is scored.
     """
     divided_files: list[DividedFile] = []
     for file_or_folder in files:
@@ -146,24 +147,25 @@ def _divide_file(loading: Loading, file: Input, division: QueryDivision) -> Divi
 
 
 def _divide_lines(source: Source, schema: Schema, division: QueryDivision) -> list[list[Block]]:
-    """Return for each part the lines of a file about its queries, in blocks.
+    """Return the blocks of lines of a file that belong to each part, by the number of the part.
 
-    Of each line only the column with the query id is looked at; in assessments the slot follows the id, after a colon.
+    Only the column with the query id is read. In assessments it also has the slot, separated by a colon.
     """
     at_query = 0 if schema.kind is FileKind.RUN else schema.columns.index("QUERY_AND_SLOT_NAME")
     blocks_by_part: list[list[Block]] = [[] for _ in division.queries]
     lines_before = 0
     first_hop_id: bytes | None = None
     part = 0
-    for block in line_blocks(source, _BLOCK):
+    for block in line_blocks(source, _BLOCK_SIZE):
         numbers_by_part: list[array[int]] = [array("L") for _ in division.queries]
         lines_by_part: list[list[bytes]] = [[] for _ in division.queries]
         lines = block.replace(b"\r", b"").split(b"\n")
         for number, line in enumerate(lines, lines_before + 1):
             columns = line.split(b"\t", at_query + 1)
             query_id = columns[at_query].partition(b":")[0] if len(columns) > at_query else b""
-            # Most lines answer the same query as the line before, or a query about an answer to it.
-            if query_id != first_hop_id and query_id[:-_FOLLOW_ON_LENGTH] != first_hop_id:
+            # Most lines answer the same query as the line before, or a follow-on query about an answer to that query.
+            parent_id = query_id[:-_FOLLOW_ON_LENGTH]
+            if query_id != first_hop_id and parent_id != first_hop_id:
                 first_hop_id, part = division.find_first_hop_query(query_id)
             numbers_by_part[part].append(number)
             lines_by_part[part].append(line)
@@ -176,11 +178,11 @@ def _divide_lines(source: Source, schema: Schema, division: QueryDivision) -> li
 
 
 class NeedsWholeError(Exception):
-    """An input cannot be divided into parts: it must be processed in one piece."""
+    """The input cannot be divided into parts, and must be scored in one piece."""
 
 
 class _PartTask(Record):
-    """The inputs that all parts share; each part writes its texts of the debug file into `folder`."""
+    """The inputs that the scoring of every part needs; the texts of the debug file are written into `folder`."""
 
     gold: ColdStartGold
     files: Sequence[DividedFile]
@@ -188,18 +190,20 @@ class _PartTask(Record):
     folder: str
 
     def response_file(self, part: int) -> str:
-        """Return the path of the file for the text of a part about its responses."""
+        """Return the path of the file with the text of a part about its responses: `FOLDER/3.responses`."""
         return os.path.join(self.folder, f"{part}.responses")
 
     def ranking_file(self, part: int) -> str:
-        """Return the path of the file for the text of a part about its rankings."""
+        """Return the path of the file with the text of a part about its rankings: `FOLDER/3.rankings`."""
         return os.path.join(self.folder, f"{part}.rankings")
 
 
 class _PartScore(Record):
-    """The result of one part: its run ids, the number of its accepted lines, the rows of its SF tables, its problems.
+    """The scores of one part.
 
-    `has_match` says whether any line has an assessment, `has_ranked_nodes` whether any node is ranked.
+    `run_ids` are the ids of the runs with lines in the part, and `line_count` is the number of accepted lines.
+    `has_match` says whether any line has an assessment, and `has_ranked_nodes` whether any node is ranked. `rows` are
+    rows of the table of slot-filling scores, and `ap_rows` those of average precision.
     """
 
     run_ids: frozenset[str]
@@ -212,11 +216,11 @@ class _PartScore(Record):
 
 
 def score_in_parts(gold: ColdStartGold, files: Sequence[str], parts: int, jobs: int, folder: str) -> Result | None:
-    """Return the result of the run among `files`, scored in at most `parts` parts, `jobs` of them at a time.
+    """Return the result of the run among `files`, after scoring it in at most `parts` parts, `jobs` of them at a time.
 
-    Gold has no pool yet: the assessments are among the files. The result refers to texts of the debug file that are
-    written into `folder`. Returns None if the files must be scored in one piece. Raises OutputError if the texts cannot
-    be written.
+    `gold` has no pool yet: the assessments are among the files. The texts of the debug file are written into `folder`,
+    and the result refers to them. Returns None if the files must be scored in one piece. Raises OutputError if the
+    texts cannot be written.
     """
     division = divide_queries(gold.query_set, parts)
     # Editions that write the report before they score anything need the errors of all lines first.
@@ -229,16 +233,16 @@ def score_in_parts(gold: ColdStartGold, files: Sequence[str], parts: int, jobs: 
             return None
         task = _PartTask(gold=gold, files=divided_files, division=division, folder=folder)
         score_part = partial(_score_part, task)
-        scores = _map_parts(score_part, len(division.queries), jobs)
-        return _combine_parts(task, loading, scores)
+        scores = _score_parts(score_part, len(division.queries), jobs)
+        return _combine_part_scores(task, loading, scores)
     except (NeedsWholeError, InputError):  # scoring in one piece reports the error
         return None
 
 
-def _combine_parts(task: _PartTask, loading: Loading, scores: Sequence[_PartScore]) -> Result:
-    """Return the result of the run from its parts. Raises NeedsWholeError unless they hold exactly one run.
+def _combine_part_scores(task: _PartTask, loading: Loading, scores: Sequence[_PartScore]) -> Result:
+    """Return the result of the run from the scores of its parts, and add their problems to the log of `loading`.
 
-    Problems of the parts are added to the log of `loading`.
+    Raises NeedsWholeError unless the lines of all parts belong to exactly one run.
     """
     run_ids: set[str] = set()
     rows: list[ScoreRow] = []
@@ -254,27 +258,28 @@ def _combine_parts(task: _PartTask, loading: Loading, scores: Sequence[_PartScor
         raise NeedsWholeError
     run_id = run_ids.pop()
 
-    # Averages over all parts are computed as for a run that was scored in one piece.
+    # Compute the averages from the rows of all parts, as if the run had been scored in one piece.
     gold = task.gold
     run = run_of(gold, loading, gold.options.justifications)
     scorer = CallScorer(run, gold.options.policy, loading.problems)
     has_match = any(score.has_match for score in scores)
     scorer.remark_on_matches(run_id, line_count, has_match)
     has_ranked_nodes = any(score.has_ranked_nodes for score in scores)
-    stages = list(scorer.stages(run_id, rows, ap_rows=ap_rows, has_ranked_nodes=has_ranked_nodes))
+    stages = list(scorer.results_by_stage(run_id, rows, ap_rows=ap_rows, has_ranked_nodes=has_ranked_nodes))
     run_result = stages[-1]
 
-    # The debug file is made of the texts of the parts, in their order.
+    # The debug file will consist of the texts of the parts, in their order.
     response_files = [task.response_file(part) for part in range(len(scores))]
     ranking_files = [task.ranking_file(part) for part in range(len(scores))]
     run_result = replace(run_result, debug_text=DebugText(response_files, ranking_files))
     return scorer.result([run_result])
 
 
-def _map_parts(score_part: Callable[[int], _PartScore], part_count: int, jobs: int) -> list[_PartScore]:
-    """Return the result of `score_part` for each part, in order, `jobs` at a time.
+def _score_parts(score_part: Callable[[int], _PartScore], part_count: int, jobs: int) -> list[_PartScore]:
+    """Return the scores of all parts, in their order, by calling `score_part` with the number of each part.
 
-    Raises the exception of a part that fails, and NeedsWholeError if a worker process dies or none can be started.
+    `jobs` parts are scored at a time. Raises the exception of a part that fails, and NeedsWholeError if a worker
+    process dies or none can be started.
     """
     from cs_score.base.processes import NoWorkerError, ProcessPool, WorkerDiedError, workers_share_memory
 
@@ -293,31 +298,32 @@ def _map_parts(score_part: Callable[[int], _PartScore], part_count: int, jobs: i
 
 
 def _score_part(task: _PartTask, part: int) -> _PartScore:
-    """Return the result of one part, after writing its texts of the debug file.
+    """Return the scores of one part, after writing its texts of the debug file.
 
     Raises NeedsWholeError if the part cannot be scored without the others. This includes fatal conditions: another part
-    may hold an earlier line that is fatal.
+    may contain an earlier line that is fatal.
     """
     gold = _gold_of_part(task, part)
     loading = Loading(gold.query_set, gold.options.justifications, gold.problems, gold_links=gold.links)
+    # Load the lines of the part and score them, unless their scores depend on other parts.
     try:
         with paused_collector():
             _load_part(task, part, loading)
             run = run_of(gold, loading, gold.options.justifications)
             run_ids = frozenset(run.lines_by_run_id)
-            # AP mixes the nodes of lines without parent across queries.
-            if (
-                len(run_ids) > 1
-                or run.links.lines_without_parent
-                or loading.discard_rules.has_lines_depending_on_other_queries
-            ):
+            if len(run_ids) > 1 or loading.discard_rules.has_lines_depending_on_other_queries:
+                raise NeedsWholeError
+            # The node id of a line without parent line does not begin with a query id. Average precision then mixes
+            # nodes of different queries, which may be in different parts.
+            if run.links.lines_without_parent:
                 raise NeedsWholeError
             run_id = next(iter(run_ids), "")
             units = CallScorer(run, gold.options.policy, gold.problems).score_units(run_id)
             rankings = rankings_of(units)
     except InputError:
         raise NeedsWholeError from None
-    with outputs_at_once():  # the debug file is made of them later in this process
+    # The texts are needed before all outputs of the call are committed, since the debug file is put together of them.
+    with outputs_at_once():
         write_whole(task.response_file(part), encoded(responses_text(tallies_of(units))))
         write_whole(task.ranking_file(part), encoded(rankings_text(rankings)))
     return _PartScore(
@@ -332,7 +338,7 @@ def _score_part(task: _PartTask, part: int) -> _PartScore:
 
 
 def _load_part(task: _PartTask, part: int, loading: Loading) -> None:
-    """Load the lines of all files that belong to a part, in the order of the files.
+    """Load the lines that belong to a part, in the order of the files.
 
     Raises InputError for a line that cannot be linked.
     """
@@ -349,7 +355,7 @@ def _load_part(task: _PartTask, part: int, loading: Loading) -> None:
 
 
 def _gold_of_part(task: _PartTask, part: int) -> ColdStartGold:
-    """Return gold reduced to the queries of one part, with an empty log of problems."""
+    """Return a copy of the gold of the task that has only the queries of one part, and an empty log of problems."""
     gold = task.gold
     queries = task.division.queries[part]
     hop_limits = {}

@@ -1,9 +1,9 @@
-"""Queries: their ids and hashes, languages and slots, the query table, query files, and which queries are scored.
+"""Queries: read query files, compute and parse query ids, look up slots, and select the queries that are scored.
 
-The reference never parsed query files as XML: it takes every stretch from `<query ` to `</query>`, even in comments,
-and in it the pairs of tags from left to right, with the texts between them unchanged. Ids are hashed from these texts,
-so that a parser that decodes or repairs them would give other ids. There is a remark, with the message of lxml, on a
-file that is not well-formed XML.
+Query files are not parsed as XML, since the reference does not do so either. It takes every stretch from `<query ` to
+`</query>`, even in comments. In each stretch it reads the pairs of tags from left to right, and leaves the texts
+between them unchanged. Query ids are hashes of these texts: a parser that decodes or repairs them would give other ids.
+If a file is not well-formed XML, a remark with the message of lxml says so.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from cs_score.coldstart.tab_files import DocumentLengths, Span, SpanProblem, cut
 from cs_score.problems.log import Detail, Place, ProblemLog
 
 _md5: Callable[[bytes], hashlib._Hash] = functools.partial(hashlib.md5, usedforsecurity=False)
-# hashlib prefers the function of OpenSSL, which takes half as long again for short texts.
+# hashlib prefers the function of OpenSSL, which takes 50 % more time for short texts.
 with contextlib.suppress(ImportError):
     _md5 = importlib.import_module("_md5").md5
 
@@ -91,9 +91,10 @@ def read_query_id(
 def follow_on_id(query_id: str, value: str, provenance: str, edition: Edition = LATEST) -> str:
     """Return the short id of the query about an answer, twelve hexadecimal digits (rule follow-on-queries).
 
-    `query_id` is the full id of the query that was answered, `value` the text of the answer, `provenance` the canonical
-    value provenance. The digits are a hash of the three, written as a JSON string. Text outside ASCII is encoded to
-    UTF-8 twice, as for the ids that have been published since 2017.
+    `query_id` is the full id of the query that was answered, `value` the text of the answer, and `provenance` the
+    provenance of the value in canonical form (`ENG_1:10-20`). The three are joined, and the digits are a hash of the
+    result in the form of a JSON string. Text outside ASCII is encoded to UTF-8 twice, as in the ids that have been
+    published since 2017.
     """
     json_string = encode_basestring(f"{query_id}:{value}:{provenance}")
     without_quotes = json_string[1:-1]
@@ -108,9 +109,9 @@ DEFAULT_CODE: Final = "ENG"
 
 
 def language_code(docid: str, edition: Edition = LATEST) -> str | None:
-    """Return the language of a document by its id, `CMN`, `SPA` or `ENG`; None if the id does not tell it.
+    """Return the language that a document id names: `CMN`, `SPA` or `ENG`. Return None if it names no language.
 
-    Callers then assume English.
+    For `CMN_NW_001` the result is `CMN`. Without a language, callers assume English.
     """
     text = docid.upper()
     if text.startswith(("CMN", "SPA")):
@@ -137,9 +138,10 @@ NODE_TYPES: Final = ENTITY_TYPES | frozenset(
 class Predicate(Record):
     """A predicate of the inventory, such as `children`, which entities of some types have as a slot (`per:children`).
 
-    `domain` has the types of these entities, `range` the types of the entities that fill the slot. `is_single_valued`
-    says whether it takes only one value. `inverse` is the predicate in the other direction (`parents`). `usual_type` is
-    the first type of the range in the inventory, empty for predicates that users define.
+    `domain` has the types of the entities with this slot, and `range` the types of the entities that fill it.
+    `is_single_valued` says whether the slot takes only one value. `inverse` is the predicate in the other direction
+    (`parents`). `usual_type` is the first type of the range in the inventory; it is empty for predicates that users
+    define.
     """
 
     name: str
@@ -152,7 +154,10 @@ class Predicate(Record):
 
 @functools.cache
 def inventory() -> dict[tuple[str, str], Predicate]:
-    """Return all predicates, by the type of the entity and the name: `("per", "children")` for `per:children`."""
+    """Return all predicates by the type of the entity and the name of the predicate.
+
+    The key of the slot `per:children` is `("per", "children")`.
+    """
     predicate_by_slot: dict[tuple[str, str], Predicate] = {}
     path = os.path.join(os.path.dirname(__file__), "predicates.tsv")
     with open(path, encoding="utf-8") as file:
@@ -175,9 +180,9 @@ def inventory() -> dict[tuple[str, str], Predicate]:
 
 @functools.lru_cache(maxsize=4096)
 def find_predicate(slot: str) -> Predicate | None:
-    """Return the predicate of a slot text such as `per:children`, or None if there is none.
+    """Return the predicate of a slot such as `per:children`, None if the inventory does not have the slot.
 
-    A line feed at the end of the text is ignored here, since the pattern of the reference ignores it.
+    A line feed at the end of the text is ignored, as in the reference.
     """
     node_type, _, name = slot.removesuffix("\n").partition(":")
     return inventory().get((node_type, name))
@@ -186,12 +191,15 @@ def find_predicate(slot: str) -> Predicate | None:
 _LATER_PREDICATES: Final = frozenset(
     ("likes", "dislikes", "is_liked_by", "is_disliked_by", "pronominal_mention", "normalized_mention")
 )
-"""Predicates of entities that were added together with events; predicates of events have a full stop in their names."""
+"""The predicates of entities that were added together with events.
+
+Predicates of events are not listed here: they can be told by the full stop in their names.
+"""
 
 
 @functools.cache
 def slots_without_events() -> frozenset[str]:
-    """Return the slots that there were before events and sentiments, such as `per:children`."""
+    """Return the slots that the inventory had before events and sentiments were added, such as `per:children`."""
     slots = set()
     for node_type, name in inventory():
         is_of_event = node_type not in ENTITY_TYPES or "." in name
@@ -201,7 +209,7 @@ def slots_without_events() -> frozenset[str]:
 
 
 def has_slot(slot: str, edition: Edition) -> bool:
-    """Return whether the inventory of an edition has a slot."""
+    """Return whether the inventory of an edition of the scorer has a slot such as `per:children`."""
     if edition.slot_filling_only:
         return slot.removesuffix("\n") in slots_without_events()
     return find_predicate(slot) is not None
@@ -211,7 +219,10 @@ ENTRY_POINT_FIELDS: Final = ("NAME", "DOCID", "BEG", "END", "OFFSET")
 
 
 class EntryPoint(Record):
-    """A mention of the query's entity, with its texts as in the query file; an absent field is None."""
+    """An entry point: a mention of the query's entity, with the texts of its tags in the query file.
+
+    A field whose tag is absent is None.
+    """
 
     name: str | None
     docid: str | None
@@ -220,20 +231,23 @@ class EntryPoint(Record):
     offset: str | None = None
 
     def query_id(self, slots: tuple[str, ...]) -> str:
-        """Return the short id of the query with this entry point and these slots: ten digits, a hash of their texts."""
+        """Return the short id of the query with this entry point and these slots, such as `00fb79cef8`.
+
+        The id is a hash of the texts of the entry point and the slots.
+        """
         texts = [self.docid or "", self.start or "", self.end or "", *slots]
         name = ":".join(texts).encode("utf-8", "surrogatepass")
         return _md5(_NIL_NAMESPACE + name).hexdigest()[-10:]
 
 
 class Query(Record):
-    """A query of a file, or one made from an entry point of such a query.
+    """A query of a query file, or a query that was made from an entry point (a mention of the entity) of such a query.
 
-    `short_id` is its key in the query table, `base_id` the short id of the query of the first hop. `slots` are its
-    slots by hop; a slot that is left out before the last one is an empty text. `hops_without_written_slot` are the hops
-    whose slot is not written into query files. `slot` is the slot that lines fill at the first hop, None if it is
-    unknown. `has_only_slot_tag` says that the file has only a `<slot>` and no `<slot0>`. `expansion_ids` are the short
-    ids of the queries that were made from its entry points, None if it was not expanded.
+    `short_id` is its key in the query set, `base_id` the short id of the query of the first hop. `slots` are its slots
+    by hop; a slot that is left out before the last one is an empty text. `hops_without_written_slot` are the hops whose
+    slot is not written into query files. `slot` is the slot that lines fill at the first hop, None if it is unknown.
+    `has_only_slot_tag` says that the file has only a `<slot>` and no `<slot0>`. `expansion_ids` are the short ids of
+    the queries that were made from its entry points, None if it was not expanded.
     """
 
     prefix: str | None
@@ -257,7 +271,10 @@ class Query(Record):
 
     @property
     def requested_slots(self) -> tuple[str, ...]:
-        """The slots that lines fill, by hop: `slot` at the first hop, then the slots after the first one."""
+        """The slots that lines fill, in the order of the hops: `("per:children", "per:age")`.
+
+        The slot of the first hop is `slot`, and those of later hops are in `slots`.
+        """
         return (self.slot or "", *self.slots[1:])
 
     def slot_at(self, hop: int) -> str | None:
@@ -266,10 +283,10 @@ class Query(Record):
 
 
 class QuerySet(Record, dict=True):
-    """The query table: every query by short id.
+    """All queries of the query files and those made from them; `by_id` has each query by its short id.
 
-    `ldc_id_by_query` has the short id of the LDC query that a slot-filling query was made from, by its short id.
-    `was_expanded` says whether queries were made from entry points.
+    `ldc_id_by_query` has, for each slot-filling query that was made from an LDC query, the short id of the LDC query by
+    that of the slot-filling query. `was_expanded` says whether queries were made from entry points.
     """
 
     by_id: Mapping[str, Query]
@@ -278,19 +295,22 @@ class QuerySet(Record, dict=True):
     edition: Edition = LATEST
 
     def default_queries(self) -> Iterator[Query]:
-        """Return the queries that are scored unless others are named: all except expanded ones."""
+        """Return the queries that are scored if the user selects none: all except expanded queries."""
         return (query for query in self.by_id.values() if query.expansion_ids is None)
 
     def would_expand_to(self, short_id: str) -> bool:
-        """Return whether a query with this id would be made if queries were expanded.
+        """Return whether expanding the queries would make a query with this id.
 
-        If they were, the result is False.
+        The result is False if the queries have been expanded already.
         """
         return not self.was_expanded and short_id in self._ids_of_entry_points
 
     @cached_property
     def _ids_of_entry_points(self) -> frozenset[str]:
-        """The short ids of the queries that would be made from entry points; kept, since many lines may need them."""
+        """The short ids of the queries that would be made from entry points.
+
+        The ids are computed once, since many lines may need them.
+        """
         ids: set[str] = set()
         for query in self.by_id.values():
             for entry_point in query.entry_points:
@@ -298,43 +318,46 @@ class QuerySet(Record, dict=True):
         return frozenset(ids)
 
 
-def report_languages(query: Query, problems: ProblemLog, times: int = 1, edition: Edition = LATEST) -> None:
-    """Warn of entry points of a query whose documents do not tell their language, which is then taken for English.
+def report_languages(query: Query, problems: ProblemLog, report_count: int = 1, edition: Edition = LATEST) -> None:
+    """Warn of the entry points of a query whose document ids name no language, so that English is assumed.
 
-    `times` is how often the reference would report each.
+    `report_count` is the number of times that the reference would report each problem.
     """
     for entry_point in query.entry_points:
         docid = entry_point.docid or ""
         if language_code(docid, edition) is None:
-            problems.add("FAILED_LANG_INFERENCE", docid, DEFAULT_LANGUAGE, place=query.place, times=times)
+            problems.add("FAILED_LANG_INFERENCE", docid, DEFAULT_LANGUAGE, place=query.place, times=report_count)
 
 
-def report_slots(query: Query, problems: ProblemLog, times: int = 1, edition: Edition = LATEST) -> None:
-    """Report the slots of a query that the inventory lacks; `times` is how often the reference would report each."""
+def report_slots(query: Query, problems: ProblemLog, report_count: int = 1, edition: Edition = LATEST) -> None:
+    """Report the slots of a query that the inventory does not have.
+
+    `report_count` is the number of times that the reference would report each problem.
+    """
     for slot in query.slots:
         if not has_slot(slot, edition):
-            problems.add("UNKNOWN_SLOT_NAME", slot, times=times)
+            problems.add("UNKNOWN_SLOT_NAME", slot, times=report_count)
 
 
 def build_query_set(
-    loaded_queries: Iterable[Query], base: str | None, problems: ProblemLog, edition: Edition = LATEST
+    loaded_queries: Iterable[Query], id_base: str | None, problems: ProblemLog, edition: Edition = LATEST
 ) -> QuerySet:
-    """Return the query table; of several queries with the same short id the last one counts.
+    """Return the query set of some queries. If several queries have the same short id, the last one counts.
 
-    If `base` is given, queries are expanded: a slot-filling query is made from each entry point, and its full id begins
-    with `base` (rule queries). Problems of expanded queries are added to `problems`.
+    If `id_base` is given, the queries are expanded: a slot-filling query is made from each entry point, and its full id
+    begins with `id_base` (rule queries). Problems of expanded queries are added to `problems`.
     """
     query_by_id = {query.short_id: query for query in loaded_queries}
-    if base is None:
+    if id_base is None:
         return QuerySet(by_id=query_by_id, ldc_id_by_query={}, was_expanded=False, edition=edition)
     for query in list(query_by_id.values()):
         report_languages(query, problems, edition=edition)
-        report_slots(query, problems, times=len(query.entry_points), edition=edition)
+        report_slots(query, problems, report_count=len(query.entry_points), edition=edition)
         expansions: dict[str, Query] = {}
         for entry_point in query.entry_points:
-            expansion = _expand(query, entry_point, base, edition)
+            expansion = _expand(query, entry_point, id_base, edition)
             expansions[expansion.short_id] = expansion
-        # The query is entered first, so that the expansion of a slot-filling query, with the same id, replaces it.
+        # The expansion of a slot-filling query has the same id as the query, and must replace it.
         query_by_id[query.short_id] = replace(query, expansion_ids=tuple(expansions))
         query_by_id.update(expansions)
 
@@ -346,16 +369,16 @@ def build_query_set(
     return QuerySet(by_id=query_by_id, ldc_id_by_query=ldc_id_by_query, was_expanded=True, edition=edition)
 
 
-def _expand(query: Query, entry_point: EntryPoint, base: str, edition: Edition) -> Query:
+def _expand(query: Query, entry_point: EntryPoint, id_base: str, edition: Edition) -> Query:
     """Return the slot-filling query that is made from an entry point of a query.
 
-    Its full id is `BASE_ENG_00fb79cef8`: `base`, the language of the document of the entry point, and a hash.
+    Its full id consists of `id_base`, the language of the entry point's document, and a hash: `BASE_ENG_00fb79cef8`.
     """
     short_id = entry_point.query_id(query.slots)
     language = language_code(entry_point.docid or "", edition) or DEFAULT_CODE
     first_slot = query.slots[0] if query.slots else None
     return Query(
-        prefix=f"{base}_{language}",
+        prefix=f"{id_base}_{language}",
         short_id=short_id,
         base_id=short_id,
         slots=query.slots,
@@ -372,23 +395,23 @@ _QUERY: Final = re.compile("(<query .*?)</query>", re.DOTALL)
 _QUERY_HEAD: Final = re.compile(rf'<query{SPACE}+id="(.*?)">', re.DOTALL)
 _MENTION_TAGS: Final = re.compile("</?mentions?>")
 _KNOWN_TAGS: Final = frozenset(("ENTTYPE", "NODEID", "SLOT", *SLOT_FIELDS, *ENTRY_POINT_FIELDS, "ENTRYPOINTS"))
-# All quantifiers are possessive, so that a pair that never closes is given up after one look. The pattern begins only
-# at the first "<": if no pair begins there, none begins after it.
+# All quantifiers are possessive, so that a tag that is never closed is searched only once. The pattern can begin only
+# at the first "<": if there is no pair of tags at this place, there is none after it.
 _TAG_PAIR: Final = re.compile("[^<]*+<([^>]*+)>((?:[^<]++|<(?!/))*+)</([^>]*+)>")
 _USUAL_DECLARATIONS: Final = (b"", b'<?xml version="1.0"', b'<?xml version="1.0" encoding="utf-8"')
 _DIGITS: Final = re.compile(r"\d+")
 
 
 def is_query_file(name: str) -> bool:
-    """Return whether a file that is given beside runs and assessments holds queries: `*.xml`, perhaps compressed."""
+    """Return whether a file is a query file by its name: `queries.xml`, or `queries.xml.gz` if it is compressed."""
     return sources.plain_name(name).endswith(".xml")
 
 
 def _fault_of_xml(data: bytes) -> str | None:
     """Return the message of lxml about a file that is not well-formed XML, None for a well-formed file.
 
-    lxml expands no entity and fetches nothing here. Importing lxml takes long, so that it parses only those files about
-    which expat, of the standard library, might judge in another way.
+    Here lxml does not expand entities or fetch files. Since importing lxml takes long, it parses only files that expat,
+    the parser of the standard library, rejects or might judge in another way.
     """
     if _is_well_formed_for_expat(data):
         return None
@@ -403,9 +426,9 @@ def _fault_of_xml(data: bytes) -> str | None:
 
 
 def _is_well_formed_for_expat(data: bytes) -> bool:
-    """Return whether expat finds a file well-formed, and lxml is sure to agree.
+    """Return whether a file is well-formed according to expat, and lxml certainly agrees.
 
-    The two may disagree about other encodings, document types, and `xml:id`.
+    The two may disagree about files with other encodings than UTF-8, document types, or `xml:id`.
     """
     from xml.parsers.expat import ExpatError, ParserCreate
 
@@ -472,9 +495,9 @@ class _QueryReader:
         # Line feeds are counted from one query without an id to the next, so that none is counted twice.
         line_number = 1
         counted_to = 0
-        # The search ends at the last end tag; otherwise each query without an end tag would be searched to the end.
-        end = text.rfind("</query>") + len("</query>")
-        for match in _QUERY.finditer(text, 0, end):
+        # The search stops at the last end tag: otherwise it would run to the end of the text for each unclosed query.
+        search_end = text.rfind("</query>") + len("</query>")
+        for match in _QUERY.finditer(text, 0, search_end):
             body = match.group(1)
             head = _QUERY_HEAD.match(body)
             if head is None:
@@ -490,7 +513,7 @@ class _QueryReader:
                 yield query
 
     def _report_malformed(self, beginning: str, line_number: int) -> None:
-        """Report a query without an id by its first characters.
+        """Report a query without an id; `beginning` are its first characters.
 
         The message does not name the file, as in the reference.
         """
@@ -537,10 +560,10 @@ class _QueryReader:
         return query
 
     def _slots_of(self, fields: Mapping[str, str]) -> tuple[str, ...]:
-        """Return the slots of a query by hop, from the values of its tags; report slots that the inventory lacks.
+        """Return the slots of a query in the order of the hops, and report slots that the inventory does not have.
 
-        A slot that is left out before the last one is an empty text. It is not reported here, but when the query is
-        expanded.
+        `fields` has the values of the query's tags. A slot that is left out before the last one is an empty text, which
+        is not reported before the query is expanded.
         """
         hop_count = 0
         for hop, tag in enumerate(SLOT_FIELDS):
@@ -626,7 +649,7 @@ class _QueryReader:
 
 
 class QueryFiles(Record):
-    """The query table of some files, remarks on them, and their digests."""
+    """The queries of some query files, remarks on the files, and their digests."""
 
     query_set: QuerySet
     remarks: list[str]
@@ -635,14 +658,14 @@ class QueryFiles(Record):
 
 def load_queries(
     files: Iterable[Input],
-    base: str | None,
+    id_base: str | None,
     problems: ProblemLog,
     length_by_document: DocumentLengths | None = None,
     edition: Edition = LATEST,
 ) -> QueryFiles:
-    """Return the queries of some files as one query table, with remarks on the files and their digests.
+    """Return the queries of some query files as one query set, with remarks on the files and their digests.
 
-    If `base` is given, queries are expanded as in `build_query_set`. If `length_by_document` is given, spans are
+    If `id_base` is given, queries are expanded as in `build_query_set`. If `length_by_document` is given, spans are
     checked against it. Raises InputError for a file that cannot be read or is not UTF-8, and for an illegal query id.
     """
     loaded_queries: list[Query] = []
@@ -668,14 +691,14 @@ def load_queries(
             remarks.append(why_no_queries(text, source.name))
         remarks += _remarks_on_xml(data, source.name)
         for query in queries_of_file:
-            # A query with only a <slot> cannot be expanded; it is left out if queries are expanded.
-            if base is None or not query.has_only_slot_tag:
+            # A query with only a <slot> cannot be expanded. It is left out if queries are expanded.
+            if id_base is None or not query.has_only_slot_tag:
                 loaded_queries.append(query)
     if names and not loaded_queries:
         all_names = ", ".join(names)
         problems.add("NO_QUERIES_LOADED", place=Place(all_names, 0, f"files({all_names})"))
     remarks += _remarks_on_repeated_ids(loaded_queries)
-    query_set = build_query_set(loaded_queries, base, problems, edition)
+    query_set = build_query_set(loaded_queries, id_base, problems, edition)
     return QueryFiles(query_set, remarks, digests)
 
 
@@ -706,8 +729,9 @@ _LEADING_NUMBER: Final = re.compile(r"[-+]?[0-9]{1,9}(\.[0-9]{0,9})?")
 class Selection(NamedTuple):
     """The queries to score.
 
-    `hop_limits` has the highest hop that is scored of each query, by short id; `ldc_ids` has the LDC id that the file
-    of `-queries` gives for it. `remarks` name queries whose second hop is left out, perhaps by mistake.
+    `hop_limits` has the highest hop that is scored, counted from 0, for each query by its short id. `ldc_ids` has the
+    LDC id that the file of `-queries` gives for a query. `remarks` name queries whose second hop is not scored, which
+    may be a mistake of the user.
     """
 
     hop_limits: dict[str, int]
@@ -716,9 +740,10 @@ class Selection(NamedTuple):
 
 
 class _ListedQuery(NamedTuple):
-    """An item of `-queries`: the id as written and, if it is in a file, the line number, the LDC id and the hop limit.
+    """An item of the option `-queries`: a query id as it was written (`text`).
 
-    `hop_limit` is None if the line has no third column. An empty third column means 0, and sets `has_empty_limit`.
+    If the item is a line of a file, it also has a line number, an LDC id and a hop limit. `hop_limit` is None if the
+    line has no third column. If that column is empty, the limit is 0, and `has_empty_limit` is True.
     """
 
     text: str
@@ -736,10 +761,10 @@ class _ListedQuery(NamedTuple):
 def select_queries(
     query_selection: str | None, queries: QuerySet, problems: ProblemLog, list_file: Input | None = None
 ) -> Selection:
-    """Return the queries to score: all (None), or the queries that `query_selection` names.
+    """Return the queries to score: the queries that `query_selection` names, or all queries if it is None.
 
-    `query_selection` is the path of a file that lists queries, or a list of ids with colons between them. If
-    `list_file` is given, it is read instead of that file. Raises InputError for an illegal id and an impossible hop
+    `query_selection` is the value of `-queries`: the path of a file that lists queries, or ids separated by colons. If
+    `list_file` is given, it is read instead of that file. Raises InputError for an illegal id and for an impossible hop
     limit.
     """
     if query_selection is None:
@@ -760,9 +785,10 @@ def select_queries(
 def _select_items(
     items: Iterable[_ListedQuery], queries: QuerySet, problems: ProblemLog, file: str | None
 ) -> Selection:
-    """Return the queries that items name; `file` is the name of their file, None for a list of ids.
+    """Return the queries to score that the items of `-queries` name, and report unknown queries.
 
-    For an LDC query that was expanded, the queries made from it are scored. Unknown queries are reported.
+    For an LDC query that was expanded, the queries made from it are scored. `file` is the name of the file that lists
+    the items, None if `-queries` is a list of ids.
     """
     selection = Selection(hop_limits={}, ldc_ids={}, remarks=[])
     ids_without_limit: list[str] = []
@@ -778,7 +804,7 @@ def _select_items(
             limits = {query.short_id: hop_limit}
             if has_second_hop and item.has_empty_limit:
                 ids_without_limit.append(item.ldc_id or item.text)
-        else:  # the queries made from an LDC query are scored at hop 0 only, unless they are listed themselves
+        else:  # only hop 0 is scored of queries made from an LDC query, unless they are listed themselves
             limits = {short_id: selection.hop_limits.get(short_id, 0) for short_id in query.expansion_ids}
             if has_second_hop and not all(limits.values()):
                 ldc_queries.append(item.text)
@@ -797,7 +823,7 @@ def _select_items(
 
 
 def _listed_query(item: _ListedQuery, queries: QuerySet, problems: ProblemLog, file: str | None) -> Query | None:
-    """Return the query that an item of `-queries` names; warn of an unknown query, and return None.
+    """Return the query that an item of `-queries` names. For an unknown query add a warning and return None.
 
     `file` is the name of the file that lists the item, None if `-queries` is a list of ids. Raises InputError for an
     illegal id.
@@ -815,10 +841,10 @@ def _listed_query(item: _ListedQuery, queries: QuerySet, problems: ProblemLog, f
 
 
 def _hop_limit(item: _ListedQuery, highest_hop: int, file: str | None) -> int:
-    """Return the highest hop of a query that is scored: the limit of its item, or `highest_hop` if it has none.
+    """Return the highest hop that is scored for a query: the limit of its item, or `highest_hop` if it has no limit.
 
-    `highest_hop` is the highest hop that the query has. `file` is the name of the file that lists the item, None if
-    there is no such file. Raises InputError for a limit of a file outside 0 to `highest_hop`.
+    `highest_hop` is the last hop of the query, counted from 0. `file` is the name of the file that lists the item, None
+    if there is no such file. Raises InputError if the limit in a file is not between 0 and `highest_hop`.
     """
     limit = highest_hop if item.hop_limit is None else item.hop_limit
     if file is not None and not 0 <= limit <= highest_hop:
@@ -828,20 +854,20 @@ def _hop_limit(item: _ListedQuery, highest_hop: int, file: str | None) -> int:
 
 
 def _listed_in_file(file: Input) -> list[_ListedQuery]:
-    """Return the items of a file of queries, whose lines have an LDC id, a query id, and perhaps a hop limit.
+    """Return the items of a file for `-queries`. Its lines consist of an LDC id, a query id, and perhaps a hop limit.
 
-    Raises InputError if two limits of the same LDC query differ.
+    Raises InputError if two lines give different limits for the same LDC query.
     """
     items: list[_ListedQuery] = []
     limit_by_ldc_id: dict[str, float | None] = {}
     with sources.lines_of(file) as lines:
         for number, line in enumerate(lines, 1):
-            # A blank or a carriage return at the end of a line makes a third column that is empty.
+            # If a line ends in a blank or a carriage return, its third column is empty.
             columns = _SPACES.split(line.removesuffix("\n"))
             hop_limit = None
             if len(columns) > 2:
-                match = _LEADING_NUMBER.match(columns[2])
-                hop_limit = 0.0 if match is None else float(match.group())
+                number_in_column = _LEADING_NUMBER.match(columns[2])
+                hop_limit = 0.0 if number_in_column is None else float(number_in_column.group())
             item = _ListedQuery(
                 text=columns[1] if len(columns) > 1 else "",
                 line_number=number,

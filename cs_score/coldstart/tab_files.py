@@ -1,4 +1,8 @@
-"""Read run and assessment files: recognise the layout, find the lines that count, read their columns (rule lines)."""
+"""Read run and assessment files: recognise their layout, find the lines that count, and read the columns (rule lines).
+
+The provenance of an answer, the passages of documents that it was taken from, is written in columns as
+`ENG_1:3-5,ENG_1:8-9`.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +23,7 @@ from cs_score.problems.log import Place, ProblemLog
 
 # The number of bytes that are decoded and split at a time. Few enough to stay in the processor's cache until their
 # lines are linked.
-_BLOCK: Final = 1 << 16
+_BLOCK_SIZE: Final = 1 << 16
 # First characters of lines that may be blank or comments, so that a pattern must decide.
 _MAYBE_SKIPPED: Final = frozenset((*WHITE_SPACE, "\x1c", "\x1d", "\x1e", "\x1f", "#", ""))
 
@@ -31,7 +35,7 @@ _BLANK_OR_COMMENT: Final = re.compile(rf"{SPACE}*(?:#.*)?", re.DOTALL)
 
 
 class UnreadLine(NamedTuple):
-    """A line that is not used: it is blank, a comment, or a repetition, or it has the wrong number of columns."""
+    """A line that is not used since it is blank, a comment, or a repetition, or has the wrong number of columns."""
 
     file: str
     number: int
@@ -39,14 +43,14 @@ class UnreadLine(NamedTuple):
 
 
 Line: TypeAlias = tuple[int, str, list[str]]
-"""A line with as many columns as the layout of its file: its number from 1, its text, its columns."""
+"""A line that has as many columns as the layout of its file: the line number from 1, the text, and the columns."""
 
 
 class TabFile(Record):
     """A run or assessment file of a known layout, whose lines have not been read yet.
 
-    `lines` reads the file and yields the lines that count. `unread_lines` are the lines before the current one that do
-    not count.
+    `lines` reads the file and yields the lines that count. While it is read, lines that do not count are added to
+    `unread_lines`.
     """
 
     name: str
@@ -64,16 +68,17 @@ def read_tab_file(
 ) -> TabFile | None:
     """Return a run or assessment file whose lines are ready to be read; None for a file of size 0.
 
-    The layout is recognised by the first line that is neither blank nor a comment. With `allow_comments` a comment at
-    the end of a line is cut off. `only_run_id` is the run whose lines are read, None for all. Raises InputError if the
-    layout is unknown, if all lines are blank or comments, or if the bytes are not UTF-8 (also while lines are read).
+    The layout is recognised by the first line that is neither blank nor a comment. If `allow_comments` is set, comments
+    at the ends of lines are cut off. `only_run_id` is the run whose lines are read, None for all runs. Raises
+    InputError if the layout is unknown or if all lines are blank or comments, and, also later when lines are read, if
+    the bytes are not UTF-8.
     """
     first_block: list[bytes] = []
     numbered_lines = _numbered_lines(source, first_block)
     if allow_comments:
         numbered_lines = _without_comments(numbered_lines)
 
-    # The first line that has columns.
+    # Find the first line that has columns.
     unread_lines: list[UnreadLine] = []
     first_line = _find_first_line(numbered_lines, source.name, unread_lines)
     if first_line is None:
@@ -83,7 +88,7 @@ def read_tab_file(
         problems.add("EMPTY_FILE", source.name)
         return None
 
-    # The layout, which says how many columns a line must have.
+    # Recognise the layout, which says how many columns a line must have.
     number, text = first_line
     schema = detect_schema(split_columns(text), edition)
     if schema is None:
@@ -112,23 +117,23 @@ def _without_comments(numbered_lines: Iterable[tuple[int, str]]) -> Iterator[tup
 
 
 def _find_first_line(
-    numbered_lines: Iterator[tuple[int, str]], name: str, unread_lines: list[UnreadLine]
+    numbered_lines: Iterator[tuple[int, str]], file_name: str, unread_lines: list[UnreadLine]
 ) -> tuple[int, str] | None:
     """Return the first line that is neither blank nor a comment, with its number; None if there is no such line.
 
-    The lines before it are added to `unread_lines`. `name` is the name of the file.
+    The lines before it are added to `unread_lines`. `file_name` is the name of the file.
     """
     for number, text in numbered_lines:
         if not is_blank_or_comment(text):
             return number, text
-        unread_lines.append(UnreadLine(name, number, text))
+        unread_lines.append(UnreadLine(file_name, number, text))
     return None
 
 
 def _lines_of_run(numbered_lines: Iterable[tuple[int, str]], run_id: str) -> Iterator[tuple[int, str]]:
-    """Yield the lines of a run file that have this run id in their third column, with their numbers.
+    """Yield the numbers and texts of the lines of a run file whose third column is this run id.
 
-    Lines without a third column are kept, so that they are reported.
+    Lines without a third column are also yielded, so that they are reported.
     """
     for number, text in numbered_lines:
         columns = split_columns(text)
@@ -148,37 +153,37 @@ def split_comment(text: str) -> tuple[str, str]:
 
 
 def split_columns(text: str) -> list[str]:
-    """Return the columns of a line; empty ones at the end do not count."""
+    """Return the columns of a line without the empty columns at its end."""
     return text.rstrip("\t").split("\t")
 
 
 def is_blank_or_comment(text: str) -> bool:
-    """Return whether a line is blank, or a comment: its first character that is no blank is `#`."""
+    """Return whether a line is blank or a comment, which is a line whose first character besides blanks is `#`."""
     return text[:1] in _MAYBE_SKIPPED and _BLANK_OR_COMMENT.fullmatch(text) is not None
 
 
 def accepted_lines(
     lines: Iterable[tuple[int, str]],
-    name: str,
+    file_name: str,
     width: int,
     problems: ProblemLog,
     unread_lines: list[UnreadLine],
     edition: Edition = LATEST,
 ) -> Iterator[Line]:
-    """Yield the lines of the file `name` that count: neither comments nor repetitions, and with `width` columns.
+    """Yield the lines that count: those with `width` columns that are neither comments nor repetitions.
 
-    `lines` are numbers and texts. Lines that do not count are added to `unread_lines`, and are reported unless they are
-    blank or comments.
+    `lines` are the numbers and texts of the lines of the file `file_name`. Lines that do not count are added to
+    `unread_lines`. They are reported unless they are blank or comments.
     """
     earlier_texts: set[str] = set()
     for number, text in lines:
-        # This is `is_blank_or_comment`; calling it for each line would take longer than the test.
+        # This is the body of `is_blank_or_comment`: calling it for each line would take longer than the test.
         if text[:1] in _MAYBE_SKIPPED and _BLANK_OR_COMMENT.fullmatch(text):
-            unread_lines.append(UnreadLine(name, number, text))
+            unread_lines.append(UnreadLine(file_name, number, text))
             continue
         if text in earlier_texts:
-            problems.add("DUPLICATE_LINE", f"\n{text}", place=Place(name, number))
-            unread_lines.append(UnreadLine(name, number, text))
+            problems.add("DUPLICATE_LINE", f"\n{text}", place=Place(file_name, number))
+            unread_lines.append(UnreadLine(file_name, number, text))
             continue
         if not edition.keeps_repeated_lines:
             earlier_texts.add(text)
@@ -186,28 +191,29 @@ def accepted_lines(
         if len(columns) != width or not columns[-1]:
             columns = split_columns(text)
         if len(columns) != width:
-            problems.add("WRONG_NUM_ENTRIES", width, len(columns), place=Place(name, number))
-            unread_lines.append(UnreadLine(name, number, text))
+            problems.add("WRONG_NUM_ENTRIES", width, len(columns), place=Place(file_name, number))
+            unread_lines.append(UnreadLine(file_name, number, text))
             continue
         yield number, text, columns
 
 
 def _numbered_lines(source: Source, first_block: list[bytes]) -> Iterator[tuple[int, str]]:
-    """Return an iterator over the lines of a file with their numbers from 1, which reads the file block by block.
+    """Return an iterator over the numbers and texts of the lines of a file, which reads the file block by block.
 
-    The first block is added to `first_block` when it is read: messages about unreadable files need it.
+    Lines are numbered from 1. The first block is added to `first_block` when it is read, since messages about
+    unreadable files need it.
     """
     # Chaining the blocks in C saves a step of a Python loop for each line.
     return itertools.chain.from_iterable(_numbered_blocks(source, first_block))
 
 
 def _numbered_blocks(source: Source, first_block: list[bytes]) -> Iterator[Iterable[tuple[int, str]]]:
-    """Yield for each block of a file its lines with their numbers, which go on from block to block.
+    """Yield for each block of a file the numbers and texts of its lines. Lines are numbered through the whole file.
 
-    Only a line feed ends a line; U+0085 and form feeds are text. The first block is added to `first_block`.
+    Only a line feed ends a line: form feeds and U+0085 are part of the text. The first block is added to `first_block`.
     """
     lines_before = 0
-    for block in line_blocks(source, _BLOCK):
+    for block in line_blocks(source, _BLOCK_SIZE):
         if not first_block:
             first_block.append(block)
         text = decoded_text(block, source.name, lines_before, first_block[0])
@@ -244,14 +250,14 @@ def line_blocks(source: Source, size: int) -> Iterator[bytes]:
         yield last_block
 
 
-_SCIENTIFIC: Final = re.compile(r"\d+\.\d+e[-+]?\d\d")
-_LEGAL: Final = re.compile(r"1\.0*|0?\.0*+[1-9][0-9]*+")
+_CONFIDENCE_WITH_EXPONENT: Final = re.compile(r"\d+\.\d+e[-+]?\d\d")
+_LEGAL_CONFIDENCE: Final = re.compile(r"1\.0*|0?\.0*+[1-9][0-9]*+")
 
 CERTAIN: Final = "1.0"  # the confidence that replaces an illegal one
 
 
 class Confidence(NamedTuple):
-    """A confidence as it was read: its legal text, its value in (0, 1], and the codes of its problems."""
+    """The confidence of a run line: its text after repair, its value in (0, 1], and the codes of its problems."""
 
     text: str
     value: float
@@ -259,9 +265,9 @@ class Confidence(NamedTuple):
 
 
 def plain_confidence(text: str) -> float | None:
-    """Return the value of a confidence that is written like `0.75`, as nearly all are.
+    """Return the value of a confidence that is written like `0.75`, as nearly all confidences are.
 
-    The result is None for all others, including zero: `read_confidence` must read them.
+    The result is None for a confidence that is written in another way or is zero. `read_confidence` must read it.
     """
     digits = text[2:]
     if text[:2] == "0." and digits.isdigit() and digits.isascii():
@@ -270,18 +276,19 @@ def plain_confidence(text: str) -> float | None:
 
 
 def without_exponent(text: str) -> str | None:
-    """Return a confidence with an exponent in decimals (`1.5e-01` -> `0.150000000000`); None for one without exponent.
+    """Return a confidence with an exponent as a decimal number; None for a confidence without an exponent.
 
-    Digits of any script are recognised, but the number ends before the first character that is not 0 to 9.
+    `1.5e-01` -> `0.150000000000`. Digits of any script are recognised, but the number ends before the first character
+    that is not 0 to 9.
     """
-    if _SCIENTIFIC.fullmatch(text) is None:
+    if _CONFIDENCE_WITH_EXPONENT.fullmatch(text) is None:
         return None
     return f"{leading_number(text):.12f}"
 
 
 @functools.lru_cache(maxsize=1 << 10)  # a run may have the same illegal confidence, or 1.0, on all lines
 def read_confidence(text: str) -> Confidence:
-    """Return the confidence of a column. It never raises: an illegal confidence becomes 1.0, with a problem code."""
+    """Return the confidence that is written in a column. An illegal confidence becomes 1.0, and has a problem code."""
     codes: list[str] = []
     decimals = without_exponent(text)
     if text == "1":
@@ -292,7 +299,7 @@ def read_confidence(text: str) -> Confidence:
         codes.append("IMPROPER_CONFIDENCE_VALUE")
     else:
         repaired_text = text
-    if not _LEGAL.fullmatch(repaired_text):
+    if not _LEGAL_CONFIDENCE.fullmatch(repaired_text):
         repaired_text = CERTAIN
         codes.append("ILLEGAL_CONFIDENCE_VALUE")
     return Confidence(repaired_text, float(repaired_text), tuple(codes))
@@ -332,9 +339,9 @@ class Span(NamedTuple):
 
 
 class SpanProblem(NamedTuple):
-    """A problem of a provenance: its code, the arguments of its message, and the offending text as written.
+    """A problem of a provenance: its code, the arguments of its message, and the text that has the problem.
 
-    `repaired_text` is the text that is read instead, None if there is none.
+    `repaired_text` is the text that is used instead of `text`, None if there is none.
     """
 
     code: str
@@ -344,10 +351,11 @@ class SpanProblem(NamedTuple):
 
 
 class Provenance(NamedTuple):
-    """A provenance as it was read, with its problems.
+    """A provenance (the passages that an answer was taken from) as it was read, with its problems.
 
-    `canonical_text` is the text used for matching and hashing, `docid` its document, `NO_DOCUMENT` if no span is valid.
-    `spans` are the valid spans as written, cut to their legal length.
+    `canonical_text` is the text for comparisons and hashes, such as `ENG_1:3-5,ENG_1:8-9`. `docid` is the document of
+    the provenance, `NO_DOCUMENT` if no span is valid. `spans` are the valid spans in the order in which they were
+    written, cut to their legal length.
     """
 
     canonical_text: str
@@ -357,12 +365,12 @@ class Provenance(NamedTuple):
 
     @property
     def first_span(self) -> Span | None:
-        """The first valid span as written, None if there is none."""
+        """The valid span that was written first, None if no span is valid."""
         return self.spans[0] if self.spans else None
 
 
 def offset_value(text: str) -> float:
-    """Return the value of an offset; an offset with hundreds of digits may be infinite."""
+    """Return the value of an offset (`12` -> 12). The value of an offset with hundreds of digits may be infinite."""
     is_usual = len(text) <= 15 and text.isdecimal() and text.isascii()
     if is_usual:  # an int of 15 digits is exact
         return int(text)
@@ -370,35 +378,35 @@ def offset_value(text: str) -> float:
 
 
 def leading_number(text: str) -> float:
-    """Return the number that a text begins with, as the reference reads texts as numbers: `12x` -> 12, `x` -> 0."""
+    """Return the number with which a text begins, as in the reference: `12x` -> 12, `x` -> 0."""
     match = _LEADING_NUMBER.match(text)
     if match is None:
         return 0.0
     return float(match.group())
 
 
-def cut_span(span: Span, longest: int) -> tuple[Span | None, list[SpanProblem]]:
-    """Return a span cut to `longest` characters, and a list with its problem, if there is one.
+def cut_span(span: Span, max_span_length: int) -> tuple[Span | None, list[SpanProblem]]:
+    """Return a span cut to `max_span_length` characters, and a list with its problem, if there is one.
 
-    With `longest` 200, `ENG_1:1-500` becomes `ENG_1:1-200`. The span is None if it ends before it starts.
+    With `max_span_length` 200, `ENG_1:1-500` becomes `ENG_1:1-200`. The span is None if it ends before it starts.
     """
     start = offset_value(span.start)
     end = offset_value(span.end)
     if end < start:
         return None, [SpanProblem("ILLEGAL_OFFSET_PAIR", (span.start, span.end), str(span))]
     length = end - start + 1  # not a number for two infinite offsets, and then not too long
-    if length > longest:
-        last_offset = start + longest - 1
+    if length > max_span_length:
+        last_offset = start + max_span_length - 1
         shorter_span = Span(span.docid, span.start, f"{last_offset:.15g}")
-        problem = SpanProblem("TOO_MANY_CHARS", (longest,), text=str(span), repaired_text=str(shorter_span))
+        problem = SpanProblem("TOO_MANY_CHARS", (max_span_length,), text=str(span), repaired_text=str(shorter_span))
         return shorter_span, [problem]
     return span, []
 
 
 def outside_document(span: Span, offsets: tuple[str, ...], length_by_document: DocumentLengths) -> list[SpanProblem]:
-    """Return the problems of a span if its document is unknown, or shorter than one of `offsets`.
+    """Return the problems of a span whose document is unknown, or ends before one of its offsets.
 
-    `offsets` are the legal ones among the offsets of the span.
+    `offsets` are those offsets of the span that are numbers. `length_by_document` has the lengths of all documents.
     """
     document_length = length_by_document.get(span.docid)
     if document_length is None:
@@ -413,7 +421,7 @@ def outside_document(span: Span, offsets: tuple[str, ...], length_by_document: D
 def are_surely_canonical(
     relation: str, provenance: str, length_by_document: DocumentLengths | None = None, edition: Edition = LATEST
 ) -> bool:
-    """Return whether both provenances of an answer are written in canonical form, as they are in nearly all lines.
+    """Return whether both provenances of an answer are written in canonical form, as in nearly all lines.
 
     `relation` and `provenance` are the two columns. Both must be in the same document; if `length_by_document` is
     given, offsets are checked against its length. A few unusual canonical forms are not recognised: the result is then
@@ -423,8 +431,11 @@ def are_surely_canonical(
     match = _ONE_SPAN_EACH.fullmatch(f"{relation} {provenance}")
     if match is not None and length_by_document is None:
         relation_start, relation_end, start, end = match.group(2, 3, 4, 5)
-        longest = edition.longest_span
-        return 0 <= int(relation_end) - int(relation_start) < longest and 0 <= int(end) - int(start) < longest
+        max_span_length = edition.longest_span
+        return (
+            0 <= int(relation_end) - int(relation_start) < max_span_length
+            and 0 <= int(end) - int(start) < max_span_length
+        )
     has_too_many_spans = provenance.count(",") >= VALUE_SPANS
     if edition.most_characters is not None or has_too_many_spans:
         return False
@@ -436,7 +447,7 @@ def are_surely_canonical(
 
 
 class StartPlace(NamedTuple):
-    """The start of a provenance: its document, and the offset of its first character."""
+    """The place at which a provenance starts: its document, and the offset of its first character."""
 
     docid: str
     offset: int
@@ -468,31 +479,34 @@ def read_canonical_column(
     return StartPlace(docid, offset=int(match.group(2)))
 
 
-def document_of(canonical: str) -> str:
-    """Return the document id of a canonical provenance: `ENG_1` for `ENG_1:3-5`, `NO DOCUMENT` without a span."""
-    has_no_span = canonical in ("", NO_SPAN)
+def document_of(provenance: str) -> str:
+    """Return the document id of a provenance in canonical form: `ENG_1` for `ENG_1:3-5`.
+
+    A provenance without a span has the document id `NO DOCUMENT`.
+    """
+    has_no_span = provenance in ("", NO_SPAN)
     if has_no_span:
         return NO_DOCUMENT
-    docid, _, _ = canonical.partition(":")
+    docid, _, _ = provenance.partition(":")
     return docid
 
 
 def read_provenance(
-    text: str, most: int, length_by_document: DocumentLengths | None = None, edition: Edition = LATEST
+    text: str, max_span_count: int, length_by_document: DocumentLengths | None = None, edition: Edition = LATEST
 ) -> Provenance:
-    """Return the provenance of a column with at most `most` spans, such as `ENG_1:3-5,ENG_1:8-9`.
+    """Return the provenance of a column with at most `max_span_count` spans, such as `ENG_1:3-5,ENG_1:8-9`.
 
-    It never raises: the problems are part of the result. If `length_by_document` is given, the spans are checked
+    No error is raised: the problems are part of the result. If `length_by_document` is given, the spans are checked
     against it. A span in an unknown document, which is fatal, is kept, so that its absence causes no further problems.
     """
     problems: list[SpanProblem] = []
     spans: list[Span] = []
-    for part in _parts_of_provenance(text, most, edition, problems):
+    for part in _parts_of_provenance(text, max_span_count, edition, problems):
         span = _read_span(part, length_by_document, edition, problems)
         if span is None or span.docid == _DROPPED_DOCUMENT:
             continue
         if edition.joins_documents and spans and span.docid != spans[0].docid:
-            # All spans get one document: that of the first, unless it is `0`, which means none.
+            # All spans get the document of the first span, unless that is `0`, which stands for no document.
             if spans[0].docid == "0":
                 spans = [earlier_span._replace(docid=span.docid) for earlier_span in spans]
             else:
@@ -511,8 +525,8 @@ def read_provenance(
     return Provenance(canonical, docid=spans[0].docid, spans=tuple(spans), problems=tuple(problems))
 
 
-def _parts_of_provenance(text: str, most: int, edition: Edition, problems: list[SpanProblem]) -> list[str]:
-    """Return the texts of the spans of a column, at most `most` of them: `ENG_1:3-5,ENG_1:8-9` has two.
+def _parts_of_provenance(text: str, max_span_count: int, edition: Edition, problems: list[SpanProblem]) -> list[str]:
+    """Return the texts of the spans of a column, at most `max_span_count` of them: `ENG_1:3-5,ENG_1:8-9` has two.
 
     Problems of the whole column are added to `problems`.
     """
@@ -527,10 +541,10 @@ def _parts_of_provenance(text: str, most: int, edition: Edition, problems: list[
     if not without_last_commas:
         return []
     parts = without_last_commas.split(",")
-    first_parts = parts[:most]
-    if len(parts) > most:
+    first_parts = parts[:max_span_count]
+    if len(parts) > max_span_count:
         code = "TOO_MANY_PROVENANCE_TRIPLES_E" if edition.refuses_further_spans else "TOO_MANY_PROVENANCE_TRIPLES"
-        problems.append(SpanProblem(code, (len(parts), most), text, repaired_text=",".join(first_parts)))
+        problems.append(SpanProblem(code, (len(parts), max_span_count), text, repaired_text=",".join(first_parts)))
     return first_parts
 
 

@@ -56,7 +56,7 @@ def prepare_inputs(
             if converter is None:
                 converted.files.append(file)
                 continue
-            convert = converter.load(file)
+            convert = converter.load_function(file)
             conversion: Conversion = convert(rereadable(file), queries, settings.new_log())
             converted.runs.append(conversion.account)
             if conversion.run_file is not None:

@@ -521,14 +521,15 @@ class AnalysisPage(PageMaker):
 
     def _units(self) -> Section:
         """Return the section of all units that are explained or have mistakes, the costliest first."""
-        # Units with mistakes come before others of the same costs.
+        # All units: those with mistakes first, then the others that are explained
         mistakes_by_unit: dict[str, list[Any]] = defaultdict(list)
         for mistake in self.document.mistakes[:MOST_ROWS]:
             mistakes_by_unit[unit_text(mistake)].append(mistake)
         explanations = self.document.explanations or None
         query_by_unit = {query.query: query for query in getattr(explanations, "queries", ())}
-        unit_names = dict.fromkeys([*mistakes_by_unit, *query_by_unit])
-        unit_names |= dict.fromkeys([unit_text(unit) for unit in getattr(explanations, "units", ())])
+        explained_units = [unit_text(unit) for unit in getattr(explanations, "units", ())]
+        unit_names = dict.fromkeys([*mistakes_by_unit, *query_by_unit, *explained_units])
+        # Their rows, the costliest first
         rows = []
         for name in unit_names:
             row = self._unit_row(name, mistakes_by_unit[name])

@@ -82,12 +82,13 @@ def _lines_of_unit(writer: DocumentText, unit: ExplainedUnit) -> list[str]:
     for unsafe_line in unit.lines:
         line = one_line(unsafe_line)
         if len(line) > writer.width:
-            indent = " " * (len(line) - len(line.lstrip()) + 4)
-            lines += wrap(line, writer.width, subsequent_indent=indent)
+            own_indent = len(line) - len(line.lstrip())
+            lines += wrap(line, writer.width, subsequent_indent=" " * (own_indent + 4))
         else:
             lines.append(line)
     name = f"{writer.mode.unit} {one_line(unit_name(unit))}"
-    if any(row.totals for row in writer.mode.rows):
+    has_totals = any(row.totals for row in writer.mode.rows)
+    if has_totals:
         lines += ["", f"alone, {name} would score:"]
         lines += [f"  {line}" for line in score_lines(writer.mode, unit.scores, unit.statistics)]
     if not unit.mistakes:

@@ -11,7 +11,7 @@ from cs_score.analysis.coldstart.run_files import AnyLine
 from cs_score.coldstart import judging
 from cs_score.coldstart.judging import INCORRECT_PARENT, REDUNDANT, UNASSESSED, Labels
 from cs_score.coldstart.lines import CORRECT, Assessment, Response, SkippedLine, sort_by_confidence
-from cs_score.coldstart.options import DUPLICATE, IGNORE, RIGHT, SIDES, WRONG
+from cs_score.coldstart.options import DUPLICATE, IGNORE, RIGHT, SIDES, WRONG, Policy
 from cs_score.coldstart.tab_files import UnreadLine
 from cs_score.verbs.explain.coldstart import document
 from cs_score.verbs.explain.coldstart.case import Case, Placement, QueryCase, Reason
@@ -78,27 +78,27 @@ def explain_category(line: Response, query_case: QueryCase) -> document.Category
     if placement is None or not labels:
         return None
     assessment = query_case.assessment_by_index.get(line.index)
-    kept_line = placement.repeated_response_by_index.get(line.index)
-    rule = "policies"
-    name = judging.pre_policy_category(assessment)
-    places: tuple[At, ...] = ()
-    if INCORRECT_PARENT in labels:
-        rule = "paths"
-        name = INCORRECT_PARENT
-        reason, places = _why_incorrect_parent(line, query_case, placement)
-    elif _is_unnamed(line, name, labels, query_case, placement):
-        rule = "nominal-mentions"
-        reason, places = _cached_why_not_named(line, query_case, placement)
-    elif REDUNDANT in labels and kept_line is not None:
-        name = DUPLICATE
-        reason = _why_duplicate(line, kept_line, placement)
-        places = (at(kept_line),)
-    elif assessment is not None:
-        reason = "so the assessor judged it"
-    else:
-        reason = _why_unassessed(line, placement)
     class_name = placement.class_by_index[line.index]
-    return document.Category(rule=rule, name=name, stands_in=class_name, reason=reason, rests_on=places)
+    # Three rules come before the assessment: on paths, on nodes without a name, and on duplicates.
+    if INCORRECT_PARENT in labels:
+        reason, places = _why_incorrect_parent(line, query_case, placement)
+        return document.Category(
+            rule="paths", name=INCORRECT_PARENT, stands_in=class_name, reason=reason, rests_on=places
+        )
+    name = judging.pre_policy_category(assessment)
+    if _is_unnamed(line, name, labels, query_case, placement):
+        reason, places = _cached_why_not_named(line, query_case, placement)
+        return document.Category(
+            rule="nominal-mentions", name=name, stands_in=class_name, reason=reason, rests_on=places
+        )
+    kept_line = placement.repeated_response_by_index.get(line.index)
+    if REDUNDANT in labels and kept_line is not None:
+        reason = _why_duplicate(line, kept_line, placement)
+        return document.Category(
+            rule="policies", name=DUPLICATE, stands_in=class_name, reason=reason, rests_on=(at(kept_line),)
+        )
+    reason = "so the assessor judged it" if assessment is not None else _why_unassessed(line, placement)
+    return document.Category(rule="policies", name=name, stands_in=class_name, reason=reason)
 
 
 def _is_unnamed(line: Response, category: str, labels: Labels, query_case: QueryCase, placement: Placement) -> bool:
@@ -225,19 +225,25 @@ def _why_duplicate(line: Response, kept_line: Response, placement: Placement) ->
 def explain_label(line: document.LineSummary, category: document.Category, case: Case) -> document.LabelStep:
     """Return step 6 of a line: what it counts as, and the switch or the rule that decides on it."""
     if category.rule == "nominal-mentions":
+        rule = category.rule
         reason = _why_ignored_mention(line, case)
-        return document.LabelStep(rule=category.rule, side=line.side, labels=line.labels, reason=reason)
-    policy = case.policy
-    listing_sides = [side for side in SIDES if category.name in policy.categories_on(side)]
-    reasons = [f"-{side.lower()} lists {category.name}" for side in listing_sides]
-    reason = " and ".join(reasons) or f"no switch lists {category.name}"
-    if category.name == DUPLICATE and policy.duplicate_side is not None:
+    else:
+        rule = "policies"
+        reason = _why_on_side(category.name, case.policy)
+    return document.LabelStep(rule=rule, side=line.side, labels=line.labels, reason=reason)
+
+
+def _why_on_side(category_name: str, policy: Policy) -> str:
+    """Return why lines of a category count as they do, which depends on the switches: `-right lists CORRECT`."""
+    listing_sides = [side for side in SIDES if category_name in policy.categories_on(side)]
+    if category_name == DUPLICATE and policy.duplicate_side is not None:
         reason = f"-{policy.duplicate_side.lower()} lists DUPLICATE"
-        if len(listing_sides) > 1:
-            reason += ", and comes last of those that do"
-    elif category.name == IGNORE:
-        reason = "the assessor's judgment IGNORE always counts as ignored"
-    return document.LabelStep(rule="policies", side=line.side, labels=line.labels, reason=reason)
+        return f"{reason}, and comes last of those that do" if len(listing_sides) > 1 else reason
+    if category_name == IGNORE:
+        return "the assessor's judgment IGNORE always counts as ignored"
+    if not listing_sides:
+        return f"no switch lists {category_name}"
+    return " and ".join([f"-{side.lower()} lists {category_name}" for side in listing_sides])
 
 
 def _why_ignored_mention(line: document.LineSummary, case: Case) -> str:

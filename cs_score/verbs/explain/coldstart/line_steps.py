@@ -91,31 +91,28 @@ def _explain_reading(line: AnyLine, case: Case) -> document.Read:
     names = case.run.layouts[line.file].columns
     texts = split_columns(line.text)
     text_by_column = dict(zip(names, texts))
-    counted_as: dict[str, str] = {}
-    not_read = None
-    repeated_line = None
-    if isinstance(line, Response):
-        counted_as = _repaired_columns(line, text_by_column)
-    elif isinstance(line, SkippedLine):
-        not_read = _why_skipped(line, text_by_column)
-    elif is_blank_or_comment(line.text):
-        text_by_column = {}
-        not_read = "not read: a comment" if line.text.strip() else "not read: a blank line"
-    else:
-        first_number = case.first_number_by_text[line.file, line.text]
-        if first_number < line.number:
-            not_read = "not read: it repeats an earlier line of its file"
-            repeated_line = At(line.file, first_number)
-        else:
-            not_read = f"not read: it has {len(texts)} columns, where lines of this layout have {len(names)}"
-    return document.Read(
+    reading = document.Read(
         rule="lines",
         columns=text_by_column,
-        counted_as=counted_as,
+        counted_as={},
         problems=tuple(_problems_at(line, case)),
-        not_read=not_read,
-        rests_on=repeated_line,
+        not_read=None,
+        rests_on=None,
     )
+    if isinstance(line, Response):
+        return replace(reading, counted_as=_repaired_columns(line, text_by_column))
+    if isinstance(line, SkippedLine):
+        return replace(reading, not_read=_why_skipped(line, text_by_column))
+    # All other lines were not read.
+    if is_blank_or_comment(line.text):
+        kind = "a comment" if line.text.strip() else "a blank line"
+        return replace(reading, columns={}, not_read=f"not read: {kind}")
+    first_number = case.first_number_by_text[line.file, line.text]
+    if first_number < line.number:
+        repeated_line = At(line.file, first_number)
+        return replace(reading, not_read="not read: it repeats an earlier line of its file", rests_on=repeated_line)
+    reason = f"it has {len(texts)} columns, where lines of this layout have {len(names)}"
+    return replace(reading, not_read=f"not read: {reason}")
 
 
 def _repaired_columns(line: Response, text_by_column: Mapping[str, str]) -> dict[str, str]:
