@@ -491,6 +491,6 @@ def switches_of(options: Options, layout: outputs.ColumnLayout) -> list[str]:
     words = switch_words(options)
     if layout.fields != outputs.DEFAULT_FIELDS:
         words += ["-fields", ":".join(layout.fields)]
-    if layout.tabs:
+    if layout.is_tab_separated:
         words.append("-tabs")
     return words

@@ -427,7 +427,7 @@ class Scoring:
             text = self.line.get(option.switch)
             if text is None:
                 text = self.defaults.get(option.switch, option.default_text)
-            values[option.name] = None if text is None else option.parse(text)
+            values[option.name] = None if text is None else option.from_text(text)
         metrics = resampled_metrics(self.layout.fields)
         return Options(policy=policy, metrics=metrics, **values)
 
@@ -440,7 +440,7 @@ class Scoring:
     def layout(self) -> ColumnLayout:
         """The columns of the tables (-fields), and whether tabs separate them (-tabs)."""
         fields = split_at_colons(self.line.text("-fields", DEFAULTS["-fields"]))
-        return ColumnLayout(fields, tabs="-tabs" in self.line)
+        return ColumnLayout(fields, is_tab_separated="-tabs" in self.line)
 
     @property
     def policy_texts(self) -> dict[str, str]:

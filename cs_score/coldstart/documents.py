@@ -13,10 +13,9 @@ from cs_score.base.errors import InputError
 from cs_score.base.outputs import OwnOption
 from cs_score.base.records import Record, field, replace, to_builtins
 from cs_score.base.signature import ANY_MEASURE, RUN, Origin, Signature
-from cs_score.coldstart import ranking as ranking_module
-from cs_score.coldstart import result as results
 from cs_score.coldstart.judging import Counts, labels_without, pre_policy_category
-from cs_score.coldstart.result import AveragePrecision, Result, ScoredRun
+from cs_score.coldstart.ranking import Ranking
+from cs_score.coldstart.result import AveragePrecision, Result, ResultTable, ScoredRun, ScoreRow, tallies_of
 from cs_score.coldstart.samples import Bootstrap, SampleLimits
 from cs_score.coldstart.unit_statistics import unit_name, unit_table
 from cs_score.measures.registry import (
@@ -199,10 +198,10 @@ PARTS: Final = ("units", "queries", "tables", "average_precision", "bootstrap", 
 def document_of(
     result: Result, intervals: Sequence[ScoreIntervals] = (), parts: Collection[str] = PARTS
 ) -> RunScoresDocument:
-    """Return a result as a document, which contains the scores of each run, and the `parts` that are named.
+    """Return a result as a document with the scores of each run.
 
-    The names of all parts are in `PARTS`. `intervals` has the intervals of each run; it is empty if
-    there are none.
+    `intervals` has the intervals of each run; it is empty without intervals. `parts` are the names of further parts of
+    a run that the document contains, by default all `PARTS`.
     """
     origin = result.origin
     if intervals:
@@ -225,7 +224,7 @@ def document_of(
 
 
 def _found_problem(problem: Problem) -> FoundProblem:
-    """Return a problem of the report as the document records it; a place that is None stays None."""
+    """Return a problem of the report as the document records it; an unknown place is None."""
     places = [None if place is None else RecordedPlace(place.file, place.line) for place in problem.places]
     return FoundProblem(
         code=problem.code,
@@ -237,17 +236,18 @@ def _found_problem(problem: Problem) -> FoundProblem:
 
 
 def json_text(result: Result, intervals: Sequence[ScoreIntervals] = ()) -> Iterator[str]:
-    """Return the whole result as the text of a JSON document, in pieces."""
+    """Return the pieces of the text of the JSON document that records the whole result."""
     return json_pieces(document_of(result, intervals))
 
 
 def choose(scores: RunScoresDocument, patterns: Sequence[str] = ()) -> RunScoresDocument:
-    """Return a document with only the scores of measures that match a pattern, such as `SF-*`.
+    """Return a document with only the scores of the measures that match a pattern, such as `SF-*`.
 
-    Without patterns it has the measures that are shown first, the headline measure before the others. Raises UsageError
-    for a pattern that no measure of any run matches, and InputError if no run has a value for any of the measures.
+    Without patterns, it has the scores of the measures that users are shown by default, the headline measure first.
+    Raises UsageError for a pattern that no measure of any run matches, and InputError if no run has a value for any of
+    the measures.
     """
-    # The names of measures with a value for some run, and the names of all measures.
+    # The names of the measures that have a value for at least one run, and the names of all measures.
     defined_names: dict[str, None] = {}
     all_names: dict[str, None] = {}
     for run in scores.runs:
@@ -268,9 +268,9 @@ def choose(scores: RunScoresDocument, patterns: Sequence[str] = ()) -> RunScores
 
 
 def headline_remark(result: Result) -> str | None:
-    """Return a remark on the measure that is the headline instead of average precision, with the reason.
+    """Return a remark which says that another measure than average precision is the headline, and why.
 
-    It is None if any run has average precision.
+    The result is None if at least one run has average precision.
     """
     edition = result.options.edition
     reasons = []
@@ -286,11 +286,14 @@ def headline_remark(result: Result) -> str | None:
 
 
 def _require_a_score(scores: RunScoresDocument, measures: Sequence[str]) -> None:
-    """Raise InputError if none of the measures has a value for any run; it has the reason of the first run."""
+    """Raise InputError if none of the measures has a value for any run.
+
+    The error says why the first run has no value.
+    """
     for run in scores.runs:
         if any(measure in run.scores for measure in measures):
             return
-    # Say why the first of them has no value.
+    # Find the first run with a reason.
     for run in scores.runs:
         for measure in measures:
             if run.undefined and measure in run.undefined:
@@ -300,16 +303,16 @@ def _require_a_score(scores: RunScoresDocument, measures: Sequence[str]) -> None
 def chosen_scores(
     scores: RunScoresDocument, measures: Sequence[str], headline_measure: str | UnsetType
 ) -> RunScoresDocument:
-    """Return a document with only the scores of some measures, and with their intervals.
+    """Return a document with only the scores of these measures, and with their intervals.
 
-    `headline_measure` is the measure that people are shown first; it is `UNSET` if no measure is.
+    `headline_measure` is the measure that users are shown first, `UNSET` if there is none.
     """
     runs = tuple([_run_with_measures(run, measures) for run in scores.runs])
     return replace(scores, measure=headline_measure, measures=tuple(measures), runs=runs, problems=UNSET)
 
 
 def _run_with_measures(run: RunScoresRecord, measures: Sequence[str]) -> RunScoresRecord:
-    """Return the record of a run with only the scores of some measures, and with their intervals.
+    """Return the record of a run with only the scores of these measures, and with their intervals.
 
     If there is only one measure, the signature names it.
     """
@@ -334,21 +337,21 @@ def _run_with_measures(run: RunScoresRecord, measures: Sequence[str]) -> RunScor
 def _run_scores(
     result: Result, run: ScoredRun, parts: Collection[str], intervals: ScoreIntervals | UnsetType
 ) -> RunScoresRecord:
-    """Return the record of a run: its scores, its intervals, and the `parts` that are named in `PARTS`."""
+    """Return the record of a run with its scores, its intervals, and the given `parts`, which are named in `PARTS`."""
     value_by_part: dict[str, object] = {}
     if "units" in parts:
-        value_by_part["units"] = _units(result, run)
+        value_by_part["units"] = _units_of_run(result, run)
     if "queries" in parts:
         value_by_part["queries"] = dict(run.unit_by_query)
     if "tables" in parts:
-        value_by_part["tables"] = {name: _table(table) for name, table in run.tables.variants}
+        value_by_part["tables"] = {name: _score_table(table) for name, table in run.tables.variants}
     if "average_precision" in parts:
         ranked_run = None if run.average_precision is None else _ranked_run(run.average_precision)
         value_by_part["average_precision"] = ranked_run
     if "bootstrap" in parts:
         value_by_part["bootstrap"] = None if run.bootstrap is None else _resampled(run.bootstrap)
     if "responses" in parts:
-        value_by_part["responses"] = tuple(_responses(run))
+        value_by_part["responses"] = tuple(_response_rows(run))
     run_scores = RunScoresRecord(
         run_id=run.run_id,
         signature=str(result.signature(run)),
@@ -360,19 +363,19 @@ def _run_scores(
     return replace(run_scores, **value_by_part)
 
 
-def _units(result: Result, run: ScoredRun) -> Units:
+def _units_of_run(result: Result, run: ScoredRun) -> Units:
     """Return the sums of each unit of resampling from which the averages of a run are computed."""
     table = unit_table(run, run.measures)
     return Units(table.ids, table.columns, table.rows, unit_name(result))
 
 
-def _table(table: results.ResultTable) -> ScoreTable:
+def _score_table(table: ResultTable) -> ScoreTable:
     """Return a table of precision, recall and F1 as the document records it."""
     return ScoreTable(_score_rows(table.rows), _score_rows(table.micro), _score_rows(table.macro))
 
 
-def _score_rows(rows: Iterable[results.ScoreRow]) -> tuple[ScoreRowRecord, ...]:
-    """Return rows of precision, recall and F1 as the document records them."""
+def _score_rows(rows: Iterable[ScoreRow]) -> tuple[ScoreRowRecord, ...]:
+    """Return the rows of a table of precision, recall and F1 as the document records them."""
     records = []
     for row in rows:
         record = ScoreRowRecord(
@@ -387,16 +390,16 @@ def _ranked_run(average_precision: AveragePrecision) -> RankedRun:
     tables = {}
     for name, table in average_precision.variants:
         tables[name] = ApTable(_ap_rows(table.rows), _ap_rows(table.macro))
-    rankings = tuple([_ranking(ranking) for ranking in average_precision.rankings])
+    rankings = tuple([_query_ranking(ranking) for ranking in average_precision.rankings])
     return RankedRun(average_precision.run_id, tables, rankings)
 
 
-def _ap_rows(rows: Iterable[results.ScoreRow]) -> tuple[ApRow, ...]:
-    """Return rows of average precision as the document records them."""
+def _ap_rows(rows: Iterable[ScoreRow]) -> tuple[ApRow, ...]:
+    """Return the rows of a table of average precision as the document records them."""
     return tuple([ApRow(row.name, row.level, row.score) for row in rows])
 
 
-def _ranking(ranking: ranking_module.Ranking) -> QueryRanking:
+def _query_ranking(ranking: Ranking) -> QueryRanking:
     """Return a ranking as the document records it; each node has the number of its first line."""
     nodes = []
     for node in ranking.nodes:
@@ -419,13 +422,13 @@ def _ranking(ranking: ranking_module.Ranking) -> QueryRanking:
 
 
 def _resampled(bootstrap: Bootstrap) -> Resampled:
-    """Return the resamples of `-samples` as the document records them: their number, and the limits of each value."""
+    """Return the resamples as the document records them: their number, and the limits of each value."""
     return Resampled(len(bootstrap.samples), bootstrap.limits)
 
 
-def _responses(run: ScoredRun) -> Iterator[ResponseRow]:
-    """Yield the counted responses of a run, with their assessments and labels, row by row as in the debug file."""
-    for tally, unit in results.tallies_of(run.units):
+def _response_rows(run: ScoredRun) -> Iterator[ResponseRow]:
+    """Yield the responses of a run with their assessments and labels, in the order of the debug file."""
+    for tally, unit in tallies_of(run.units):
         for response in tally.responses:
             assessment = unit.assessment_by_index.get(response.index)
             assessment_record = None
@@ -449,38 +452,38 @@ def _responses(run: ScoredRun) -> Iterator[ResponseRow]:
 
 
 def score_text(run: RunScoresRecord, measure: str) -> str:
-    """Return a score with four decimals, and its interval in brackets if it has one: `0.7500 [0.6012, 0.8810]`.
+    """Return the score of a run with four decimals, and its interval in brackets: `0.7500 [0.6012, 0.8810]`.
 
-    The text is a hyphen if the run has no value for the measure.
+    A score without interval is shown without brackets. If the run has no value for the measure, the text is a hyphen.
     """
     if measure not in run.scores:
         return "-"
     text = f"{run.scores[measure]:.4f}"
-    limits = _limits(run, measure)
+    limits = _limits_of_score(run, measure)
     if limits.low is None or limits.high is None:
         return text
     return f"{text} [{limits.low:.4f}, {limits.high:.4f}]"
 
 
-class _Limits(NamedTuple):
-    """The lower and the upper limit of a score, None if there is none."""
+class _ConfidenceLimits(NamedTuple):
+    """The lower and the upper confidence limit of a score, None for a limit that does not exist."""
 
     low: float | None
     high: float | None
 
 
-def _limits(run: RunScoresRecord, measure: str) -> _Limits:
-    """Return the limits of a score of a run; both are None if it has no interval."""
+def _limits_of_score(run: RunScoresRecord, measure: str) -> _ConfidenceLimits:
+    """Return the confidence limits of the score of a run; both are None if the score has no interval."""
     interval = run.intervals.scores.get(measure) if run.intervals else None
     if interval is None:
-        return _Limits(low=None, high=None)
-    return _Limits(interval.low, interval.high)
+        return _ConfidenceLimits(low=None, high=None)
+    return _ConfidenceLimits(interval.low, interval.high)
 
 
 def _headings(scores: RunScoresDocument) -> list[str]:
-    """Return the heading of each run: its id, with its files in brackets if several runs have the same id.
+    """Return the heading of each run, which is its id: `RUN1`.
 
-    For example, `RUN1 (first.tab, second.tab)`.
+    If several runs have the same id, the names of the run's files follow in brackets: `RUN1 (first.tab, second.tab)`.
     """
     run_ids = [run.run_id for run in scores.runs]
     headings = []
@@ -497,9 +500,9 @@ def _headings(scores: RunScoresDocument) -> list[str]:
 
 
 def undefined_remarks(scores: RunScoresDocument) -> Iterator[str]:
-    """Yield sentences on the chosen measures that have no value, one for each run and reason.
+    """Yield sentences on the chosen measures that have no value, one for each run and each reason.
 
-    If there are several runs, each sentence names its run in brackets.
+    If there are several runs, each sentence ends with the name of its run in brackets.
     """
     for run, heading in zip(scores.runs, _headings(scores)):
         run_in_brackets = f" ({cell(heading)})" if len(scores.runs) > 1 else ""
@@ -508,9 +511,9 @@ def undefined_remarks(scores: RunScoresDocument) -> Iterator[str]:
 
 
 def scores_text(scores: RunScoresDocument) -> str:
-    """Return chosen scores as text for a screen, with a line for each measure and a column for each run.
+    """Return chosen scores as a table for a terminal, with a line for each measure and a column for each run.
 
-    Remarks and signatures follow. If the runs need more columns than a screen holds, there are several such tables.
+    Remarks and signatures follow. If the table would be too wide for the screen, it is split into several tables.
     """
     measures = scores.measures or ()
     lines: list[str] = []
@@ -520,25 +523,26 @@ def scores_text(scores: RunScoresDocument) -> str:
         lines += align_columns(rows, is_right_aligned)
         lines.append("")
 
-    # The lines below begin with a word of eleven columns, and are continued behind it.
+    # Each remark begins with a word that is padded to eleven characters. Its further lines are indented as much.
     indent = " " * 11
     if scores.measure and len(measures) != 1:
         lines += wrap_lines(f"headline   {scores.measure}: {WHY[scores.measure]}", indent)
     for remark in undefined_remarks(scores):
         lines += wrap_lines(f"undefined  {remark}", indent)
-    for text in _explanations(scores):
-        lines += wrap_lines(one_line(text))
+    for sentence in _interval_explanations(scores):
+        lines += wrap_lines(one_line(sentence))
     lines += [f"signature  {run.signature}" for run in scores.runs]
     return "\n".join(lines) + "\n"
 
 
-_GAP: Final = 2  # blanks between two columns on a screen
+_COLUMN_GAP: Final = 2  # the number of blanks between two columns on a screen
 
 
 def _blocks_of_columns(scores: RunScoresDocument) -> list[list[list[str]]]:
-    """Return the columns of scores in blocks that fit on a screen, each with the cells of its columns.
+    """Return the columns of scores in blocks that fit on a screen; a column is a list of its cells.
 
-    The first column of each block has the names of the measures; each further column has a run's heading and scores.
+    The first column of each block has the names of the measures. Each further column has the heading of a run, and the
+    scores of the run.
     """
     measures = scores.measures or ()
     first_column = ["", *measures]
@@ -547,8 +551,8 @@ def _blocks_of_columns(scores: RunScoresDocument) -> list[list[list[str]]]:
         column = [cell(heading)]
         column += [score_text(run, measure) for measure in measures]
         block = blocks[-1]
-        widths = [_width(block_column) for block_column in [*block, column]]
-        total_width = sum(widths) + _GAP * (len(widths) - 1)
+        widths = [_column_width(block_column) for block_column in [*block, column]]
+        total_width = sum(widths) + _COLUMN_GAP * (len(widths) - 1)
         has_run = len(block) > 1
         if has_run and total_width > SCREEN:
             block = [first_column]
@@ -557,15 +561,15 @@ def _blocks_of_columns(scores: RunScoresDocument) -> list[list[list[str]]]:
     return blocks
 
 
-def _width(column: Sequence[str]) -> int:
-    """Return the width of a column: the number of characters of its longest cell."""
+def _column_width(column: Sequence[str]) -> int:
+    """Return the width of a column, which is the number of characters of its longest cell."""
     return max(len(text) for text in column)
 
 
-def _explanations(scores: RunScoresDocument) -> list[str]:
-    """Return sentences that explain how the limits of chosen scores were computed; none without intervals.
+def _interval_explanations(scores: RunScoresDocument) -> list[str]:
+    """Return sentences that explain how the confidence limits of chosen scores were computed.
 
-    A sentence that holds for several runs is there once.
+    A sentence that is true of several runs is there once. The list is empty if no run has intervals.
     """
     sentences: dict[str, None] = {}
     for run in scores.runs:
@@ -576,14 +580,14 @@ def _explanations(scores: RunScoresDocument) -> list[str]:
 
 
 def single_score(scores: RunScoresDocument, measure: str) -> list[str]:
-    """Return first the text of the score of a single run, then sentences that explain its limits."""
-    return [score_text(scores.runs[0], measure), *_explanations(scores)]
+    """Return the lines that show one score of a single run: the score, then sentences that explain its limits."""
+    return [score_text(scores.runs[0], measure), *_interval_explanations(scores)]
 
 
-def _matrix(scores: RunScoresDocument) -> Table:
+def _table_of_runs(scores: RunScoresDocument) -> Table:
     """Return a table with a row for each chosen measure and a column for each run.
 
-    A cell is a number, or a text if the run has intervals: `0.7500 [0.6012, 0.8810]`.
+    A cell is a number. If the run has intervals, it is a text such as `0.7500 [0.6012, 0.8810]`.
     """
     columns_of_table = [Column("measure", "Measure")]
     for number, heading in enumerate(_headings(scores)):
@@ -594,42 +598,42 @@ def _matrix(scores: RunScoresDocument) -> Table:
         for run in scores.runs:
             row.append(score_text(run, measure) if run.intervals else run.scores.get(measure))
         rows.append(tuple(row))
-    # The layout makes no rows itself, since they are made here.
+    # The function of the layout that makes rows is not needed, because the rows are made here.
     layout = Layout("scores", "", tuple(columns_of_table), lambda _: ())
     return Table(layout, rows, len(rows))
 
 
 def scores_markdown(scores: RunScoresDocument) -> str:
     """Return chosen scores as a table in Markdown, followed by remarks and signatures."""
-    lines = [*markdown(_matrix(scores)), ""]
+    lines = [*markdown(_table_of_runs(scores)), ""]
     lines += [f"- undefined: {escape_markdown(remark)}" for remark in undefined_remarks(scores)]
-    lines += [f"- {escape_markdown(text)}" for text in _explanations(scores)]
+    lines += [f"- {escape_markdown(sentence)}" for sentence in _interval_explanations(scores)]
     lines += [f"- `{run.signature}`" for run in scores.runs]
     return "\n".join(lines) + "\n"
 
 
 def scores_latex(scores: RunScoresDocument) -> str:
-    """Return chosen scores as a `tabular` of LaTeX, after comments, and followed by sentences on intervals."""
+    """Return chosen scores as a `tabular` of LaTeX between comments and sentences on intervals."""
     lines = [r"% \usepackage{booktabs}"]
     lines += [f"% undefined: {one_line(remark)}" for remark in undefined_remarks(scores)]
     lines += [f"% {one_line(run.signature)}" for run in scores.runs]
-    lines += latex(_matrix(scores))
-    explanations = [escape_latex(text) for text in _explanations(scores)]
+    lines += latex(_table_of_runs(scores))
+    explanations = [escape_latex(sentence) for sentence in _interval_explanations(scores)]
     if explanations:
         lines += ["", *explanations]
     return "\n".join(lines) + "\n"
 
 
-def _rows(scores: RunScoresDocument) -> Iterator[dict[str, object]]:
-    """Yield the values of a row, by the key of the column, for each run and chosen measure.
+def _rows_of_values(scores: RunScoresDocument) -> Iterator[dict[str, object]]:
+    """Yield a row for each run and each chosen measure: its values by the key of the column.
 
-    These are the score, its limits, how the limits were computed, and the signature.
+    The values are the score, its limits, the settings with which the limits were computed, and the signature.
     """
     for run, heading in zip(scores.runs, _headings(scores)):
         signature = Signature.parse(run.signature)
         settings = run.intervals.settings_row() if run.intervals else {}
         for measure in scores.measures or ():
-            limits = _limits(run, measure)
+            limits = _limits_of_score(run, measure)
             value_by_key: dict[str, object] = {
                 "run_id": heading,
                 "measure": measure,
@@ -647,7 +651,7 @@ def scores_tsv(scores: RunScoresDocument) -> str:
     keys = ["run_id", "measure", "score", "low", "high", "signature"]
     if any(run.intervals for run in scores.runs):
         keys += SETTINGS_COLUMNS
-    layout = Layout("scores", "Scores", columns(*keys), _rows)
+    layout = Layout("scores", "Scores", columns(*keys), _rows_of_values)
     lines = tsv(layout.table(scores))
     return b"".join(lines).decode()
 
@@ -664,4 +668,4 @@ WRITERS: Final[dict[str, Callable[[RunScoresDocument], str]]] = {
     "markdown": scores_markdown,
     "latex": scores_latex,
 }
-"""Format -> writer of chosen scores; every text ends with a line feed."""
+"""The function that writes chosen scores in a format, by the name of the format; each text ends with a line feed."""

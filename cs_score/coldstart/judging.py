@@ -504,10 +504,10 @@ def place_responses(
 
 
 class Counts(Record):
-    """The numbers of responses by category and by side of the policy, and of the classes to be found (`ground_truth`).
+    """Numbers of responses by category, and of the classes to be found (`ground_truth`).
 
-    Precision is right / answered. This differs from right / (right + wrong) if a response counts on both of these sides
-    or on neither. Recall is right / ground truth. Precision, recall and F1 are 0 if their denominator is 0.
+    Precision is right / answered. This differs from right / (right + wrong) if a response counts as both or as neither.
+    Recall is right / ground truth. Both, and F1, are 0 if the denominator is 0.
     """
 
     ground_truth: int = 0
@@ -597,7 +597,7 @@ def _classes_by_parent(tree: ClassTree, responses_by_class: ResponsesByClass) ->
     return classes_by_parent
 
 
-def single_value_order(line: Response) -> tuple[float, int, int]:
+def single_value_sort_key(line: Response) -> tuple[float, int, int]:
     """Return the sort key of a right response to a single-valued slot; the first response in this order stays right.
 
     The most confident response comes first. Equally confident responses are sorted by line number, then by load order.
@@ -661,15 +661,15 @@ class Counting:
                 if has_classes_below and class_name not in right_parents_by_class:
                     right_parents_by_class[class_name] = self._right_parents(responses)
                 row.submitted += responses
-                self._add_right(right_responses, row)
+                self._add_right_responses(right_responses, row)
 
             # Change the labels by the rules that look at all classes of the row, and count them.
             ground_truth = tree.ground_truth[node_name]
             kept_response = None
             if tree.is_single_by_row.get(node_name, False):
                 ground_truth = min(ground_truth, 1)
-                kept_response = self._choose_single_value(row)
-            counts = self._finish_row(row, kept_response, ground_truth)
+                kept_response = self._response_that_stays_right(row)
+            counts = self._count_row(row, kept_response, ground_truth)
             tallies.append(Tally(node_name, counts, row.submitted))
         return tallies
 
@@ -708,7 +708,7 @@ class Counting:
                 right_parents[query_id] = needed_label in self.labels_by_index[response.index]
         return right_parents
 
-    def _add_right(self, right_responses: Sequence[Response], row: Row) -> None:
+    def _add_right_responses(self, right_responses: Sequence[Response], row: Row) -> None:
         """Label all but one of the right responses of a class as duplicates, and add the responses to the row.
 
         The response that is no duplicate is the first one that names the entity, or the first one if none names it.
@@ -722,7 +722,7 @@ class Counting:
         row.right += right_responses
         row.last_right_of_classes.append(right_responses[-1])
 
-    def _choose_single_value(self, row: Row) -> Response | None:
+    def _response_that_stays_right(self, row: Row) -> Response | None:
         """Return the response that stays right in a row of a single-valued slot, or None if at most one is right.
 
         In the reference the choice between several right classes depends on hash order (rule single-value-winner in
@@ -730,9 +730,9 @@ class Counting:
         """
         if len(row.right) < 2:
             return None
-        return min(row.last_right_of_classes, key=single_value_order)
+        return min(row.last_right_of_classes, key=single_value_sort_key)
 
-    def _finish_row(self, row: Row, kept_response: Response | None, ground_truth: int) -> Counts:
+    def _count_row(self, row: Row, kept_response: Response | None, ground_truth: int) -> Counts:
         """Change the labels of a row by the rules that look at all its classes, and return its counts.
 
         If a `kept_response` is given, the slot takes only one value, and the other right responses become duplicates of

@@ -23,7 +23,8 @@ from cs_score.measures.registry import COLD_START_MODE, default_measure
 class Edition(Record, kw_only=True, eq=False):
     """The rules of one edition of the reference scorer; the defaults are the rules of edition 2017.2.0.
 
-    `evaluation` is the evaluation whose published scores the edition computed.
+    `evaluation` is the evaluation whose published scores were computed by the edition. `wrong` and `ignore` are the
+    categories of responses that count as wrong and that are ignored, unless the user gives another policy.
     """
 
     name: str
@@ -35,49 +36,59 @@ class Edition(Record, kw_only=True, eq=False):
     has_limits: bool = True
     has_nodes: bool = True
     has_rankings: bool = True
-    slot_filling_only: bool = False  # events, sentiments and values of the type STRING.x have no slots and value types
+    slot_filling_only: bool = False
+    """There are no slots of events and sentiments, and no value types of the form STRING.x."""
 
     # Reading files.
     finds_english_anywhere: bool = False
-    """A document id that holds ENG anywhere is English, not only one with ENG_ at its beginning or behind a _."""
-    hashes_text_once: bool = False  # follow-on ids are hashed of UTF-8, not of UTF-8 encoded to UTF-8 once more
+    """A document id with ENG anywhere in it is English; otherwise only one with ENG_ at its beginning or behind a _."""
+    hashes_text_once: bool = False
+    """The ids of follow-on queries are hashes of text in UTF-8; otherwise the text is encoded to UTF-8 twice."""
     keeps_repeated_lines: bool = False
+    """A line that repeats an earlier line counts again; otherwise it is dropped with a warning."""
     longest_span: int = 200
+    """The number of characters that a span may have."""
     most_value_spans: int = 2
-    most_characters: int | None = None  # characters that the spans of one provenance may have together
-    reads_semicolons: bool = True  # a semicolon between spans is taken for a comma, with an error
+    """The number of spans that the provenance of a value may have."""
+    most_characters: int | None = None
+    """The number of characters that the spans of one provenance may have together; None means any number."""
+    reads_semicolons: bool = True
+    """A semicolon between spans is read as a comma, and reported as an error; otherwise the span is illegal."""
     joins_documents: bool = True
-    """All spans of a provenance are read as of its first document, and relation and value have the same."""
-    refuses_further_spans: bool = True  # spans beyond the most allowed are an error, not a warning
+    """All spans of a provenance get the document of the first span; relation and value must have the same document."""
+    refuses_further_spans: bool = True
+    """More spans than allowed are an error; otherwise they are a warning."""
     names_wrong_slot_in_full: bool = True
+    """The message about a wrong slot has the full id of the query; otherwise it has the short id."""
     names_unknown_code: bool = True
+    """The message about an unknown code has the code."""
     refuses_orphans: bool = False
     """A wrong answer to a query that no accepted answer leads to ends the program; otherwise it is reported."""
     wordings: Mapping[str, str] = field(default_factory=dict)
-    """Templates of messages that read differently, by problem code."""
+    """The templates of messages that differ from those of edition 2017.2.0, by problem code."""
 
     assumed_mention: str | None = None
-    """The mention type of answers and classes in pools without mention types; None: they have none."""
+    """The mention type of answers and classes in pools without mention types; None means that they have no type."""
 
     # Counting.
     needs_correct_parent: bool = False
-    """A path is correct where the parent was assessed as correct, whatever the policy calls right."""
+    """An answer of the second hop needs a parent that was assessed as correct; otherwise the parent must be right."""
     ignores_each_nominal: bool = False
-    """Nominal answers are ignored line by line; otherwise a node needs one line that names it."""
+    """Nominal answers are ignored line by line; otherwise a node is ignored unless a line of it names the entity."""
 
     # Average precision.
     ranks_correct_lines: bool = False
-    """Every line assessed as correct can find a class, and all such lines of a node count in V."""
+    """Every line that was assessed as correct can find a class, and all these lines of a node count in its value V."""
     ranks_all_levels: bool = False
-    """Levels exist by slots, too, and beyond the highest hop that is scored; those of ALL count twice in averages."""
+    """All hops are ranked, even beyond the highest hop that is scored, and the rows of ALL count twice in averages."""
 
     # Writing.
     encodes_report_twice: bool = True
-    """Text outside ASCII is encoded to UTF-8 once more in the error file, not only names of files."""
+    """The whole error file is encoded to UTF-8 twice; otherwise only the names of files in it are."""
     reports_first: bool = False
-    """The report is written once, when all files are read; errors then end the program before anything is scored."""
+    """The report is written once, before anything is scored, and errors in it end the program."""
     hides_later_unassessed: bool = False
-    """From the second run on the debug file shows unassessed lines of nodes without their category."""
+    """The debug file shows the unassessed lines of nodes without their category, except those of the first run."""
 
 
 _WORDINGS: Final = {
@@ -318,7 +329,7 @@ class NamedPolicy(Record):
     meaning: str = ""
 
     def options(self, base: Options) -> Options:
-        """Return the options `base` with the policy and the limits replaced by those of this named policy."""
+        """Return the options `base` with this policy and its limits in the place of their own."""
         return replace(base, policy=self.policy, justifications=self.justifications)
 
     def __str__(self) -> str:
@@ -412,7 +423,7 @@ class Options(Record):
     mention_types: str = AS_GIVEN
 
     def __post_init__(self) -> None:
-        """Replace texts by the values that they stand for, and check the types of values.
+        """Convert texts to limits, run ids and the name of an edition, and check the types of values.
 
         The limits and the run ids may be given as texts, and the edition by another of its names.
         """
@@ -535,7 +546,7 @@ def _name_and_value(option: ScoringOption, options: Options, inputs: Sequence[In
     value = option.value_of(options)
     if value == option.default:
         return None
-    text = str(value).lower() if option.is_flag else option.show(value)
+    text = str(value).lower() if option.is_flag else option.to_text(value)
     return f"{option.switch.lstrip('-')}={text}"
 
 
@@ -614,9 +625,9 @@ class ScoringOption(Record, kw_only=True, eq=False):
 
     Functions:
 
-    - `parse` returns the value that the text of a switch stands for, `from_python` returns the value that an argument
-      stands for. Both raise UsageError.
-    - `show` returns the value as the text of a switch, `to_json` returns it as JSON, which is read as a `json_type`.
+    - `from_text` converts the text of a switch to the value, `from_python` converts the argument of a Python function.
+      Both raise UsageError.
+    - `to_text` returns the value as the text of a switch, `to_json` returns it as JSON, which is read as a `json_type`.
     - `recording_rule` and `signature_rule` are called by `is_recorded` and `signature_part`.
     """
 
@@ -630,9 +641,9 @@ class ScoringOption(Record, kw_only=True, eq=False):
     is_policy_side: bool = False
     is_for_calls: bool = False
     argument: str | None = ""
-    parse: Callable[[str], Any] = str
+    from_text: Callable[[str], Any] = str
     from_python: Callable[[Any], Any] = _unchanged
-    show: Callable[[Any], str] = str
+    to_text: Callable[[Any], str] = str
     to_json: Callable[[Any], object] = _unchanged
     json_type: Any = str
     recording_rule: Callable[[ScoringOption, Options], bool] = _is_not_default
@@ -674,7 +685,7 @@ class ScoringOption(Record, kw_only=True, eq=False):
         """The default value as the text of a switch, such as `1:3`; None for flags and if there is no default."""
         if self.is_flag or self.default is None:
             return None
-        return self.show(self.default)
+        return self.to_text(self.default)
 
     def words(self, value: Any) -> list[str]:
         """Return the words of a command line that set this option to a value: `["-expand", "CSX"]`.
@@ -685,7 +696,7 @@ class ScoringOption(Record, kw_only=True, eq=False):
             return []
         if self.is_flag:
             return [self.switch]
-        return [self.switch, self.show(value)]
+        return [self.switch, self.to_text(value)]
 
 
 def _policy_side_option(side: PolicySide, meaning: str, signature_rule: SignatureRule) -> ScoringOption:
@@ -704,8 +715,8 @@ def _policy_side_option(side: PolicySide, meaning: str, signature_rule: Signatur
         choices=legal_categories(side),
         is_policy_side=True,
         argument=None,
-        parse=split_at_colons,
-        show=":".join,
+        from_text=split_at_colons,
+        to_text=":".join,
         to_json=list,
         json_type=tuple[str, ...],
         recording_rule=_is_always_recorded,
@@ -736,7 +747,7 @@ SCORING_OPTIONS: Final[tuple[ScoringOption, ...]] = (
         value_name="A:B",
         meaning="Justifications that count: A for each node and document, B for each node; 0-9 or M",
         topic=OptionTopic.LIMITS,
-        parse=Justifications.parse,
+        from_text=Justifications.parse,
         to_json=str,
         recording_rule=_is_always_recorded,
         signature_rule=_limits_part,
@@ -763,9 +774,9 @@ SCORING_OPTIONS: Final[tuple[ScoringOption, ...]] = (
         meaning="Colon-separated runs to score, in this order",
         shown_default="all runs",
         is_for_calls=True,
-        parse=_run_ids,
+        from_text=_run_ids,
         from_python=_run_ids_of_argument,
-        show=":".join,
+        to_text=":".join,
         to_json=_list_or_none,
         json_type=tuple[str, ...] | None,
         recording_rule=_is_always_recorded,
@@ -897,7 +908,7 @@ def read_policies(
 def _read_policy(text: str, base: Options, texts: dict[str, str], switch: str) -> NamedPolicy:
     """Return the policy that the value of one switch (`text`) describes: `NAME` or `NAME:right=...,wrong=...`.
 
-    The other arguments are those of `read_policies`. Raises UsageError for a value that cannot be read.
+    `read_policies` explains the other arguments. Raises UsageError for a value that cannot be read.
     """
     name, colon, parts = text.partition(":")
     if not _POLICY_NAME.fullmatch(name):
@@ -955,7 +966,7 @@ def origin_of(
         task=COLD_START_MODE,
         options=options.as_json(),
         inputs=tuple(inputs),
-        settings=tuple(_settings(options, inputs)),
+        settings=tuple(_signature_parts(options, inputs)),
         measure=str(measure),
     )
     if are_runs_validated:
@@ -963,8 +974,8 @@ def origin_of(
     return origin
 
 
-def _settings(options: Options, inputs: Sequence[InputDigest]) -> Iterator[str]:
-    """Yield what the options add to the signature of scores: `kb`, `1:3`, ...
+def _signature_parts(options: Options, inputs: Sequence[InputDigest]) -> Iterator[str]:
+    """Yield the parts of the signature of scores that the options make: `kb`, `1:3`, ...
 
     `inputs` are the files that were read. If an option names a file, the signature has the digest of the file.
     """

@@ -32,7 +32,11 @@ if TYPE_CHECKING:
 
 
 class Field(Record):
-    """One column of a table: its header, the attribute of a row (or of its counts) that it shows, and its meaning."""
+    """A column that tables can have.
+
+    `header` is its heading, such as `Prec`. `attribute` is the attribute of a row, or of its counts, that the column
+    shows. `meaning` explains the column to users.
+    """
 
     header: str
     attribute: str
@@ -40,7 +44,7 @@ class Field(Record):
 
     @property
     def is_count(self) -> bool:
-        """Whether the column shows a count, which is aligned to the right."""
+        """Whether the column shows counts, which are aligned to the right."""
         return self.attribute in Counts.__struct_fields__
 
 
@@ -75,7 +79,7 @@ AP_FIELDS: Final[Mapping[str, Field]] = {
     "AP": Field("AP", "score", "average precision"),
 }
 
-FOOT: Final = "\n*ALL-Macro Prec, Recall and F1 refer to mean-precision, mean-recall and mean-F1.\n"
+TABLE_FOOT: Final = "\n*ALL-Macro Prec, Recall and F1 refer to mean-precision, mean-recall and mean-F1.\n"
 AP_FOOT: Final = "\n*ALL-Macro AP refer to mean of corresponding AP values.\n"
 # The spelling of "coressponding" is part of the format.
 AP_TITLES: Final = {
@@ -93,10 +97,10 @@ def check_fields(names: Iterable[str]) -> None:
 
 
 def resampled_metrics(fields: Collection[str]) -> tuple[str, ...]:
-    """Return which of P, R and F have values in resamples, given the fields that tables show.
+    """Return which of P, R and F have values in resamples if tables show these fields: `("P", "R", "F")`.
 
-    The reference reads the values from its own tables. A table must show the metric, and also the name and the hop of
-    its rows (`EC` and `LEVEL`), by which the reference finds the row.
+    The reference reads the values of a resample from its own tables. That is why tables must show the metric, and also
+    the fields by which the reference finds a row: its name (`EC`) and its hop (`LEVEL`).
     """
     if "EC" not in fields or "LEVEL" not in fields:
         return ()
@@ -107,59 +111,61 @@ def resampled_metrics(fields: Collection[str]) -> tuple[str, ...]:
 class TableLayout:
     """Lay out the tables of one run as text, one after the other.
 
-    A column is as wide as its widest cell so far: it grows with every table and never shrinks.
+    A column is as wide as its widest cell in this table and in the tables before it.
     """
 
-    def __init__(self, fields: Mapping[str, Field], shown_names: Iterable[str], run_id: str, tabs: bool) -> None:
-        """Prepare to lay out tables with these fields, by their names such as `EC`.
+    def __init__(
+        self, fields: Mapping[str, Field], shown_names: Iterable[str], run_id: str, is_tab_separated: bool
+    ) -> None:
+        """Prepare to lay out tables of one run; `fields` has their fields by name, such as `EC`.
 
-        The cells of fields that are not among `shown_names` stay empty. With `tabs` the cells are separated by tabs and
-        not padded; otherwise they are padded and separated by blanks.
+        The cells of fields that are not among `shown_names` stay empty. Cells are padded and separated by blanks; if
+        `is_tab_separated`, they are separated by tabs and not padded.
         """
         self._fields = fields
         self._run_id = run_id
-        self._tabs = tabs
+        self._is_tab_separated = is_tab_separated
         self._widths = {name: len(fields[name].header) for name in shown_names}
 
     def header(self, names: Sequence[str]) -> str:
         """Return the header line of a table with these fields."""
-        cells = [self._padded(name, self._fields[name].header) for name in names]
+        cells = [self._padded_cell(name, self._fields[name].header) for name in names]
         return self._join_lines([cells])
 
     def table(self, names: Sequence[str], rows: Sequence[ScoreRow], prefix: str = "") -> str:
-        """Return the lines of a table with a column for each name of a field, without its header.
+        """Return the lines of a table without its header; `names` are the names of its fields.
 
-        If a `prefix` is given, it is put before the first cell of each line, and the columns keep their widths.
+        If a `prefix` is given, it is put before the first cell of each line, and the columns are not widened.
         """
         columns = []
         for position, name in enumerate(names):
             prefix_of_column = prefix if position == 0 else ""
-            columns.append(self._column(name, rows, prefix_of_column, keeps_width=bool(prefix)))
+            columns.append(self._column_cells(name, rows, prefix_of_column, has_fixed_width=bool(prefix)))
         if not columns:
             return "\n" * len(rows)
         rows_of_cells = zip(*columns)
         return self._join_lines(rows_of_cells)
 
-    def _column(self, name: str, rows: Sequence[ScoreRow], prefix: str, keeps_width: bool) -> list[str]:
-        """Return the padded cells of the column `name`, each with the `prefix` before its text.
+    def _column_cells(self, name: str, rows: Sequence[ScoreRow], prefix: str, has_fixed_width: bool) -> list[str]:
+        """Return the padded cells of a column, each with the `prefix` before its text; `name` is the name of its field.
 
-        The column is widened for its widest cell, unless it `keeps_width`.
+        The column becomes as wide as its widest cell, unless `has_fixed_width`.
         """
         if name not in self._widths:
             return [prefix] * len(rows)
-        values = self._values(self._fields[name], rows)
+        values = self._column_values(self._fields[name], rows)
         # Most columns repeat few values; each value is formatted and padded once.
-        cell_by_value = {value: prefix + _cell(value) for value in set(values)}
-        if not keeps_width:
+        cell_by_value = {value: prefix + _cell_text(value) for value in set(values)}
+        if not has_fixed_width:
             widths = [len(cell) for cell in cell_by_value.values()]
             self._widths[name] = max([self._widths[name], *widths])
-        padded_by_value = {value: self._padded(name, cell) for value, cell in cell_by_value.items()}
+        padded_by_value = {value: self._padded_cell(name, cell) for value, cell in cell_by_value.items()}
         return [padded_by_value[value] for value in values]
 
-    def _values(self, field: Field, rows: Sequence[ScoreRow]) -> list[object]:
-        """Return the value of each row in the column of a field; numbers are not formatted yet.
+    def _column_values(self, field: Field, rows: Sequence[ScoreRow]) -> list[object]:
+        """Return the value of each row in the column of a field, before numbers are formatted.
 
-        A mean has no counts, and has four blanks instead.
+        Rows of means have no counts; their values are four blanks.
         """
         if field.attribute == "run_id":
             return [self._run_id] * len(rows)
@@ -172,23 +178,23 @@ class TableLayout:
         return values
 
     def _join_lines(self, rows: Iterable[Sequence[str]]) -> str:
-        """Return the text of rows of cells, a line for each row."""
-        separator = "\t" if self._tabs else " "
+        """Return the text that has a line for each row of cells."""
+        separator = "\t" if self._is_tab_separated else " "
         return "".join([f"{separator.join(cells)}\n" for cells in rows])
 
-    def _padded(self, name: str, cell: str) -> str:
-        """Return a cell padded to the width of its column, unless cells are separated by tabs.
+    def _padded_cell(self, name: str, cell: str) -> str:
+        """Return a cell padded to the width of its column; it is not padded if cells are separated by tabs.
 
-        Counts are aligned to the right, all else to the left.
+        Counts are aligned to the right, other cells to the left.
         """
         width = 0
-        if not self._tabs:
+        if not self._is_tab_separated:
             width = self._widths.get(name, 0)
         return cell.rjust(width) if self._fields[name].is_count else cell.ljust(width)
 
 
-def _cell(value: object) -> str:
-    """Return the text of a cell: texts unchanged, counts at least four characters wide, scores with four decimals."""
+def _cell_text(value: object) -> str:
+    """Return the text of a cell with this value: `12` -> `  12`, `0.5` -> `0.5000`; texts are not changed."""
     if isinstance(value, str):
         return value
     if isinstance(value, int):
@@ -197,19 +203,19 @@ def _cell(value: object) -> str:
 
 
 class ColumnLayout(Record):
-    """The layout of tables: the fields of `.sf` and `.ldcmax`, and whether the columns are separated by tabs."""
+    """The layout of tables: the names of the fields of `.sf` and `.ldcmax`, and whether tabs separate the columns."""
 
     fields: Sequence[str] = DEFAULT_FIELDS
-    tabs: bool = False
+    is_tab_separated: bool = False
 
 
 def _table_texts(run: ScoredRun, layout: ColumnLayout) -> Iterator[tuple[str, str]]:
-    """Yield the file ending and the text of each of the four tables of one run: first `("sf", ...)`.
+    """Yield the file ending and the text of each of the four tables of one run, beginning with `("sf", ...)`.
 
-    The text of a table that does not exist is empty. The columns of a table are at least as wide as in the tables
+    The text is empty if the run does not have the table. The columns of a table are at least as wide as in the tables
     before it.
     """
-    table_layout = TableLayout(SCORE_FIELDS, layout.fields, run.run_id, layout.tabs)
+    table_layout = TableLayout(SCORE_FIELDS, layout.fields, run.run_id, layout.is_tab_separated)
     tables_with_fields = (
         ("sf", run.tables.sf, layout.fields),
         ("ldcmax", run.tables.ldc_max, layout.fields),
@@ -222,18 +228,18 @@ def _table_texts(run: ScoredRun, layout: ColumnLayout) -> Iterator[tuple[str, st
         # The lines are laid out before the header, because they widen the columns.
         lines = table_layout.table(names, table.rows + table.averages)
         header = table_layout.header(names) if table.rows else ""
-        yield ending, header + lines + FOOT
+        yield ending, header + lines + TABLE_FOOT
 
     # The summary repeats the averages of all tables, with the name of the variant before the name of the average.
     summary_lines = []
     for variant, table in run.tables.variants:
         summary_lines.append(table_layout.table(SUMMARY_FIELDS, table.averages, prefix=f"{variant}-"))
-    yield "summary", table_layout.header(SUMMARY_FIELDS) + "".join(summary_lines) + FOOT
+    yield "summary", table_layout.header(SUMMARY_FIELDS) + "".join(summary_lines) + TABLE_FOOT
 
 
 def averages_text(run: ScoredRun) -> str:
-    """Return the averages of a run, as in `.summary`, in an aligned table for people."""
-    table_layout = TableLayout(SCORE_FIELDS, SUMMARY_FIELDS, one_line(run.run_id), tabs=False)
+    """Return the averages of a run, which `.summary` shows, as an aligned table for a terminal."""
+    table_layout = TableLayout(SCORE_FIELDS, SUMMARY_FIELDS, one_line(run.run_id), is_tab_separated=False)
     rows = []
     for variant, table in run.tables.variants:
         for row in table.averages:
@@ -242,13 +248,14 @@ def averages_text(run: ScoredRun) -> str:
     return table_layout.header(SUMMARY_FIELDS) + lines
 
 
-def _average_precision_text(scores: AveragePrecision, is_primary: bool, tabs: bool) -> Iterator[str]:
-    """Yield the sections of the file `.ap` of one run: a table for each variant, then the summary of their averages.
+def _average_precision_text(scores: AveragePrecision, is_primary: bool, is_tab_separated: bool) -> Iterator[str]:
+    """Yield the sections of the file `.ap` of one run: a table for each variant, then a summary of their averages.
 
-    There are macro averages only if `is_primary`: the run is the one whose id the rows have.
+    The rows show the id of the first run of the input. `is_primary` says that this is the run whose file is written.
+    Only then there are macro averages.
     """
     fields = tuple(AP_FIELDS)
-    table_layout = TableLayout(AP_FIELDS, fields, scores.run_id, tabs)
+    table_layout = TableLayout(AP_FIELDS, fields, scores.run_id, is_tab_separated)
     for variant, table in scores.variants:
         macro = table.macro if is_primary else ()
         # The lines are laid out before the header, because they widen the columns.
@@ -262,9 +269,9 @@ def _average_precision_text(scores: AveragePrecision, is_primary: bool, tabs: bo
     yield f"{AP_SUMMARY}\n\n{table_layout.header(fields)}{''.join(summary_lines)}{AP_FOOT}"
 
 
-# The end of the error file of a call that was stopped, by which a later call knows that it may replace the file.
+# The end of the error file of a call that was stopped. A later call replaces an error file only if it ends like this.
 MAY_BE_REPLACED: Final = "\n(cs-score stopped here; its next call may write this file anew)\n"
-# A larger file is no report; it is not read.
+# The size in bytes beyond which a file cannot be a report, and is not read.
 _LARGEST_REPORT: Final = 1 << 28
 _CLOSING_OF_ERRORS: Final = re.compile(rb"[0-9]+ errors? encountered")
 
@@ -272,15 +279,16 @@ _CLOSING_OF_ERRORS: Final = re.compile(rb"[0-9]+ errors? encountered")
 def report_text(problems: Iterable[Problem], edition: Edition = LATEST) -> Iterator[str]:
     """Yield the text of each problem: its message, with its first place and the number of other places.
 
-    Since edition 2017.2.0 an empty line follows each problem.
+    An empty line follows each problem, but not in editions before 2017.2.0, which write the report before they score.
     """
-    end = "\n" if edition.reports_first else "\n\n"
+    has_empty_lines = not edition.reports_first
+    line_end = "\n\n" if has_empty_lines else "\n"
     for problem in problems:
-        yield f"{problem.severity}: {problem.message}{_places_text(problem, edition)}{end}"
+        yield f"{problem.severity}: {problem.message}{_places_text(problem, edition)}{line_end}"
 
 
 def _places_text(problem: Problem, edition: Edition) -> str:
-    """Return the first place of a problem and the number of others: ` (run.tab line 3 and 2 other places)`.
+    """Return the first place of a problem and the number of its other places: ` (run.tab line 3 and 2 other places)`.
 
     The text is empty if the problem has no place.
     """
@@ -299,7 +307,7 @@ def _places_text(problem: Problem, edition: Edition) -> str:
 
 
 def closing_line(errors: int, warnings: int) -> str:
-    """Return the last line of the report, with the number of errors, or of warnings if there are no errors."""
+    """Return the last line of the report: the number of errors or, if there are none, the number of warnings."""
     if errors:
         return f"{errors} error{'s' if errors > 1 else ''} encountered\n"
     if warnings:
@@ -310,8 +318,8 @@ def closing_line(errors: int, warnings: int) -> str:
 def whole_report(result: Result) -> str:
     """Return the report of a scoring that was not stopped.
 
-    The report contains all problems twice, as in the reference, and a closing line (rule report-twice). In editions
-    that write the report before they score anything, it contains all problems once, and no closing line.
+    As in the reference, the report contains all problems twice, and a closing line (rule report-twice). In editions
+    that write the report before they score, it contains all problems once, and no closing line.
     """
     text = "".join(report_text(result.problems, result.options.edition))
     if result.options.edition.reports_first:
@@ -320,9 +328,9 @@ def whole_report(result: Result) -> str:
 
 
 def stopped_report(problems: Iterable[Problem], cause: Exception, edition: Edition = LATEST) -> str:
-    """Return the report of a scoring that was stopped: the problems so far, and the error that stopped it.
+    """Return the report of a scoring that was stopped: the problems that were found, and the error that stopped it.
 
-    The error of a file that is not UTF-8 is reported without its remedy, which only standard error shows.
+    The remedy is left out of the error for a file that is not UTF-8; only standard error shows it.
     """
     text = str(cause)
     if isinstance(cause, InputError) and cause.code == "NOT_UTF8":
@@ -341,7 +349,7 @@ def doubly_encoded(text: str, edition: Edition = LATEST) -> bytes:
 
 
 def _bytes_as_characters(text: str) -> str:
-    """Return a text with a character from U+0000 to U+00FF for each byte of the UTF-8 encoding of `text`.
+    """Encode a text in UTF-8, and return the text that has a character for each byte, from U+0000 to U+00FF.
 
     For example, `é` becomes `Ã©`.
     """
@@ -350,10 +358,10 @@ def _bytes_as_characters(text: str) -> str:
     return text.encode("utf-8", "surrogateescape").decode("latin-1")
 
 
-def is_of_failed_call(path: str) -> bool:
+def is_report_of_failed_call(path: str) -> bool:
     """Return whether a file is the report of an earlier call of cs-score that was stopped or ended with errors.
 
-    Such a file may be replaced.
+    A new call may replace the report of such a call.
     """
     if not os.path.isfile(path) or os.path.getsize(path) > _LARGEST_REPORT:
         return False
@@ -371,21 +379,22 @@ def is_of_failed_call(path: str) -> bool:
     return is_written_twice and _CLOSING_OF_ERRORS.fullmatch(closing) is not None
 
 
-_RULE: Final = "=" * 80 + "\n"
-_DOTS: Final = "." * 80 + "\n"
+_DOUBLE_LINE: Final = "=" * 80 + "\n"
+_DOTTED_LINE: Final = "." * 80 + "\n"
 
 
 def responses_text(
-    tallies: Iterable[tuple[Tally, UnitResult]], edition: Edition = LATEST, *, is_first: bool = True
+    tallies: Iterable[tuple[Tally, UnitResult]], edition: Edition = LATEST, *, is_first_run: bool = True
 ) -> Iterator[str]:
-    """Yield the first part of `.debug`: the name of each tally, and its responses that count on a side of the policy.
+    """Yield the first part of `.debug`: the name of each tally, then its responses, each with its labels.
 
-    `tallies` has each tally with the result of its unit. `is_first` says that no run was scored before in this call.
+    Responses that have no label except their category are left out. `tallies` has each tally with the result of its
+    unit. `is_first_run` says that no other run of the call was scored before.
     """
-    hides_unassessed = edition.hides_later_unassessed and not is_first
+    hides_unassessed = edition.hides_later_unassessed and not is_first_run
     for tally, unit in tallies:
-        yield f"{_RULE}{tally.name}\n"
-        for response, labels in _by_number(tally.responses, unit.labels_by_index):
+        yield f"{_DOUBLE_LINE}{tally.name}\n"
+        for response, labels in _sorted_by_line_number(tally.responses, unit.labels_by_index):
             assessment = unit.assessment_by_index.get(response.index)
             category = pre_policy_category(assessment)
             assessment_text = "-" if assessment is None else assessment.text
@@ -395,7 +404,7 @@ def responses_text(
             other_labels = _labels_text(labels, category)
             if not other_labels:
                 continue
-            # Editions without nodes have two lines less for each response.
+            # Editions without nodes write two lines less for each response.
             node_line = ""
             target_line = ""
             if edition.has_nodes:
@@ -404,15 +413,17 @@ def responses_text(
             yield (
                 f"{node_line}\tSUBMISSION:\t{response.text}\n{target_line}\tASSESSMENT:\t{assessment_text}\n\n"
                 f"\tPREPOLICY ASSESSMENT:\t{category}\n"
-                f"\tPOSTPOLICY ASSESSMENT:\t{other_labels}\n{_DOTS}"
+                f"\tPOSTPOLICY ASSESSMENT:\t{other_labels}\n{_DOTTED_LINE}"
             )
 
 
-def _by_number(responses: Sequence[Response], labels_by_index: Mapping[int, Labels]) -> list[tuple[Response, Labels]]:
+def _sorted_by_line_number(
+    responses: Sequence[Response], labels_by_index: Mapping[int, Labels]
+) -> list[tuple[Response, Labels]]:
     """Return the responses of a row with their labels, sorted by line number.
 
-    If lines of several files have the same number, only the line that was loaded first is returned, with the labels of
-    all of them (rules equal-line-numbers and first-loaded-block).
+    If lines of several files have the same number, only the line that was loaded first is returned. It has the labels
+    of all these lines (rules equal-line-numbers and first-loaded-block).
     """
     # Nearly always all numbers differ. Sorting only numbers then takes half the time.
     response_by_number = {response.number: response for response in responses}
@@ -434,18 +445,18 @@ def _by_number(responses: Sequence[Response], labels_by_index: Mapping[int, Labe
 
 @functools.cache
 def _labels_text(labels: Labels, category: str) -> str:
-    """Return the labels of a response other than its category before the policy, with commas between them."""
+    """Return the labels of a response except its category, with commas between them: `IGNORE,REDUNDANT`."""
     return ",".join(labels_without(labels, category))
 
 
 def rankings_text(rankings: Iterable[Ranking]) -> Iterator[str]:
-    """Yield the second part of `.debug`: for each ranking the classes to be found and the ranked nodes.
+    """Yield the second part of `.debug`, without its first and its last line.
 
-    The lines that begin and end this part are not included.
+    The text of a ranking shows its classes, its nodes in rank order, and its average precision.
     """
     query: str | None = None
-    # The lines of the nodes of the query, without ranks: each node is ranked at its own level and among all nodes, but
-    # its line is made once.
+    # The lines of the nodes of the query, without their ranks. A node is ranked both at its own level and among all
+    # nodes, but its line is made only once.
     line_by_node: dict[str, str] = {}
     for ranking in rankings:
         if ranking.query != query:
@@ -463,7 +474,7 @@ def rankings_text(rankings: Iterable[Ranking]) -> Iterator[str]:
             class_lines = "\n"
         ground_truth = "" if ranking.ground_truth is None else str(ranking.ground_truth)
         yield (
-            f"{_RULE}"
+            f"{_DOUBLE_LINE}"
             f"QUERY_ID:         {ranking.query}\n"
             f"LEVEL:            {ranking.level}\n"
             f"AP:               {ranking.score:0.4f}\n"
@@ -474,7 +485,7 @@ def rankings_text(rankings: Iterable[Ranking]) -> Iterator[str]:
 
 
 def _bootstrap_texts(bootstrap: Bootstrap, run_id: str) -> Iterator[tuple[str, list[str]]]:
-    """Yield the endings and the lines of the three files about resamples: `.sample`, `.samplescores`, `.confidence`."""
+    """Yield the ending and the lines of each file about resamples: `.sample`, `.samplescores`, `.confidence`."""
     from cs_score.coldstart.samples import VALUE_CODES  # few calls resample
 
     # Each sample with the LDC queries that it draws, and the first slot-filling query of each.
@@ -482,7 +493,7 @@ def _bootstrap_texts(bootstrap: Bootstrap, run_id: str) -> Iterator[tuple[str, l
     for sample in bootstrap.samples:
         draws = []
         for draw in sample.draws:
-            first_query = draw.written[0] if draw.written else ""
+            first_query = draw.query_ids[0] if draw.query_ids else ""
             draws.append(f" {draw.ldc_id}:{first_query}")
         sample_lines.append(f"{sample.label}{''.join(draws)}\n")
     yield "sample", sample_lines
@@ -508,9 +519,9 @@ def _bootstrap_texts(bootstrap: Bootstrap, run_id: str) -> Iterator[tuple[str, l
 
 
 def _as_64_bit_integer(number: float) -> int:
-    """Return a number cut to an integer of 64 bits, as C converts it: `2.7` -> 2.
+    """Return a number as an integer of 64 bits, without its decimals, as C converts it: `2.7` -> 2.
 
-    A number that is too large becomes the largest integer of 64 bits, one that is too small the smallest.
+    A number that is too large becomes the largest integer of 64 bits, and one that is too small becomes the smallest.
     """
     largest = (1 << 63) - 1
     smallest = -largest - 1
@@ -518,7 +529,7 @@ def _as_64_bit_integer(number: float) -> int:
 
 
 def params_text(words: Iterable[str], folder: str, policies: Mapping[str, str], has_samples: bool) -> str:
-    """Return the content of `.params`: the time, the working folder and the words of a call, and its policy.
+    """Return the content of `.params`: the time, the working folder, the words of the command line, and the policy.
 
     `policies` has the lists of categories of IGNORE, RIGHT and WRONG as they were typed. `has_samples` says whether the
     call resamples queries.
@@ -535,10 +546,11 @@ def params_text_of_options(
     folder: str,
     policy_texts: Mapping[str, str] | None = None,
 ) -> str:
-    """Return the content of `.params` for a call with these options, whose words are not known.
+    """Return the content of `.params` for scores that no command line asked for.
 
-    Its command line is made of the words `switches`, the limits, the policy, and the words of the `rest`.
-    `policy_texts` has the lists of categories of the policy as they were typed, by default as the options have them.
+    A command line that would give these scores is made of the words `switches`, the limits and the policy in the
+    options, and the words of the `rest`. `policy_texts` has the categories of each side of the policy as they were
+    typed; by default it is made from the options.
     """
     import shlex  # the bare call, whose words are known, starts without it
 
@@ -554,8 +566,8 @@ def params_text_of_options(
     return params_text(quoted_words, folder, policy_texts, has_samples=not is_left_out(options.samples))
 
 
-class Output(Record):
-    """An output file: its ending, a description of its content, and the switch without which it is not written."""
+class OutputFile(Record):
+    """An output file: its ending, a description of its content, and the switch that it needs, None for no switch."""
 
     ending: str
     content: str
@@ -563,23 +575,23 @@ class Output(Record):
 
 
 OUTPUTS: Final = (
-    Output("debug", "each response with its assessment and what it counted as; each ranking"),
-    Output("ap", "average precision: SF, LDC-MEAN, summary"),
-    Output("sf", "counts and scores of each SF query and class, averages"),
-    Output("ldcmax", "the same for LDC-MAX", switch="-expand"),
-    Output("ldcmean", "P, R, F1 for LDC-MEAN", switch="-expand"),
-    Output("summary", "the averages of all variants"),
-    Output("sample", "the resamples with their first entry points", switch="-samples"),
-    Output("samplescores", "the values of each resample", switch="-samples"),
-    Output("confidence", "limits, mean, score", switch="-samples"),
-    Output("params", "time, command line, policies"),
-    Output("intervals", "every average with its interval", switch="--bootstrap"),
+    OutputFile("debug", "each response with its assessment and what it counted as; each ranking"),
+    OutputFile("ap", "average precision: SF, LDC-MEAN, summary"),
+    OutputFile("sf", "counts and scores of each SF query and class, averages"),
+    OutputFile("ldcmax", "the same for LDC-MAX", switch="-expand"),
+    OutputFile("ldcmean", "P, R, F1 for LDC-MEAN", switch="-expand"),
+    OutputFile("summary", "the averages of all variants"),
+    OutputFile("sample", "the resamples with their first entry points", switch="-samples"),
+    OutputFile("samplescores", "the values of each resample", switch="-samples"),
+    OutputFile("confidence", "limits, mean, score", switch="-samples"),
+    OutputFile("params", "time, command line, policies"),
+    OutputFile("intervals", "every average with its interval", switch="--bootstrap"),
 )
 """The output files in the order in which the reference creates them; the reference has no `.intervals`."""
 
 
-def written_outputs(switches: Collection[str], edition: Edition = LATEST) -> list[Output]:
-    """Return the output files that a call with these switches writes in an edition."""
+def written_outputs(switches: Collection[str], edition: Edition = LATEST) -> list[OutputFile]:
+    """Return the output files that a call with these switches writes, in the order in which they are created."""
     outputs = []
     for output in OUTPUTS:
         if output.switch is not None and output.switch not in switches:
@@ -596,8 +608,8 @@ _WHOLE_CALL: Final = -1
 class _FilePiece(NamedTuple):
     """A piece of an output file: the ending of the file, such as `debug`, and the bytes of the piece in blocks.
 
-    Each run adds a piece to nearly every file, and two pieces to the debug file. `run_number` is the number of the run
-    that added the piece, from 0, or `_WHOLE_CALL` for a piece about all runs.
+    Each run adds one piece to nearly every file, and two pieces to the debug file. `run_number` is the number of the
+    run that added the piece, from 0. It is `_WHOLE_CALL` for a piece that is about all runs.
     """
 
     run_number: int
@@ -608,14 +620,14 @@ class _FilePiece(NamedTuple):
 def _pieces_of_run(run: ScoredRun, run_number: int, layout: ColumnLayout, edition: Edition) -> Iterator[_FilePiece]:
     """Yield the pieces that a run adds to the output files, in the order in which the reference writes them.
 
-    If scoring was stopped, the pieces are missing that were to be made later. `run_number` is the number of the run in
-    the call, from 0.
+    If scoring was stopped, the pieces about later stages are missing. `run_number` is the number of the run in the
+    call, from 0.
     """
-    # The responses of the debug file; a run that was scored in parts has its debug file in parts already.
+    # The first part of the debug file. If the run was scored in parts, its debug file was written in parts already.
     parts = run.debug_text
     if parts is None:
         tallies = tallies_of(run.units)
-        responses: Iterable[bytes] = encoded(responses_text(tallies, edition, is_first=run_number == 0))
+        responses: Iterable[bytes] = encoded(responses_text(tallies, edition, is_first_run=run_number == 0))
     else:
         responses = blocks_of(parts.responses)
     yield _FilePiece(run_number, "debug", chain(responses, [b"\n"]))
@@ -630,7 +642,7 @@ def _pieces_of_run(run: ScoredRun, run_number: int, layout: ColumnLayout, editio
         end = b"AP COMPUTATION DEBUG INFO ENDS\n"
         yield _FilePiece(run_number, "debug", chain([begin], rankings, [end]))
         is_primary = average_precision.run_id == run.run_id
-        sections = _average_precision_text(average_precision, is_primary, layout.tabs)
+        sections = _average_precision_text(average_precision, is_primary, layout.is_tab_separated)
         yield _FilePiece(run_number, "ap", encoded(sections))
 
     if run.bootstrap is not None:
@@ -638,11 +650,11 @@ def _pieces_of_run(run: ScoredRun, run_number: int, layout: ColumnLayout, editio
             yield _FilePiece(run_number, ending, encoded(lines))
 
 
-def _interval_blocks(run: ScoredRun, intervals: ScoreIntervals, tabs: bool) -> Iterable[bytes]:
+def _interval_blocks(run: ScoredRun, intervals: ScoreIntervals, is_tab_separated: bool) -> Iterable[bytes]:
     """Return the content of `.intervals` in blocks: a line for each score, then notes, then how limits were computed.
 
-    Numbers have four decimals; a missing number is a hyphen. With `tabs` the columns are separated by tabs,
-    numbers have all their digits, and a missing number is an empty column.
+    Numbers have four decimals, and a missing number is shown as a hyphen. If `is_tab_separated`, tabs separate the
+    columns, numbers have all their digits, and the column of a missing number is empty.
     """
     # A line for each score.
     rows = [["Measure", "RunID", "Score", "Low", "High", "Note"]]
@@ -650,13 +662,13 @@ def _interval_blocks(run: ScoredRun, intervals: ScoreIntervals, tabs: bool) -> I
         row = [
             measure,
             run.run_id,
-            _number_text(interval.point, tabs),
-            _number_text(interval.low, tabs),
-            _number_text(interval.high, tabs),
+            _number_text(interval.point, is_tab_separated),
+            _number_text(interval.low, is_tab_separated),
+            _number_text(interval.high, is_tab_separated),
             interval.note,
         ]
         rows.append(row)
-    if tabs:
+    if is_tab_separated:
         lines = ["\t".join(row) for row in rows]
     else:
         is_right_aligned = [False, False, True, True, True, False]
@@ -674,9 +686,9 @@ def _interval_blocks(run: ScoredRun, intervals: ScoreIntervals, tabs: bool) -> I
     return encoded([f"{line}\n" for line in lines])
 
 
-def _number_text(number: float | None, tabs: bool) -> str:
-    """Return the text of a number in `.intervals`: with `tabs`, for programs, all digits, otherwise four decimals."""
-    if tabs:
+def _number_text(number: float | None, is_tab_separated: bool) -> str:
+    """Return a number as `.intervals` shows it: with four decimals or, if `is_tab_separated`, with all its digits."""
+    if is_tab_separated:
         return "" if number is None else repr(number)
     return "-" if number is None else f"{number:6.4f}"
 
@@ -686,22 +698,22 @@ def _file_pieces(
 ) -> Iterator[_FilePiece]:
     """Yield the pieces of all output files in the order in which they are written to a stream.
 
-    `params` is the content of `.params`. `intervals` has the intervals of each run; it is empty if there are none.
+    `params` is the content of `.params`. `intervals` has the intervals of each run; it is empty without intervals.
     """
     yield _FilePiece(_WHOLE_CALL, "params", encoded([params]))
     for run_number, run in enumerate(result.runs):
         yield from _pieces_of_run(run, run_number, layout, result.options.edition)
     for run_number, intervals_of_run in enumerate(intervals):
-        blocks = _interval_blocks(result.runs[run_number], intervals_of_run, layout.tabs)
+        blocks = _interval_blocks(result.runs[run_number], intervals_of_run, layout.is_tab_separated)
         yield _FilePiece(run_number, "intervals", blocks)
 
 
 def stream_blocks(
     result: Result, layout: ColumnLayout, params: str, intervals: Sequence[ScoreIntervals] = ()
 ) -> Iterator[Iterable[bytes]]:
-    """Yield the content of all output files, which are written to one stream, in blocks.
+    """Yield the content of all output files in blocks, in the order in which they are written to one stream.
 
-    `.params` comes first, then the files of each run, then the intervals of all runs.
+    `.params` comes first, then come the files of each run, then the intervals of all runs.
     """
     for piece in _file_pieces(result, layout, params, intervals):
         yield piece.blocks
@@ -716,7 +728,7 @@ def file_blocks(
 ) -> Iterator[tuple[str, Iterable[bytes]]]:
     """Yield the ending of each output file with its whole content in blocks.
 
-    If scoring was stopped, files are left out to which not every run has added its piece.
+    If scoring was stopped, a file is left out unless every run has added its piece to it.
     """
     options = result.options
     pieces = list(_file_pieces(result, layout, params, intervals))
@@ -730,7 +742,7 @@ def file_blocks(
     for output in written_outputs(switches, options.edition):
         pieces_of_file = [piece for piece in pieces if piece.ending == output.ending]
         run_numbers = {piece.run_number for piece in pieces_of_file}
-        # Without any run, a file of runs is not complete.
+        # If there is no run, a file about runs is not complete.
         has_all_runs = len(run_numbers) == max(1, len(result.runs))
         is_complete = has_all_runs or run_numbers == {_WHOLE_CALL}
         if is_complete or not was_stopped:

@@ -265,7 +265,7 @@ def _combine_part_scores(task: _PartTask, loading: Loading, scores: Sequence[_Pa
     has_match = any(score.has_match for score in scores)
     scorer.remark_on_matches(run_id, line_count, has_match)
     has_ranked_nodes = any(score.has_ranked_nodes for score in scores)
-    stages = list(scorer.stages(run_id, rows, ap_rows=ap_rows, has_ranked_nodes=has_ranked_nodes))
+    stages = list(scorer.results_by_stage(run_id, rows, ap_rows=ap_rows, has_ranked_nodes=has_ranked_nodes))
     run_result = stages[-1]
 
     # The debug file will consist of the texts of the parts, in their order.

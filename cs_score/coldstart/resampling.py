@@ -1,11 +1,11 @@
 """The bootstrap of the reference: scores of resamples of the queries, and percentile limits from them.
 
-A sample draws queries, some of them several times. Its tables have the rows of the queries that it draws, as often as
-it draws them, and its values are the averages of these tables. Every value is the text with four decimals that a table
-would show, and the limits are computed from these texts, as the published intervals were.
+A sample draws queries, some of them several times. The tables of the sample have the rows of these queries, as often as
+the sample draws them, and the values of the sample are the averages of these tables. Every value is a text with four
+decimals, as a table would show it, and the limits are computed from these texts, as the published intervals were.
 
-The sums of all samples are added up at the same time, row by row in printing order, in arrays with an element for each
-sample: each sum is rounded exactly as if the table of its sample had been summed alone.
+The sums of all samples are computed at the same time, in arrays with an element for each sample. Rows are added in
+printing order, so that each sum is rounded exactly as if its sample had been summed by itself.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from cs_score.coldstart.result import (
     counted_f1,
     ldc_max_rows,
     member_rows_of_means,
-    row_order,
+    row_sort_key,
 )
 from cs_score.coldstart.samples import (
-    ABSENT,
     LEVELS,
     METRICS,
+    NO_VALUE,
     VALUE_CODES,
     VALUE_GROUPS,
     Bootstrap,
@@ -54,10 +54,10 @@ def bootstrap(
     samples: Sequence[Sample],
     metrics: Iterable[str] = METRICS,
 ) -> Bootstrap:
-    """Return the values of every sample, from the rows of the tables of one run, and the limits of each value.
+    """Return the values of every sample, which are averages of rows of one run, and the limits of each value.
 
-    `own_scores` are the averages of the run itself. `metrics` says which of P, R and F its tables show; the others
-    have no value.
+    `own_scores` are the averages of the run itself. `metrics` says which of P, R and F the tables of the run show; only
+    these have values.
     """
     if not samples:
         return Bootstrap(samples=(), values=(), limits=())
@@ -66,15 +66,15 @@ def bootstrap(
     with_one_entry_point = _Replicates(tables, [sample.one_entry_point() for sample in samples])
     with_all_entry_points = _Replicates(tables, [sample.all_entry_points() for sample in samples])
 
-    # The texts of each value, one for each sample.
+    # For each value, its texts in all samples.
     texts_by_code: dict[ValueCode, list[str]] = {}
     for entry_points, variant, _ in VALUE_GROUPS:
         replicates = with_one_entry_point if entry_points == "ONEEP" else with_all_entry_points
         for (average, level), scores in replicates.averages(variant).items():
-            for column, metric in enumerate(METRICS):
+            for metric_index, metric in enumerate(METRICS):
                 code = ValueCode(entry_points, variant, average, level, metric)
-                scores_of_metric = scores.scores[:, column]
-                texts_by_code[code] = _value_texts(scores_of_metric, scores.exists, metric in shown_metrics)
+                scores_of_metric = scores.scores[:, metric_index]
+                texts_by_code[code] = _value_texts(scores_of_metric, scores.has_rows, metric in shown_metrics)
     texts_in_order = [texts_by_code[code] for code in VALUE_CODES]
     values_of_samples = tuple(zip(*texts_in_order))
 
@@ -87,31 +87,32 @@ def bootstrap(
     return Bootstrap(tuple(samples), values_of_samples, tuple(limits))
 
 
-def _value_texts(scores: Floats, exists: Flags, is_shown: bool) -> list[str]:
-    """Return the text of one score for each sample; it is `ABSENT` if the score does not exist or is not shown."""
+def _value_texts(scores: Floats, has_rows: Flags, is_shown: bool) -> list[str]:
+    """Return the text of one score for each sample, which is `NO_VALUE` if the score does not exist or is not shown."""
     texts = []
-    for score, score_exists in zip(scores.tolist(), exists.tolist()):
-        texts.append(f"{score:.4f}" if score_exists and is_shown else ABSENT)
+    for score, has_score in zip(scores.tolist(), has_rows.tolist()):
+        texts.append(f"{score:.4f}" if has_score and is_shown else NO_VALUE)
     return texts
 
 
 def _limits(code: ValueCode, texts: Sequence[str], score: float | None) -> SampleLimits:
-    """Return the limits of a value, which are the percentiles of its texts in all samples, and the mean of the texts.
+    """Return the limits of a value, which are percentiles of its values in the samples, and their mean.
 
-    A text that is `ABSENT` counts as 0. `score` is the value of the run itself, None if it has none.
+    `texts` has the value in each sample as text; `NO_VALUE` counts as 0. `score` is the value of the run itself, None
+    if the run has no value.
     """
     total = 0.0
     for text in texts:
         total += float(text or 0)
-    ordered = sorted(texts, key=lambda text: float(text or 0))
+    sorted_texts = sorted(texts, key=lambda text: float(text or 0))
     low = {}
     high = {}
     for confidence in CONFIDENCES:
         texts_below_limit = int(len(texts) * _tail(confidence))
-        low[confidence] = ordered[texts_below_limit]
+        low[confidence] = sorted_texts[texts_below_limit]
     for confidence in reversed(CONFIDENCES):
         texts_up_to_limit = int(len(texts) * (1 - _tail(confidence)))
-        high[confidence] = ordered[texts_up_to_limit - 1]
+        high[confidence] = sorted_texts[texts_up_to_limit - 1]
     return SampleLimits(
         value=str(code),
         measure=str(code.measure),
@@ -123,159 +124,162 @@ def _limits(code: ValueCode, texts: Sequence[str], score: float | None) -> Sampl
 
 
 def _tail(confidence: str) -> float:
-    """Return the share of the samples beyond each limit: 0.025 for `95`."""
+    """Return the share of the samples that are beyond the limit on each side: `95` -> 0.025."""
     return (100 - int(confidence)) * 0.5 / 100
 
 
 class _DrawnRow(NamedTuple):
-    """A row of a table that samples draw, which has counts."""
+    """A row with counts of a table of the run, and how often each sample draws it."""
 
     row: ScoreRow
-    times: Counts
+    draw_counts: Counts
     """How often each sample draws the row."""
 
 
 class _MeanRow(NamedTuple):
-    """A row as macro averages use it: its level, and arrays with an element for each sample."""
+    """What macro averages need of a row: its level, and arrays with an element for each sample."""
 
     level: str
-    times: Counts
+    draw_counts: Counts
     """How often each sample draws the row."""
     scores: Floats
     """A row of P, R and F for each sample."""
     has_truth: Flags
-    """Whether the row has something to find in the sample, so that it counts in the divisor of an average."""
+    """Whether the row has something to be found in the sample; only such rows count in the divisor of an average."""
 
 
 class _SampleScores(NamedTuple):
     """The averages of one level for all samples.
 
-    `scores` has a row of P, R and F for each sample; `exists` says whether the sample has rows of the level.
+    `scores` has a row of P, R and F for each sample. `has_rows` says for each sample whether it has rows of the level.
     """
 
     scores: Floats
-    exists: Flags
+    has_rows: Flags
 
 
 _Averages: TypeAlias = "dict[tuple[str, str], _SampleScores]"
-"""The averages for all samples, by average and level such as `("Mi", "0")`."""
+"""The averages of all samples, by the codes of average and level, such as `("Mi", "0")`."""
 
 
 class _Replicates:
     """The rows of a run, and how often each sample draws the queries that the rows are about."""
 
     def __init__(self, tables: PrecisionRecall, draws: Sequence[Mapping[str, int]]) -> None:
-        """Prepare from the tables of a run; `draws` has for each sample how often it draws each query, by short id."""
+        """Prepare to average the tables of a run for each sample.
+
+        `draws` has for each sample how often it draws each slot-filling query, by the short id of the query.
+        """
         self._tables = tables
         self._sample_count = len(draws)
-        self._times_by_query: dict[str, Counts] = {}
+        self._draw_counts_by_query: dict[str, Counts] = {}
         for row in tables.sf.rows:
             short_id = _short_id(row)
-            if short_id not in self._times_by_query:
-                times = [counts.get(short_id, 0) for counts in draws]
-                self._times_by_query[short_id] = np.array(times, dtype=np.int64)
+            if short_id not in self._draw_counts_by_query:
+                draw_counts = [counts.get(short_id, 0) for counts in draws]
+                self._draw_counts_by_query[short_id] = np.array(draw_counts, dtype=np.int64)
 
     def averages(self, variant: str) -> _Averages:
-        """Return the averages of a variant (`SLOTFLG`, `LDCMAXI`, `LDCMEAN`) for all samples.
+        """Return the averages of a variant, such as `LDCMAXI`, for all samples.
 
-        The rows of `LDCMEAN` have no counts, so that it has only macro averages.
+        The variant `LDCMEAN` has only macro averages, because its rows have no counts.
         """
         if variant == "LDCMEAN":
             return self._macro(self._mean_rows())
         drawn_rows = self._best_rows() if variant == "LDCMAXI" else self._slot_filling_rows()
         mean_rows = []
-        for row, times in drawn_rows:
+        for row, draw_counts in drawn_rows:
             scores = np.array(row.scores)[None, :]  # the same for all samples
             has_truth = np.broadcast_to(row.ground_truth > 0, self._sample_count)
-            mean_rows.append(_MeanRow(row.level, times, scores, has_truth))
+            mean_rows.append(_MeanRow(row.level, draw_counts, scores, has_truth))
         return self._micro(drawn_rows) | self._macro(mean_rows)
 
     def _slot_filling_rows(self) -> list[_DrawnRow]:
-        """Return the rows of the SF table with the number of times that each sample draws them."""
-        return [_DrawnRow(row, self._times_by_query[_short_id(row)]) for row in self._tables.sf.rows]
+        """Return the rows of the SF table, each with the number of times that each sample draws it."""
+        return [_DrawnRow(row, self._draw_counts_by_query[_short_id(row)]) for row in self._tables.sf.rows]
 
     def _best_rows(self) -> list[_DrawnRow]:
         """Return the rows that may be in LDC-MAX, each with the number of times that each sample draws it.
 
-        In each sample the best entry point that the sample draws represents its LDC query.
+        In each sample, an LDC query is represented by the best one of its entry points that the sample draws.
         """
         drawn_rows: list[_DrawnRow] = []
         for ldc_query in self._tables.ldc_queries:
             best_first = sorted(ldc_query.entry_points, key=lambda entry_point: -counted_f1(entry_point.rows))
             needs_representative = np.ones(self._sample_count, dtype=bool)
             for entry_point in best_first:
-                times = self._times_by_query[entry_point.short_id]
-                times_as_representative = np.where(needs_representative, times, 0)
-                needs_representative &= times == 0
+                draw_counts = self._draw_counts_by_query[entry_point.short_id]
+                representative_draw_counts = np.where(needs_representative, draw_counts, 0)
+                needs_representative &= draw_counts == 0
                 for row in ldc_max_rows(ldc_query.full_id, entry_point.rows):
-                    drawn_rows.append(_DrawnRow(row, times_as_representative))
-        return sorted(drawn_rows, key=lambda drawn_row: row_order(drawn_row.row.name))
+                    drawn_rows.append(_DrawnRow(row, representative_draw_counts))
+        return sorted(drawn_rows, key=lambda drawn_row: row_sort_key(drawn_row.row.name))
 
     def _mean_rows(self) -> Iterator[_MeanRow]:
         """Yield the rows of LDC-MEAN in printing order.
 
-        In each sample a row has the means of the scores of the entry points that the sample draws. It is drawn as often
-        as these are drawn on average, rounded up.
+        In each sample, the scores of a row are the means of the scores of the entry points that the sample draws. The
+        row is drawn as often as these entry points are drawn on average, rounded up.
         """
         rows_by_mean: dict[tuple[str, str], list[ScoreRow]] = {}
         for ldc_query in self._tables.ldc_queries:
             rows_by_mean |= member_rows_of_means(ldc_query.full_id, ldc_query.entry_points)
-        for name, level in sorted(rows_by_mean, key=lambda key: row_order(key[0])):
-            # For each sample: the members that it draws, how often it draws them, and the sums of their scores.
+        for name, level in sorted(rows_by_mean, key=lambda key: row_sort_key(key[0])):
+            # For each sample: how many members it draws, how often in total, and the sums of their scores.
             member_counts = np.zeros(self._sample_count, dtype=np.int64)
-            total_times = np.zeros(self._sample_count, dtype=np.int64)
+            total_draws = np.zeros(self._sample_count, dtype=np.int64)
             sums = np.zeros((self._sample_count, len(METRICS)))
             has_truth = np.zeros(self._sample_count, dtype=bool)
             for row in rows_by_mean[name, level]:
-                times = self._times_by_query[_short_id(row)]
-                is_drawn = times > 0
+                draw_counts = self._draw_counts_by_query[_short_id(row)]
+                is_drawn = draw_counts > 0
                 member_counts += is_drawn
-                total_times += times
+                total_draws += draw_counts
                 sums += is_drawn[:, None] * np.array(row.scores)
                 has_truth |= is_drawn & (row.ground_truth > 0)
             divisor = np.maximum(member_counts, 1)
-            times_rounded_up = (total_times + divisor - 1) // divisor
-            yield _MeanRow(level, times_rounded_up, sums / divisor[:, None], has_truth)
+            mean_draw_counts = (total_draws + divisor - 1) // divisor
+            yield _MeanRow(level, mean_draw_counts, sums / divisor[:, None], has_truth)
 
     def _micro(self, drawn_rows: Iterable[_DrawnRow]) -> _Averages:
-        """Return the micro averages for all samples: P, R and F of the sums of the counts of rows."""
+        """Return the micro averages of all samples, which are the P, R and F of the summed counts of rows."""
         sums = {level: np.zeros((self._sample_count, 3), dtype=np.int64) for level in LEVELS}
-        exists = {level: np.zeros(self._sample_count, dtype=bool) for level in LEVELS}
-        for row, times in drawn_rows:
+        has_rows = {level: np.zeros(self._sample_count, dtype=bool) for level in LEVELS}
+        for row, draw_counts in drawn_rows:
             assert row.counts is not None
             numbers = [row.counts.right, row.counts.answered, row.counts.ground_truth]
-            numbers_in_samples = times[:, None] * np.array(numbers, dtype=np.int64)
+            numbers_in_samples = draw_counts[:, None] * np.array(numbers, dtype=np.int64)
             for level in _level_codes(row.level):
                 sums[level] += numbers_in_samples
-                exists[level] |= times > 0
+                has_rows[level] |= draw_counts > 0
         averages: _Averages = {}
         for level in LEVELS:
             right, answered, truth = sums[level].T
             scores = np.stack(precision_recall_f1(right, answered, truth, divide), axis=1)
-            averages["Mi", level] = _SampleScores(scores, exists[level])
+            averages["Mi", level] = _SampleScores(scores, has_rows[level])
         return averages
 
     def _macro(self, mean_rows: Iterable[_MeanRow]) -> _Averages:
-        """Return the macro averages for all samples: the means of the scores of rows."""
+        """Return the macro averages of all samples, which are the means of the P, R and F of rows."""
         sums = {level: np.zeros((self._sample_count, len(METRICS))) for level in LEVELS}
         divisors = {level: np.zeros(self._sample_count, dtype=np.int64) for level in LEVELS}
-        exists = {level: np.zeros(self._sample_count, dtype=bool) for level in LEVELS}
+        has_rows = {level: np.zeros(self._sample_count, dtype=bool) for level in LEVELS}
         for row in mean_rows:
             levels = _level_codes(row.level)
-            most_times = int(row.times.max(initial=0))
-            for repetition in range(most_times):
-                # 0 is added for samples that draw the row less often, which does not change their sums.
-                is_drawn_again = row.times > repetition
+            most_draws = int(row.draw_counts.max(initial=0))
+            for repetition in range(most_draws):
+                # For samples that draw the row less often, 0 is added, which does not change their sums.
+                is_drawn_again = row.draw_counts > repetition
                 summands = row.scores * is_drawn_again[:, None]
                 for level in levels:
                     sums[level] += summands
             for level in levels:
-                divisors[level] += np.where(row.has_truth, row.times, 0)
-                exists[level] |= row.times > 0
+                divisors[level] += np.where(row.has_truth, row.draw_counts, 0)
+                has_rows[level] |= row.draw_counts > 0
         averages: _Averages = {}
         for level in LEVELS:
             means = divide(sums[level], divisors[level][:, None])
-            averages["Ma", level] = _SampleScores(means, exists[level])
+            averages["Ma", level] = _SampleScores(means, has_rows[level])
         return averages
 
 
@@ -286,5 +290,8 @@ def _short_id(row: ScoreRow) -> str:
 
 
 def _level_codes(level: str) -> tuple[str, ...]:
-    """Return the codes of the levels in which a row counts: its own, if that has values, and `A` for all levels."""
+    """Return the codes of the levels whose averages include a row of this level: `0` -> `("0", "A")`.
+
+    `A` is the code for all levels. Levels beyond the second hop have no averages of their own.
+    """
     return (level, "A") if level in LEVELS else ("A",)

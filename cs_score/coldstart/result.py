@@ -106,7 +106,7 @@ class ResultTable(Record):
         return self.micro + self.macro
 
 
-def row_order(name: str) -> tuple[str, tuple[int, ...]]:
+def row_sort_key(name: str) -> tuple[str, tuple[int, ...]]:
     """Return the sort key of the name of a row: the query as text, and the components of the class as numbers.
 
     For example, `CSX_0001:10` -> `("CSX_0001", (10,))`. Thus `CSX_0001:2` comes before it. A component that does not
@@ -126,7 +126,7 @@ def row_order(name: str) -> tuple[str, tuple[int, ...]]:
 
 def in_printing_order(rows: Iterable[ScoreRow]) -> list[ScoreRow]:
     """Return rows sorted by name, as tables show them; rows with the same name keep their order."""
-    return sorted(rows, key=lambda row: row_order(row.name))
+    return sorted(rows, key=lambda row: row_sort_key(row.name))
 
 
 def counted_row(name: str, counts: Counts, level: str | None = None) -> ScoreRow:
@@ -167,8 +167,8 @@ def ranked_rows(rankings: Iterable[Ranking]) -> list[ScoreRow]:
 def _rows_by_level(rows: Iterable[ScoreRow], *, are_levels_pooled: bool) -> dict[str, list[ScoreRow]]:
     """Return the rows by their level.
 
-    If `are_levels_pooled`, the rows of every level are also among those of the level `ALL`. Rows whose own level is
-    `ALL` are then in its list twice.
+    If `are_levels_pooled`, the list of the level `ALL` has the rows of every level. Rows whose own level is `ALL` are
+    then in the list twice.
     """
     rows_by_level: dict[str, list[ScoreRow]] = defaultdict(list)
     for row in rows:
@@ -323,7 +323,7 @@ def _children_first(row: ScoreRow) -> tuple[str, tuple[float, ...]]:
 
     To the numbers of the class, infinity is added, which comes after the number of every class below it.
     """
-    query, class_numbers = row_order(row.name)
+    query, class_numbers = row_sort_key(row.name)
     if not class_numbers:
         return query, ()
     return query, (*class_numbers, math.inf)

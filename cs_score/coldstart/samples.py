@@ -25,20 +25,21 @@ _SPACE: Final = re.compile("[ \t\n\x0b\x0c\r]")
 
 
 class Draw(Record):
-    """An LDC query that a resample draws.
+    """An LDC query that a resample draws, with the slot-filling queries that were made from its entry points.
 
-    `written` are the ids of its slot-filling queries as the file has them, `short_ids` are their last components.
+    `query_ids` are the ids of the slot-filling queries in the file, and `short_ids` are the last components of these
+    ids, such as `00fb79cef8`.
     """
 
     ldc_id: str
-    written: tuple[str, ...]
+    query_ids: tuple[str, ...]
     short_ids: tuple[str, ...]
 
 
 class Sample(Record):
-    """One resample: the LDC queries that it draws, which may be repeated.
+    """One resample: the LDC queries that it draws, some of them several times.
 
-    `label` is the number of the resample as the file has it, `number` the value of this text as a number.
+    `label` is the number of the resample as the file has it, and `number` is the value of this text.
     """
 
     label: str
@@ -48,14 +49,14 @@ class Sample(Record):
     def one_entry_point(self) -> Counter[str]:
         """Return how often each slot-filling query is drawn, by short id, if only first entry points count.
 
-        Each draw of an LDC query then counts for its first slot-filling query.
+        Each draw of an LDC query then counts as a draw of its first slot-filling query.
         """
         return Counter([draw.short_ids[0] for draw in self.draws if draw.short_ids])
 
     def all_entry_points(self) -> Counter[str]:
         """Return how often each slot-filling query is drawn, by short id, if all entry points count.
 
-        Each draw of an LDC query then counts for all its slot-filling queries.
+        Each draw of an LDC query then counts as a draw of each of its slot-filling queries.
         """
         counts: Counter[str] = Counter()
         for draw in self.draws:
@@ -66,8 +67,8 @@ class Sample(Record):
 class SampleFile(Record):
     """The samples of a file by ascending number.
 
-    `blank_lines` are the numbers of its blank lines, `repeated_lines` the numbers of lines that replace an earlier
-    sample.
+    `blank_lines` are the numbers of the blank lines of the file. `repeated_lines` are the numbers of lines whose sample
+    has the same number as an earlier one, which it replaces.
     """
 
     samples: tuple[Sample, ...] = ()
@@ -76,9 +77,9 @@ class SampleFile(Record):
     repeated_lines: tuple[int, ...] = ()
 
     def remarks(self, name: str, queries: QuerySet) -> Iterator[str]:
-        """Yield remarks on lines of the file that are read as they are written, but are probably mistakes.
+        """Yield remarks on lines of the file that can be read, but that are probably mistakes.
 
-        `name` is the name of the file; `queries` are the queries that a sample may draw.
+        `name` is the name of the file. `queries` are the queries that a sample may draw.
         """
         if not self.samples:
             yield f"{name} {'is empty' if self.exists else 'does not exist'}, so nothing is resampled"
@@ -101,17 +102,17 @@ class SampleFile(Record):
 
 
 def read_samples(file: Input) -> SampleFile:
-    """Return the samples of a file, which need not exist; of several samples with the same number the last one counts.
+    """Return the samples of a file; there are no samples if the file does not exist.
 
-    Each byte is read as a character, as in the reference. Raises InputError for an illegal query id and for a file that
-    cannot be read.
+    Of several samples with the same number, the last one counts. Each byte is read as a character, as in the reference.
+    Raises InputError for an illegal query id and for a file that cannot be read.
     """
     if isinstance(file, str) and not os.path.exists(file):
         return SampleFile()
     sample_by_label: dict[str, Sample] = {}
     blank_lines: list[int] = []
     repeated_lines: list[int] = []
-    draw_by_text: dict[str, Draw] = {}  # the same few draws are in every sample
+    draw_by_text: dict[str, Draw] = {}  # each draw is read once, because all samples repeat the same few draws
     with lines_of(file, "latin-1") as lines:
         for line_number, line in enumerate(lines, 1):
             label, *draw_texts = _columns(line)
@@ -124,7 +125,7 @@ def read_samples(file: Input) -> SampleFile:
                 blank_lines.append(line_number)
             elif label in sample_by_label:
                 repeated_lines.append(line_number)
-            # A blank line counts, too: its label is empty.
+            # A blank line is a sample, too; its label is empty.
             sample_by_label[label] = Sample(label, leading_number(label), draws)
     samples = sorted(sample_by_label.values(), key=lambda sample: (sample.number, sample.label))
     return SampleFile(
@@ -133,7 +134,7 @@ def read_samples(file: Input) -> SampleFile:
 
 
 def _columns(line: str) -> list[str]:
-    """Return the columns of a line of samples, at least one, without empty columns at the end."""
+    """Return the columns of a line of the file, without empty columns at the end; there is at least one column."""
     columns = _SPACE.split(line.removesuffix("\n"))
     while len(columns) > 1 and not columns[-1]:
         columns.pop()
@@ -141,9 +142,10 @@ def _columns(line: str) -> list[str]:
 
 
 def _read_draw(text: str, name: str, line_number: int) -> Draw:
-    """Return the draw that the text `LDC_ID:QUERY_ID,QUERY_ID,...` describes; it is read up to a second colon.
+    """Return the draw that the text `LDC_ID:QUERY_ID,QUERY_ID,...` describes; text after a second colon is ignored.
 
-    Raises InputError, which names the file and the line, for an illegal id of a slot-filling query.
+    `name` is the name of the file. Raises InputError for an illegal id of a slot-filling query; the error names the
+    file and the line.
     """
     ldc_id, _, rest = text.partition(":")
     query_list = rest.partition(":")[0]
@@ -153,13 +155,13 @@ def _read_draw(text: str, name: str, line_number: int) -> Draw:
     for query_id in query_ids:
         parts = read_query_id(query_id, remedy, file=name, place=f"line {line_number}")
         short_ids.append(parts.short_id)
-    return Draw(ldc_id, written=tuple(query_ids), short_ids=tuple(short_ids))
+    return Draw(ldc_id, query_ids=tuple(query_ids), short_ids=tuple(short_ids))
 
 
 # A value code has five parts, such as `ALLEP_LDCMAXI_Mi_0_P`: which entry points count, the variant, the kind of
 # average, the level, and the metric. Here are the names of the parts, and what they are called in measures.
 
-ABSENT: Final = ""  # the text of a value that a sample does not have; it counts as 0
+NO_VALUE: Final = ""  # the text that stands for a value which a sample does not have; it counts as 0
 METRICS: Final = {"P": "P", "R": "R", "F": "F1"}
 LEVELS: Final = {"0": "0", "1": "1", "A": ALL_HOPS}
 _AVERAGES: Final = {"Mi": MICRO, "Ma": MACRO}
@@ -192,7 +194,7 @@ class ValueCode(Record):
 
     @property
     def measure(self) -> Measure:
-        """The measure of which this is a value in samples."""
+        """The measure that the value belongs to, such as `LDC-MAX-ALL-Micro-P@0`."""
         measure = Measure(METRICS[self.metric], _VARIANTS[self.variant], _AVERAGES[self.average])
         return measure.at(LEVELS[self.level])
 
@@ -222,7 +224,11 @@ class SampleLimits(Record):
 
 
 class Bootstrap(Record):
-    """The samples by ascending number, the texts of their values in the order of `VALUE_CODES`, and the limits."""
+    """The results of resampling a run.
+
+    `samples` are sorted by number. `values` has the texts of the values of each sample, in the order of `VALUE_CODES`.
+    `limits` has the confidence limits of each value.
+    """
 
     samples: tuple[Sample, ...]
     values: tuple[tuple[str, ...], ...]

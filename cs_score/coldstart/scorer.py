@@ -97,7 +97,7 @@ def _error_above_one(
 ) -> InputError:
     """Return the error for a ranking whose average precision is above 1 (rule above-one).
 
-    The message names the query, the nodes and the lines, and says what the user can do. `lines_by_node` has the lines
+    The message names the query, the nodes and the lines, and a command that helps. `lines_by_node` has the lines
     of the run
     by FQ node id. `most_justifications` is the number of justifications that a node may have, None for any number.
     """
@@ -206,7 +206,7 @@ class CallScorer:
         self._problems_before_scoring = tuple(problems) if self.edition.reports_first else None
 
     def score_units(self, run_id: str) -> list[UnitResult]:
-        """Score all units of a run, add their problems and remarks to those of the call, and return their results.
+        """Score all units of a run, report their problems and remarks, and return their results.
 
         Raises InputError if responses cannot be matched to assessments, or cannot be counted.
         """
@@ -275,7 +275,7 @@ class CallScorer:
             f"file{hint}?"
         )
 
-    def stages(
+    def results_by_stage(
         self,
         run_id: str,
         rows: Iterable[ScoreRow],
@@ -423,10 +423,10 @@ def score_runs(
     try:
         _check_loaded(run)
         if not run.run_ids:
-            scorer.remarks.append(_why_no_run(run))
+            scorer.remarks.append(_remark_on_missing_run(run))
         for number, run_id in enumerate(run.run_ids):
             units = scorer.score_units(run_id)
-            for run_result in scorer.stages(run_id, score_rows(units), units):
+            for run_result in scorer.results_by_stage(run_id, score_rows(units), units):
                 runs[number:] = [run_result]  # replaces the result of the stage before
     except InputError as error:
         raise ScoringStopped(error, scorer.result(runs)) from None
@@ -447,7 +447,7 @@ def _check_loaded(run: Run) -> None:
             raise InputError(f"{error_count} error{'s' if error_count > 1 else ''} encountered")
 
 
-def _why_no_run(run: Run) -> str:
+def _remark_on_missing_run(run: Run) -> str:
     """Return the remark that nothing was scored, which says why there is no run."""
     run_files = [name for name, schema in run.layouts.items() if schema.kind is FileKind.RUN]
     if run_files:
@@ -614,11 +614,13 @@ class OneRun(Record):
         return replace(gold, options=replace(gold.options, runids=(self.run_id,)), only_run_id=self.run_id)
 
 
-def run_files(files: Iterable[Input], knowledge_bases: Collection[Input] = ()) -> tuple[list[Input], list[Input]]:
+def split_runs_and_assessments(
+    files: Iterable[Input], knowledge_bases: Collection[Input] = ()
+) -> tuple[list[Input], list[Input]]:
     """Return two lists: the run files among `files`, and the files with assessments.
 
-    A folder stands for all files in it. `knowledge_bases` are files that are runs whatever they look like. Raises
-    InputError for an empty file, and for a file that is neither a run nor assessments.
+    If a folder is given, all files in it are taken. `knowledge_bases` are files that are runs whatever they look like.
+    Raises InputError for an empty file, and for a file that is neither a run nor assessments.
     """
     runs: list[Input] = []
     assessments: list[Input] = []

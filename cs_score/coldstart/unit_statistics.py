@@ -1,12 +1,13 @@
-"""Reduce a run to one row of sums for each unit of resampling, from which its averages are computed.
+"""Compute the sums of each unit of resampling, from which the averages of a run or of a resample follow.
 
-The unit is the LDC query with all its entry points, hops and answers, if LDC queries were expanded or the file of
-`-queries` names them; otherwise the slot-filling query. Every unit that is scored has a row, which may be all zeros.
+If LDC queries were expanded, or if the file of `-queries` names them, a unit is an LDC query with all its entry points
+(mentions of its entity), hops and answers. Otherwise a unit is a slot-filling query. Every unit that is scored has a
+row of sums, which may all be 0.
 
-A row holds counts, and sums of P, R, F1 and AP with the number of rows that the sums are divided by. LDC-MAX chooses an
-entry point, and LDC-MEAN averages entry points, before the rows are summed. Both depend only on their own LDC query,
-and a resample contains all entry points of an LDC query, so that resampling the rows is exact. Source:
-docs/background/scoring.md.
+The sums of a unit are counts of responses, sums of P, R, F1 and AP, and the numbers by which these sums are divided.
+LDC-MAX chooses an entry point of each LDC query, and LDC-MEAN averages the entry points, before the sums are made. A
+resample contains all entry points of an LDC query that it draws. That is why resampling the sums gives exactly the
+averages that scoring the resample would give. Source: docs/background/scoring.md.
 """
 
 from __future__ import annotations
@@ -30,63 +31,66 @@ else:
 LDC_QUERY: Final = "LDC query"
 SF_QUERY: Final = "SF query"
 
-# The names of the values that a row adds to sums: for tables with counts, and for tables of rankings.
-_OF_COUNTS: Final = ("precision", "recall", "f1", "rows", "row", "right", "answered", "ground_truth")
-_OF_RANKINGS: Final = (*RANKED, "rankings", "ranking")
+# The names of the values that a row of a table adds to sums: rows with counts, and rows of rankings.
+_COUNTED_VALUES: Final = ("precision", "recall", "f1", "rows", "row", "right", "answered", "ground_truth")
+_RANKED_VALUES: Final = (*RANKED, "rankings", "ranking")
 
 
 class _Addition(NamedTuple):
-    """Which value of a row is added to which column, both by position."""
+    """The positions of a value of a row, and of the column to whose sum the value is added."""
 
-    column: int
-    value: int
+    column_index: int
+    value_index: int
 
 
 class RowSums:
-    """Add up the rows of tables in columns `TABLE:LEVEL:NAME`, such as `SF:ALL:right`.
+    """Add up the values of rows of tables in columns that are named `TABLE:LEVEL:NAME`, such as `SF:ALL:right`.
 
-    The columns `row` and `ranking` have the number of rows, `rows` and `rankings` the number of rows that have
-    something to find.
+    The columns `row` and `ranking` hold the number of rows. The columns `rows` and `rankings` hold the number of rows
+    that have something to be found.
     """
 
     def __init__(self, columns: Iterable[str]) -> None:
-        """Prepare to add up rows in these columns, by finding out which value of a row is added to which column."""
+        """Prepare to add up rows in the columns with these names."""
         self.columns = tuple(columns)
-        # For each table, with counts or rankings, the additions that a row makes, by the level of the row.
+        # The additions for a row, by the name of its table and whether the table has counts, then by the row's level.
         self._additions: dict[tuple[str, bool], dict[str, list[_Addition]]] = {}
         for position, column in enumerate(self.columns):
             table, level, name = column.split(":")
-            is_counted = name in _OF_COUNTS
-            value_names = _OF_COUNTS if is_counted else _OF_RANKINGS
-            addition = _Addition(column=position, value=value_names.index(name))
+            is_counted = name in _COUNTED_VALUES
+            value_names = _COUNTED_VALUES if is_counted else _RANKED_VALUES
+            addition = _Addition(column_index=position, value_index=value_names.index(name))
             additions_by_level = self._additions.setdefault((table, is_counted), {})
             additions_by_level.setdefault(level, []).append(addition)
 
-    def add(self, sums: list[float], table: str, rows: Iterable[ScoreRow], is_counted: bool, with_total: bool) -> None:
+    def add(
+        self, sums: list[float], table: str, rows: Iterable[ScoreRow], is_counted: bool, is_added_to_all: bool
+    ) -> None:
         """Add the values of rows of a table to `sums`, which has a number for each column.
 
-        `is_counted` is True for a table with counts, False for a table of rankings. With `with_total` the values are
-        added to the columns of level `ALL`, too.
+        `is_counted` is True for a table with counts, False for a table of rankings. If `is_added_to_all`, values are
+        also added to the columns of level `ALL`.
         """
         additions_by_level = self._additions.get((table, is_counted))
         if not additions_by_level:
             return
         for row in rows:
-            # The values have the order of `_OF_COUNTS` or of `_OF_RANKINGS`.
+            # The values have the order of `_COUNTED_VALUES` or of `_RANKED_VALUES`.
             has_truth = row.ground_truth > 0
             values: tuple[float, ...] = (*row.scores, has_truth, 1)
             if row.counts is not None:
                 values += (row.counts.right, row.counts.answered, row.counts.ground_truth)
-            levels = (row.level, ALL_LEVELS) if with_total else (row.level,)
+            levels = (row.level, ALL_LEVELS) if is_added_to_all else (row.level,)
             for level in levels:
-                for column, value in additions_by_level.get(level, ()):
-                    sums[column] += values[value]
+                for column_index, value_index in additions_by_level.get(level, ()):
+                    sums[column_index] += values[value_index]
 
 
 def unit_name(result: Result) -> str:
-    """Return the name of the unit of resampling of a result: `LDC query` if LDC queries are known, else `SF query`.
+    """Return the kind of the units of resampling: `LDC query` if LDC queries are known, otherwise `SF query`.
 
-    LDC queries may also be known from the file of `-queries`: some query of a run then has another unit than itself.
+    LDC queries may also be known from the file of `-queries`. Then at least one query of a run has another unit than
+    itself.
     """
     has_clusters = result.has_ldc_index
     for run in result.runs:
@@ -96,14 +100,14 @@ def unit_name(result: Result) -> str:
 
 
 def resampled_unit(has_clusters: bool) -> str:
-    """Return the name of the unit of resampling; `has_clusters` says whether the LDC queries are known."""
+    """Return `LDC query` if LDC queries are known (`has_clusters`), otherwise `SF query`: the unit of resampling."""
     return LDC_QUERY if has_clusters else SF_QUERY
 
 
 def summary_scores(run: ScoredRun) -> dict[Measure, float]:
-    """Return the scores that `.summary` and then `.ap` show of a run, by measure, in the order shown.
+    """Return the scores of a run that `.summary` and `.ap` show, by measure and in the same order.
 
-    `.ap` has averages only for the run whose id its rows have (rule average-precision).
+    `.ap` shows averages only of the run whose id is in its rows (rule average-precision).
     """
     if run.average_precision is not None and run.average_precision.run_id == run.run_id:
         return run.measures
@@ -111,36 +115,44 @@ def summary_scores(run: ScoredRun) -> dict[Measure, float]:
 
 
 def drawn_units(run: ScoredRun) -> list[str]:
-    """Return the full ids of the units that a resample draws from, in the order of their rows of statistics."""
+    """Return the full ids of the units among which resamples draw, in the order of the rows of `unit_table`."""
     return sorted(set(run.unit_by_query.values()))
 
 
 def unit_table(run: ScoredRun, measures: Iterable[Measure]) -> UnitTable:
-    """Return the sums of each unit of a run from which `measures` are computed; they are 0 for levels without rows."""
+    """Return the table of sums from which `measures` are computed, with a row for each unit of a run.
+
+    The sums are 0 for levels at which the unit has no rows.
+    """
     row_sums = RowSums(sums_of(measures))
     sums_by_unit: dict[str, list[float]] = {unit: [0] * len(row_sums.columns) for unit in drawn_units(run)}
     for variant, table in run.tables.variants:
         for row in table.rows:
             sums = sums_by_unit[_unit_of_row(row, run)]
-            row_sums.add(sums, variant, [row], is_counted=True, with_total=True)
+            row_sums.add(sums, variant, [row], is_counted=True, is_added_to_all=True)
     average_precision = run.average_precision
     if average_precision is not None:
         for variant, table in average_precision.variants:
             for row in table.rows:
                 sums = sums_by_unit[_unit_of_row(row, run)]
-                row_sums.add(sums, variant, [row], is_counted=False, with_total=average_precision.are_levels_pooled)
+                row_sums.add(
+                    sums, variant, [row], is_counted=False, is_added_to_all=average_precision.are_levels_pooled
+                )
     rows_of_sums = [tuple(sums) for sums in sums_by_unit.values()]
     return UnitTable(tuple(sums_by_unit), row_sums.columns, rows_of_sums)
 
 
 def _unit_of_row(row: ScoreRow, run: ScoredRun) -> str:
-    """Return the full id of the unit of a row: the unit of its query, or the LDC query that the row is named after."""
+    """Return the full id of the unit of a row: `CSX_ENG_00fb79cef8:1` -> `CSX_0001`.
+
+    It is the unit of the query that the row is named after, or the LDC query that the row is named after.
+    """
     query_id = row.name.partition(":")[0]
     return run.unit_by_query.get(query_id, query_id)
 
 
 def answered_units(run: ScoredRun) -> list[str]:
-    """Return the full ids of the units with at least one response of the run that is counted."""
+    """Return the full ids of the units for which the run has at least one response in the tables."""
     units: dict[str, None] = {}
     for row in run.tables.sf.rows:
         if row.counts is not None and row.counts.submitted:
@@ -150,9 +162,9 @@ def answered_units(run: ScoredRun) -> list[str]:
 
 
 def intervals(result: Result, resampling: Resampling | None = None) -> tuple[ScoreIntervals, ...]:
-    """Return the confidence intervals of the scores of every run, from resamples of its units.
+    """Return the bootstrap confidence intervals of the scores of every run.
 
-    `resampling` has the settings, such as the number of resamples, by default `Resampling()`.
+    `resampling` has the settings, such as the number of resamples; by default these are the settings of `Resampling()`.
     """
     if resampling is None:
         resampling = Resampling()
@@ -161,7 +173,7 @@ def intervals(result: Result, resampling: Resampling | None = None) -> tuple[Sco
 
 
 def intervals_of_run(run: ScoredRun, resampling: Resampling) -> ScoreIntervals:
-    """Return the confidence intervals of the scores that `.summary` and `.ap` show of a run."""
+    """Return the bootstrap confidence intervals of the scores of a run that `.summary` and `.ap` show."""
     measures = list(summary_scores(run))
     names = [str(measure) for measure in measures]
     return resampled.score_intervals(unit_table(run, measures), names, formula_of(measures), resampling)

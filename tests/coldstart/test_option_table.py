@@ -155,7 +155,7 @@ def test_the_text_of_a_value_is_read_as_that_value(option: object) -> None:
     assert option in SCORING_OPTIONS
     text = option.default_text
     if text is not None:
-        assert option.parse(text) == option.default
+        assert option.from_text(text) == option.default
 
 
 def test_what_json_records_makes_the_same_options() -> None:

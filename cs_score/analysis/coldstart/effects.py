@@ -252,9 +252,9 @@ class Effects:
         For LDC-MAX they are the rows of the entry point with the highest F1, for LDC-MEAN the means over all entry
         points that have rows (rules ldc-max, ldc-mean).
         """
-        with_total = is_counted or self._ranks_all_levels
+        is_added_to_all = is_counted or self._ranks_all_levels
         for rows in rows_by_query.values():
-            self._row_sums.add(sums, SF, rows, is_counted, with_total)
+            self._row_sums.add(sums, SF, rows, is_counted, is_added_to_all)
         entry_points = []
         for short_id in self._entry_points_by_unit.get(unit_id, ()):
             if rows_by_query.get(short_id):
@@ -262,9 +262,9 @@ class Effects:
         if not entry_points:
             return
         if is_counted:
-            self._row_sums.add(sums, LDC_MAX, best_entry_point(entry_points).rows, is_counted, with_total)
+            self._row_sums.add(sums, LDC_MAX, best_entry_point(entry_points).rows, is_counted, is_added_to_all)
         means = ldc_means([LdcQueryRows(unit_id, entry_points)])
-        self._row_sums.add(sums, LDC_MEAN, means, is_counted, with_total)
+        self._row_sums.add(sums, LDC_MEAN, means, is_counted, is_added_to_all)
 
     def _count_ranked_nodes(self, unit: UnitResult, run: Run) -> int:
         """Return the number of ranked nodes of the run in a unit. A run without any has no average precision.

@@ -229,7 +229,12 @@ class PreparedColdStart(Prepared):
         origin = origin_of(options, [*self.digests, digest], has_ldc_index, are_runs_validated=self.plan.validates)
         layout = self.plan.layout
         return self.run_origin(
-            origin, self._unit, policy=policy, fields=layout.fields, tabs=layout.tabs, json=self.plan.with_json
+            origin,
+            self._unit,
+            policy=policy,
+            fields=layout.fields,
+            tabs=layout.is_tab_separated,
+            json=self.plan.with_json,
         )
 
     def _for_edition(self, edition: str) -> PreparedColdStart:

@@ -18,7 +18,7 @@ from cs_score.cli.runs import Runs
 from cs_score.cli.task_options import option_values_of_task
 from cs_score.coldstart.gold import open_gold, with_pool
 from cs_score.coldstart.options import origin_of
-from cs_score.coldstart.scorer import run_files
+from cs_score.coldstart.scorer import split_runs_and_assessments
 from cs_score.tasks import COLD_START, mode_named
 from cs_score.tasks.scoring import read_gold
 
@@ -103,7 +103,7 @@ def _conditions_of_runs(line: CommandLine, *, refusal: str) -> Origin:
     options.check()
     if not runs.queries:
         raise UsageError("no query file (*.xml) among the files; name queries and assessments")
-    files, assessments = run_files(runs.files, runs.knowledge_bases)
+    files, assessments = split_runs_and_assessments(runs.files, runs.knowledge_bases)
     if files and refusal:
         raise UsageError(f"{refusal}: leave out {name_of(files[0])}")
     if not assessments:

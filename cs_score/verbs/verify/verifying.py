@@ -248,7 +248,7 @@ def _layout_of(params: str) -> ColumnLayout:
         fields = tuple(words[position + 1].split(":"))
     if any(field not in SCORE_FIELDS for field in fields):
         return ColumnLayout()
-    return ColumnLayout(fields, tabs="-tabs" in words)
+    return ColumnLayout(fields, is_tab_separated="-tabs" in words)
 
 
 def _command_line_in(params: str) -> list[str]:
