@@ -54,8 +54,8 @@ def bare(line: CommandLine) -> int:
 def _score_and_write(call: Call, problems: ProblemLog) -> StatusWithResults:
     """Score the runs of a call, and write its tables, its error report and the file of --problems.
 
-    Returns the exit status; all files appear or none of them. Problems are added to `problems`. Raises InputError or
-    OutputError.
+    Returns the exit status, which also holds the result. Either all files are written or none of them. Problems of the
+    input are added to `problems`. Raises InputError or OutputError.
     """
     with paused_collector(), _score_as_one_run(call, problems) as result:
         intervals = call.intervals_of(result)
@@ -107,7 +107,7 @@ def _score_as_one_run(call: Call, problems: ProblemLog) -> Iterator[Result]:
     """
     call.check_inputs()
     knowledge_bases = call.knowledge_bases  # found by reading files, hence before outputs of an earlier call go
-    call.plan.clear()
+    call.plan.clear()  # the outputs of an earlier call are removed, so that nobody takes them for those of this one
     gold = open_gold(call.queries, call.options, problems, validates=call.validates)
     if not call.files:
         raise InputError(
@@ -141,10 +141,10 @@ def _load_runs_as_one(call: Call, gold: ColdStartGold, knowledge_bases: frozense
 
 
 def _report_problems(call: Call, result: Result) -> None:
-    """Print warnings, then write the error report with its closing line.
+    """Print the warnings of a result, then write the error report, which ends with the numbers of problems.
 
-    Standard error gets the report twice, as the reference program writes it. On a terminal the averages of each run
-    and its signature follow if the tables go to files.
+    On standard error the report is printed twice, because the reference program does that. If the tables go to files
+    and standard error is a terminal, the averages and the signature of each run are printed there, too.
     """
     warn(*result.warnings)
     reports_first = call.edition.reports_first
@@ -172,9 +172,10 @@ def _report_problems(call: Call, result: Result) -> None:
 
 
 def _report_failure(error: CsScoreError, problems: ProblemLog, call: Call | None) -> int:
-    """Report the problems that were found and the error that ended the scoring. Return the exit status.
+    """Report the problems that were found before an error ended the scoring, and the error. Return the exit status.
 
-    `call` is None if its checks failed; then no file is written, because its outputs have not been checked.
+    `call` is None if the command line is wrong. Then no file is written, because nobody has checked whether the outputs
+    may be written.
     """
     problems_so_far = list(problems)
     error_report = STDERR if call is None else call.error_report

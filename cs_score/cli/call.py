@@ -60,9 +60,9 @@ class Call(Runs):
     ) -> None:
         """Check the inputs and outputs of a command line.
 
-        `output` is the prefix of the files with tables, or the stream that gets all tables; no table is written if it
-        is None. Messages call it `output_option`. `further_outputs` are files beside the tables and that of
-        --problems. Raises UsageError or OutputError.
+        `output` is the prefix of the files with tables, or the stream to which all tables are written; if it is None,
+        no table is written. `output_option` is the option that names it, for messages. `further_outputs` are the files
+        that are written beside the tables and the file of --problems. Raises UsageError or OutputError.
         """
         super().__init__(line)
         self.output = output
@@ -127,9 +127,10 @@ class Call(Runs):
     # ---- Large runs
 
     def part_count_for(self, files: Sequence[Input]) -> int:
-        """Return the number of parts into which the queries are divided for scoring runs and assessments.
+        """Return the number of parts into which the queries are divided, so that a large run is scored part by part.
 
-        It is the value of --parts, else it depends on the size of the files; it is 1 if a file can be read only once.
+        It is the value of --parts. Without that option it depends on the size of `files`, the run and its assessments.
+        It is always 1 if one of them can be read only once.
         """
         total_size = 0
         for word in files:
@@ -183,9 +184,9 @@ class Call(Runs):
         return unit_statistics.intervals(result, self.resampling)
 
     def write(self, result: Result, intervals: Sequence[ScoreIntervals] = (), *, was_stopped: bool = False) -> None:
-        """Write the tables and the JSON of a result, as far as the command line asks for them. Raises OutputError.
+        """Write those tables and the JSON document of a result that the command line asks for. Raises OutputError.
 
-        If an error stopped the scoring (`was_stopped`), only the tables that are already complete are written.
+        If an error stopped the scoring (`was_stopped`), only the tables that are complete are written.
         """
         if self.json_file is not None and not was_stopped:
             self._write_json(documents.json_text(result, intervals), self.json_file)
@@ -214,7 +215,7 @@ class Call(Runs):
     def write_problems(self, problems: ProblemLog, error: CsScoreError | None = None) -> None:
         """Write the file of --problems, if it was asked for. Raises OutputError.
 
-        `error` is the error that ended the scoring; if it is about an input, it is written, too.
+        `error` is the error that ended the scoring, or None. If it is about an input, it is written to the file, too.
         """
         problems_file = self.line.get("--problems")
         if not isinstance(problems, RecordingLog) or problems_file is None:
@@ -225,7 +226,7 @@ class Call(Runs):
 
 
 def _names_of_files(words: Iterable[Input]) -> list[str]:
-    """Return the names of files. In the place of a folder are the names of its files."""
+    """Return the names of all files among some words; a folder is replaced by the names of its files."""
     names = []
     for word in words:
         for file in expand_folder(word):

@@ -58,7 +58,7 @@ class Status(IntEnum):
     INTERRUPTED = 130
     TERMINATED = 143
     REFERENCE_FAILURE = 255
-    """Failure and wrong usage of the call without a command, and of the companions."""
+    """Failure or wrong usage of a command that follows a reference program, such as the call without a command."""
 
 
 class StatusWithResults(int):
@@ -78,7 +78,7 @@ class StatusWithResults(int):
 
 
 Section: TypeAlias = tuple[str, Sequence[tuple[str, str]] | str]
-"""A part of a help: its title, and names with their meanings or a paragraph."""
+"""A part of a help: its title, then either a paragraph or rows of a name with its meaning."""
 
 Choices: TypeAlias = Sequence[str] | Callable[[str], Iterable[str]]
 """The words that completion offers, or a function that returns them for a task."""
@@ -91,10 +91,10 @@ Information: TypeAlias = Callable[["Command", Sequence[str]], str]
 
 
 class Misuse(UsageError):
-    """An error for wrong usage, with the line that the reference program prints about it above its usage text."""
+    """An error of wrong usage, which also holds the line that the reference program prints above its usage text."""
 
     def __init__(self, advice: str, reference_message: str) -> None:
-        """Make an error with our own message, `advice`, and the text that the reference program prints."""
+        """Make an error from our own message, `advice`, and the message that the reference program prints."""
         super().__init__(advice)
         self.reference_message = one_line(reference_message)
 
@@ -138,7 +138,7 @@ class Option(click.Option):
             super().__init__(names, help=help, is_flag=True)
 
     def _complete(self, context: click.Context, parameter: click.Parameter, typed: str) -> list[CompletionItem]:
-        """Return the completions of a value that is being typed; in a list only the last item is completed."""
+        """Return the completions of a value that is being typed. In a list, only the last item is completed."""
         finished_items = typed[: typed.rfind(self._separator) + 1]
         return completions(self._choices, context, typed, finished_items)
 
@@ -175,9 +175,10 @@ class Option(click.Option):
 
 
 def _separator_of(value: str) -> str:
-    """Return the character between the items of an option's value, from the name that help gives to the value.
+    """Return the character that separates the items of an option's value.
 
-    The value of most options is not a list: the result is then a character that nobody types.
+    `value` is the name that the help gives to the value: `LIST` has the separator `:`, and `A,B` has `,`. Most values
+    are not lists; for them the result is a character that nobody types.
     """
     if value == "LIST":
         return ":"
@@ -214,8 +215,8 @@ class Parameter(click.Argument):
 def completions(choices: Choices, context: click.Context, typed: str, finished_items: str = "") -> list[CompletionItem]:
     """Return the choices that complete the word `typed`. If there are no choices, the shell offers files.
 
-    If the word is a list, `finished_items` is its beginning, up to the last item: it is kept, and the last item is
-    completed. For example `right=A,wro` has the finished items `right=A,`.
+    If the word is a list, only its last item is completed. `finished_items` is the text before that item, which is
+    kept: `right=A,` for the word `right=A,wro`.
     """
     if callable(choices):
         command = context.command
@@ -273,7 +274,10 @@ class CommandLine:
         return self.value_by_option.get(name)
 
     def text(self, name: str, default: str | None = None) -> str:
-        """Return the value of an option; if it was not typed, `default` or else the default that help shows."""
+        """Return the value of an option, or its default if the option was not typed.
+
+        The default is `default` or, if that is None, the default that the help shows.
+        """
         value = self.value_by_option.get(name)
         if value is not None:
             return value
@@ -286,7 +290,10 @@ class CommandLine:
         return self._values_by_option.get(name, [])
 
     def first_typed_option(self, names: str) -> str | None:
-        """Return the first of several options that was typed, or None; `names` are separated by spaces."""
+        """Return the name of the first of several options that was typed, or None if none of them was.
+
+        `names` are separated by blanks: `"--min --baseline"`.
+        """
         for name in names.split():
             if name in self.value_by_option:
                 return name
@@ -295,7 +302,10 @@ class CommandLine:
     def with_changes(
         self, changes: Mapping[str, str | None] = MappingProxyType({}), without: Iterable[str] = ()
     ) -> CommandLine:
-        """Return a copy of the command line with other values of some options, and `without` some options."""
+        """Return a copy of the command line in which some options have other values, and others are missing.
+
+        `changes` has the new value of each option by its name. `without` are the names of the options to leave out.
+        """
         line = copy.copy(self)
         value_by_option = dict(self.value_by_option)
         value_by_option.update(changes)
@@ -305,9 +315,9 @@ class CommandLine:
         return line
 
     def inputs(self) -> list[str]:
-        """Return every word and every value of an option that may be a file to read, and the files inside folders.
+        """Return all words and option values that may name input files, and the files in the folders among them.
 
-        Outputs are checked against them: no command overwrites one of its inputs.
+        The names of outputs are compared with this list, so that no command overwrites one of its inputs.
         """
         names = list(self.words)
         for option, values in self._values_by_option.items():
@@ -322,10 +332,11 @@ class CommandLine:
     def plan(
         self, outputs: Iterable[PlannedOutput], inputs: Sequence[str] | None = None, folder: str | None = None
     ) -> OutputPlan:
-        """Return the plan of the files that a command reads and writes, after checking it; no file is changed.
+        """Check whether a command may write its outputs, and return the plan of the files that it reads and writes.
 
-        `inputs` are all words and values that may be files, unless they are given. `folder` is the folder of -o.
-        Raises UsageError or OutputError if an output may not be written.
+        No file is changed. `inputs` are the names of the input files; by default they are all words and option values
+        that may name one. `folder` is the folder that -o names. Raises UsageError or OutputError if an output may not
+        be written.
         """
         if inputs is None:
             inputs = self.inputs()
@@ -594,9 +605,10 @@ class Command(click.Command):
         return option
 
     def _has_value(self, option: Option, word: str, rest: deque[str]) -> bool:
-        """Say whether an option has the value that it needs, behind `=` in its own word or as the first word of `rest`.
+        """Say whether the value of an option was typed; true also for an option that needs no value.
 
-        An option that needs no value has what it needs.
+        The value stands behind `=` in `word`, which names the option, or is the first word of `rest`, the words that
+        follow.
         """
         if option.value is None or "=" in word or option.value.startswith("["):
             return True
@@ -619,10 +631,10 @@ class Command(click.Command):
         return rest.popleft()
 
     def _optional_file(self, option: Option, rest: deque[str]) -> str:
-        """Return the file for an option such as `--json [FILE.json]`, whose file may be left out; `-` if it is.
+        """Return the file of an option such as `--json [FILE.json]`, or `-` if no file was typed.
 
-        A file is removed from `rest`. Raises UsageError if the next word is neither an option nor a file with the right
-        ending.
+        The file is the first word of `rest`, from which it is removed. Raises UsageError if that word is neither an
+        option nor a file with the right ending.
         """
         if not rest:
             return "-"
@@ -661,8 +673,9 @@ class Command(click.Command):
             values = line.texts(option.long_name)
             if len(values) < 2 or option.multiple:
                 continue
-            problem = f"{option.long_name} is given {len(values)} times ({', '.join(values)}) and takes one value"
-            raise UsageError(f"{problem}; {self._remedy_for_repetition(option, line)}")
+            fault = f"{option.long_name} is given {len(values)} times ({', '.join(values)}) and takes one value"
+            remedy = self._remedy_for_repetition(option, line)
+            raise UsageError(f"{fault}; {remedy}")
 
     def _remedy_for_repetition(self, option: Option, line: CommandLine) -> str:
         """Return advice on what to write instead of repeating an option that takes one value."""
@@ -704,9 +717,10 @@ class Command(click.Command):
         return len(self.parameters)
 
     def _error_for_late_option(self, word: str, word_count: int) -> UsageError:
-        """Return the error for an option behind the first file, which the reference programs take for a file name.
+        """Return the error for an option that was typed behind the first file.
 
-        `word_count` is the number of words that they take for files: those before it, the option and all behind it.
+        The reference programs take the option and all words behind it for names of files. `word_count` is the number
+        of words that they take for files.
         """
         advice = (
             f"Could not open {word}: No such file or directory; options come before the files (a file that is called "
@@ -795,9 +809,11 @@ class Command(click.Command):
         return self._always_writes_folder() or format_ == self.form.folder
 
     def _format_of(self, line: CommandLine, path: str | None) -> str:
-        """Return the format of the result: that of --format or --json, else by the ending of `path`, else the default.
+        """Return the format of the result, such as `json`.
 
-        `path` is the value of -o. Raises UsageError for a format that the command does not have.
+        It is the format that --format or --json names. Without them, the ending of `path`, the value of -o, decides;
+        if that names no format, the result is the default. Raises UsageError for a format that the command does not
+        have.
         """
         formats = self.form.formats
         default = formats[0]
@@ -838,7 +854,7 @@ class Command(click.Command):
         )
 
     def _refuse_pages(self, format_: str, path: str | None) -> None:
-        """Raise UsageError for the format html of a command that does not have it, but whose page another one makes."""
+        """Raise UsageError, which names the right command, if HTML is wanted and another command makes the page."""
         verb, task = self.verb_and_task
         if format_ != "html" or verb not in _PAGE_COMMANDS:
             return
@@ -848,7 +864,7 @@ class Command(click.Command):
         raise UsageError(f"{verb} prints no page; {call} does: write {call} ... -o {path or 'page.html'}")
 
     def _refuse_images(self, format_: str, path: str | None) -> None:
-        """Raise UsageError for pdf and png if the command draws charts: it writes SVG, which others convert."""
+        """Raise UsageError if a chart is wanted as PDF or PNG: charts are SVG, which other programs convert."""
         if format_ not in _OTHER_IMAGES or "svg" not in self.form.formats:
             return
         stem = "chart" if path is None else os.path.splitext(path)[0]
@@ -993,15 +1009,16 @@ def _advice_on_option(command: Command, name: str, typed: Sequence[str]) -> str:
 def _advice_on_evaluators_option(command: Command, name: str, typed: Sequence[str]) -> str:
     """Return advice if `name` is an option of an official evaluator: the same command line with our options.
 
-    Otherwise the text is empty.
+    For any other option, the text is empty.
     """
-    own_names = {option.long_name for option in command.options}
+    option_names = {option.long_name for option in command.options}
     our_name = OUR_NAME_BY_OTHER_NAME.get(name)
-    if our_name == "--measure" and our_name in own_names:
+    if our_name == "--measure" and our_name in option_names:
         return f"{name} is called {our_name} here"
-    if "--gold" not in own_names:
+    # Official evaluators take a gold file: a command without --gold does not do their work.
+    if "--gold" not in option_names:
         return ""
-    if our_name in own_names:
+    if our_name in option_names:
         return f"{name} is called {our_name} here; write {_line_in_our_words(command, typed)}"
     if name in UNNEEDED_OPTIONS:
         return f"{name} is not needed, all measures are shown; write {_line_in_our_words(command, typed)}"
@@ -1009,7 +1026,7 @@ def _advice_on_evaluators_option(command: Command, name: str, typed: Sequence[st
 
 
 def _advice_on_unit_option(command: Command, name: str) -> str:
-    """Return how one unit is chosen or explained, where `name` is what others call --unit; empty else."""
+    """Return advice on how to choose one unit if `name` is what other programs call --unit; otherwise empty."""
     verb, task = command.verb_and_task
     if name not in UNIT_OPTIONS or did_you_mean(name, command.option_by_spelling, cutoff=0.9):
         return ""
@@ -1022,7 +1039,10 @@ def _advice_on_unit_option(command: Command, name: str) -> str:
 
 
 def _advice_on_other_task(command: Command, name: str) -> str:
-    """Return advice if an option is a plain word here, a command, or an option of other tasks; otherwise empty."""
+    """Return advice if an option is not needed here, is the name of a command, or belongs to other tasks.
+
+    For any other option, the text is empty.
+    """
     verb, task = command.verb_and_task
     if not verb or not COMMANDS[verb].by_task:
         return ""
@@ -1030,8 +1050,8 @@ def _advice_on_other_task(command: Command, name: str) -> str:
         return f"{name} is not needed; write {command.full_name} --gold GOLD SYSTEM SYSTEM ..."
     if name in FILE_OPTIONS and task == COLD_START:
         return f"{name}: files have no options; write {command.full_name} -expand BASE QUERIES.xml POOL RUN"
-    own_names = {option.long_name for option in command.options}
-    if name in VERB_BY_MISTAKEN_OPTION and name not in own_names:
+    option_names = {option.long_name for option in command.options}
+    if name in VERB_BY_MISTAKEN_OPTION and name not in option_names:
         task_word = "" if task == COLD_START else f" {task}"
         return f"{name} is no option but a command: cs-score {VERB_BY_MISTAKEN_OPTION[name]}{task_word} ..."
     other_tasks = []
@@ -1040,8 +1060,8 @@ def _advice_on_other_task(command: Command, name: str) -> str:
             other_tasks.append(other_task)
     if not other_tasks:
         return ""
-    owners = "evidence tasks" if task == COLD_START else ", ".join(other_tasks)
-    return f"{name} is an option of {owners}: cs-score {verb} {other_tasks[0]} {name} ..."
+    tasks_with_option = "evidence tasks" if task == COLD_START else ", ".join(other_tasks)
+    return f"{name} is an option of {tasks_with_option}: cs-score {verb} {other_tasks[0]} {name} ..."
 
 
 def _advice_on_other_command(command: Command, name: str) -> str:
@@ -1054,17 +1074,18 @@ def _advice_on_other_command(command: Command, name: str) -> str:
     for command_name in command_names:
         spellings.update(load_command(command_name).option_by_spelling)
     similar_names = [name]
-    similar = re.search(r"--?[\w-]+", did_you_mean(name, spellings))
-    if similar:
-        similar_names.append(similar.group())
+    suggested_name = re.search(r"--?[\w-]+", did_you_mean(name, spellings))
+    if suggested_name:
+        similar_names.append(suggested_name.group())
     for similar_name in similar_names:
-        owners = []
+        commands_with_option = []
         for command_name in command_names:
             if command_name != verb and similar_name in load_command(command_name).option_by_spelling:
-                owners.append(command_name)
-        if owners:
+                commands_with_option.append(command_name)
+        if commands_with_option:
             label = "" if similar_name == name else f"{similar_name} "
-            return f"{name} is no option of {command.full_name}, but {label}of {', '.join(owners[:3])}"
+            some_commands = ", ".join(commands_with_option[:3])
+            return f"{name} is no option of {command.full_name}, but {label}of {some_commands}"
     return ""
 
 
@@ -1087,10 +1108,10 @@ class ReferenceCommand(Command):
 def command(
     name: str, options: Iterable[Option], *parameters: Parameter, contract: type[Command] = Command, **form: Any
 ) -> Callable[[Body], Callable[[str], Command]]:
-    """Return a decorator of a function that does a command's work; the result is a function that makes the command.
+    """Return a decorator that turns the function that does a command's work into a function that makes the command.
 
-    `contract` is the class of the command, and `form` are fields of `Form`. `load` finds the decorated function in the
-    table of commands, and calls it with a task to get the command.
+    `contract` is the class of the command, and `form` are the values of the fields of its `Form`. `load_command` finds
+    the resulting function in the table of commands, and calls it with a task to get the command.
     """
 
     def decorate(body: Body) -> Callable[[str], Command]:
@@ -1118,7 +1139,7 @@ _OWN_COMMANDS: Final[Mapping[str, CommandEntry]] = {
     "man": CommandEntry(ABOUT, "Print the manual page", "cli.about"),
     "completion": CommandEntry(ABOUT, "Print the script that completes commands and options in a shell", "cli.about"),
 }
-"""The commands that belong to no slice, by name; that of the Cold Start scorer is empty."""
+"""The commands that belong to no slice, by name; the name of the Cold Start scorer is empty."""
 
 
 def _list_commands() -> dict[str, CommandEntry]:
@@ -1141,7 +1162,7 @@ def _list_commands() -> dict[str, CommandEntry]:
 
 
 COMMANDS: Final[Mapping[str, CommandEntry]] = _list_commands()
-"""Every command by name; that of the Cold Start scorer is empty."""
+"""Every command by its name; the name of the Cold Start scorer is empty."""
 
 FAMILIES: Final[Mapping[str, Sequence[str]]] = {"bundle": ("codabench", "evalai")}
 """Words that begin the names of several commands but are not commands themselves, with the words that follow them."""

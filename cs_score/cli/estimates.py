@@ -35,10 +35,10 @@ def _estimate_from_pool(line: CommandLine) -> int:
     confidence = read_resampling_with_defaults(line).confidence
     inputs = Runs(line)
     with paused_collector():
-        opened = inputs.read_queries_and_find_runs()
-        gold = with_pool(opened.gold, opened.assessments)
+        runs_with_gold = inputs.read_queries_and_find_runs()
+        gold = with_pool(runs_with_gold.gold_without_pool, runs_with_gold.assessments)
         scored_by_name = {}
-        for name, run in zip(systems.run_names(opened.runs), opened.runs):
+        for name, run in zip(systems.run_names(runs_with_gold.runs), runs_with_gold.runs):
             loaded_run = inputs.load_with_warnings(gold, run)
             scored_by_name[name] = score_for_analysis(loaded_run, gold.options.policy)
         estimates = sampled_pools.estimate_from_sample(scored_by_name, inclusion, confidence)
@@ -48,7 +48,8 @@ def _estimate_from_pool(line: CommandLine) -> int:
 def _estimate_from_labels(line: CommandLine, predictions: Predictions) -> int:
     """Print estimates of the scores of judged answers from labels that are a sample. Return the exit status.
 
-    With --second-assessments the labels of the sample come from that file, and correct the labels of the gold file.
+    The file of --second-assessments, if it is given, has the labels of the sample, which correct those of the gold
+    file.
     """
     second_file = line.get("--second-assessments")
     columns = sampled_labels.STRATUM_COLUMNS
@@ -58,6 +59,6 @@ def _estimate_from_labels(line: CommandLine, predictions: Predictions) -> int:
     confidence = read_resampling_with_defaults(line).confidence
     results = predictions.score_all().results
     first_result = next(iter(results.values()))
-    second = sampled_labels.read_second_assessments(first_result, second_file)
-    estimates = sampled_labels.estimate_from_labels(results, second, inclusion, confidence)
+    second_assessments = sampled_labels.read_second_assessments(first_result, second_file)
+    estimates = sampled_labels.estimate_from_labels(results, second_assessments, inclusion, confidence)
     return print_statistics(line, sampled_pools.SAMPLED_POOL_PRINTOUT, estimates)

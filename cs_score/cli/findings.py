@@ -29,10 +29,10 @@ if TYPE_CHECKING:
 
 
 def remove_earlier_tables(line: CommandLine, view: DocumentView) -> None:
-    """Check that tables can be written into the folder of -o, and remove the tables of an earlier call.
+    """Check that tables can be written into the folder that -o names, and remove the tables of an earlier call.
 
-    Only a table that begins with the columns of `view` is removed. Nothing happens without a folder. Raises UsageError
-    or OutputError.
+    `view` says which tables there are. A file with the name of a table is removed only if it begins with the columns of
+    that table. Nothing happens if -o names no folder. Raises UsageError or OutputError.
     """
     folder = line.folder
     if folder is None:
@@ -51,7 +51,7 @@ def remove_earlier_tables(line: CommandLine, view: DocumentView) -> None:
 def print_or_write_document(line: CommandLine, view: DocumentView, document: Any) -> int:
     """Print a document in the format of the command line, or write its tables into the folder of -o. Return 0.
 
-    `view` says how such documents are shown. Raises OutputError; then none of the tables is written.
+    `view` says how documents of this kind are shown. Raises OutputError; no table is written in that case.
     """
     top = read_top(line)
     if line.folder is not None:
@@ -124,10 +124,10 @@ def _print_markup(view: DocumentView, document: Any, format_: str, top: int | No
 
 
 def _lines_on_answered_units(document: Any, markup: _Markup) -> list[str]:
-    """Return the line that only the units with an answer were scored, with their number; no line if all were scored.
+    """Return lines that say on how many units a score is based, if only the units with an answer were scored.
 
-    For example `er_f1: scored on 100 of 7,405 questions, those it answers`. A difference has such a line for each of
-    its sides, A and B.
+    For example `er_f1: scored on 100 of 7,405 questions, those it answers`. The document of a difference may have a
+    line for each of its sides, A and B. There is no line if all units were scored.
     """
     if isinstance(document, TwoSided):
         origin_by_name = {side.upper(): origin for side, origin in document.origins.items()}

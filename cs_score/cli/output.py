@@ -77,7 +77,7 @@ def _with_value(variable: ContextVar[Any], value: Value) -> Iterator[Value]:
 
 
 def captured() -> AbstractContextManager[list[bytes]]:
-    """Return a context manager that collects what its block writes on standard output, instead of printing it."""
+    """Return a context manager that collects the output of its block as blocks of bytes, instead of printing it."""
     return _with_value(_CAPTURED, [])
 
 
@@ -126,9 +126,9 @@ class Destination(Record):
         return name if name in ("stdout", "stderr") else None
 
     def planned(self, option: str, existing: Existing) -> tuple[PlannedOutput, ...]:
-        """Return the file as an output that is checked before the work begins; nothing for a stream.
+        """Return a description of the file, so that it is checked before the work begins; empty for a stream.
 
-        `option` is the option that names the file, `existing` says what happens to a file that is already there.
+        `option` is the option that names the file. `existing` says what happens to a file that is already there.
         """
         if self.stream is not None:
             return ()
@@ -147,9 +147,10 @@ class Destination(Record):
         self.write_unescaped(blocks)
 
     def write_unescaped(self, blocks: Iterable[bytes]) -> None:
-        """Write bytes to the stream without escaping control characters: they are our own colours, or are harmless.
+        """Write bytes to the stream without escaping control characters.
 
-        Raises OutputError if the stream is closed or full, or if nobody reads it any more.
+        The caller has escaped the control characters of the inputs, so that only our codes for colours are left. Raises
+        OutputError if the stream is closed or full, or if nobody reads it any more.
         """
         is_output = self.stream == "stdout"
         captured_blocks = _CAPTURED.get()
@@ -226,9 +227,10 @@ def print_text(text: str, add_colours: Callable[[str], str] = str) -> None:
 
 
 def write_report(errors: Destination, text: str, blocks: Iterable[bytes]) -> None:
-    """Write a report of problems to its destination: `text` if that is standard error, else `blocks` of bytes.
+    """Write a report of problems to its destination.
 
-    The blocks hold the same report in the encoding of the reference program.
+    On standard error it is printed as `text`. Any other destination gets `blocks`, the same report as bytes in the
+    encoding of the reference program.
     """
     if errors.stream == "stderr":
         print_unless_quiet(text)

@@ -41,7 +41,7 @@ else:
 
 
 class RunsAndAssessments(Record, eq=False):
-    """The runs that a command line names or chooses, and its files of assessments."""
+    """The runs that a command line names or chooses, and the files with the assessments (the pool)."""
 
     runs: list[OneRun]
     assessments: list[Input]
@@ -58,9 +58,12 @@ class SingleRun(Record, eq=False):
 
 
 class RunsWithGold(Record, eq=False):
-    """Gold with queries but without assessments, which are in files that have yet to be read, and the runs."""
+    """The runs of a command line, with its queries and with the files of assessments, which have not been read yet.
 
-    gold: ColdStartGold
+    `gold_without_pool` has the queries but no assessments.
+    """
+
+    gold_without_pool: ColdStartGold
     assessments: list[Input]
     runs: list[OneRun]
 
@@ -129,11 +132,12 @@ class Runs(Scoring):
 
     # -- Finding
 
-    def find_runs(self) -> RunsAndAssessments:
-        """Return the assessments and the runs, or those runs that --run or -runids choose.
+    def find_runs_and_assessments(self) -> RunsAndAssessments:
+        """Return the runs and the files of assessments that the command line names.
 
-        A knowledge base is one of the runs. Standard input is kept, so that it can be loaded afterwards. Raises
-        UsageError if there are no queries, no assessments or no runs, or no run with an id that was chosen.
+        The runs are only those with the ids that --run or -runids choose, if one of these options is given. A knowledge
+        base counts as a run. The content of standard input is kept, so that it can be read again when it is loaded.
+        Raises UsageError if there are no queries, no assessments or no runs, or no run with an id that was chosen.
         """
         # Files are read twice: to recognise them and to load them.
         self.files = [rereadable(file) for file in self.files]
@@ -172,31 +176,32 @@ class Runs(Scoring):
 
         Raises UsageError if there are several runs.
         """
-        selection = self.find_runs()
-        run_ids = {run.run_id for run in selection.runs}
+        found = self.find_runs_and_assessments()
+        run_ids = {run.run_id for run in found.runs}
         if len(run_ids) > 1:
             raise UsageError(
-                f"there are {len(selection.runs)} runs ({_descriptions(selection.runs)}): choose one with --run ID"
+                f"there are {len(found.runs)} runs ({_descriptions(found.runs)}): choose one with --run ID"
             )
-        # All selected runs have the same id: they are parts of one run, each in a file of its own.
-        *earlier_parts, last_part = selection.runs
-        is_shared = any(part.is_shared for part in selection.runs)
-        files_before = list(selection.assessments)
+        # All of them have the same id: they are parts of one run, each in a file of its own.
+        *earlier_parts, last_part = found.runs
+        is_shared = any(part.is_shared for part in found.runs)
+        files_before = list(found.assessments)
         files_before.extend(part.file for part in earlier_parts)
         return SingleRun(replace(last_part, is_shared=is_shared), files_before)
 
     def read_queries_and_find_runs(self) -> RunsWithGold:
-        """Read the queries, and find the files of assessments and the runs; these are not read yet.
+        """Read the queries, and find the runs and the files of assessments without reading them.
 
-        The runs can then be scored against different pools. Raises UsageError or InputError.
+        The caller can then score the runs against one pool of assessments or against several. Raises UsageError or
+        InputError.
         """
         options = self.options_without_run_ids
         if "-" in self.files:
             raise UsageError("standard input cannot be read once for each run: name a file")
         options.check()
-        selection = self.find_runs()
-        gold = open_gold(self.queries, options, validates=self.validates)
-        return RunsWithGold(gold, selection.assessments, selection.runs)
+        found = self.find_runs_and_assessments()
+        gold_without_pool = open_gold(self.queries, options, validates=self.validates)
+        return RunsWithGold(gold_without_pool, found.assessments, found.runs)
 
     def read_gold(self, options: Options, assessments: Sequence[Input]) -> ColdStartGold:
         """Read the queries and the assessments, and return them as gold for scoring with `options`.
@@ -216,9 +221,9 @@ class Runs(Scoring):
     ) -> Run:
         """Load one run, to be scored separately from the others. Raises InputError.
 
-        `pool` are files of assessments to load before the run, if `gold` has no assessments. A knowledge base is
-        validated and resolved into a run first. Problems are added to `problems`, or to a copy of the log of
-        `gold`.
+        `pool` are the files of assessments, which are loaded before the run if `gold` has no assessments yet. A
+        knowledge base is first validated and resolved into a run. Problems are added to `problems`; if that is None,
+        they are added to a copy of the log of `gold`.
         """
         gold = run.restrict(gold)
         files = [*pool, run.file]
@@ -292,21 +297,22 @@ class Runs(Scoring):
     def score_all(self) -> systems.Systems:
         """Score each of several runs separately, and return their results by name. Raises UsageError or InputError."""
         with paused_collector():
-            opened = self.read_queries_and_find_runs()
-            if len(opened.runs) < 2:
+            runs_with_gold = self.read_queries_and_find_runs()
+            if len(runs_with_gold.runs) < 2:
+                only_run = _description(runs_with_gold.runs[0])
                 raise UsageError(
-                    f"a comparison needs at least two runs; there is {_description(opened.runs[0])} among the files; "
-                    "see cs-score compare coldstart -help"
+                    f"a comparison needs at least two runs; there is {only_run} among the files; see cs-score compare "
+                    "coldstart -help"
                 )
-            gold = with_pool(opened.gold, opened.assessments)
-            results = score_each(gold, opened.runs, self.load_single_run)
+            gold = with_pool(runs_with_gold.gold_without_pool, runs_with_gold.assessments)
+            results = score_each(gold, runs_with_gold.runs, self.load_single_run)
         remark_on_duplicates(self, _count_duplicates(results))
-        names = systems.run_names(opened.runs)
+        names = systems.run_names(runs_with_gold.runs)
         for name, result in zip(names, results):
             warn(*result.warnings, file=name)
             if result.error_count:
                 warn(f"{result.error_count} errors in the input; score the run by itself to see them", file=name)
-        files = [run.file for run in opened.runs]
+        files = [run.file for run in runs_with_gold.runs]
         return systems.Systems(dict(zip(names, results)), systems.names_by_file(files, names))
 
     # -- Two to compare
@@ -322,21 +328,21 @@ class Runs(Scoring):
         )
         if "-" in self.files or changes.pool == "-":
             raise UsageError("standard input cannot be read once for each of the two: name a file")
-        selection = self.find_runs()
-        _check_run_count(selection.runs, changes)
+        found = self.find_runs_and_assessments()
+        _check_run_count(found.runs, changes)
         with paused_collector():
             if changes.are_given:
-                return self._score_twice(selection.runs[0], selection.assessments, changes)
-            return self._score_two(selection)
+                return self._score_twice(found.runs[0], found.assessments, changes)
+            return self._score_two(found)
 
-    def _score_two(self, selection: RunsAndAssessments) -> tuple[AnalysedRun, AnalysedRun, tuple[str, str]]:
+    def _score_two(self, found: RunsAndAssessments) -> tuple[AnalysedRun, AnalysedRun, tuple[str, str]]:
         """Score two runs with the same options, and return them with their names."""
-        run_a, run_b = selection.runs
-        gold = self.read_gold(self.options_without_run_ids, selection.assessments)
+        run_a, run_b = found.runs
+        gold = self.read_gold(self.options_without_run_ids, found.assessments)
         a = self._score_of_pair(gold, run_a, self.options_without_run_ids)
         b = self._score_of_pair(gold, run_b, self.options_without_run_ids)
         remark_on_duplicates(self, a.result.duplicate_count + b.result.duplicate_count)
-        name_a, name_b = systems.run_names(selection.runs)
+        name_a, name_b = systems.run_names(found.runs)
         return a, b, (name_a, name_b)
 
     def _score_twice(
@@ -486,10 +492,10 @@ def load_with_preparation(
 
 
 def _report_prepared_run(problems: ProblemLog, run: PreparedRun) -> None:
-    """Print the problems of a run that was resolved or validated, and a remark on what became of it.
+    """Print the problems of a run that was resolved or validated, and a remark that says how it was prepared.
 
-    Its problems are also added to `problems`, if that log keeps details for the file of --problems. Raises InputError
-    for a run with errors, which must not be scored.
+    If the log `problems` keeps details for the file of --problems, the problems of the run are added to it, too. Raises
+    InputError for a run with errors, which must not be scored.
     """
     print_unless_quiet(report_for_stderr(run.problems))
     if isinstance(problems, RecordingLog) and isinstance(run.problems, RecordingLog):

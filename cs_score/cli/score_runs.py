@@ -18,7 +18,7 @@ from cs_score.cli.core import CommandLine
 from cs_score.cli.options import read_measures
 from cs_score.cli.output import Destination, print_unless_quiet, remark, warn
 from cs_score.cli.problem_report import report_for_stderr
-from cs_score.cli.runs import remark_on_duplicates
+from cs_score.cli.runs import RunsAndAssessments, remark_on_duplicates
 from cs_score.coldstart import outputs
 from cs_score.coldstart.gold import ColdStartGold, open_gold, with_folder_remarks, with_pool
 from cs_score.coldstart.judging import check_discipline
@@ -71,10 +71,10 @@ class RunsScored(Record):
         self.call.write(self.result, self.intervals)
 
     def text(self, line: CommandLine) -> str:
-        """Return the scores by the measures that were chosen, in the format of the command line.
+        """Return the scores by the chosen measures as text, in the format that the command line asks for.
 
-        With `--format text`, one measure and one run, the text is only the number, such as `0.2841`. Warns of scores
-        that are undefined.
+        If `--format text` asks for one measure of one run, the text is only the number, such as `0.2841`. Prints
+        warnings about scores that are undefined.
         """
         measures = ("*",) if "--all" in line else read_measures(line)
         document = documents.choose(documents.document_of(self.result, self.intervals, ()), measures)
@@ -147,33 +147,45 @@ def _score_separately(call: Call, problems: ProblemLog) -> Iterator[RunsScored]:
     are named.
     """
     call.check_inputs()
-    selection = call.find_runs()
-    runs = selection.runs
-    assessments = selection.assessments
-    call.plan.clear()
+    found = call.find_runs_and_assessments()
+    call.plan.clear()  # the outputs of an earlier call are removed, so that nobody takes them for those of this one
     gold = open_gold(call.queries, call.options_without_run_ids, problems, validates=call.validates)
     gold = with_folder_remarks(gold, call.files)
-    with contextlib.ExitStack() as temporary_folders, _report_faults_of_pool(gold, assessments):
+    with contextlib.ExitStack() as temporary_folders, _report_faults_of_pool(gold, found.assessments):
+        # A large run is scored in parts. The result is None if the run is small, or if there are several runs.
         result = None
-        if len(runs) == 1 and not runs[0].is_shared:
-            result = call.score_in_parts(gold, (*assessments, runs[0].file), temporary_folders)
+        only_run = found.runs[0] if len(found.runs) == 1 else None
+        if only_run is not None and not only_run.is_shared:
+            files = (*found.assessments, only_run.file)
+            result = call.score_in_parts(gold, files, temporary_folders)
+
         if result is not None:
-            _remark_on_near_misses_of_parts(call)
+            _remark_on_unsearched_near_misses(call)
         else:
-            check_discipline(gold.options.discipline)
-            if len(runs) > 1:  # reading the pool once saves a thirtieth of a call for each further run
-                gold = with_pool(gold, assessments, problems)
-                assessments = []
-            result = score_separately(gold, runs, problems, call.load_with_remarks, assessments)
-            outputs.check_fields(call.layout.fields)
+            result = _score_whole_runs(call, gold, found, problems)
         yield RunsScored(call, result, call.intervals_of(result))
+
+
+def _score_whole_runs(
+    call: Call, gold_without_pool: ColdStartGold, found: RunsAndAssessments, problems: ProblemLog
+) -> Result:
+    """Score each of the runs as a whole, not in parts, and return their result. Raises UsageError or InputError."""
+    check_discipline(gold_without_pool.options.discipline)
+    if len(found.runs) == 1:
+        result = score_separately(gold_without_pool, found.runs, problems, call.load_with_remarks, found.assessments)
+    else:  # reading the pool once saves a thirtieth of a call for each further run
+        gold = with_pool(gold_without_pool, found.assessments, problems)
+        result = score_separately(gold, found.runs, problems, call.load_with_remarks, [])
+    outputs.check_fields(call.layout.fields)
+    return result
 
 
 @contextlib.contextmanager
 def _report_faults_of_pool(gold: ColdStartGold, assessments: Sequence[Input]) -> Iterator[None]:
-    """Print all kinds of fatal faults in the assessments if an error about one of their lines leaves the block.
+    """Return a context manager that prints all kinds of fatal faults of the assessments if one of them ends the block.
 
-    Scoring stops at the first such line; the remarks show what else has to be corrected. The error is raised again.
+    Scoring stops at the first line with a fatal fault. The remarks show what else has to be corrected before the
+    assessments can be used. The error is raised again.
     """
     try:
         yield
@@ -184,7 +196,7 @@ def _report_faults_of_pool(gold: ColdStartGold, assessments: Sequence[Input]) ->
 
 
 def _is_about(error: InputError, words: Iterable[Input]) -> bool:
-    """Say whether an error is about one of some files, or about a file in one of some folders."""
+    """Say whether an error is about one of the files that `words` name, or about a file in a folder among them."""
     for word in words:
         for file in expand_folder(word):
             if name_of(file) == error.file:
@@ -193,7 +205,7 @@ def _is_about(error: InputError, words: Iterable[Input]) -> bool:
 
 
 def _remark_on_faults_of_pool(gold: ColdStartGold, assessments: Sequence[Input]) -> None:
-    """Print a line for each kind of fatal faults in the files of assessments, if they can be checked."""
+    """Print a line for each kind of fatal fault in the assessments. Nothing is printed if they cannot be checked."""
     from cs_score.preparation.assessments import check_pool
 
     with contextlib.suppress(InputError):
@@ -202,7 +214,7 @@ def _remark_on_faults_of_pool(gold: ColdStartGold, assessments: Sequence[Input])
             remark(f"assessments: {kind}")
 
 
-def _remark_on_near_misses_of_parts(call: Call) -> None:
+def _remark_on_unsearched_near_misses(call: Call) -> None:
     """Print that a run scored in parts was not searched for answers that nearly equal assessed ones."""
     if call.options.discipline == Options().discipline:
         remark("a run scored in parts is not searched for answers that nearly equal assessed ones; --parts 1 does that")

@@ -64,10 +64,10 @@ class Verb(NamedTuple):
     """Returns an error in the format of the result, from the format and the message."""
 
     def command(self, work: Work) -> Callable[[str], Command]:
-        """Return the function that makes the verb's command for a task, from the function that does the verb's work.
+        """Return the function that makes the verb's command for a task; `work` is the function that does its work.
 
-        The method is used as a decorator of `work`. The verb is named after the decorated function:
-        `bundle_codabench` becomes the verb `bundle codabench`.
+        This method is a decorator. The verb is named after the decorated function: `bundle_codabench` becomes the verb
+        `bundle codabench`.
         """
         verb_name = work.__name__.replace("_", " ")
 
@@ -81,17 +81,18 @@ class Verb(NamedTuple):
 
     def _command_for_runs(self, verb_name: str, work: Work) -> Command:
         """Return the verb's command for Cold Start runs."""
-        words = "files..." if self.needs_files else "[files...]"
+        files_usage = "files..." if self.needs_files else "[files...]"
+        verb_form = self.form_for_runs
         return Command(
             verb_name,
-            select_options(self.form_for_runs.options, self.own_options),
-            Parameter(words, self.form_for_runs.files),
+            select_options(verb_form.options, self.own_options),
+            Parameter(files_usage, verb_form.files),
             body=_body_for_task(work, COLD_START),
             form=Form(
-                example=_example(COLD_START, self.form_for_runs.example),
-                sections=(*self.sections, *self.form_for_runs.sections, *LEGEND),
-                formats=self.form_for_runs.formats.split(),
-                folder=self.form_for_runs.folder,
+                example=_example(COLD_START, verb_form.example),
+                sections=(*self.sections, *verb_form.sections, *LEGEND),
+                formats=verb_form.formats.split(),
+                folder=verb_form.folder,
                 needs_output=self.needs_output,
                 format_failure=self.format_failure,
             ),
@@ -100,27 +101,33 @@ class Verb(NamedTuple):
     def _command_for_evidence(self, verb_name: str, task: str, work: Work) -> Command:
         """Return the verb's command for the predictions of an evidence task.
 
-        It has the options of the verb and of the task. The name of the task is short for scoring it: `scifact`
-        is the command `score scifact`.
+        The command is named after the verb and the task, such as `analyze scifact`; only the command that scores is
+        named after the task, such as `scifact`. It takes the options of the verb and those of the task.
         """
-        mode = mode_named(task)
+        task_mode = mode_named(task)
         command_name = task if verb_name == "score" else f"{verb_name} {task}"
-        command_options = select_options(self.form_for_evidence.options, self.own_options)
+        verb_form = self.form_for_evidence
+
+        command_options = select_options(verb_form.options, self.own_options)
         command_options += options_of_task(task)
-        if mode.has_policies:
+        if task_mode.has_policies:
             policy_options = POLICY_OPTIONS.get(verb_name, "")
             command_options += select_options(policy_options, self.own_options)
+
+        summary = self.summary.format(task=task, unit=task_mode.unit)
+        if not summary:
+            summary = task_mode.summary
         return Command(
             command_name,
             command_options,
-            Parameter("[files...]", self.form_for_evidence.files),
+            Parameter("[files...]", verb_form.files),
             body=_body_for_task(work, task),
             form=Form(
-                example=_example(task, self.form_for_evidence.example),
-                summary=self.summary.format(task=task, unit=mode.unit) or mode.summary,
-                sections=(*self.sections, *self.form_for_evidence.sections, ("Files", mode.files)),
-                formats=self.form_for_evidence.formats.split(),
-                folder=self.form_for_evidence.folder,
+                example=_example(task, verb_form.example),
+                summary=summary,
+                sections=(*self.sections, *verb_form.sections, ("Files", task_mode.files)),
+                formats=verb_form.formats.split(),
+                folder=verb_form.folder,
                 needs_output=self.needs_output,
                 format_failure=self.format_failure,
             ),

@@ -20,9 +20,9 @@ from cs_score.coldstart.samples import Bootstrap, SampleLimits
 from cs_score.coldstart.unit_statistics import unit_name, unit_table
 from cs_score.measures.registry import (
     COLD_START_MODE,
-    WHY,
+    HEADLINE_REASONS,
     default_measure_for_scores,
-    headline,
+    headline_names,
     select_names,
     substitute_remark,
     undefined_sentences,
@@ -261,7 +261,7 @@ def choose(scores: RunScoresDocument, patterns: Sequence[str] = ()) -> RunScores
         return document_with_measures(scores, measures, measures[0] if len(measures) == 1 else UNSET)
 
     has_ldc = any(name.startswith("LDC-") for name in all_names)
-    measures = [name for name in headline(COLD_START_MODE, has_ldc) if name in all_names]
+    measures = [name for name in headline_names(COLD_START_MODE, has_ldc) if name in all_names]
     headline_measure = str(default_measure_for_scores(COLD_START_MODE, defined_names))
     measures.sort(key=lambda name: name != headline_measure)  # False sorts first: the headline measure
     return document_with_measures(scores, measures, headline_measure)
@@ -526,7 +526,7 @@ def scores_text(scores: RunScoresDocument) -> str:
     # Each remark begins with a word that is padded to eleven characters. Its further lines are indented as much.
     indent = " " * 11
     if scores.measure and len(measures) != 1:
-        lines += wrap_lines(f"headline   {scores.measure}: {WHY[scores.measure]}", indent)
+        lines += wrap_lines(f"headline   {scores.measure}: {HEADLINE_REASONS[scores.measure]}", indent)
     for remark in undefined_remarks(scores):
         lines += wrap_lines(f"undefined  {remark}", indent)
     for sentence in _interval_explanations(scores):

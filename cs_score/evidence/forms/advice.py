@@ -1,4 +1,7 @@
-"""Finds the remedy for a file that a task refuses: what is wrong with the form of the file, and the line to type."""
+"""Finds the remedy for a file that a task refuses.
+
+A remedy says in words what is wrong with the form of the file, and gives a command to type.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from cs_score.base.errors import InputError
 from cs_score.base.records import replace
 from cs_score.base.sources import name_of
 from cs_score.evidence.forms import claims, hotpotqa, r4c, scifact, stages
-from cs_score.evidence.forms.files import Advice, Values, conversion, text_of_file, values_of
+from cs_score.evidence.forms.files import Advice, Values, conversion_advice, text_of_file, values_of
 from cs_score.evidence.forms.form import AS_IT_IS, CanScore, Files, Remedy
 from cs_score.evidence.mode import Mode
 from cs_score.evidence.reading import InputContent
@@ -33,10 +36,11 @@ _REMEDY_FINDER_BY_TASK: Final[Mapping[str, RemedyFinder]] = {
 def add_remedy(
     mode: Mode, error: InputError, gold: object, predictions: object | None, can_score: CanScore
 ) -> InputError:
-    """Return an error about a file with the remedy for the form of the file, if that form is recognised.
+    """Return an error about a file, to which a remedy is added if the form of the file is recognised.
 
-    `can_score` returns whether another task can score the files; only then is that task recommended. An error about
-    anything but a file on disk is returned unchanged, since standard input cannot be read again.
+    `can_score` is a function that returns whether another task can score the files; a remedy recommends another task
+    only if it can. An error about anything but a file on disk is returned unchanged, because standard input cannot be
+    read again.
     """
     gold_file = _name_of_input(gold)
     predictions_file = _name_of_input(predictions)
@@ -55,7 +59,7 @@ def add_remedy(
             has_number_ids=partial(_has_number_ids, gold_file),
             can_score=can_score,
         )
-        remedy = _describe_remedy(mode, error.file, files)
+        remedy = _remedy_in_words(mode, error.file, files)
     if remedy is None:
         return error
     return InputError(error.problem, file=error.file, place=error.place, remedy=remedy, code=error.code)
@@ -64,7 +68,7 @@ def add_remedy(
 def _name_of_input(source: object) -> str | None:
     """Return the name of the file that was passed as gold or predictions; None if a value was passed.
 
-    The file may be a path, an open file, or gold that is read already.
+    The file may have been passed as a path, as an open file, or as the content of a file (`InputContent`).
     """
     if isinstance(source, InputContent):
         return source.name
@@ -73,10 +77,10 @@ def _name_of_input(source: object) -> str | None:
     return None
 
 
-def _describe_remedy(mode: Mode, file: str, files: Files) -> str | None:
-    """Return the fault in the form of a file in words, with the command that corrects it.
+def _remedy_in_words(mode: Mode, file: str, files: Files) -> str | None:
+    """Return in words what is wrong with the form of a file, with a command that corrects it.
 
-    Return None if the file has the form that the task reads, and if its form is not recognised.
+    Return None if the file has the form that the task reads, or if its form is not recognised.
     """
     values = _read_values(file, has_lines=mode.has_lines)
     if values is None:
@@ -92,15 +96,15 @@ def _describe_remedy(mode: Mode, file: str, files: Files) -> str | None:
     if remedy == AS_IT_IS and not values.diagnosis:
         return None
     diagnoses = [diagnosis for diagnosis in (values.diagnosis, remedy.diagnosis) if diagnosis]
-    command = conversion(file, values, remedy.expression, has_lines=mode.has_lines)
+    command = conversion_advice(file, values, remedy.expression, has_lines=mode.has_lines)
     return f"{' and '.join(diagnoses)}; {command}"
 
 
 def _read_values(file: str, *, has_lines: bool) -> Values | Advice | None:
-    """Return the JSON values of a file, or advice if it has none; None if the file cannot be read.
+    """Return the JSON values of a file, or advice if the file has none; None if the file cannot be read.
 
-    `has_lines` says that the task expects an object on each line. A file that is a single object then counts as a file
-    with this object on its only line.
+    `has_lines` says that the task expects an object on each line. If it is true, a file that consists of a single
+    object is treated as a file with this object on its only line.
     """
     try:
         text = text_of_file(file)
@@ -113,7 +117,7 @@ def _read_values(file: str, *, has_lines: bool) -> Values | Advice | None:
         return values
     is_single_object = isinstance(values.content, dict)
     if has_lines and is_single_object:
-        return replace(values, content=[values.content], reading=f"[{values.reading}]")
+        return replace(values, content=[values.content], reading_code=f"[{values.reading_code}]")
     return values
 
 
@@ -131,7 +135,7 @@ def _has_number_ids(gold_file: str | None) -> bool:
 
 
 def _advise_on_swapped_files(mode: Mode, gold: str | None, predictions: str | None) -> str | None:
-    """Return the advice to swap both files if each has the content of the other; None otherwise.
+    """Return the advice to swap the two files, if gold was given as predictions and vice versa; None otherwise.
 
     `gold` and `predictions` are the names of the files in the call.
     """
@@ -147,7 +151,7 @@ def _advise_on_swapped_files(mode: Mode, gold: str | None, predictions: str | No
 
 
 def _guess_role(mode: Mode, file: str) -> str | None:
-    """Return the role of a file by its first value: "gold" or "predictions"; None if neither is certain."""
+    """Return the role of a file, "gold" or "predictions", which its first value shows; None if it is not certain."""
     values = _read_values(file, has_lines=mode.has_lines)
     if not isinstance(values, Values):
         return None

@@ -1,4 +1,7 @@
-"""Forms of files with a claim on each line, which SciFact and claim verification have in common."""
+"""Recognises forms of files with a claim on each line, for the tasks SciFact and claim verification.
+
+In all functions, `line_values` are the JSON values of the lines of a file.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ GOLD_LINE: Final = '{"id": 1, "evidence": {"11": [{"sentences": [2], "label": "S
 """A line of gold as both tasks read it."""
 
 STAGES: Final = {"doc_ids": "retrieval", "evidence": "rationale", "labels": "label"}
-"""The stages of SciFact's pipeline by the key that the lines of their files have beside `claim_id`."""
+"""The stages of SciFact's pipeline, by the key that lines of their files have in addition to `claim_id`."""
 
 _ENTRY_KEYS: Final = ("label", "sentences")
 
@@ -32,45 +35,49 @@ def are_lists_of_entries(values: Sequence[object]) -> bool:
     return all(isinstance(value, list) and are_entries(value) for value in values)
 
 
-def evidence_values(lines: Iterable[Any]) -> list[object]:
-    """Return the values of the documents in the evidence of all lines, such as [2] and 5 for the line
+def evidence_values(line_values: Iterable[Any]) -> list[object]:
+    """Return the values of all documents in the evidence of all lines.
 
-        {"evidence": {"11": [2], "12": 5}}
-
-    A value may be of any type. Lines whose evidence is no object are left out.
+    For the line {"evidence": {"11": [2], "12": 5}} they are [2] and 5. A value may have any type. Lines whose evidence
+    is not an object are left out.
     """
     values: list[object] = []
-    for line in lines:
-        evidence = line.get("evidence")
+    for line_value in line_values:
+        evidence = line_value.get("evidence")
         if isinstance(evidence, dict):
             values += evidence.values()
     return values
 
 
-def have_evidence(lines: Iterable[Any]) -> bool:
+def have_evidence(line_values: Iterable[Any]) -> bool:
     """Return whether every line has an id, and evidence that is an object, null or an empty list."""
-    for line in lines:
-        if "id" not in line or "evidence" not in line:
+    for line_value in line_values:
+        if "id" not in line_value or "evidence" not in line_value:
             return False
-        evidence = line["evidence"]
+        evidence = line_value["evidence"]
         is_null_or_empty_list = evidence is None or evidence == []
         if not is_null_or_empty_list and not isinstance(evidence, dict):
             return False
     return True
 
 
-def find_gold_remedy(lines: Sequence[dict[str, Any]]) -> Remedy | None:
-    """Return the remedy for lines that should be gold, in forms that both tasks know; None for any other form."""
-    first_line = lines[0]
-    if "evidence_doc_id" in first_line and "evidence_sentences" in first_line:
+def find_gold_remedy(line_values: Sequence[dict[str, Any]]) -> Remedy | None:
+    """Return the remedy for the lines of a file that should be gold; None if their form is not recognised.
+
+    The recognised forms are those that SciFact and claim verification have in common.
+    """
+    first_value = line_values[0]
+    if "evidence_doc_id" in first_value and "evidence_sentences" in first_value:
         return FormChange(_FROM_DATA_SET, "the rows are those of the Hugging Face data set, one for each document")
-    are_claims_without_evidence = all("claim" in line and "evidence" not in line for line in lines)
+    are_claims_without_evidence = all(
+        "claim" in line_value and "evidence" not in line_value for line_value in line_values
+    )
     if are_claims_without_evidence:
         return Advice(
             "no line has evidence, as in the public test set, whose gold is kept by the owners of the leaderboard",
             f"score against a file with gold, such as claims_dev.jsonl, with lines like {GOLD_LINE}",
         )
-    if "abstract" in first_line and "doc_id" in first_line:
+    if "abstract" in first_value and "doc_id" in first_value:
         return Advice("this is the corpus of abstracts", f"gold is the file of claims, with lines like {GOLD_LINE}")
     return None
 
@@ -85,30 +92,33 @@ _FROM_DATA_SET: Final = (
     f'[G[r["id"]]["evidence"].setdefault(str(r["evidence_doc_id"]), []).append({_SET_OF_ROW}) '
     'for r in R if r["evidence_doc_id"]] is not None and G.values())({})'
 )
-"""The Python expression that makes claims of the rows of the data set.
+"""The Python expression that converts the rows of the Hugging Face data set to claims.
 
-It has a row for each document of a claim, and one row for a claim without documents.
+The data set has a row for each document of a claim, and one row for a claim without documents.
 """
 
 
-def stage_of(line: Mapping[str, Any]) -> str | None:
-    """Return the stage of SciFact's pipeline that reads files with lines like this one; None if no stage does.
+def stage_of(line_value: Mapping[str, Any]) -> str | None:
+    """Return the stage of SciFact's pipeline whose files have lines like this one; None if no stage has such files.
 
-    The line {"claim_id": 1, "doc_ids": [11]}, for example, is of the stage "retrieval".
+    For the line {"claim_id": 1, "doc_ids": [11]} it is "retrieval".
     """
-    if "claim_id" not in line:
+    if "claim_id" not in line_value:
         return None
-    if "doc_ids" in line:
+    if "doc_ids" in line_value:
         return STAGES["doc_ids"]
-    if "evidence" in line:
-        return STAGES["evidence"] if _is_evidence_of_rationales(line["evidence"]) else None
-    if "labels" in line:
+    if "evidence" in line_value:
+        return STAGES["evidence"] if _is_evidence_of_rationales(line_value["evidence"]) else None
+    if "labels" in line_value:
         return STAGES["labels"]
     return None
 
 
 def _is_evidence_of_rationales(evidence: object) -> bool:
-    """Return whether evidence may be of the stage of rationales: its first document, if there is one, has a list."""
+    """Return whether evidence may belong to the stage of rationales, in which each document has a list of sentences.
+
+    Only the first document is checked.
+    """
     if not isinstance(evidence, dict) or not evidence:
         return True
     value_of_first_document = next(iter(evidence.values()))
@@ -116,9 +126,9 @@ def _is_evidence_of_rationales(evidence: object) -> bool:
 
 
 def stage_command(files: Files, stage: str) -> str | None:
-    """Return the command that scores the files as a stage of SciFact; None if the stage would refuse them.
+    """Return the advice to score the files as a stage of SciFact, with the command; None if it would refuse them.
 
-    The claims are matched by id, with `--any-order`, only if the stage refuses the files otherwise.
+    The command has the option `--any-order` only if the stage would otherwise refuse the files.
     """
     command = files.command_for_task("scifact", "--stage", stage, stage=stage)
     if command is None:
@@ -126,14 +136,14 @@ def stage_command(files: Files, stage: str) -> str | None:
     return command
 
 
-def change_for_claims_by_id(lines: Sequence[dict[str, Any]], files: Files) -> FormChange | None:
-    """Return the change for a file that is an object with claims by their id; None for another form.
+def change_for_claims_by_id(line_values: Sequence[dict[str, Any]], files: Files) -> FormChange | None:
+    """Return the change for a file that is an object with claims by their id; None for any other form.
 
-    `lines` are the values of the lines of the file. The change makes a line of each claim, with its id.
+    The change puts each claim on a line of its own, with its id.
     """
-    if len(lines) != 1:
+    if len(line_values) != 1:
         return None
-    [claim_by_id] = lines
+    [claim_by_id] = line_values
     if not claim_by_id or "id" in claim_by_id:
         return None
     if not all(isinstance(claim, dict) for claim in claim_by_id.values()):
@@ -149,16 +159,16 @@ def change_for_claims_by_id(lines: Sequence[dict[str, Any]], files: Files) -> Fo
     return FormChange(expression, "the file is an object with claims by their id")
 
 
-def change_for_listed_documents(lines: Sequence[dict[str, Any]], document_expression: str) -> FormChange | None:
-    """Return the change for lines whose evidence is a list of documents, each with `doc_id`; None for another form.
+def change_for_listed_documents(line_values: Sequence[dict[str, Any]], document_expression: str) -> FormChange | None:
+    """Return the change for lines whose evidence is a list of documents, each with `doc_id`; None for any other form.
 
-    The change makes an object by document of each list. `document_expression` is the Python expression for the value
-    of a document in that object; in it `e` is the document as the list has it.
+    The change replaces each list by an object with a value for each document. `document_expression` is the Python
+    expression for this value, in which the variable `e` is the document as the list has it.
     """
     documents: list[Any] = []
-    for line in lines:
-        if isinstance(line.get("evidence"), list):
-            documents += line["evidence"]
+    for line_value in line_values:
+        if isinstance(line_value.get("evidence"), list):
+            documents += line_value["evidence"]
     have_ids = all(is_entry(document) and "doc_id" in document for document in documents)
     if not documents or not have_ids:
         return None

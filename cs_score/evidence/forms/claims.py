@@ -16,58 +16,57 @@ WANTED_PREDICTIONS: Final = (
 )
 
 
-def find_remedy(lines: Any, files: Files) -> Remedy:
-    """Return the remedy for a file with these values on its lines, which may be of any type."""
-    are_objects = bool(lines) and all(isinstance(line, dict) for line in lines)
+def find_remedy(line_values: Any, files: Files) -> Remedy:
+    """Return the remedy for a file with these JSON values on its lines. The values may have any type."""
+    are_objects = bool(line_values) and all(isinstance(line_value, dict) for line_value in line_values)
     if files.is_gold:
-        return _find_gold_remedy(lines) if are_objects else Advice("", WANTED_GOLD)
-    return _find_predictions_remedy(lines, files) if are_objects else Advice("", WANTED_PREDICTIONS)
+        return _find_gold_remedy(line_values) if are_objects else Advice("", WANTED_GOLD)
+    return _find_predictions_remedy(line_values, files) if are_objects else Advice("", WANTED_PREDICTIONS)
 
 
-def _find_gold_remedy(lines: list[dict[str, Any]]) -> Remedy:
+def _find_gold_remedy(line_values: list[dict[str, Any]]) -> Remedy:
     """Return the remedy for the lines of a file that should be gold."""
-    have_ids = all("id" in line for line in lines)
-    is_gold = have_ids and are_lists_of_entries(evidence_values(lines))
-    is_of_data_set = "evidence_doc_id" in lines[0]  # such rows have no evidence that could be wrong
+    have_ids = all("id" in line_value for line_value in line_values)
+    is_gold = have_ids and are_lists_of_entries(evidence_values(line_values))
+    is_of_data_set = "evidence_doc_id" in line_values[0]  # such rows have no evidence that could be wrong
     if is_gold and not is_of_data_set:
         return AS_IT_IS
-    remedy = claim_lines.find_gold_remedy(lines)
+    remedy = claim_lines.find_gold_remedy(line_values)
     if remedy is not None:
         return remedy
     return AS_IT_IS if is_gold else Advice("", WANTED_GOLD)
 
 
-def _find_predictions_remedy(lines: list[dict[str, Any]], files: Files) -> Remedy:
+def _find_predictions_remedy(line_values: list[dict[str, Any]], files: Files) -> Remedy:
     """Return the remedy for the lines of a file that should be predictions."""
-    change = claim_lines.change_for_listed_documents(lines, '[{"label": e["label"], "sentences": e["sentences"]}]')
+    change = claim_lines.change_for_listed_documents(
+        line_values, '[{"label": e["label"], "sentences": e["sentences"]}]'
+    )
     if change is not None:
         return change
-    have_ids = all("id" in line for line in lines)
-    is_of_fever = "predicted_label" in lines[0]
+    have_ids = all("id" in line_value for line_value in line_values)
+    is_of_fever = "predicted_label" in line_values[0]
     if have_ids and not is_of_fever:
-        return _find_remedy_with_ids(lines, files)
-    stage = claim_lines.stage_of(lines[0])
+        return _find_remedy_with_ids(line_values, files)
+    stage = claim_lines.stage_of(line_values[0])
     if stage is not None:
         command = claim_lines.stage_command(files, stage)
         if command is not None:
             return Advice(f"this is the file of a stage of SciFact, {stage}", command)
-    have_claim_ids = all("claim_id" in line for line in lines)
-    if have_claim_ids and are_lists_of_entries(evidence_values(lines)):
+    have_claim_ids = all("claim_id" in line_value for line_value in line_values)
+    if have_claim_ids and are_lists_of_entries(evidence_values(line_values)):
         expression = '[{**{k: v for k, v in c.items() if k != "claim_id"}, "id": c["claim_id"]} for c in R]'
         return FormChange(expression, "the ids are called claim_id")
     if is_of_fever:
         return Advice("these are predictions of FEVER", WANTED_PREDICTIONS)
-    return claim_lines.change_for_claims_by_id(lines, files) or Advice("", WANTED_PREDICTIONS)
+    return claim_lines.change_for_claims_by_id(line_values, files) or Advice("", WANTED_PREDICTIONS)
 
 
-def _find_remedy_with_ids(lines: list[dict[str, Any]], files: Files) -> Remedy:
-    """Return the remedy for predictions whose lines have ids.
-
-    Such lines can be wrong only in the form of their evidence.
-    """
-    values = evidence_values(lines)
+def _find_remedy_with_ids(line_values: list[dict[str, Any]], files: Files) -> Remedy:
+    """Return the remedy for predictions whose lines have ids, so that only the form of their evidence can be wrong."""
+    values = evidence_values(line_values)
     if are_lists_of_entries(values):
-        have_objects_as_evidence = all(isinstance(line.get("evidence", {}), dict) for line in lines)
+        have_objects_as_evidence = all(isinstance(line_value.get("evidence", {}), dict) for line_value in line_values)
         if have_objects_as_evidence:
             return AS_IT_IS
         expression = '[{**c, "evidence": c.get("evidence") or {}} for c in R]'

@@ -1,7 +1,7 @@
-"""How a file is packed, encoded and laid out, and the Python expressions that read it.
+"""Recognises how a file is packed, encoded and laid out, and returns the Python code that reads it.
 
-A remedy is a command that a user can copy: a Python one-liner that reads the file, changes its value and writes a new
-file, which can be scored. The records here hold the Python expressions that make up this command.
+A task that refuses a file tells the user a command to copy: a Python one-liner that reads the file, changes its value
+and writes a new file, which can be scored. The records of this module hold the Python code that makes up this command.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from cs_score.base.records import Record, replace
 
 
 class _Packer(NamedTuple):
-    """A kind of packed file: the module that unpacks it, the first bytes of the file, and the function that unpacks."""
+    """A kind of packed file: the module that unpacks it, its first bytes, and the function that unpacks it."""
 
     module: str
     first_bytes: bytes
@@ -47,41 +47,42 @@ _WEB_PAGES: Final = ("<!doctype html", "<html")
 
 
 class Advice(Record):
-    """Advice on a file of another form. `diagnosis` says which form it has, `action` what the user can do.
+    """Advice on a file that does not have the form that a task reads.
 
-    At least one of the two is not empty.
+    `diagnosis` says which form the file has, and `action` what the user can do. At least one of them is not empty.
     """
 
     diagnosis: str
     action: str = ""
 
     def __str__(self) -> str:
-        """Return the advice in words: the diagnosis, a semicolon, and the action; an empty one is left out."""
+        """Return the advice in words, such as "the file is a zip archive of 2 files; ... unpacks a.json: name one"."""
         return "; ".join([text for text in (self.diagnosis, self.action) if text])
 
 
 class Text(Record):
-    """The text of a file, with the Python expression that opens the file as a text file.
+    """The text of a file, and the Python expression that opens the file as a text file.
 
-    The expression is `opening`, such as `open("gold.json", "rt", encoding="utf-8")`, and needs the `modules`.
-    `diagnosis` says in words how the file is unusual, such as `the file is in UTF-16`; it is empty for a usual file.
+    `opening_code` is this expression, such as `open("gold.json", "rt", encoding="utf-8")`. It uses the `modules`.
+    `diagnosis` says in words what is unusual about the file, such as `the file is in UTF-16`, or is empty.
     """
 
     content: str
-    opening: str
+    opening_code: str
     modules: tuple[str, ...] = ()
     diagnosis: str = ""
 
 
 class Values(Record):
-    """The content of a file as a JSON value, with the Python expression that reads it.
+    """The content of a file as a JSON value, and the Python expression that reads this value.
 
-    If `has_line_values`, the file has a JSON value on each line, and the content is the list of these values. The
-    expression is `reading`, such as `json.load(open("gold.json"))`. `modules` and `diagnosis` are as in `Text`.
+    `reading_code` is this expression, such as `json.load(open("gold.json"))`. If `has_line_values` is true, the file
+    has a JSON value on each line, and the content is the list of these values. `modules` and `diagnosis` are as in
+    `Text`.
     """
 
     content: Any
-    reading: str
+    reading_code: str
     has_line_values: bool
     modules: tuple[str, ...] = ("json",)
     diagnosis: str = ""
@@ -93,8 +94,8 @@ class Values(Record):
 def text_of_file(file: str) -> Text | Advice | None:
     """Return the text of a file, unpacked and decoded; None if it is damaged or not text.
 
-    The packing and the encoding are recognised by the first bytes. For a web page, and for an archive that does not
-    hold exactly one file, advice is returned instead. Raises OSError if the file cannot be opened.
+    The packing and the encoding are recognised by the first bytes. If the file is a web page, or an archive that does
+    not hold exactly one file, advice is returned instead. Raises OSError if the file cannot be opened.
     """
     with open(file, "rb") as handle:
         data = handle.read()
@@ -129,9 +130,9 @@ def text_of_file(file: str) -> Text | Advice | None:
     beginning = text.lstrip()[:20].lower()
     if beginning.startswith(_WEB_PAGES):
         return Advice("the file is a web page and not the file that it shows", "download the file itself")
-    opening = f'{open_function}({json.dumps(file)}, "rt", encoding="{encoding}")'
+    opening_code = f'{open_function}({json.dumps(file)}, "rt", encoding="{encoding}")'
     diagnosis = f"the file {' and '.join(unusual_properties)}" if unusual_properties else ""
-    return Text(_normalize_line_ends(text), opening, modules, diagnosis)
+    return Text(_normalize_line_ends(text), opening_code, modules, diagnosis)
 
 
 class _UnpackedBytes(NamedTuple):
@@ -142,7 +143,7 @@ class _UnpackedBytes(NamedTuple):
 
 
 def _unpack(data: bytes) -> _UnpackedBytes | None:
-    """Return the bytes of a file unpacked; None if they are not packed, and if they cannot be unpacked."""
+    """Return the unpacked bytes of a file, given its bytes. Return None if they are not packed, or are damaged."""
     for packer in _PACKERS:
         if data.startswith(packer.first_bytes):
             try:
@@ -153,9 +154,9 @@ def _unpack(data: bytes) -> _UnpackedBytes | None:
 
 
 def _text_in_archive(file: str, data: bytes) -> Text | Advice | None:
-    """Return the text of the only file in a zip archive; None if that is damaged, too large or not text.
+    """Return the text of the only file in a zip archive; None if this file is damaged, too large or not text.
 
-    `data` are the bytes of the archive. If it does not hold exactly one file, advice is returned instead.
+    `data` are the bytes of the archive. If the archive does not hold exactly one file, advice is returned instead.
     """
     try:
         archive = zipfile.ZipFile(io.BytesIO(data))
@@ -173,7 +174,7 @@ def _text_in_archive(file: str, data: bytes) -> Text | Advice | None:
     binary_opening = f"zipfile.ZipFile({json.dumps(file)}).open({json.dumps(only_member)})"
     return Text(
         content=_normalize_line_ends(text),
-        opening=f'io.TextIOWrapper({binary_opening}, "{encoding}")',
+        opening_code=f'io.TextIOWrapper({binary_opening}, "{encoding}")',
         modules=("io", "zipfile"),
         diagnosis="the file is a zip archive",
     )
@@ -185,7 +186,7 @@ def _is_folder_or_metadata(member: str) -> bool:
 
 
 def _advice_on_archive(file: str, members: Sequence[str]) -> Advice:
-    """Return the advice to unpack an archive and to name one of its files in the call.
+    """Return the advice to unpack an archive and to pass one of its files to cs-score.
 
     `members` are the names of the files in the archive.
     """
@@ -199,7 +200,7 @@ def _advice_on_archive(file: str, members: Sequence[str]) -> Advice:
 
 
 def _guess_encoding(data: bytes) -> str:
-    """Return the encoding that the first bytes of a file show: a form of UTF-16, or else UTF-8."""
+    """Return the encoding that the first bytes of a file suggest, which is UTF-8 or a variant of UTF-16."""
     for encoding, mark in _BYTE_ORDER_MARKS:
         if data.startswith(mark):
             return encoding
@@ -221,17 +222,17 @@ def _normalize_line_ends(text: str) -> str:
 # ---- Layouts
 
 Layout: TypeAlias = Callable[[str, str], Values | None]
-"""A function that reads a text in one layout; it returns None if the text has another layout.
+"""A function that reads the values in a text that has a certain layout. It returns None for any other layout.
 
-Its second argument is the Python expression that opens the file.
+Its arguments are the text and the Python expression that opens the file.
 """
 
 
 def values_of(text: Text, *, has_lines: bool) -> Values | Advice | None:
-    """Return the values in the text of a file, read in the first layout that fits; None if no layout fits.
+    """Return the values in the text of a file, according to the first layout that fits; None if no layout fits.
 
-    `has_lines` says that the task expects an object on each line; this layout is then tried first. For an empty file
-    advice is returned instead.
+    `has_lines` says that the task expects an object on each line, so that this layout is tried first. If the file is
+    empty, advice is returned instead.
     """
     if not text.content.strip():
         return Advice("the file is empty")
@@ -239,18 +240,19 @@ def values_of(text: Text, *, has_lines: bool) -> Values | Advice | None:
     if has_lines:
         usual_layouts.reverse()
     for read_layout in (*usual_layouts, _read_pretty_printed, _read_with_heading, _read_literals):
-        values = read_layout(text.content, text.opening)
+        values = read_layout(text.content, text.opening_code)
         if values is not None:
             all_modules = values.modules + text.modules
-            diagnosis = _diagnose(text, values, has_lines=has_lines)
+            diagnosis = _diagnosis_of(text, values, has_lines=has_lines)
             return replace(values, modules=all_modules, diagnosis=diagnosis)
     return None
 
 
-def _diagnose(text: Text, values: Values, *, has_lines: bool) -> str:
-    """Return in words how a file differs from the files that a task reads: by packing, encoding or layout.
+def _diagnosis_of(text: Text, values: Values, *, has_lines: bool) -> str:
+    """Return in words how the packing, encoding or layout of a file differs from what a task reads.
 
-    `has_lines` says that the task expects an object on each line. The text is empty if nothing differs.
+    An example is "the file is a JSON list, where an object a line is expected". `has_lines` says that the task expects
+    an object on each line. The text is empty if nothing differs.
     """
     diagnoses = []
     if text.diagnosis:
@@ -273,11 +275,11 @@ def _describe_layout(values: Values) -> str:
     return "the file is one JSON object"
 
 
-def _read_lines(text: str, opening: str) -> Values | None:
+def _read_lines(text: str, opening_code: str) -> Values | None:
     """Return the values of a file with a JSON value on each line; None for another layout.
 
-    A file of a single line with a list does not count as such a file: it is one JSON value. `opening` is the Python
-    expression that opens the file.
+    A file with a list on its only line counts as one JSON value, so that it has another layout. `opening_code` is the
+    Python expression that opens the file.
     """
     lines = text.removesuffix("\n").split("\n")
     filled_lines = [line for line in lines if line.strip()]
@@ -288,26 +290,26 @@ def _read_lines(text: str, opening: str) -> Values | None:
         return None
     has_blank_lines = len(filled_lines) < len(lines)
     if has_blank_lines:
-        reading = f"[json.loads(line) for line in {opening} if line.strip()]"
-        return Values(values, reading, has_line_values=True, diagnosis="the file has blank lines")
-    return Values(values, f"[json.loads(line) for line in {opening}]", has_line_values=True)
+        reading_code = f"[json.loads(line) for line in {opening_code} if line.strip()]"
+        return Values(values, reading_code, has_line_values=True, diagnosis="the file has blank lines")
+    return Values(values, f"[json.loads(line) for line in {opening_code}]", has_line_values=True)
 
 
-def _read_document(text: str, opening: str) -> Values | None:
+def _read_document(text: str, opening_code: str) -> Values | None:
     """Return the value of a file that is one JSON value; None for another layout.
 
-    `opening` is the Python expression that opens the file.
+    `opening_code` is the Python expression that opens the file.
     """
     values = _parse_all([text])
     if values is None:
         return None
-    return Values(values[0], f"json.load({opening})", has_line_values=False)
+    return Values(values[0], f"json.load({opening_code})", has_line_values=False)
 
 
-def _read_pretty_printed(text: str, opening: str) -> Values | None:
+def _read_pretty_printed(text: str, opening_code: str) -> Values | None:
     """Return the values of a file with JSON objects that take several lines each; None for another layout.
 
-    `opening` is the Python expression that opens the file.
+    `opening_code` is the Python expression that opens the file.
     """
     between_objects = "\n}\n{"
     if between_objects not in text:
@@ -316,28 +318,28 @@ def _read_pretty_printed(text: str, opening: str) -> Values | None:
     values = _parse_all([f"[{with_commas}]"])
     if values is None:
         return None
-    reading = rf'json.loads("[" + {opening}.read().strip().replace("\n}}\n{{", "\n}},\n{{") + "]")'
+    reading_code = rf'json.loads("[" + {opening_code}.read().strip().replace("\n}}\n{{", "\n}},\n{{") + "]")'
     diagnosis = "the file has objects that take several lines each"
-    return Values(values[0], reading, has_line_values=True, diagnosis=diagnosis)
+    return Values(values[0], reading_code, has_line_values=True, diagnosis=diagnosis)
 
 
-def _read_with_heading(text: str, opening: str) -> Values | None:
+def _read_with_heading(text: str, opening_code: str) -> Values | None:
     """Return the values of a file with a heading on its first line and a JSON value on each other line.
 
-    Return None for another layout. `opening` is the Python expression that opens the file.
+    Return None for another layout. `opening_code` is the Python expression that opens the file.
     """
     _heading, *other_lines = text.strip().split("\n")
     values = _parse_all(other_lines)
     if not values:
         return None
-    reading = f"[json.loads(line) for line in list({opening})[1:]]"
-    return Values(values, reading, has_line_values=True, diagnosis="the first line is a heading and no JSON")
+    reading_code = f"[json.loads(line) for line in list({opening_code})[1:]]"
+    return Values(values, reading_code, has_line_values=True, diagnosis="the first line is a heading and no JSON")
 
 
-def _read_literals(text: str, opening: str) -> Values | None:
+def _read_literals(text: str, opening_code: str) -> Values | None:
     """Return the values of a file that was written with `print`, such as {'id': 1}; None for another layout.
 
-    The file has one value, or a value on each line. `opening` is the Python expression that opens the file.
+    The file has one value, or a value on each line. `opening_code` is the Python expression that opens the file.
     """
     diagnosis = "the file is what Python prints and no JSON"
     modules = ("ast", "json")
@@ -346,10 +348,10 @@ def _read_literals(text: str, opening: str) -> Values | None:
     except (ValueError, SyntaxError, RecursionError, MemoryError):
         return None
     if len(values) == 1:
-        reading = f"ast.literal_eval({opening}.read())"
-        return Values(values[0], reading, has_line_values=False, modules=modules, diagnosis=diagnosis)
-    reading = f"[ast.literal_eval(line) for line in {opening}]"
-    return Values(values, reading, has_line_values=True, modules=modules, diagnosis=diagnosis)
+        reading_code = f"ast.literal_eval({opening_code}.read())"
+        return Values(values[0], reading_code, has_line_values=False, modules=modules, diagnosis=diagnosis)
+    reading_code = f"[ast.literal_eval(line) for line in {opening_code}]"
+    return Values(values, reading_code, has_line_values=True, modules=modules, diagnosis=diagnosis)
 
 
 def _parse_all(texts: Sequence[str]) -> list[Any] | None:
@@ -360,13 +362,13 @@ def _parse_all(texts: Sequence[str]) -> list[Any] | None:
         return None
 
 
-# ---- The command that writes a file anew
+# ---- The command that converts a file
 
 
 def converted_name(file: str, *, has_lines: bool) -> str:
     """Return the name of the new file that the conversion of a file writes: "gold.json" -> "gold-converted.jsonl".
 
-    `has_lines` says that the new file has a JSON value on each line; otherwise its name ends in `.json`.
+    The name ends in `.jsonl` if `has_lines` says that the new file has a JSON value on each line, otherwise in `.json`.
     """
     stem = os.path.splitext(file)[0]
     for ending in (".json", ".jsonl"):  # of a packed file, such as gold.json.gz
@@ -375,20 +377,24 @@ def converted_name(file: str, *, has_lines: bool) -> str:
     return f"{stem}-converted.{new_ending}"
 
 
-def conversion(file: str, values: Values, change: str, *, has_lines: bool) -> str:
-    """Return the advice to convert a file, with the command that reads it, changes its value and writes a new file.
+def conversion_advice(file: str, values: Values, new_value_code: str, *, has_lines: bool) -> str:
+    """Return the advice to convert a file with a Python command, which the advice contains.
 
-    `change` is the Python expression for the new value, in which `R` is the value that is read. `has_lines` says that
-    the new file has a JSON value on each line.
+    The command reads the file, changes its value and writes a new file. `new_value_code` is the Python expression for
+    the new value, in which the variable `R` is the value of the file, such as `R["data"]`. `has_lines` says that the
+    new file has a JSON value on each line. An example of a program in a command:
+
+        import json; R = json.load(open("a.json")); json.dump(R["data"], open("a-converted.json", "w"))
     """
     new_file = converted_name(file, has_lines=has_lines)
-    opening = f'open({json.dumps(new_file)}, "w")'
-    read_statement = f"R = {values.reading}"
-    if has_lines:
-        write_statement = rf'{opening}.writelines(json.dumps(c) + "\n" for c in {change})'
-    else:
-        write_statement = f"json.dump({change}, {opening})"
+    new_file_code = f'open({json.dumps(new_file)}, "w")'  # opens the new file
     distinct_modules = dict.fromkeys(values.modules)
-    program = f"import {', '.join(distinct_modules)}; {read_statement}; {write_statement}"
+    import_statement = f"import {', '.join(distinct_modules)}"
+    read_statement = f"R = {values.reading_code}"
+    if has_lines:
+        write_statement = rf'{new_file_code}.writelines(json.dumps(c) + "\n" for c in {new_value_code})'
+    else:
+        write_statement = f"json.dump({new_value_code}, {new_file_code})"
+    program = f"{import_statement}; {read_statement}; {write_statement}"
     command = shlex.join(["python3", "-c", program])
     return f"convert it to {new_file}: {command}"

@@ -1,4 +1,4 @@
-"""The records that the recognisers of all tasks share: the files of a call, and the change that a file needs."""
+"""The files of a call, and the change that a file needs so that a task can read it."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from cs_score.evidence.forms.files import Advice
 CanScore: TypeAlias = Callable[..., bool]
 """A function that returns whether a task can score two files.
 
-Its arguments are the name of the task, the names of the gold file and of the predictions file, and options by keyword.
+Its arguments are the names of the task, of the gold file and of the predictions file, and options by keyword.
 """
 
 
 class Files(Record):
     """The files of a call by their names; `predictions` is None if only gold is read.
 
-    `is_gold` says that the task refused gold, not the predictions. `has_number_ids` returns whether the ids of gold are
-    numbers, and `can_score` whether another task can score the two files. Both take time and are called only if a
-    remedy depends on them.
+    `is_gold` is true if the task refused the gold file, and false if it refused the predictions. `has_number_ids` is a
+    function that returns whether the ids of gold are numbers. `can_score` is a function that returns whether another
+    task can score the two files. Both functions take time and are called only if a remedy depends on them.
     """
 
     gold: str
@@ -31,9 +31,9 @@ class Files(Record):
     can_score: CanScore
 
     def command_for_task(self, task: str, *switches: str, **options: Any) -> str | None:
-        """Return the command that scores the files as another task; None if that task would refuse them, too.
+        """Return the advice to score the files as another task, with the command; None if it would refuse them, too.
 
-        `switches` are the options of the command, such as `--any-order`; `options` are the same options for the scorer,
+        `switches` are options of the command, such as `--any-order`. `options` are the same options for the scorer,
         such as `any_order=True`.
         """
         if self.predictions is None or not self.can_score(task, self.gold, self.predictions, **options):
@@ -45,8 +45,8 @@ class Files(Record):
 class FormChange(Record):
     """A change that gives a file the form that the task reads.
 
-    `expression` is a Python expression for the new value, in which `R` is the value of the file. `diagnosis` says in
-    words what the file has now.
+    `expression` is a Python expression for the new value, in which the variable `R` is the value of the file. An
+    example is `R["data"]`. `diagnosis` says in words which form the file has.
     """
 
     expression: str
@@ -54,7 +54,7 @@ class FormChange(Record):
 
 
 AS_IT_IS = FormChange("R")
-"""No change: the value has the form that the task reads."""
+"""A change that leaves the value as it is, because it already has the form that the task reads."""
 
 Remedy: TypeAlias = FormChange | Advice
-"""The change that a file needs, or advice if no expression can make it."""
+"""The change that a file needs, or advice to the user if no Python expression can make the change."""

@@ -1,4 +1,8 @@
-"""Forms of HotpotQA's files: forms that are read as they are, since nothing is lost, and remedies for the others."""
+"""Recognises forms of HotpotQA's files.
+
+Files in some forms are converted when they are read, because nothing is lost. For others, a remedy tells the user how
+to convert them.
+"""
 
 from __future__ import annotations
 
@@ -19,15 +23,15 @@ _FACT_KEYS: Final = ("sp", "supporting_facts")
 _ID_KEYS: Final = ("_id", "id")
 
 
-# ---- Forms that are read as they are
+# ---- Forms that are converted when they are read
 
 
 def predictions_by_question(value: object) -> tuple[str, dict[str, dict[Any, Any]]] | None:
-    """Return the form of a file of predictions in words, and its answers and facts in the form that the task reads.
+    """Return the form of a file of predictions in words, and the predictions in the form that the task reads.
 
-    That form is {"answer": {"q1": "Paris"}, "sp": {"q1": [["France", 0]]}}. The value of the file is an object with a
-    prediction for each question id, or a list of predictions with `_id` or `id`, or a single such prediction. Return
-    None for any other value.
+    The task reads {"answer": {"q1": "Paris"}, "sp": {"q1": [["France", 0]]}}. `value` is the JSON value of the file: an
+    object with a prediction for each question id, or a list of predictions that have a key `_id` or `id`, or a single
+    prediction of this kind. Return None for any other value.
     """
     is_object = isinstance(value, dict)
     is_single_prediction = isinstance(value, dict) and (_ANSWER in value or "sp" in value)
@@ -55,9 +59,9 @@ def predictions_by_question(value: object) -> tuple[str, dict[str, dict[Any, Any
 
 
 def _index_by_id(objects: object) -> dict[Any, Any] | None:
-    """Return the objects of a list by their ids, which are their values of `_id` or `id`.
+    """Return the objects of a list by their ids, which they have under the key `_id` or `id`.
 
-    Return None for anything but a list of objects, and if an object has no id or the id of another one.
+    Return None for anything but a list of objects, and if an object has no id or the same id as another object.
     """
     if not isinstance(objects, list):
         return None
@@ -76,7 +80,7 @@ def _index_by_id(objects: object) -> dict[Any, Any] | None:
 
 
 def _is_prediction(value: object) -> bool:
-    """Return whether a value is the prediction for a question: an object with an answer, with facts, or with both."""
+    """Return whether a value is the prediction for a question, which is an object with an answer, facts, or both."""
     if not isinstance(value, dict):
         return False
     if "context" in value:  # the paragraphs to be searched, which only gold has
@@ -90,7 +94,7 @@ def _is_prediction(value: object) -> bool:
 def questions_of_data_set(questions: list[Any]) -> list[Any] | None:
     """Return the questions of the Hugging Face data set in the form of the corpus, which is the form of gold.
 
-    Return None if a value is no question with an id, an answer and supporting facts.
+    Return None if a value is not a question with an id, an answer and supporting facts.
     """
     for question in questions:
         if not _has_answer_and_facts(question):
@@ -124,14 +128,14 @@ def _question_of_row(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def find_remedy(value: Any, files: Files) -> Remedy:
-    """Return the remedy for a file with this JSON value, which may be of any type."""
+    """Return the remedy for a file with this JSON value, which may have any type."""
     if files.is_gold:
         return _find_gold_remedy(value, files)
     return _find_predictions_remedy(value, files)
 
 
 def _find_gold_remedy(value: Any, files: Files) -> Remedy:
-    """Return the remedy for the value of a file that should be gold, which may be of any type."""
+    """Return the remedy for a file that should be gold. Its JSON value may have any type."""
     remedy: Remedy | None = None
     if isinstance(value, dict) and value:
         remedy = _find_remedy_for_gold_object(value, files)
@@ -141,7 +145,7 @@ def _find_gold_remedy(value: Any, files: Files) -> Remedy:
 
 
 def _find_remedy_for_gold_object(value: dict[Any, Any], files: Files) -> Remedy | None:
-    """Return the remedy for an object that should be gold, a list; None if the object is of no known form."""
+    """Return the remedy for an object where gold should be a list; None if its form is not recognised."""
     if all(_has_answer_and_facts(question) for question in value.values()):
         expression = '[{**q, "_id": i} for i, q in R.items()]'
         return FormChange(expression, "the file is an object with questions by their id")
@@ -155,7 +159,7 @@ def _find_remedy_for_gold_object(value: dict[Any, Any], files: Files) -> Remedy 
 
 
 def _find_remedy_for_gold_list(questions: list[Any]) -> Remedy | None:
-    """Return the remedy for a list that should be gold; None if the values in it are of no known form."""
+    """Return the remedy for a list that should be gold; None if the form of its values is not recognised."""
     if all(_is_question(question) for question in questions):
         return AS_IT_IS
     if all(isinstance(question, dict) and _ANSWER not in question for question in questions):
@@ -174,7 +178,7 @@ def _is_question(value: object) -> bool:
 
 
 def _find_predictions_remedy(value: Any, files: Files) -> Remedy:
-    """Return the remedy for the value of a file that should be predictions."""
+    """Return the remedy for a file that should be predictions. Its JSON value may have any type."""
     if not isinstance(value, dict):
         return Advice("", WANTED_PREDICTIONS)
     has_answers = isinstance(value.get(_ANSWER), dict)

@@ -20,7 +20,7 @@ _BARE_FACTS: Final = "each step is a fact alone, where [title, sentence number, 
 class InstancesById(NamedTuple):
     """The derivations of a file by instance id.
 
-    `expression` is the Python expression for them, in which `R` is the value of the file.
+    `expression` is the Python expression for these derivations, in which the variable `R` is the value of the file.
     """
 
     expression: str
@@ -28,14 +28,14 @@ class InstancesById(NamedTuple):
 
 
 def find_remedy(value: Any, files: Files) -> Remedy:
-    """Return the remedy for a file with this JSON value, which may be of any type."""
+    """Return the remedy for a file with this JSON value, which may have any type."""
     if files.is_gold:
         return _find_gold_remedy(value, files)
     return _find_predictions_remedy(value)
 
 
 def _find_gold_remedy(value: Any, files: Files) -> Remedy:
-    """Return the remedy for the value of a file that should be gold."""
+    """Return the remedy for a file that should be gold. Its JSON value may have any type."""
     instances = _find_instances(value)
     if instances is not None and instances.derivations:
         change = _find_gold_change(instances)
@@ -51,7 +51,7 @@ def _find_gold_remedy(value: Any, files: Files) -> Remedy:
 def _find_gold_change(instances: InstancesById) -> FormChange | None:
     """Return the change that turns a file with the reference derivations of instances into gold.
 
-    Return None if a list of references is malformed, and if the steps of the derivations are of an unknown form.
+    Return None if a list of references is malformed, or if the form of the steps is not recognised.
     """
     steps: list[Any] = []
     for references in instances.derivations.values():
@@ -73,7 +73,7 @@ def _find_gold_change(instances: InstancesById) -> FormChange | None:
 
 
 def _find_predictions_remedy(value: Any) -> Remedy:
-    """Return the remedy for the value of a file that should be predictions."""
+    """Return the remedy for a file that should be predictions. Its JSON value may have any type."""
     are_below_key = isinstance(value, dict) and isinstance(value.get("re"), dict)
     instances = InstancesById('R["re"]', value["re"]) if are_below_key else _find_instances(value)
     if instances is None or not instances.derivations:
@@ -94,7 +94,7 @@ def _find_predictions_remedy(value: Any) -> Remedy:
 
 
 def _find_instances(value: Any) -> InstancesById | None:
-    """Return the derivations of a value by instance id; None for a value of another form.
+    """Return the derivations in the JSON value of a file by instance id; None for any other value.
 
     The value is an object by id, a list of objects with an id and derivations, or a list of objects by id.
     """
@@ -113,7 +113,10 @@ def _find_instances(value: Any) -> InstancesById | None:
 
 
 def _index_instances(instances: list[dict[str, Any]], id_key: str, derivation_key: str) -> InstancesById | None:
-    """Return the derivations of instances by id, which are the values of two keys; None if one lacks such a key."""
+    """Return the derivations of a list of instances by id; None if an instance lacks one of the two keys.
+
+    `id_key` is the key under which an instance has its id, and `derivation_key` the key of its derivations.
+    """
     derivations = {}
     for instance in instances:
         if id_key not in instance or derivation_key not in instance:
@@ -123,9 +126,9 @@ def _index_instances(instances: list[dict[str, Any]], id_key: str, derivation_ke
 
 
 def _merge_objects(objects: list[dict[str, Any]]) -> InstancesById | None:
-    """Return the derivations in several objects by instance id, such as [{"q1": [...]}, {"q2": [...]}].
+    """Return the derivations in several objects, such as [{"q1": [...]}, {"q2": [...]}], by instance id.
 
-    Return None if an id occurs in several objects, and if the value of an id is no list.
+    Return None if an id occurs in several objects, or if the value of an id is not a list.
     """
     derivations: dict[str, Any] = {}
     for derivations_of_object in objects:
@@ -139,7 +142,7 @@ def _merge_objects(objects: list[dict[str, Any]]) -> InstancesById | None:
 
 
 def _is_step(value: object) -> bool:
-    """Return whether a value is a step of a derivation, a list [title, sentence number, fact]."""
+    """Return whether a value is a step of a derivation, which is a list [title, sentence number, fact]."""
     if not isinstance(value, list) or len(value) != 3:
         return False
     _title, _sentence_number, fact = value
@@ -147,7 +150,7 @@ def _is_step(value: object) -> bool:
 
 
 def _is_fact(value: object) -> bool:
-    """Return whether a value is a fact, a list [head, relation, tail] of texts; it may have further texts."""
+    """Return whether a value is a fact, which is a list [head, relation, tail] and perhaps further texts."""
     if not isinstance(value, list) or len(value) < 3:
         return False
     return all(isinstance(item, str) for item in value)

@@ -15,53 +15,53 @@ WANTED_PREDICTIONS: Final = (
 )
 
 
-def find_remedy(lines: Any, files: Files) -> Remedy:
-    """Return the remedy for a file with these values on its lines, which may be of any type."""
-    are_objects = bool(lines) and all(isinstance(line, dict) for line in lines)
+def find_remedy(line_values: Any, files: Files) -> Remedy:
+    """Return the remedy for a file with these JSON values on its lines. The values may have any type."""
+    are_objects = bool(line_values) and all(isinstance(line_value, dict) for line_value in line_values)
     if files.is_gold:
-        return _find_gold_remedy(lines) if are_objects else Advice("", WANTED_GOLD)
-    return _find_predictions_remedy(lines, files) if are_objects else Advice("", WANTED_PREDICTIONS)
+        return _find_gold_remedy(line_values) if are_objects else Advice("", WANTED_GOLD)
+    return _find_predictions_remedy(line_values, files) if are_objects else Advice("", WANTED_PREDICTIONS)
 
 
-def _find_gold_remedy(lines: list[dict[str, Any]]) -> Remedy:
+def _find_gold_remedy(line_values: list[dict[str, Any]]) -> Remedy:
     """Return the remedy for the lines of a file that should be gold."""
-    remedy = claim_lines.find_gold_remedy(lines)
+    remedy = claim_lines.find_gold_remedy(line_values)
     if remedy is not None:
         return remedy
-    if have_evidence(lines) and are_lists_of_entries(evidence_values(lines)):
+    if have_evidence(line_values) and are_lists_of_entries(evidence_values(line_values)):
         return AS_IT_IS
     return Advice("", WANTED_GOLD)
 
 
-def _find_predictions_remedy(lines: list[dict[str, Any]], files: Files) -> Remedy:
+def _find_predictions_remedy(line_values: list[dict[str, Any]], files: Files) -> Remedy:
     """Return the remedy for the lines of a file that should be predictions."""
-    values = evidence_values(lines)
-    if have_evidence(lines) and are_entries(values):
+    values = evidence_values(line_values)
+    if have_evidence(line_values) and are_entries(values):
         return AS_IT_IS
-    stage = claim_lines.stage_of(lines[0])
+    stage = claim_lines.stage_of(line_values[0])
     if stage is not None:
         command = claim_lines.stage_command(files, stage)
         if command is not None:
             return Advice(f"this is the file of a stage, {stage}", command)
-    have_claim_ids = all("claim_id" in line and "evidence" in line for line in lines)
+    have_claim_ids = all("claim_id" in line_value and "evidence" in line_value for line_value in line_values)
     if have_claim_ids and are_entries(values):
         expression = '[{"id": c["claim_id"], "evidence": c["evidence"]} for c in R]'
         return FormChange(expression, "the ids are called claim_id")
     has_only_lists = bool(values) and all(isinstance(value, list) for value in values)
-    if have_evidence(lines) and has_only_lists:
+    if have_evidence(line_values) and has_only_lists:
         return _find_remedy_for_lists(values, files)
-    if "predicted_label" in lines[0]:
+    if "predicted_label" in line_values[0]:
         return Advice("these are predictions of FEVER", WANTED_PREDICTIONS)
-    change = claim_lines.change_for_listed_documents(lines, '{"label": e["label"], "sentences": e["sentences"]}')
+    change = claim_lines.change_for_listed_documents(line_values, '{"label": e["label"], "sentences": e["sentences"]}')
     if change is None:
-        change = claim_lines.change_for_claims_by_id(lines, files)
+        change = claim_lines.change_for_claims_by_id(line_values, files)
     return change or Advice("", WANTED_PREDICTIONS)
 
 
 def _find_remedy_for_lists(values: list[Any], files: Files) -> Remedy:
-    """Return the remedy for predictions with a list for each document, as the claims task reads them.
+    """Return the remedy for predictions that have a list for each document, which is the form of the claims task.
 
-    `values` are the JSON values of the documents of all lines.
+    `values` are the JSON values of all documents of all lines.
     """
     if not are_lists_of_entries(values):
         return Advice("the evidence of each document is a list", WANTED_PREDICTIONS)

@@ -227,13 +227,13 @@ def _results_of_two_pools(line: CommandLine, second_file: str) -> AssessedResult
     results_by_pool: list[Mapping[str, Any]] = []
     answers_by_pool: list[assessors.JudgedAnswers] = []
     with paused_collector():
-        opened = inputs.read_queries_and_find_runs()
-        names = run_names(opened.runs)
-        for pool_files in (opened.assessments, [second_file]):
-            gold = with_pool(opened.gold, pool_files)
+        runs_with_gold = inputs.read_queries_and_find_runs()
+        names = run_names(runs_with_gold.runs)
+        for pool_files in (runs_with_gold.assessments, [second_file]):
+            gold = with_pool(runs_with_gold.gold_without_pool, pool_files)
             if not gold.links.assessments:
                 raise InputError("there is no assessment in it", file=name_of(pool_files[0]))
-            results = score_each(gold, opened.runs, inputs.load_with_warnings)
+            results = score_each(gold, runs_with_gold.runs, inputs.load_with_warnings)
             results_by_pool.append(dict(zip(names, results)))
             answers_by_pool.append(assessors.judged_answers_of_pool(gold))
     return assessors.AssessedResults(

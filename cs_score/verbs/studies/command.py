@@ -180,7 +180,9 @@ def pool_bias(line: CommandLine) -> int:
     if team_file == "-":
         raise UsageError("standard input cannot be read once for each run: name a file")
     with paused_collector():
-        opened = inputs.read_queries_and_find_runs()
-        pooled_runs = pool_biases.PooledRuns(opened.gold, opened.assessments, opened.runs, inputs.load_with_warnings)
+        runs_with_gold = inputs.read_queries_and_find_runs()
+        pooled_runs = pool_biases.PooledRuns(
+            runs_with_gold.gold_without_pool, runs_with_gold.assessments, runs_with_gold.runs, inputs.load_with_warnings
+        )
         document = pool_biases.pool_bias(pooled_runs, team_file, measure, progress=with_bar)
     return print_statistics(line, pool_biases.POOL_BIAS_PRINTOUT, document)
