@@ -88,9 +88,9 @@ _HEADLINE: Final = "the headline measure"
 def _measures_of_task(task: str) -> Iterable[str]:
     """Return the measures of a task that options may name, for completion; none if `task` is not a task."""
     if task == COLD_START:
-        return [str(measure) for measure in registry.rankable(registry.COLD_START_MODE)]
+        return [str(measure) for measure in registry.rankable_measures(registry.COLD_START_MODE)]
     if task in TASKS:
-        return registry.names(task)
+        return registry.measure_names(task)
     return ()
 
 

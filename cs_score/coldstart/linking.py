@@ -1,7 +1,7 @@
-"""Load runs and assessments: link every line to its query, to the follow-on query about its answer, and to its node.
+"""Load runs and assessments, and link each line to its query, to the follow-on query about its answer, and to its node.
 
-Lines are linked in load order: a line may name only queries of the query files, and follow-on queries about answers of
-earlier lines (rule lines).
+A follow-on query asks about an answer. Lines are linked in load order: a line may name only queries of the query files,
+and follow-on queries about answers of earlier lines (rule lines).
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ from cs_score.problems.log import Detail, Place, ProblemLog
 
 _MOST_KNOWN: Final = 1 << 18  # answers that are remembered: with their texts they need some 80 MB
 KnownAnswer: TypeAlias = tuple[Answer | None, str]
-"""The answer as its assessment holds it, None if it was not assessed; and the short id of its follow-on query."""
+"""The answer in the form of its assessment, None if it was not assessed, and the short id of its follow-on query."""
 KnownAnswers: TypeAlias = dict[str, KnownAnswer]
-"""Answers of lines that were loaded before, by `answer_key`; only answers that are canonical as they were written.
+"""Answers of lines that were loaded before, by `answer_key`, as far as they were written in canonical form.
 
-A line with such an answer need not be read in detail, and its follow-on id need not be hashed.
+A line that gives one of these answers need not be read in detail, and no hash is computed for its follow-on query.
 """
 
 
 def answer_key(query_id: str, relation: str, value: str, provenance: str) -> str:
-    """Return the key of an answer in `KnownAnswers`: its query and its columns, with tabs between them.
+    """Return the key of an answer in `KnownAnswers`: the id of its query and its columns, joined by tabs.
 
-    Columns hold no tabs, so that different answers have different keys.
+    Columns contain no tabs, so that different answers have different keys.
     """
     return f"{query_id}\t{relation}\t{value}\t{provenance}"
 
@@ -50,14 +50,15 @@ NO_NODE: Final = "0"  # the node id of a line that has none
 
 
 class NoAnswerYetError(InputError):
-    """A line names a follow-on query about an answer that no line before it gives; another file may give the answer."""
+    """A line names a follow-on query about an answer that no earlier line gives, although another file may give it."""
 
 
 class _AssessmentPositions(NamedTuple):
-    """The positions of the columns of an assessment layout, from 0; mention types are None in layouts without them.
+    """The positions of the columns in a layout of assessments, counted from 0.
 
-    `code` is the column of the assessor's judgment on the answer, `provenance_code` that of the judgment on the
-    justification, `mention` that of the mention type of the answer, and `class_mention` that of its equivalence class.
+    `code` is the position of the assessor's judgment on the answer, and `provenance_code` that of the judgment on the
+    justification. `mention` is the position of the mention type of the answer, and `class_mention` that of the mention
+    type of its equivalence class; both are None in layouts without mention types.
     """
 
     query: int
@@ -112,13 +113,14 @@ class Loading:
     ) -> None:
         """Prepare to load lines that answer the queries of `query_set`, with these limits on justifications.
 
-        `underlying_links` are the links of gold, over which the links of the lines are a layer. `known_answers` are the
-        answers of earlier runs; new ones are added. `only_run_id` is the run whose lines are loaded, None for all.
+        `gold_links` are the links of gold, on which the links of the loaded lines build. `known_answers` are answers of
+        earlier runs, to which new ones are added. `only_run_id` is the run whose lines are loaded, None for all runs.
 
-        The other arguments are for the programs before the scorer. Provenances are checked against
-        `document_lengths`. `is_validation` says that no line is scored, so that follow-on queries are made only when
-        they are needed. `on_error` is called with the error of each line that cannot be linked, and loading goes on.
-        `after_run` is called with the loading after each run file.
+        The other arguments are for programs that prepare files for the scorer. Provenances are checked against
+        `document_lengths`, the length of each document. `is_validation` says that no line will be scored, so that
+        follow-on queries are made only when they are needed. `on_error` is called with the error of each line that
+        cannot be linked, and loading continues with the next line. `after_run` is called with this object after each
+        run file.
         """
         self.query_set = query_set
         self.problems = problems
@@ -149,7 +151,7 @@ class Loading:
         self._language_prefixes: set[str] = set()
 
     def load(self, files: Iterable[Input]) -> None:
-        """Load runs and assessments in the order given; of a folder all its files are loaded.
+        """Load runs and assessments in the given order, and all files of a folder in the place of the folder.
 
         Raises InputError for a line that cannot be linked, and for a file of an unknown layout.
         """
@@ -159,7 +161,7 @@ class Loading:
                     self._load_file(member)
 
     def _load_file(self, file: Input) -> None:
-        """Load the lines of one file, and keep its digest; a file of size 0 has no lines and counts as a run."""
+        """Load the lines of one file, and keep the digest of the file. A file of size 0 counts as a run."""
         with open_source(file) as source:
             tab_file = tab_files.read_tab_file(
                 source,
@@ -179,7 +181,7 @@ class Loading:
     def note_layout(self, name: str, schema: Schema) -> None:
         """Keep the layout of the file `name`, and add a remark if it has assessments without mention types.
 
-        The remark says how the edition then counts answers as names: it assumes that all are names or that none is.
+        The remark tells the user that the edition then takes all answers for names, or none of them.
         """
         self.layouts[name] = schema
         has_mention_types = schema.position("VALUE_MENTION_TYPE") is not None
@@ -195,9 +197,9 @@ class Loading:
             )
 
     def load_lines(self, tab_file: tab_files.TabFile) -> None:
-        """Link the lines of a file and, if it is a run, find the lines beyond the limits.
+        """Link the lines of a file. If it is a run, also find the lines that exceed the limits on justifications.
 
-        Raises InputError for a line that cannot be linked, unless `on_error` takes its error.
+        Raises InputError for a line that cannot be linked, unless there is a callback `on_error` for it.
         """
         self._file = tab_file.name
         if tab_file.schema.kind is not FileKind.RUN:
@@ -206,7 +208,7 @@ class Loading:
         self._link_all(self._link_run, tab_file)
         self.links.unread_lines += tab_file.unread_lines
         self._remark_on_nil_lines(tab_file)
-        # Only runs of 2017 have nodes, which the limits are about. After a fatal error no line is written or scored.
+        # The limits concern nodes, which only runs of 2017 have. After a fatal error no line is written or scored.
         if tab_file.schema is RUN_2017 and not self.problems.fatal:
             has_follow_on_queries = any(query.level > 0 for query in self.links.queries.values())
             if has_follow_on_queries:
@@ -226,10 +228,10 @@ class Loading:
         self._remark_on_mention_types(tab_file, assessments_of_file)
 
     def _link_all(self, link_lines: Callable[[tab_files.TabFile], None], tab_file: tab_files.TabFile) -> None:
-        """Link all lines of a file that can be linked, by calling `link_lines` until none of its lines is left.
+        """Link all lines of a file that can be linked, by calling `link_lines` until no line is left.
 
-        The error of a line that cannot be linked is passed to `on_error`, and the lines after it are linked. Without
-        `on_error` the error is raised.
+        If a line cannot be linked, its error is passed to `on_error`, and linking continues with the next line. Without
+        a callback `on_error` the error is raised.
         """
         while True:
             try:
@@ -241,14 +243,13 @@ class Loading:
                 self._on_error(error.with_traceback(None))  # the frames would keep four kilobytes for each line
             if tab_file.schema is RUN_2014:  # every line has the same error
                 return
-            # The lines of a file are an iterator: the next call goes on with the line after the one with the error.
-            # The lines of a file are an iterator: linking the file again goes on with its next line.
+            # The lines of a file are an iterator: linking the file again continues with the line after the error.
 
     def _remark_on_mention_types(self, tab_file: tab_files.TabFile, assessments: Sequence[Assessment]) -> None:
-        """Add a remark if correct answers of an assessment file do not count as names, judged by their mention types.
+        """Add a remark if accepted answers of an assessment file do not count as names because of their mention types.
 
-        Either the mention types of some of them are unknown to the scorer, or none of them is a name. `assessments`
-        are the assessments of the file.
+        This is so if the scorer does not know the mention types of some answers, or if no answer is a name.
+        `assessments` are the assessments of the file.
         """
         at_type = tab_file.schema.position("VALUE_MENTION_TYPE")
         if at_type is None or self._edition.ignores_each_nominal:
@@ -282,7 +283,7 @@ class Loading:
         )
 
     def _remark_on_nil_lines(self, tab_file: tab_files.TabFile) -> None:
-        """Add a remark if a run has NIL lines, which say that a query has no answer; Cold Start has no such lines."""
+        """Add a remark if a run has NIL lines (lines for queries without answers), which Cold Start does not know."""
         nil_lines = [line for line in tab_file.unread_lines if is_nil_line(tab_files.split_columns(line.text))]
         if nil_lines:
             self.remarks.append(
@@ -290,12 +291,13 @@ class Loading:
                 f"errors; to leave them out: {command_removing_nil_lines(tab_file.name)}"
             )
 
-    # This method is long, since a method call for each of a million lines takes longer than a step of this loop. For
-    # the same reason attributes that every line needs are looked up once, before the loop.
+    # This method is long to save time: calling a method for each of a million lines takes longer than a step of this
+    # loop. For the same reason attributes that every line needs are looked up once, before the loop.
     def _link_run(self, tab_file: tab_files.TabFile) -> None:
         """Add the lines of a run file to the links, each with its query, the query about its answer, and its node.
 
-        Lines that do not count are added to the skipped lines. Raises InputError for a line whose query is not there.
+        Lines that do not count are added to the skipped lines. Raises InputError for a line that names an unknown
+        query.
         """
         file = tab_file.name
         if tab_file.schema is RUN_2014:
@@ -325,7 +327,7 @@ class Loading:
                 slot == query.known_slot and all(map(str.strip, columns)) and (slots is None or slot in slots)
             )
 
-            # The query about the answer. In a validation, the query about an answer that causes no report is made late.
+            # The query about the answer. A validation makes it later if the answer cannot cause a report.
             if (
                 makes_follow_ons_late
                 and surely_counts
@@ -401,10 +403,10 @@ class Loading:
         return self._error_at_line(number, "Query  not loaded", remedy, "RUN_OF_2014")
 
     def _check_value_type(self, value_type: str, number: int) -> bool:
-        """Report an illegal value type of a run line, and return whether further lines with this type need no check.
+        """Report an illegal value type of a run line, and return whether the type is legal and in capitals.
 
-        That is so for a legal type in capitals. A line whose type is not in capitals is noted as altered, since a
-        validated run has the type in capitals.
+        Further lines with a legal type in capitals need no check. A line with another type is entered in
+        `altered_indexes` unless the type is in capitals, since a validated run has all types in capitals.
         """
         legal_types = VALUE_TYPES_2016 if self._edition.slot_filling_only else queries.NODE_TYPES
         is_legal = value_type.lower() in legal_types
@@ -417,13 +419,13 @@ class Loading:
         return is_legal and is_in_capitals
 
     def _node_prefix(self, query: LinkedQuery) -> str:
-        """Return the beginning of the FQ node ids of the lines that answer a follow-on query.
+        """Return the text with which the FQ node ids of the lines that answer a follow-on query begin.
 
-        The FQ node id of a line is this text with the node id of the line behind it. At the second hop the text is the
-        node of the first line with the answer that the query is about: `CSX_ENG_00fb79cef8:E1`. It is empty if no
-        earlier line gives that answer. At later hops it is the full id of the query.
+        It is followed by the node id of each line. At the second hop the text is the node of the first line with the
+        answer that the query is about: `CSX_ENG_00fb79cef8:E1`. It is empty if no earlier line gives that answer. At
+        later hops it is the full id of the query.
 
-        If no earlier line gives the answer, the links are noted as out of order.
+        If no earlier line gives the answer, `is_in_order` of the links becomes False.
         """
         parent_node = self.links.node_giving(query.short_id)
         if parent_node is None:
@@ -435,7 +437,7 @@ class Loading:
     def _link_assessments(self, tab_file: tab_files.TabFile) -> None:
         """Add the lines of an assessment file to the links, each with its query and the query about its answer.
 
-        Raises InputError for a line whose query is not there, and for a line that contradicts itself.
+        Raises InputError for a line that names an unknown query, and for a line that contradicts itself.
         """
         positions = _AssessmentPositions.find_in(tab_file.schema)
         self.links.make_follow_ons()
@@ -496,9 +498,9 @@ class Loading:
         follow_on.add(assessment)
 
     def _assessed_follow_on(self, target: str) -> FollowOn | None:
-        """Return the follow-on query to which an assessment of its answer is added, None if there is none yet.
+        """Return the follow-on query about an answer, ready for assessments of the answer; None if there is none yet.
 
-        `target` is the short id of the query. A query that only gold has is copied into the links first, since gold
+        `target` is the short id of the query. A query that only gold has is first copied into the links, since gold
         never changes.
         """
         follow_on = self.links.follow_ons.get(target)
@@ -512,9 +514,9 @@ class Loading:
         return follow_on
 
     def _check_class(self, number: int, query: LinkedQuery, is_accepted: bool, value_class: str) -> None:
-        """Raise InputError for an accepted answer without equivalence class, or a rejected answer with a class.
+        """Raise InputError for an accepted answer without equivalence class, and for a rejected answer with a class.
 
-        `value_class` is the class that the line names: it is `0` or empty if there is none.
+        `value_class` is the class that the line names; `0` and an empty text stand for no class.
         """
         has_class = value_class not in ("0", "")
         if is_accepted and not has_class:
@@ -527,7 +529,7 @@ class Loading:
             raise self._error_at_line(number, problem, None, "CLASS_WITHOUT_CORRECT")
 
     def _check_code(self, code: str, number: int) -> None:
-        """Raise InputError for a text that is no assessment code."""
+        """Raise InputError for a text that is not an assessment code, such as `C` for a correct answer."""
         if code in lines.JUDGMENT_OF_CODE:
             return
         problem = "Unknown assessment code: "
@@ -537,10 +539,10 @@ class Loading:
         raise self._error_at_line(number, problem, remedy, "UNKNOWN_ASSESSMENT_CODE")
 
     def _mention_types(self, columns: Sequence[str], positions: _AssessmentPositions) -> tuple[str | None, str | None]:
-        """Return the mention type of the answer of an assessment, and that of its equivalence class.
+        """Return the mention types of an assessed answer and of its equivalence class, such as `NAM` and `NOM`.
 
-        If the layout has no columns for them, both are as the edition assumes them: None, or `NAM`, with `0` for the
-        class of an answer without class.
+        If the layout has no columns for them, both are the type that the edition assumes: None or `NAM`. If the edition
+        assumes `NAM`, and the answer has no class, the second one is `0`.
         """
         if positions.mention is not None and positions.class_mention is not None:
             return sys.intern(columns[positions.mention]), sys.intern(columns[positions.class_mention])
@@ -553,7 +555,7 @@ class Loading:
     def _find_query(self, full_id: str, number: int) -> LinkedQuery:
         """Return the query that a line names, and enter it in the links for later lines.
 
-        `full_id` is the id as the line has it. Raises InputError if there is no such query so far.
+        `full_id` is the id in the line. Raises InputError if no query file and no earlier line defines the query.
         """
         query = self.links.find_query(full_id)
         if query is None:
@@ -564,11 +566,11 @@ class Loading:
         return query
 
     def _query_about_answer(self, full_id: str) -> LinkedQuery | None:
-        """Return the follow-on query that an id names, None if it names no query about an answer of an earlier line.
+        """Return the query about an answer of an earlier line that has this id, None if there is no such query.
 
-        An answer to the query `CSX_ENG_00fb79cef8` leads to a query of the second hop about this answer. Its id is that
-        of the first query with the short id of the second one behind it: `CSX_ENG_00fb79cef8_efa464516d81`. Most ids of
-        follow-on queries are found like this, without being parsed.
+        An answer to the query `CSX_ENG_00fb79cef8` leads to a query of the second hop about this answer. Its full id is
+        the id of the first query followed by its own short id: `CSX_ENG_00fb79cef8_efa464516d81`. Most follow-on
+        queries are found here, so that their ids need not be parsed.
         """
         parent_id, _, short_id = full_id.rpartition("_")
         follow_on = self.links.find_follow_on(short_id)
@@ -677,10 +679,10 @@ class Loading:
 
     @functools.cached_property
     def _ids_of_other_editions(self) -> frozenset[str]:
-        """The short ids that the queries about the answers so far have in editions that hash texts in the other way.
+        """The short ids of the queries about the loaded answers in editions that hash texts in the other way.
 
-        Only answers with letters outside ASCII have other ids there. The ids are computed at the first line with an
-        unknown query, and not again.
+        Only answers with letters outside ASCII have other ids in these editions. The ids are computed once, at the
+        first line with an unknown query.
         """
         other_edition = replace(self._edition, hashes_text_once=not self._edition.hashes_text_once)
         layers = [self.links]
@@ -695,11 +697,11 @@ class Loading:
         return frozenset(ids)
 
     def _read_answer(self, query: LinkedQuery, answer: Answer, number: int, text: str) -> KnownAnswer:
-        """Return the answer of a line in canonical form, and the short id of the query about it.
+        """Return the answer of a line in canonical form, None if it is already in that form, and its query's short id.
 
-        Instead of an answer that is already written in canonical form, None is returned, and the answer is remembered
-        for the next run. The problems of other answers are reported. `answer` are the columns of the line, `text` is
-        the whole line.
+        The short id is that of the query about the answer. An answer that is already in canonical form is remembered
+        for later runs. The problems of other answers are reported. `answer` consists of columns of the line, and
+        `text` is the whole line.
         """
         if self.links.lines_awaiting_follow_on:  # follow-on queries must be made in the order of their lines
             self.links.make_follow_ons()
@@ -716,7 +718,7 @@ class Loading:
         return None, target
 
     def _make_canonical(self, answer: Answer, number: int, text: str) -> Answer:
-        """Return an answer with its two provenances in canonical form, and report the problems of these.
+        """Return an answer with both provenances in canonical form, and report the problems of the provenances.
 
         `text` is the line with the answer, and `number` the number of the line.
         """
@@ -748,12 +750,12 @@ class Loading:
         """
         if query.is_ldc:
             self._check_id_below_ldc_query(target, query, number)
-        # These two comparisons find the language of nearly all documents faster than `language_code` does.
+        # For nearly all documents these two comparisons find the language, and are faster than `language_code`.
         tells_language = "_ENG_" in provenance or provenance[:4] in self._language_prefixes
         if not tells_language:
             docid = tab_files.document_of(provenance) if provenance else ""
             self._report_language(docid)
-        # Without these two conditions the inventory has every slot, which saves the loop for most answers.
+        # The inventory has the slots of most queries, whose answers need not go through the loop.
         if query.unknown_later_slots or self._legal_slots is not None:
             for slot in query.slots[1:]:
                 if not has_slot(slot, self._edition):
@@ -773,10 +775,10 @@ class Loading:
         )
 
     def _report_language(self, docid: str) -> None:
-        """Warn of a document id that does not tell the language of the document, which is then taken for English.
+        """Warn of a document id that does not name a language, so that English is assumed.
 
-        If the first four characters of the id tell the language, they are remembered: ids that begin like it need not
-        be looked at again.
+        If the first four characters of the id tell the language, they are remembered: other ids with the same beginning
+        need not be checked.
         """
         beginning = docid[:4]
         if language_code(docid, self._edition) is None:
@@ -785,9 +787,9 @@ class Loading:
             self._language_prefixes.add(beginning)
 
     def _read_confidence(self, text: str, number: int) -> float:
-        """Return the confidence of a run line, 1.0 for an illegal one, and report the problems of its text.
+        """Return the confidence of a run line, 1.0 if it is illegal, and report the problems of its text.
 
-        The line is noted as altered if there are any, since a validated run has another text.
+        A line with problems is entered in `altered_indexes`, since a validated run has another text in its place.
         """
         confidence = tab_files.read_confidence(text)
         if confidence.codes:
@@ -801,10 +803,10 @@ class Loading:
     def _report_refusal(
         self, tab_file: tab_files.TabFile, columns: list[str], slot: str, query: LinkedQuery, number: int
     ) -> bool:
-        """Report why a line does not count, and return whether there is such a reason.
+        """Report the reason why a line does not count, and return whether there is a reason.
 
         A line counts if no column is empty, and if its slot is the one that its query asks for. A slot that the
-        inventory lacks is reported, too, but is no reason.
+        inventory does not have is also reported, but does not prevent the line from counting.
         """
         place = Place(self._file, number)
         if not has_slot(slot, self._edition):
@@ -848,14 +850,15 @@ class Loading:
     def _error_at_line(
         self, number: int, problem: str, remedy: str | None, code: str, kind: type[InputError] = InputError
     ) -> InputError:
-        """Return an error that names this line of the file that is being loaded."""
+        """Return an error of the class `kind` that names a line, by its number, and the file that is being loaded."""
         return kind(problem, file=self._file, place=f"line {number}", remedy=remedy, code=code)
 
 
 def _as_entry_point(answer: Answer) -> Answer:
-    """Return an answer that no earlier line gives; its provenance becomes the entry point of the query about it.
+    """Return the answer of the first line that gives it, with `:-` in place of an empty value provenance.
 
-    An empty provenance becomes `:-`, as in the reference: no other line then has the same answer.
+    As in the reference, the provenance becomes the entry point of the query about the answer. No other line then has an
+    answer with the same provenance as one without a span.
     """
     relation, value, provenance = answer
     if provenance:
@@ -884,24 +887,24 @@ def expand_folder(file: Input) -> list[Input]:
 
 
 def _order_in_folder(name: str) -> tuple[bytes, bytes]:
-    """Return the sort key of a file in a folder: the bytes of its name with ASCII letters in lower case, then as is."""
+    """Return the sort key of a file in a folder: the bytes of its name in lower case, and then those of the name."""
     name_in_bytes = os.fsencode(name)
     return name_in_bytes.lower(), name_in_bytes
 
 
 class EmptyFolder(Record):
-    """A folder that a call names as an input although it holds no run and no assessments; `name` is its path."""
+    """A folder among the inputs of a call that contains no run and no assessments; `name` is the path of the folder."""
 
     name: str
 
     @property
     def remark(self) -> str:
-        """The remark for the user on this folder."""
+        """The remark for the user: `no file *.tab.txt in FOLDER, so nothing of it was loaded`."""
         return f"no file *{RUN_SUFFIX} in {self.name}, so nothing of it was loaded"
 
     @property
     def contents(self) -> str:
-        """The contents of the folder in words, with the files or the folder to name instead of it."""
+        """The contents of the folder in words, with the files that the user may name instead: `runs: it is empty`."""
         return f"{self.name}: {describe_folder(self.name, RUN_SUFFIX)}"
 
 
@@ -911,7 +914,7 @@ def empty_folders_among(files: Iterable[Input]) -> list[EmptyFolder]:
 
 
 def describe_contents(empty_folders: Iterable[EmptyFolder]) -> str:
-    """Return the contents of empty folders in words, with the files or folders to name instead of them."""
+    """Return the contents of empty folders in words, with the files or folders that the user may name instead."""
     return "; ".join([folder.contents for folder in empty_folders])
 
 
@@ -929,14 +932,14 @@ def find_empty_folders(files: Sequence[Input]) -> list[EmptyFolder]:
 
 
 def role_of(schema: Schema | None) -> str:
-    """Return the role that a file of this layout has in a signature; an empty file, without layout, counts as a run."""
+    """Return the role of a file of this layout in a signature: run or pool. A file without layout counts as a run."""
     if schema is not None and schema.kind is FileKind.ASSESSMENTS:
         return POOL
     return RUN
 
 
 def kind_of(file: Input, edition: Edition = LATEST) -> FileKind | None:
-    """Return whether a file is a run or assessments, judged by its first line; None for an empty file.
+    """Return the kind of a file, a run or assessments, according to its first line; None for an empty file.
 
     Raises InputError for a file of no known layout.
     """

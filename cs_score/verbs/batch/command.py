@@ -23,7 +23,7 @@ from cs_score.cli.verb import Verb, VerbForm
 from cs_score.coldstart.layouts import FileKind
 from cs_score.coldstart.linking import RUN_SUFFIX, expand_folder, kind_of
 from cs_score.coldstart.queries import is_query_file
-from cs_score.measures.registry import find
+from cs_score.measures.registry import find_name
 from cs_score.tasks import COLD_START, mode_named
 from cs_score.verbs.batch.coldstart import ColdStartPlan, cold_start_plan, policies_of_batch
 from cs_score.verbs.batch.documents import FAILED, OK, WITH_ERRORS, Outcome
@@ -267,7 +267,7 @@ def _batch_options(line: CommandLine, plan: Plan) -> BatchOptions:
     measure_name = line.get("--measure")
     measure = None
     if measure_name is not None:
-        measure = find(measure_name, plan.measures())
+        measure = find_name(measure_name, plan.measures())
         if measure is None:
             raise UsageError(f"--measure {measure_name}: no such measure; there are {', '.join(plan.measures())}")
     dask = line.get("--dask")
