@@ -168,7 +168,7 @@ ids = st.integers(0, 30).map(lambda number: f"{number:012x}")
 @given(st.lists(st.frozensets(ids, max_size=8), max_size=5))
 def test_overlaps_are_those_of_sets(answers: list[frozenset[str]]) -> None:
     found = [
-        (each.a, each.b, each.shared, each.either)
+        (each.a, each.b, each.shared_count, each.either_count)
         for each in count_shared_answers(dict(enumerate(answers_as_bits(answers))), {"": -1})
     ]
     assert found == [
@@ -181,7 +181,10 @@ def test_parts_are_never_pooled() -> None:
     """Two parts of two units each: the first run has all of the first, the second all of the second and one more."""
     parts = masks_by_measure(2, ("label", "sentence"))
     assert parts == {"label": 0b0011, "sentence": 0b1100}
-    found = [(each.part, each.shared, each.either) for each in count_shared_answers({0: 0b0011, 3: 0b1101}, parts)]
+    found = [
+        (each.part, each.shared_count, each.either_count)
+        for each in count_shared_answers({0: 0b0011, 3: 0b1101}, parts)
+    ]
     assert found == [("label", 1, 2), ("sentence", 0, 2)]
 
 

@@ -50,7 +50,7 @@ class Leaderboard(ShownDocument):
 
     @property
     def failed(self) -> int:
-        """How many scorings were stopped, or met problems that are errors."""
+        """The number of scorings that were stopped by an error, or that reported problems that are errors."""
         failed_scorings = {(row.policy, row.run) for row in self._document.rows if row.state != OK}
         return len(failed_scorings)
 
@@ -111,7 +111,7 @@ def batch(
     the folder cannot be written, MissingExtraError for pages without jinja2 (`pip install 'cs-score[report]'`). An
     error of a single run does not end the batch; the row of the run reports it.
     """
-    # The settings of all runs.
+    # The settings that all runs share.
     page = page_maker() if html else None
     scoring = arguments.options_of(options)
     policy = options.get("policy", arguments.USUAL_POLICY)
@@ -122,13 +122,17 @@ def batch(
         )
     policy_name = policy if isinstance(policy, str) else "given"
     other_policies = arguments.policy_words(also_policy)
-    policies = policies_of_batch(scoring, scoring.policy.texts(), policy_name, other_policies, option="also_policy")
+    policy_texts = scoring.policy.texts()
+    policies = policies_of_batch(scoring, policy_texts, policy_name, other_policies, option="also_policy")
+    query_files = arguments.files_of(queries, "queries")
+    pool_files = arguments.files_of(pool, "pool")
+    command_line_switches = switches_of(scoring, ColumnLayout())
     plan = cold_start_plan(
-        arguments.files_of(queries, "queries"),
-        arguments.files_of(pool, "pool"),
+        query_files,
+        pool_files,
         scoring,
         policies,
-        switches=tuple(switches_of(scoring, ColumnLayout())),
+        switches=tuple(command_line_switches),
         resampling=resampling,
         validates=validate,
         page=page,

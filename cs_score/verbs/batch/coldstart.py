@@ -47,7 +47,7 @@ from cs_score.verbs.batch.overview import (
     score_found_targets,
     unit_measure,
 )
-from cs_score.verbs.batch.plan import Plan, Prepared, RunFiles, ScoredInBatch, outcome_of
+from cs_score.verbs.batch.plan import Plan, PreparedGold, RunFiles, ScoredInBatch, outcome_of
 
 
 class ColdStartPlan(Plan, kw_only=True):
@@ -55,9 +55,9 @@ class ColdStartPlan(Plan, kw_only=True):
 
     `policies` has at least one entry. `layout` and `with_json` choose the files of a run. `switches` are the words that
     a call of the scorer would have beside the policy, `folder` is the working folder of the user; both are written into
-    `.params`. `named` are the files that options name, by role. If the plan `validates`, each run is validated before
-    it is scored; if it `records`, problems keep their details. `editions` has a plan for each other edition of the
-    scorer that some of the runs follow, by the name of the edition.
+    `.params`. `named_files` are the files that options name, by role. If the plan `validates`, each run is validated
+    before it is scored. With `has_problem_details`, problems keep their details. `editions` has a plan for each other
+    edition of the scorer that some of the runs follow, by the name of the edition.
     """
 
     task: str = COLD_START_MODE
@@ -69,9 +69,9 @@ class ColdStartPlan(Plan, kw_only=True):
     with_json: bool = False
     switches: tuple[str, ...] = ()
     folder: str = ""
-    named: Mapping[str, InputFile] = field(default_factory=dict)
+    named_files: Mapping[str, InputFile] = field(default_factory=dict)
     validates: bool = False
-    records: bool = False
+    has_problem_details: bool = False
     editions: Mapping[str, ColdStartPlan] = field(default_factory=dict)
 
     def prepare(self) -> PreparedColdStart:
@@ -81,7 +81,7 @@ class ColdStartPlan(Plan, kw_only=True):
     @property
     def inputs(self) -> Sequence[InputFile]:
         """The queries, the pool, and the files that options name."""
-        return [*self.queries, *self.pool, *self.named.values()]
+        return [*self.queries, *self.pool, *self.named_files.values()]
 
     def measures(self) -> list[str]:
         """Return the names of the measures that can rank runs under these options, the headline measure first."""
@@ -126,7 +126,7 @@ def cold_start_plan(
         options=options,
         policies=tuple(policies),
         folder=os.getcwd(),
-        named=named_files,
+        named_files=named_files,
         **choices,
     )
 
@@ -156,7 +156,7 @@ def policies_of_batch(
     return [first, *others]
 
 
-class PreparedColdStart(Prepared):
+class PreparedColdStart(PreparedGold):
     """Queries and pool as they were read. Each run is loaded on top of them; loading changes nothing in them."""
 
     plan: ColdStartPlan
@@ -165,9 +165,9 @@ class PreparedColdStart(Prepared):
         """Read queries and pool. Raises CsScoreError if that fails."""
         self.plan = plan
         outputs.check_fields(plan.layout.fields)
-        files_by_role = {role: file.open() for role, file in plan.named.items()}
+        files_by_role = {role: file.open() for role, file in plan.named_files.items()}
         query_files = [file.open() for file in plan.queries]
-        self.log_of_queries = RecordingLog() if plan.records else ProblemLog()
+        self.log_of_queries = RecordingLog() if plan.has_problem_details else ProblemLog()
         gold = open_gold(
             query_files, plan.options, self.log_of_queries, file_by_role=files_by_role, validates=plan.validates
         )
@@ -209,7 +209,7 @@ class PreparedColdStart(Prepared):
     def evaluation(self) -> Evaluation:
         """The properties of gold that the tables over all runs need."""
         return Evaluation(
-            mode=COLD_START_MODE,
+            task=COLD_START_MODE,
             unit=self._unit,
             measure=str(unit_measure(self.gold)),
             targets=self.target_index.targets,
@@ -221,9 +221,9 @@ class PreparedColdStart(Prepared):
 
         `digest` is the digest of the file of the run.
         """
-        prepared = self._for_edition(run.edition)
-        if prepared is not self:  # the run follows another edition, whose gold and options are prepared separately
-            return prepared.origin(run, digest, policy)
+        prepared_gold = self._for_edition(run.edition)
+        if prepared_gold is not self:  # the run follows another edition, whose gold and options are prepared separately
+            return prepared_gold.origin(run, digest, policy)
         options = self._policy_by_name[policy].options(self.plan.options)
         has_ldc_index = bool(self.gold.query_set.ldc_id_by_query)
         origin = origin_of(options, [*self.digests, digest], has_ldc_index, are_runs_validated=self.plan.validates)
@@ -251,10 +251,10 @@ class PreparedColdStart(Prepared):
         A run that cannot be scored has a failed outcome. The run is loaded once for all policies in a row that have the
         same limits on justifications, because loading it depends on these limits alone.
         """
-        prepared = self._for_edition(run.edition)
-        named_policies = [prepared._policy_by_name[name] for name in policies]
+        prepared_gold = self._for_edition(run.edition)
+        named_policies = [prepared_gold._policy_by_name[name] for name in policies]
         for limits, policies_with_limits in itertools.groupby(named_policies, key=attrgetter("justifications")):
-            yield from prepared._score_under_limits(run, limits, list(policies_with_limits))
+            yield from prepared_gold._score_under_limits(run, limits, list(policies_with_limits))
 
     def _score_under_limits(
         self, run: BatchRunFile, limits: Justifications, policies: Sequence[NamedPolicy]
@@ -286,13 +286,13 @@ class _LoadedRun:
     problems that were met until `load` returned or raised an error.
     """
 
-    def __init__(self, prepared: PreparedColdStart, run: BatchRunFile, limits: Justifications) -> None:
+    def __init__(self, prepared_gold: PreparedColdStart, run: BatchRunFile, limits: Justifications) -> None:
         """Prepare to load `run` under `limits` on justifications."""
         self.prepared_runs: list[PreparedRun] = []
         # A call for a single run has read only the queries when it prepares the run, and so it reports their problems.
-        self.log: ProblemLog = prepared.log_of_queries
-        self._gold = prepared.gold
-        self._plan = prepared.plan
+        self.log: ProblemLog = prepared_gold.log_of_queries
+        self._gold = prepared_gold.gold
+        self._plan = prepared_gold.plan
         self._run = run
         self._limits = limits
         self._preparation = Preparation()
@@ -391,13 +391,13 @@ def _chosen_runs(files: Sequence[Input], run_ids: Sequence[str] | None) -> list[
 
 
 class _Attempt(Record):
-    """The scoring of a run under a policy, whether it comes to its end or not.
+    """The scoring of a run under a policy, which may be complete or stopped by an error.
 
-    `prepared` has gold and the options. `prepared_runs` tell what conversion and validation did to the runs of the
+    `prepared_gold` has gold and the options. `prepared_runs` tell what conversion and validation did to the runs of the
     file. `log` has the problems of scoring.
     """
 
-    prepared: PreparedColdStart
+    prepared_gold: PreparedColdStart
     run: BatchRunFile
     policy: NamedPolicy
     prepared_runs: list[PreparedRun]
@@ -410,7 +410,7 @@ class _Attempt(Record):
         scored has failed, but has files, since a call for it alone writes them, too.
         """
         limits: list[ScoreIntervals] = []
-        resampling = self.prepared.plan.resampling
+        resampling = self.prepared_gold.plan.resampling
         if resampling is not None:
             limits += intervals(result, resampling)
         files = self._files_and_pages(result, limits, loaded_runs)
@@ -421,7 +421,7 @@ class _Attempt(Record):
             failed_outcome = self._make_outcome(result.problems, error, remarks=tuple(remarks))
             return ScoredInBatch(failed_outcome, files)
         digest_of_run = result.origin.inputs[-1]  # gold comes before it
-        origin = self.prepared.origin(self.run, digest_of_run, self.policy.name)
+        origin = self.prepared_gold.origin(self.run, digest_of_run, self.policy.name)
         outcome = self._make_outcome(
             result.problems,
             state=WITH_ERRORS if result.error_count else OK,
@@ -445,7 +445,7 @@ class _Attempt(Record):
             remarks += partial_result.warnings
         problems = list(self.log)
         outcome = self._make_outcome(problems, error, remarks=tuple(remarks))
-        report = outputs.stopped_report(problems, error, self.prepared.plan.options.edition)
+        report = outputs.stopped_report(problems, error, self.prepared_gold.plan.options.edition)
         return ScoredInBatch(outcome, self._files_of_stopped(report, partial_result))
 
     # -- The outcome
@@ -454,7 +454,7 @@ class _Attempt(Record):
         """Yield the scores of each run id of the file with its findings, and with intervals if there are `limits`."""
         for position, run in enumerate(result.runs):
             measures = self._measures_to_record(run, limits)
-            findings = collect_findings(run, self.prepared.target_index, measures)
+            findings = collect_findings(run, self.prepared_gold.target_index, measures)
             yield RunScores(
                 run_id=run.run_id,
                 scores=dict(run.scores),
@@ -472,7 +472,7 @@ class _Attempt(Record):
         """
         if limits:
             return list(summary_scores(run))
-        return [unit_measure(self.prepared.gold)]
+        return [unit_measure(self.prepared_gold.gold)]
 
     def _make_outcome(
         self, scoring_problems: Iterable[Problem], error: InputError | None = None, **fields: Any
@@ -507,7 +507,7 @@ class _Attempt(Record):
         The problems of validation and the `error` that ended the scoring are among them. Returns None if problems keep
         no details in this batch.
         """
-        problems_of_gold = self.prepared.gold.problems
+        problems_of_gold = self.prepared_gold.gold.problems
         if not isinstance(self.log, RecordingLog) or not isinstance(problems_of_gold, RecordingLog):
             return None
         log = self.log.copy()
@@ -524,7 +524,7 @@ class _Attempt(Record):
         self, result: Result, limits: Sequence[ScoreIntervals], loaded_runs: Sequence[Run]
     ) -> RunFiles:
         """Yield the name and the content of each file of a run that was scored to its end."""
-        plan = self.prepared.plan
+        plan = self.prepared_gold.plan
         if plan.with_json:
             yield "out.json", encoded(json_text(result, limits))
         yield from self._tables(result, limits)
@@ -542,7 +542,7 @@ class _Attempt(Record):
 
         If the scoring `was_stopped` by an error, they have the scores computed before.
         """
-        plan = self.prepared.plan
+        plan = self.prepared_gold.plan
         # The words of a call of the scorer for this run alone, which `out.params` records.
         words = ["-output_file", "out", "-error_file", "out.errlog"]
         words += [file.name for file in plan.queries]
@@ -554,14 +554,14 @@ class _Attempt(Record):
 
     def _report_file(self, report: str) -> tuple[str, list[bytes]]:
         """Return the name and the content of the report of problems."""
-        return "out.errlog", [outputs.doubly_encoded(report, self.prepared.plan.options.edition)]
+        return "out.errlog", [outputs.doubly_encoded(report, self.prepared_gold.plan.options.edition)]
 
     def _pages(self, result: Result, loaded_runs: Sequence[Run]) -> RunFiles:
         """Yield the name and the content of the page of each run id, if the batch makes pages.
 
         A run that cannot be analysed has no page.
         """
-        make_page = self.prepared.plan.page
+        make_page = self.prepared_gold.plan.page
         if make_page is None:
             return
         task = task_named(COLD_START_MODE)

@@ -137,7 +137,7 @@ def _plan_of_runs(line: CommandLine, queries: Sequence[str], pool: Sequence[str]
         switches=_switches_of_single_call(line),
         resampling=read_test_settings(line),
         validates="--validate" in line,
-        records="--problems" in line,
+        has_problem_details="--problems" in line,
         page=pages.page_maker() if "--html" in line else None,
     )
 
@@ -285,11 +285,11 @@ def _batch_options(line: CommandLine, plan: Plan) -> BatchOptions:
         force="--force" in line,
         jobs=jobs,
         dask=dask,
-        ships=has_shipped_inputs,
+        ships_inputs=has_shipped_inputs,
         problems=line.get("--problems"),
         runs_from=line.get("--runs-from"),
-        progress=show_progress if has_progress_line else _remark,
-        every=0.1 if has_progress_line else 60.0,
+        show_progress=show_progress if has_progress_line else _remark,
+        seconds_between_lines=0.1 if has_progress_line else 60.0,
         mix_editions="--mix-editions" in line,
     )
 
@@ -390,8 +390,8 @@ def _summary(result: BatchResult, out: str) -> str:
     scored_count = len(result.outcomes) - failed_count
     count_with_errors = count_by_state[WITH_ERRORS]
     scored_text = f"{scored_count} scored"
-    if result.kept:
-        scored_text += f" ({result.kept} of them before)"
+    if result.kept_count:
+        scored_text += f" ({result.kept_count} of them before)"
     parts = [scored_text]
     if failed_count:
         parts.append(f"{failed_count} failed")

@@ -1,4 +1,4 @@
-"""What a batch writes as JSON: the record of each run, the leaderboard, and what all runs say together."""
+"""The JSON documents that a batch writes: the record of each run, the leaderboard, and the overview of all runs."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ from cs_score.verbs.batch.documents import OK, RunOrigin, RunScores
 from cs_score.verbs.batch.inputs import BatchRunFile, InputFile
 from cs_score.verbs.batch.layout import RESERVED_NAMES, page_name
 from cs_score.verbs.batch.overview import Evaluation, make_findings
-from cs_score.verbs.batch.plan import Plan, Prepared, RunFiles, ScoredInBatch, outcome_of
+from cs_score.verbs.batch.plan import Plan, PreparedGold, RunFiles, ScoredInBatch, outcome_of
 
 
 class EvidencePlan(Plan, kw_only=True):
@@ -36,7 +36,7 @@ class EvidencePlan(Plan, kw_only=True):
     gold: InputFile | None
     options: Mapping[str, object]
 
-    def prepare(self) -> Prepared:
+    def prepare(self) -> PreparedGold:
         """Read gold. Raises CsScoreError if that fails."""
         return _PreparedEvidence(self)
 
@@ -46,7 +46,7 @@ class EvidencePlan(Plan, kw_only=True):
         return () if self.gold is None else (self.gold,)
 
 
-class _PreparedEvidence(Prepared):
+class _PreparedEvidence(PreparedGold):
     """Gold of an evidence task as it was read."""
 
     plan: EvidencePlan
@@ -66,7 +66,7 @@ class _PreparedEvidence(Prepared):
         """The properties of gold that tables over all runs need; a unit counts as found by each headline measure."""
         headline = self.plan.headline()
         return Evaluation(
-            mode=self.plan.task,
+            task=self.plan.task,
             unit=self._mode.unit,
             measure=headline[0],
             targets=(),

@@ -22,7 +22,7 @@ from cs_score.verbs.batch.inputs import BatchRunFile, InputFile
 from cs_score.verbs.batch.layout import INDEX, PROBLEMS, is_page
 from cs_score.verbs.batch.leaderboard import make_leaderboard
 from cs_score.verbs.batch.lock import locked
-from cs_score.verbs.batch.plan import BatchOptions, Plan, Prepared, ScoredInBatch
+from cs_score.verbs.batch.plan import BatchOptions, Plan, PreparedGold, ScoredInBatch
 from cs_score.verbs.batch.progress import Progress
 from cs_score.verbs.batch.tables import (
     overview_document,
@@ -35,11 +35,11 @@ from cs_score.verbs.batch.workers import Job, Scorer, dask_backend, local_backen
 
 
 class BatchResult(Record):
-    """The outcomes of a batch, its leaderboard, and how many of the outcomes (`kept`) come from an earlier batch."""
+    """The outcomes of a batch, its leaderboard, and the number of outcomes that were kept from an earlier batch."""
 
     outcomes: tuple[Outcome, ...]
     leaderboard: LeaderboardDocument
-    kept: int
+    kept_count: int
 
 
 def run_batch(
@@ -66,10 +66,10 @@ def run_batch(
         store.clear_leftovers(options.out)
         # Read gold, once for all runs.
         with paused_collector():
-            prepared = plan.prepare()
-        measure = _ranking_measure(options.measure, prepared.measures())
+            prepared_gold = plan.prepare()
+        measure = _ranking_measure(options.measure, prepared_gold.measures())
         # Score the runs that an earlier batch has not scored yet.
-        batch = _Batch(prepared, runs, options, remark)
+        batch = _Batch(prepared_gold, runs, options, remark)
         batch.remark_other_results()
         if options.resume:
             batch.keep_earlier_outcomes()
@@ -79,7 +79,7 @@ def run_batch(
         outcomes = batch.ordered_outcomes()
         board = make_leaderboard(outcomes, plan.task, measure, plan.headline(), edition_by_run)
         _remark_missing_ranks(board, remark)
-        _write_tables(prepared, outcomes, board, options)
+        _write_tables(prepared_gold, outcomes, board, options)
         return BatchResult(outcomes, board, kept_count)
 
 
@@ -132,20 +132,20 @@ def _remark_missing_ranks(board: LeaderboardDocument, remark: Callable[[str], No
 
 
 def _write_tables(
-    prepared: Prepared, outcomes: Sequence[Outcome], board: LeaderboardDocument, options: BatchOptions
+    prepared_gold: PreparedGold, outcomes: Sequence[Outcome], board: LeaderboardDocument, options: BatchOptions
 ) -> None:
     """Write the leaderboard and all other tables of a batch, and its problems if `options` ask for them.
 
     The files appear together or not at all. A run that follows another edition than the batch is in the leaderboard and
     in the table of problems only, because the other tables compare answers that were judged by the same rules.
     """
-    plan: Plan = prepared.plan
+    plan: Plan = prepared_gold.plan
     runs_of_other_editions = set()
     for row in board.rows:
         if row.edition and row.edition != plan.edition:
             runs_of_other_editions.add(row.run)
     outcomes_of_edition = [outcome for outcome in outcomes if outcome.run not in runs_of_other_editions]
-    overview = overview_of_outcomes(outcomes_of_edition, board, prepared.evaluation)
+    overview = overview_of_outcomes(outcomes_of_edition, board, prepared_gold.evaluation)
     document = overview_document(overview, board, pages=plan.page is not None)
     content_by_name: dict[str, Iterable[bytes]] = {}
     content_by_name.update(table_files(board, overview))
@@ -158,13 +158,13 @@ def _write_tables(
         for name, content in content_by_name.items():
             write_whole(os.path.join(options.out, name), content)
         if options.problems is not None:
-            write_problem_report(options.problems, prepared.occurrences, outcomes)
+            write_problem_report(options.problems, prepared_gold.occurrences, outcomes)
 
 
 # ---- The runs of a batch
 
 
-class _Key(NamedTuple):
+class _RunAndPolicy(NamedTuple):
     """A run under a policy: the name of the run in the batch, and the policy's name."""
 
     run: str
@@ -179,20 +179,24 @@ class _Batch:
     """
 
     def __init__(
-        self, prepared: Prepared, runs: Sequence[BatchRunFile], options: BatchOptions, remark: Callable[[str], None]
+        self,
+        prepared_gold: PreparedGold,
+        runs: Sequence[BatchRunFile],
+        options: BatchOptions,
+        remark: Callable[[str], None],
     ) -> None:
-        """Prepare to score `runs` against the gold in `prepared`; `remark` prints a line."""
-        self._prepared = prepared
-        self._plan: Plan = prepared.plan
+        """Prepare to score `runs` against the gold in `prepared_gold`; `remark` prints a line."""
+        self._prepared_gold = prepared_gold
+        self._plan: Plan = prepared_gold.plan
         self._runs = runs
         self._options = options
         self._remark = remark
-        self._folder_by_key: dict[_Key, str] = {}
+        self._folder_by_key: dict[_RunAndPolicy, str] = {}
         for run in runs:
             for policy in self._plan.policy_names:
                 folder = store.folder_of_run(options.out, self._plan, run.name, policy)
-                self._folder_by_key[_Key(run.name, policy)] = folder
-        self.outcome_by_key: dict[_Key, Outcome] = {}
+                self._folder_by_key[_RunAndPolicy(run.name, policy)] = folder
+        self.outcome_by_key: dict[_RunAndPolicy, Outcome] = {}
 
     def ordered_outcomes(self) -> tuple[Outcome, ...]:
         """Return all outcomes in the order of the runs, for each run in the order of the policies.
@@ -227,17 +231,18 @@ class _Batch:
             for policy in self._plan.policy_names:
                 outcome = self._earlier_outcome(run, digest, policy)
                 if outcome is not None:
-                    self.outcome_by_key[_Key(run.name, policy)] = outcome
+                    self.outcome_by_key[_RunAndPolicy(run.name, policy)] = outcome
 
     def _earlier_outcome(self, run: BatchRunFile, digest: InputDigest, policy: str) -> Outcome | None:
         """Return the outcome of a run that an earlier batch has recorded, or None if the run must be scored again.
 
-        A run is scored again if its record or one of its files was changed, which a remark says, or if this batch wants
-        details of its problems or its page and they are missing. `digest` is the digest of the file of the run.
+        A run is scored again if its record or one of its files was changed; then a remark is printed. It is also scored
+        again if this batch needs its page or the details of its problems, and the earlier batch did not make them.
+        `digest` is the digest of the file of the run.
         """
-        folder = self._folder_by_key[_Key(run.name, policy)]
+        folder = self._folder_by_key[_RunAndPolicy(run.name, policy)]
         try:
-            outcome = store.read_whole_run(folder, self._prepared.origin(run, digest, policy))
+            outcome = store.read_whole_run(folder, self._prepared_gold.origin(run, digest, policy))
         except store.ChangedFileError as error:
             self._remark(f"{error} is not as this version writes it; {run.name} is scored again")
             return None
@@ -258,22 +263,22 @@ class _Batch:
         jobs = self._remaining_jobs()
         if not jobs:
             return
-        progress = Progress(self._options.progress, self._options.every, len(jobs))
+        progress = Progress(self._options.show_progress, self._options.seconds_between_lines, len(jobs))
         try:
             if self._options.dask is None:
-                scorer = Scorer(self._plan, self._prepared)
+                scorer = Scorer(self._plan, self._prepared_gold)
                 process_count = min(processes_for(self._options.jobs), len(jobs))
                 with local_backend(scorer, process_count) as backend:
                     self._store_all(run_jobs(jobs, backend, progress))
             else:
-                scorer = Scorer(self._plan.for_remote_worker(ships=self._options.ships))
+                scorer = Scorer(self._plan.for_remote_worker(ships_inputs=self._options.ships_inputs))
                 with dask_backend(scorer, self._options.dask) as backend:
                     remote_jobs = self._jobs_for_remote_workers(jobs)
                     self._store_all(run_jobs(remote_jobs, backend, progress))
         finally:  # no worker writes any more
             for job in jobs:
                 for policy in job.folder_by_policy:
-                    store.clear_leftovers(self._folder_by_key[_Key(job.run.name, policy)])
+                    store.clear_leftovers(self._folder_by_key[_RunAndPolicy(job.run.name, policy)])
 
     def _remaining_jobs(self) -> list[Job]:
         """Return a job for each run that has no outcome yet under some policy; the job names these policies."""
@@ -281,10 +286,10 @@ class _Batch:
         for run in self._runs:
             folder_by_policy: dict[str, str | None] = {}
             for policy in self._plan.policy_names:
-                key = _Key(run.name, policy)
+                key = _RunAndPolicy(run.name, policy)
                 if key in self.outcome_by_key:
                     continue
-                if self._options.ships:  # the worker may not see the folder
+                if self._options.ships_inputs:  # the worker may not see the folder
                     folder_by_policy[policy] = None
                 else:
                     folder_by_policy[policy] = os.path.abspath(self._folder_by_key[key])
@@ -300,7 +305,7 @@ class _Batch:
         remote_jobs = []
         for job in jobs:
             try:
-                file = job.run.file.for_remote_worker(ships=self._options.ships)
+                file = job.run.file.for_remote_worker(ships_inputs=self._options.ships_inputs)
             except CsScoreError as error:
                 self._store_all(job.failed_outcomes(str(error)))
                 continue
@@ -320,7 +325,7 @@ class _Batch:
         another file at the same path), or if the files cannot be written.
         """
         outcome = scored.outcome
-        key = _Key(outcome.run, outcome.policy)
+        key = _RunAndPolicy(outcome.run, outcome.policy)
         folder = self._folder_by_key[key]
         try:
             self._check_inputs_of_worker(outcome)
@@ -348,7 +353,7 @@ class _Batch:
         if not outcome.origin:
             return
         inputs_of_worker = {(file.name, file.sha256) for file in outcome.origin.inputs}
-        for file in self._prepared.digests:
+        for file in self._prepared_gold.digests:
             if (file.name, file.sha256) not in inputs_of_worker:
                 raise OutputError(
                     f"the worker read another {file.name} than this machine; put it on shared storage or ship inputs"

@@ -53,7 +53,7 @@ class InputFile(Record):
         return cls(name_of(source))
 
     def open(self) -> Input:
-        """Return the input in the form in which readers of inputs take it: its path, or an object with its bytes.
+        """Return the input as its path or, if a worker may not find this path, as an object with its bytes.
 
         Raises InputError if the bytes must be read now, and cannot be read.
         """
@@ -61,14 +61,14 @@ class InputFile(Record):
             return self.name
         return InMemory(self.name, self._read())
 
-    def for_remote_worker(self, *, ships: bool) -> InputFile:
-        """Return the input with its absolute path or, if it `ships`, with its bytes.
+    def for_remote_worker(self, *, ships_inputs: bool) -> InputFile:
+        """Return the input with its absolute path or, with `ships_inputs`, with its bytes.
 
-        Raises InputError if it ships and cannot be read.
+        Raises InputError if its bytes are needed and cannot be read.
         """
         if self.content is not None:
             return self
-        if ships:
+        if ships_inputs:
             return replace(self, content=self._read())
         return replace(self, path=os.path.abspath(self.name))
 

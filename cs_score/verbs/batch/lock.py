@@ -37,7 +37,7 @@ class _Owner(Record):
     host: str
 
     def may_be_alive(self) -> bool:
-        """Return whether the process may still be running; always true for another host, which cannot be asked."""
+        """Return whether the process may still be running. The answer is always True for a process of another host."""
         if self.host != socket.gethostname():
             return True
         try:
@@ -120,7 +120,7 @@ def _open_lock_file(path: str) -> io.FileIO:
 
 
 def _is_still_at(path: str, lock_file: io.FileIO) -> bool:
-    """Return whether the open lock file is still at `path`; an earlier owner may have removed it meanwhile."""
+    """Return whether the open lock file is still at `path`. Its earlier owner may have removed it since."""
     try:
         return os.path.samestat(os.fstat(lock_file.fileno()), os.lstat(path))
     except OSError:

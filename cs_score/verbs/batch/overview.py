@@ -54,7 +54,7 @@ _ANSWER_ID: Final = re.compile("[0-9a-f]{12}")
 
 
 class Findings(Record):
-    """The statistics of each unit that scores are made of, and which answers were right, which wrong, what was found.
+    """What a run found: the statistics of each unit that scores are computed from, and the right and wrong answers.
 
     `units` are the ids as JSON; `rows` have the numbers of Python's `repr`, with commas, and semicolons between rows.
     Bit n of the hexadecimal `found` says whether target n was found; `right` and `wrong` are ids of answers, each once.
@@ -83,7 +83,7 @@ class Findings(Record):
         return int(self.found, 16)
 
     def check(self) -> None:
-        """Read all texts. Raises InputError or ValueError for a text that a batch does not write."""
+        """Check that all texts can be read. Raises InputError or ValueError for a text that no batch has written."""
         self.table()
         self.found_bits()
 
@@ -258,7 +258,11 @@ def collect_findings(run: ScoredRun, index: TargetIndex, measures: Sequence[Meas
 
 
 def _counted_responses(unit: UnitResult) -> Iterator[tuple[str, Response]]:
-    """Yield each response of a unit that counts, after the name of the row of the score tables that it counts in."""
+    """Yield each counted response of a unit (answer of the run), with the row of the score tables that counts it.
+
+    The pairs are the name of the row and the response. Responses that no row counts, such as those beyond a limit, are
+    left out.
+    """
     for query in unit.queries:
         for tally in query.tallies:
             for response in tally.responses:
@@ -268,8 +272,8 @@ def _counted_responses(unit: UnitResult) -> Iterator[tuple[str, Response]]:
 def score_found_targets(gold: ColdStartGold, index: TargetIndex, found_bits: int) -> dict[str, float]:
     """Return the scores, by measure, of a run that gives one right answer for each found target and no other answer.
 
-    Target n is found if bit n of `found_bits` is set. Measures of rankings are left out, because nobody knows with what
-    confidence the answers would be given.
+    Target n is found if bit n of `found_bits` is set. Measures of rankings are left out, because they depend on
+    confidences, which such a run does not have.
     """
     marks = mark_targets(found_bits, len(index.targets))
     rows = []
@@ -294,23 +298,24 @@ def unit_measure(gold: ColdStartGold) -> Measure:
 
 
 class SharedAnswers(Record):
-    """Two runs, by position, with the number of answers that both have and that at least one of them has.
+    """The numbers of answers that two runs have in common (`shared_count`) and together (`either_count`).
 
+    `a` and `b` are the positions of the two runs.
     `part` is the part of gold that the answers belong to; empty where all answers are of one sort.
     """
 
     a: int
     b: int
-    shared: int
-    either: int
+    shared_count: int
+    either_count: int
     part: str = ""
 
     @property
     def jaccard(self) -> float | None:
-        """Jaccard's index (1912), shared / either, from 0 to 1; None if neither run has an answer."""
-        if not self.either:
+        """Jaccard's index (1912): `shared_count` / `either_count`, from 0 to 1; None if neither run has an answer."""
+        if not self.either_count:
             return None
-        return self.shared / self.either
+        return self.shared_count / self.either_count
 
 
 class UnitScores(Record):
@@ -404,7 +409,9 @@ def count_shared_answers(bits_by_run: Mapping[int, int], mask_by_part: Mapping[s
         for part, mask in mask_by_part.items():
             shared_count = (shared_bits & mask).bit_count()
             either_count = (either_bits & mask).bit_count()
-            shared_answers.append(SharedAnswers(a=a, b=b, shared=shared_count, either=either_count, part=part))
+            shared_answers.append(
+                SharedAnswers(a=a, b=b, shared_count=shared_count, either_count=either_count, part=part)
+            )
     return shared_answers
 
 
@@ -474,15 +481,17 @@ class System(Record):
 
 
 class Evaluation(Record):
-    """What gold determines for an overview.
+    """The properties of gold that an overview of many runs needs.
 
-    `unit` is the name of a unit (query, claim ...), `measure` the measure that is shown for each unit, `targets` the
-    things to be found. `union_scores` takes the targets as bits of a whole number, and returns the scores of a run that
-    finds exactly these targets and does nothing wrong; it returns none if they cannot be computed. If there are
-    `target_measures`, the targets are the units, once for each of these measures.
+    * `unit`: the name of a unit, such as query or claim.
+    * `measure`: the measure that is shown for each unit.
+    * `targets`: the things that runs should find.
+    * `union_scores`: the function that returns the scores of a run that finds certain targets and does nothing wrong.
+      It takes these targets as bits of a whole number. It returns no scores if they cannot be computed.
+    * `target_measures`: if there are any, the targets are the units, once for each of these measures.
     """
 
-    mode: str
+    task: str
     unit: str
     measure: str
     targets: Sequence[Target]
@@ -518,8 +527,8 @@ class PolicyOverview(Record):
 class Overview(Record):
     """The overview of many runs.
 
-    `ranked` has for each ranking the positions of the systems that have a score in it. `resampling` is None where there
-    are no intervals.
+    `ranked_positions` has for each ranking (a measure under a policy) the positions of the systems that have a score in
+    it. `resampling` has the settings of the intervals, or is None if there are no intervals.
     """
 
     evaluation: Evaluation
@@ -527,7 +536,7 @@ class Overview(Record):
     systems: Sequence[System]
     policies: Sequence[PolicyOverview]
     stability: Stability
-    ranked: Mapping[RunRanking, frozenset[int]]
+    ranked_positions: Mapping[RunRanking, frozenset[int]]
     resampling: Resampling | None
 
 
@@ -562,7 +571,7 @@ def make_overview(
         for measure, scores in scores_by_measure.items():
             scores_by_ranking[RunRanking(measure, policy)] = scores
         if resampling is not None and scores_by_measure:
-            formula = measure_formula(evaluation.mode, list(scores_by_measure))
+            formula = measure_formula(evaluation.task, list(scores_by_measure))
             resampled_scores = resample_scores(tables, units, formula, resampling)
             for measure, resampled_scores_of_measure in zip(scores_by_measure, resampled_scores):
                 resampled_by_ranking[RunRanking(measure, policy)] = resampled_scores_of_measure
@@ -574,7 +583,7 @@ def make_overview(
         systems=systems,
         policies=policies,
         stability=compare_rankings(scores_by_ranking, resampled_by_ranking, level),
-        ranked={ranking: _scored_positions(scores) for ranking, scores in scores_by_ranking.items()},
+        ranked_positions={ranking: _scored_positions(scores) for ranking, scores in scores_by_ranking.items()},
         resampling=resampling,
     )
 
@@ -648,9 +657,9 @@ UnitValues: TypeAlias = Mapping[Unit, Values]
 def _summarize_policy(
     policy_results: PolicyResults, evaluation: Evaluation, units: Sequence[Unit], targets: Sequence[Target]
 ) -> PolicyOverview:
-    """Return the overview of all systems under one policy: the scores of their units, and what they found.
+    """Return the overview of all systems under one policy: the scores of their units, and the targets that they found.
 
-    `units` are the units of all systems, `targets` what gold wants found.
+    `units` are the units of all systems, and `targets` are the things that they should find.
     """
     policy = policy_results.policy
     values_of_systems = _values_of_systems(policy_results.tables, evaluation)
@@ -698,13 +707,13 @@ def _summarize_policy(
 
 
 def _values_of_systems(tables: Sequence[UnitTable | None], evaluation: Evaluation) -> list[UnitValues]:
-    """Return for each system the values of its units, a value by each measure; none for a system that was not scored.
+    """Return for each system the values of its units, one value for each measure.
 
-    `tables` have the statistics of the units. The first value of a unit is by the measure that tables show for each
-    unit, which is the first of the target measures.
+    A system that was not scored has no values. `tables` have the statistics of the units. The first value of a unit is
+    that by the measure that tables show for each unit.
     """
     measures = evaluation.target_measures or (evaluation.measure,)
-    formula = measure_formula(evaluation.mode, measures)
+    formula = measure_formula(evaluation.task, measures)
     values_by_row: dict[tuple[float, ...], Values] = {}  # many units of all systems have the same statistics
     values_of_systems: list[UnitValues] = []
     for table in tables:

@@ -23,7 +23,7 @@ RunFiles: TypeAlias = Iterable[tuple[str, Iterable[bytes]]]
 
 
 class ScoredInBatch(Record):
-    """The outcome of a run under a policy, and its files as far as they are not written yet."""
+    """The outcome of a run under a policy, and those of its files that are not written yet."""
 
     outcome: Outcome
     files: RunFiles = ()
@@ -44,11 +44,17 @@ def outcome_of(task: str, run: BatchRunFile, policy: str, state: State = FAILED,
 class BatchOptions(Record):
     """The options of a batch that do not change scores.
 
-    `out` is the output folder. `measure` ranks the leaderboard, None for the headline measure. `resume` keeps runs that
-    are scored already, `force` replaces files of others. Runs are scored in `jobs` processes, None for one for each
-    processor, or on the Dask cluster at `dask`; with `ships` its workers receive the bytes of all inputs. `problems`
-    names a file for all problems with details, `runs_from` the file with the list of runs. `progress` shows a line
-    about the progress every `every` seconds. `mix_editions` allows a leaderboard of runs that follow several editions.
+    * `out`: the output folder.
+    * `measure`: the measure that ranks the leaderboard, or None for the headline measure.
+    * `resume`: whether runs that an earlier batch has scored are kept.
+    * `force`: whether files that cs-score did not write may be replaced.
+    * `jobs`: the number of processes, or None for one for each processor.
+    * `dask`: the address of the Dask cluster that scores the runs, or None for this machine.
+    * `ships_inputs`: whether the workers of the cluster receive the bytes of all inputs.
+    * `problems`: the file for all problems with their details.
+    * `runs_from`: the file with the list of runs.
+    * `show_progress`: the function that shows a line about the progress, every `seconds_between_lines` seconds.
+    * `mix_editions`: whether the runs of a leaderboard may follow several editions of the scorer.
     """
 
     out: str
@@ -57,11 +63,11 @@ class BatchOptions(Record):
     force: bool = False
     jobs: int | None = 1
     dask: str | None = None
-    ships: bool = False
+    ships_inputs: bool = False
     problems: str | None = None
     runs_from: str | None = None
-    progress: Callable[[str], None] | None = None
-    every: float = 60.0
+    show_progress: Callable[[str], None] | None = None
+    seconds_between_lines: float = 60.0
     mix_editions: bool = False
 
 
@@ -77,7 +83,7 @@ class Plan(Record, kw_only=True):
     page: Callable[[Any], str] | None = None
 
     @abstractmethod
-    def prepare(self) -> Prepared:
+    def prepare(self) -> PreparedGold:
         """Read and index gold, and return it. Raises CsScoreError if that fails; no run can be scored then."""
 
     @property
@@ -103,31 +109,32 @@ class Plan(Record, kw_only=True):
         """The edition of the reference scorer by which runs are scored; empty for a task without editions."""
         return ""
 
-    def for_remote_worker(self, *, ships: bool) -> Plan:
+    def for_remote_worker(self, *, ships_inputs: bool) -> Plan:
         """Return the plan for a worker on another machine.
 
-        Its inputs have absolute paths or, if `ships`, their bytes. Raises InputError for an input that cannot be read.
+        Its inputs have absolute paths or, with `ships_inputs`, their bytes. Raises InputError for an input that cannot
+        be read.
         """
-        fields = {name: _with_remote_inputs(value, ships=ships) for name, value in asdict(self).items()}
+        fields = {name: _with_remote_inputs(value, ships_inputs=ships_inputs) for name, value in asdict(self).items()}
         return replace(self, **fields)
 
 
-def _with_remote_inputs(value: Any, *, ships: bool) -> Any:
+def _with_remote_inputs(value: Any, *, ships_inputs: bool) -> Any:
     """Return the value of a field of a plan in which all inputs can be read by a worker on another machine.
 
     Inputs inside tuples and dictionaries are replaced, too; values without inputs are returned as they are. Raises
     InputError if an input is shipped and cannot be read.
     """
     if isinstance(value, tuple):
-        return tuple([_with_remote_inputs(item, ships=ships) for item in value])
+        return tuple([_with_remote_inputs(item, ships_inputs=ships_inputs) for item in value])
     if isinstance(value, dict):
-        return {key: _with_remote_inputs(item, ships=ships) for key, item in value.items()}
+        return {key: _with_remote_inputs(item, ships_inputs=ships_inputs) for key, item in value.items()}
     if isinstance(value, InputFile | Plan):
-        return value.for_remote_worker(ships=ships)
+        return value.for_remote_worker(ships_inputs=ships_inputs)
     return value
 
 
-class Prepared:
+class PreparedGold:
     """The gold that a plan has read, against which runs are scored. Scoring a run does not change it.
 
     `digests` are those of the inputs that all runs share. `occurrences` are the problems of these inputs with details,

@@ -88,7 +88,10 @@ def planned_batch(plan: Plan, runs: Sequence[BatchRunFile], options: BatchOption
 
 
 def _refuse_links(folder: str, *, has_policies: bool) -> None:
-    """Raise UsageError if the folder of a run is a link, or if the folder of its policy, which contains it, is one."""
+    """Raise UsageError if the folder of a run is a link.
+
+    If the batch scores under several policies, the folder of the policy, which contains it, must not be a link, either.
+    """
     folders = [folder]
     if has_policies:
         folders.insert(0, os.path.dirname(folder))
@@ -114,7 +117,7 @@ def _problem_reports_in_run_folder(problem_outputs: Iterable[PlannedOutput], fol
 
 
 def _planned_outputs(paths: Iterable[str], *, writes_index: bool) -> list[PlannedOutput]:
-    """Return for each path of a batch how a file that exists there already is treated.
+    """Return, for each path that a batch writes, how an existing file at this path is treated.
 
     Tables of the batch replace only tables of an earlier batch, which are recognised by their beginning. Files of a run
     replace any file. An `index.html` of an earlier batch is removed if this batch does not write one (`writes_index`),
@@ -178,9 +181,10 @@ def digest_files(files: RunFiles) -> tuple[WrittenFile, ...]:
 
 
 class _FileDigest:
-    """The size and the SHA-256 of a file of a run, taken block by block.
+    """The size and the SHA-256 of a file of a run, computed block by block.
 
-    The SHA-256 of a file `.params` leaves out its first line, the time of the call: equal calls have equal digests.
+    The first line of a file `.params` is the time of the call. It is left out of the SHA-256, so that equal calls give
+    files with equal digests.
     """
 
     def __init__(self, name: str) -> None:
@@ -192,9 +196,10 @@ class _FileDigest:
         self._first_line = b""
 
     def update(self, block: bytes) -> None:
-        """Add the next block of the file.
+        """Add the next block of the file to its size and its SHA-256.
 
-        The first line of a file `.params` is collected until its end is known, and left out if it is a time.
+        The first line of a file `.params` is held back until it is complete. If it is the time of the call, it is left
+        out of the SHA-256.
         """
         self._size += len(block)
         if not self._is_in_first_line:
@@ -212,7 +217,8 @@ class _FileDigest:
 
     def written_file(self) -> WrittenFile:
         """Return the name, size and digest of the file. Call it once, after the last block."""
-        if self._is_in_first_line:  # the file ended before its first line did
+        # The first line of a file `.params` is held back until its end. Here the file ended without a line feed.
+        if self._is_in_first_line:
             self._sha256.update(self._first_line)
         return WrittenFile(name=self._name, size=self._size, sha256=self._sha256.hexdigest())
 
@@ -227,8 +233,8 @@ class ChangedFileError(Exception):
 def read_whole_run(folder: str, origin: RunOrigin) -> Outcome | None:
     """Return the recorded outcome of a run that an earlier batch scored from the inputs and options of `origin`.
 
-    Returns None if the folder has no record, or the record was made from other inputs or options. Raises
-    ChangedFileError if the record or one of the files that it lists was changed.
+    Returns None if the folder has no record, and if the record was made from other inputs or options. Raises
+    ChangedFileError if someone has changed the record or one of the files that it lists.
     """
     path = os.path.join(folder, SIGNATURE)
     if not os.path.lexists(path):
@@ -244,7 +250,7 @@ def read_whole_run(folder: str, origin: RunOrigin) -> Outcome | None:
 
 
 def _read_record(path: str) -> Outcome:
-    """Return the outcome in the record of a run. Raises ChangedFileError if it is not a record as a batch wrote it."""
+    """Return the outcome in the record of a run. Raises ChangedFileError if the file is not as a batch wrote it."""
     try:
         with _open_plain_file(path) as file:
             value = document_in(file.read(_LARGEST_RECORD), path)
@@ -344,7 +350,7 @@ def _remove_files(paths: Iterable[str]) -> None:
 
 
 def _list_files(folder: str, has_wanted_name: Callable[[str], bool]) -> list[str]:
-    """Return the sorted paths of all entries of a folder that have a wanted name and are no folders themselves.
+    """Return the sorted paths of the files and links in a folder whose names are wanted; subfolders are left out.
 
     The list is empty if the folder does not exist or cannot be read.
     """

@@ -75,7 +75,7 @@ def overview_document(overview: Overview, board: LeaderboardDocument, *, pages: 
     if resampling is not None:
         resampling = replace(resampling, unit=evaluation.unit)
     return BatchOverview(
-        task=evaluation.mode,
+        task=evaluation.task,
         measure=board.measure,
         unit=evaluation.unit,
         unit_measure=evaluation.measure,
@@ -187,11 +187,11 @@ def _agreement_rows(overview: Overview) -> Iterator[dict[str, Any]]:
                 "run_id": run.run_id,
                 "other_run": other_run.run,
                 "other_run_id": other_run.run_id,
-                "right_shared": right.shared,
-                "right_either": right.either,
+                "right_shared": right.shared_count,
+                "right_either": right.either_count,
                 "right_jaccard": right.jaccard,
-                "wrong_shared": wrong.shared,
-                "wrong_either": wrong.either,
+                "wrong_shared": wrong.shared_count,
+                "wrong_either": wrong.either_count,
                 "wrong_jaccard": wrong.jaccard,
                 "part": right.part,
             }
@@ -238,7 +238,7 @@ def _stability_rows(overview: Overview) -> Iterator[dict[str, Any]]:
                 "first": share,
             }
     for pair in overview.stability.pairs:
-        shared_runs = overview.ranked[pair.a] & overview.ranked[pair.b]
+        shared_runs = overview.ranked_positions[pair.a] & overview.ranked_positions[pair.b]
         low = None
         high = None
         if pair.interval is not None:

@@ -20,7 +20,7 @@ from cs_score.base.runtime import paused_collector
 from cs_score.base.version import VERSION
 from cs_score.verbs.batch import store
 from cs_score.verbs.batch.inputs import BatchRunFile
-from cs_score.verbs.batch.plan import Plan, Prepared, ScoredInBatch, outcome_of
+from cs_score.verbs.batch.plan import Plan, PreparedGold, ScoredInBatch, outcome_of
 from cs_score.verbs.batch.progress import Progress
 
 CONNECT_SECONDS: Final = 8
@@ -60,14 +60,17 @@ class Scorer:
     A scorer that is sent to another process prepares gold there, when the first run comes.
     """
 
-    def __init__(self, plan: Plan, prepared: Prepared | None = None) -> None:
-        """Prepare to score by `plan`; `prepared` is its gold if that has been read already."""
+    def __init__(self, plan: Plan, prepared_gold: PreparedGold | None = None) -> None:
+        """Prepare to score by `plan`; `prepared_gold` is its gold if that has been read already."""
         self._plan = plan
-        self._prepared = prepared
+        self._prepared_gold = prepared_gold
         self._preparation_lock = threading.Lock()
 
     def __reduce__(self) -> tuple[type[Scorer], tuple[Plan]]:
-        """Return the values from which pickle makes a scorer: only the plan, as gold is large and locks are local."""
+        """Return the values from which pickle makes a scorer: only the plan, because gold is large.
+
+        The lock belongs to its process, and cannot be sent to another one.
+        """
         return Scorer, (self._plan,)
 
     def __call__(self, job: Job) -> list[ScoredInBatch]:
@@ -93,10 +96,10 @@ class Scorer:
         the outcome. Raises CsScoreError if gold cannot be read or a file cannot be written.
         """
         with self._preparation_lock:
-            if self._prepared is None:
-                self._prepared = self._plan.prepare()
+            if self._prepared_gold is None:
+                self._prepared_gold = self._plan.prepare()
         results = []
-        for scored in self._prepared.score(job.run, list(job.folder_by_policy)):
+        for scored in self._prepared_gold.score(job.run, list(job.folder_by_policy)):
             folder = job.folder_by_policy[scored.outcome.policy]
             if folder is not None:
                 outcome = store.write_run(folder, scored.outcome, scored.files)
@@ -159,7 +162,7 @@ def _complete_jobs(
 ) -> Iterator[tuple[Job, OutcomesFuture]]:
     """Hand jobs to the workers, and yield each job with its future as soon as the future is done.
 
-    Never more than `most_jobs_at_once` are in the hands of the workers.
+    The workers never have more than `most_jobs_at_once` jobs.
     """
     waiting_jobs = deque(jobs)
     job_by_future: dict[OutcomesFuture, Job] = {}

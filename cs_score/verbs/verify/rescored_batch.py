@@ -31,7 +31,7 @@ from cs_score.verbs.batch.inputs import BatchRunFile
 from cs_score.verbs.batch.layout import PROBLEMS, is_page
 from cs_score.verbs.batch.leaderboard import make_leaderboard
 from cs_score.verbs.batch.overview import Overview
-from cs_score.verbs.batch.plan import Plan, Prepared
+from cs_score.verbs.batch.plan import Plan, PreparedGold
 from cs_score.verbs.batch.store import digest_files, digest_of_record
 from cs_score.verbs.batch.tables import TABLES as OVERVIEW_TABLES
 from cs_score.verbs.batch.tables import overview_document, overview_of_outcomes, problem_table_lines, table_files
@@ -49,7 +49,7 @@ class RescoredRun(NamedTuple):
     """The outcome of a run of a batch that was scored again, and the gold against which it was scored."""
 
     outcome: Outcome
-    gold: Prepared
+    gold: PreparedGold
 
 
 class BatchRuns:
@@ -58,7 +58,7 @@ class BatchRuns:
     def __init__(self, places: Places) -> None:
         """Prepare to score runs whose inputs are looked for among `places`."""
         self._places = places
-        self._gold_by_key: dict[str, Prepared] = {}
+        self._gold_by_key: dict[str, PreparedGold] = {}
         self._rescored_by_key: dict[str, RescoredRun] = {}
 
     def score(self, run: LeaderboardRow | Outcome, file: str) -> RescoredRun:
@@ -148,10 +148,10 @@ def _make_plan(
         policies=(policy,),
         layout=ColumnLayout(origin.fields, origin.tabs),
         with_json=origin.json,
-        named=named_inputs(options, shared_inputs, run.file),
+        named_files=named_inputs(options, shared_inputs, run.file),
         resampling=resampling,
         validates=origin.options.get("validate") is True,
-        records=records_problems,
+        has_problem_details=records_problems,
     )
 
 
@@ -250,7 +250,7 @@ class WholeBatch(BatchRuns):
         return b"".join(blocks).decode()
 
     @cached_property
-    def _gold(self) -> Prepared:
+    def _gold(self) -> PreparedGold:
         """The gold of the batch, as read for the first scored run."""
         assert self._first_scored_row is not None
         return self.score(self._first_scored_row, self.recorded.file).gold
