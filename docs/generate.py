@@ -20,7 +20,13 @@ from cs_score.coldstart.layouts import SCHEMAS
 from cs_score.coldstart.options import POLICY_CATEGORIES, PRESETS, SIDES
 from cs_score.coldstart.outputs import OUTPUTS, SCORE_FIELDS
 from cs_score.measures import meanings
-from cs_score.measures.registry import COLD_START, COLD_START_MODE, RANKED, headline, names
+from cs_score.measures.registry import (
+    COLD_START_MODE,
+    COLD_START_STATISTICS,
+    RANKING_FORMULAS,
+    headline_names,
+    measure_names,
+)
 from cs_score.problems.codes import CODES
 from cs_score.problems.reports import problem_codes
 from cs_score.tables.statistics import PAIRS, SYSTEMS
@@ -228,8 +234,10 @@ def formula(task: str, name: str) -> str:
     """The formula of a measure, over the sums of all units."""
     if task == COLD_START_MODE:
         statistic = name.rpartition("-")[2]
-        if statistic in RANKED or "-ALL-Macro-" in name:
-            each = RANKED[statistic].__name__.replace("_", " ") if statistic in RANKED else statistic
+        if statistic in RANKING_FORMULAS or "-ALL-Macro-" in name:
+            each = (
+                RANKING_FORMULAS[statistic].__name__.replace("_", " ") if statistic in RANKING_FORMULAS else statistic
+            )
             return f"sum over the rows of their {each} / rows with something to find"
         return STATISTICS[statistic]
     known = FORMULAS[task]
@@ -241,9 +249,9 @@ def measures() -> str:
     parts = []
     for task in OWN_TASKS:
         task_named(task)  # its module enters its measures
-        shown = headline(task)
+        shown = headline_names(task)
         rows = []
-        for name in names(task):
+        for name in measure_names(task):
             rank = "ranks leaderboards" if name == shown[0] else "shown first" if name in shown else ""
             rows.append((code(name), text(formula(task, name)), rank))
         parts.append(f"## {task}\n\nSource: {SOURCES[task]}.\n\n{table(('measure', 'formula', ''), rows)}")
@@ -272,7 +280,7 @@ def meanings_of_names() -> str:
 def sums() -> str:
     """What Cold Start measures are made of, unit by unit."""
     rows = [(code(each.name), each.average or "ranking", ", ".join(each.tables), ", ".join(map(code, each.sums)))
-            for each in COLD_START]  # fmt: skip
+            for each in COLD_START_STATISTICS]  # fmt: skip
     return table(("statistic", "average", "tables", "columns of units"), rows)
 
 

@@ -24,7 +24,7 @@ from cs_score.cli.options import DEFAULTS
 from cs_score.coldstart.layouts import SCHEMAS
 from cs_score.coldstart.options import POLICY_CATEGORIES, PRESETS, SCORING_OPTIONS, SIDES
 from cs_score.coldstart.outputs import OUTPUTS, SCORE_FIELDS
-from cs_score.measures.registry import names
+from cs_score.measures.registry import measure_names
 from cs_score.problems.codes import CODES
 from cs_score.tasks import TASKS, task_named
 from tests.documents import (
@@ -205,7 +205,7 @@ def test_every_option_of_a_command_has_its_sentence(name: str) -> None:
 def test_generated_tables_have_every_row() -> None:
     wanted = {
         "commands": COMMANDS,
-        "measures": [each for task in TASKS for each in names(task)],
+        "measures": [each for task in TASKS for each in measure_names(task)],
         "problems": CODES,
         "fields": SCORE_FIELDS,
         "layouts": [column for schema in SCHEMAS for column in schema.columns],

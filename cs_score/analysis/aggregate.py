@@ -23,7 +23,7 @@ from cs_score.base.records import Record, replace
 from cs_score.base.version import VERSION
 from cs_score.coldstart.unit_statistics import intervals_of_run, resampled_unit
 from cs_score.evidence import mode as evidence
-from cs_score.measures.registry import names, parse
+from cs_score.measures.registry import measure_names, parse_measure
 from cs_score.statistics.options import Resampling, limits_in_words, note_sentences
 from cs_score.statistics.results import ScoreIntervals
 from cs_score.tables.layout import Layout, headed
@@ -82,7 +82,7 @@ def aggregate_of_run(scored: AnalysedRun, measure: str | None, resampling: Resam
     The score by `measure` comes first, even if it is undefined for the run; None means the headline measure. Raises
     UsageError for an unknown measure, and for a measure of a single hop.
     """
-    first_measure = scored.headline if measure is None else parse(measure)
+    first_measure = scored.headline if measure is None else parse_measure(measure)
     if first_measure.hop is not None:
         raise UsageError(f"{first_measure} is about one hop; --aggregate-only shows scores over all hops alone")
     unit = resampled_unit(scored.run.gold.has_clusters)
@@ -173,7 +173,7 @@ def shown_measures(task: str, score_by_measure: Mapping[str, float]) -> Sequence
     """
     tables = {_table_of(measure) for measure in score_by_measure}
     measures = []
-    for measure in names(task):
+    for measure in measure_names(task):
         if measure in score_by_measure or _table_of(measure) in tables:
             measures.append(measure)
     return measures

@@ -13,7 +13,7 @@ from cs_score.base.errors import InputError, UsageError
 from cs_score.base.records import replace
 from cs_score.base.runtime import Late
 from cs_score.base.signature import Origin, short_digest
-from cs_score.measures.registry import MEASURES, find, headlines_among, matching, select_names
+from cs_score.measures.registry import MEASURES, find_name, headlines_among, matching_names, select_names
 from cs_score.statistics.arithmetic import ratios_of
 from cs_score.statistics.comparison import compare_tables
 from cs_score.statistics.options import Note, Resampling
@@ -168,7 +168,7 @@ def _select_measures(
 
 def _official_name(measure: str, measures: Sequence[str]) -> str:
     """Return the name of one of some measures in its official spelling. Raises UsageError if it is none of them."""
-    [name] = select_names(measures, [find(measure, measures) or measure])
+    [name] = select_names(measures, [find_name(measure, measures) or measure])
     return name
 
 
@@ -183,10 +183,10 @@ def _default_primary(task: Comparable, results: Mapping[str, Any], measures: Seq
 def _refuse_undefined(scope: _Scope, patterns: Iterable[str]) -> None:
     """Raise InputError if a pattern matches no measure to compare by, but one by which a system has no score."""
     for pattern in patterns:
-        if matching(scope.all_measures, pattern):
+        if matching_names(scope.all_measures, pattern):
             continue
         for system, reason_by_measure in scope.undefined.items():
-            for measure in matching(reason_by_measure, pattern):
+            for measure in matching_names(reason_by_measure, pattern):
                 raise InputError(
                     f"{system} has no {measure}: {reason_by_measure[measure]}",
                     remedy="compare by another measure, or leave that system out",

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from cs_score.base.records import Record
 from cs_score.base.runtime import Late
-from cs_score.measures.registry import COLD_START_MODE, Ratio, SumsFormula, formula_of, parse, ratios, sums_of
+from cs_score.measures.registry import COLD_START_MODE, Ratio, SumsFormula, formula_of, parse_measure, ratios, sums_of
 from cs_score.statistics.arithmetic import TIE_TOLERANCE, Floats, possible_rounding
 from cs_score.statistics.comparison import DifferenceSize, assign_tiers, size_of_difference
 from cs_score.statistics.families import MOST_SYSTEMS, family_pairs, family_tests, groups_of_copies, units_with_content
@@ -107,7 +107,7 @@ def _quotient(ratio: Ratio) -> float | None:
 def measure_formula(mode: str, names: Sequence[str]) -> MeasureFormula:
     """Return the formula of some measures of a mode. Raises UsageError for a name that no measure of the mode has."""
     if mode == COLD_START_MODE:
-        measures = [parse(name) for name in names]
+        measures = [parse_measure(name) for name in names]
         return MeasureFormula(tuple(names), sums_of(measures), formula_of(measures))
     evidence_mode = mode_named(mode)
     return MeasureFormula(tuple(names), evidence_mode.columns, evidence_mode.formula_of(names))

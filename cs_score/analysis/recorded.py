@@ -13,7 +13,7 @@ from cs_score.base.records import Record, asdict
 from cs_score.coldstart.documents import PARTS, RunScoresDocument
 from cs_score.coldstart.options import DEFAULT_OPTIONS, SCORING_OPTIONS, Options, options_of_values
 from cs_score.evidence.report import PredictionScores
-from cs_score.measures.registry import COLD_START_MODE, parse
+from cs_score.measures.registry import COLD_START_MODE, parse_measure
 from cs_score.statistics.options import MANY_RESAMPLES, Resampling
 from cs_score.tasks import TASKS, is_task, mode_named
 
@@ -129,7 +129,7 @@ def _check_measures_of_runs(scores: RunScoresDocument) -> None:
     for run in scores.runs:
         for measure in run.scores:
             try:
-                parse(measure)
+                parse_measure(measure)
             except UsageError as error:
                 raise _InconsistentMemberError(f"runs[{run.run_id}].scores", str(error)) from None
 

@@ -111,10 +111,10 @@ def _item(
         right=answer.value or 0.0,
         times_counted=float(answer.value is not None),
         is_assessed=answer.is_sampled,
-        chance=1.0,
+        draw_probability=1.0,
         answer=number,
         parent=number,
-        chance_of_parent=stratum.probability,
+        draw_probability_of_parent=stratum.probability,
         stratum=position,
         prediction=(answer.predicted or 0.0) if has_predictions else stratum.prediction,
     )

@@ -230,10 +230,10 @@ class SampledItem(NamedTuple):
     right: float
     times_counted: float
     is_assessed: bool
-    chance: float
+    draw_probability: float
     answer: int
     parent: int
-    chance_of_parent: float
+    draw_probability_of_parent: float
     stratum: int
     prediction: float
 
@@ -279,28 +279,28 @@ class _AnswerReader:
         # What an answer counts as is known once it is assessed. An answer of the first hop is its own parent.
         is_assessed = response.index in unit.assessment_by_index
         parent = answer
-        chance = 1.0
-        chance_of_parent = stratum.probability
+        draw_probability = 1.0
+        draw_probability_of_parent = stratum.probability
         if response.query.level:
             # Of an answer of the second hop, its first-hop answer has to be assessed, too.
-            parent, chance_of_parent = self._parent_of(response)
-            chance = stratum.probability
+            parent, draw_probability_of_parent = self._parent_of(response)
+            draw_probability = stratum.probability
             is_parent_assessed = self._is_parent_assessed(response)
             is_assessed = is_assessed and is_parent_assessed
             if is_parent_assessed and _INCORRECT_PARENT in labels:
                 # An answer below a wrong answer is wrong, whether or not somebody looked at it.
                 is_assessed = True
-                chance = 1.0
-        if not is_assessed and chance == chance_of_parent == 1.0:
+                draw_probability = 1.0
+        if not is_assessed and draw_probability == draw_probability_of_parent == 1.0:
             self.inclusion.refuse_unassessed(stratum, f"{response.file} line {response.number}")
         return SampledItem(
             right=is_right,
             times_counted=is_right + is_wrong,
             is_assessed=is_assessed,
-            chance=chance,
+            draw_probability=draw_probability,
             answer=answer,
             parent=parent,
-            chance_of_parent=chance_of_parent,
+            draw_probability_of_parent=draw_probability_of_parent,
             stratum=position,
             prediction=stratum.prediction,
         )
@@ -362,16 +362,17 @@ def _count_strata(items: Sequence[SampledItem], inclusion: Inclusion, run_id: st
 def _item_arrays(items: Sequence[SampledItem]) -> SampledItems:
     """Return the answers of a run as arrays, one for each field. Strata are numbered anew, without gaps."""
     columns: NDArray[np.float64] = np.array(items, np.float64).T  # a row for each field of `SampledItem`, in order
-    right, times_counted, is_assessed, chance, answer, parent, chance_of_parent, stratum, prediction = columns
+    right, times_counted, is_assessed, draw_probability, answer, parent = columns[:6]
+    draw_probability_of_parent, stratum, prediction = columns[6:]
     _, stratum_without_gaps = np.unique(stratum, return_inverse=True)
     return SampledItems(
         right=right,
         count=times_counted,
         is_assessed=is_assessed == 1,
-        chance=chance,
+        draw_probability=draw_probability,
         answer=answer.astype(np.intp),
         parent=parent.astype(np.intp),
-        chance_of_parent=chance_of_parent,
+        draw_probability_of_parent=draw_probability_of_parent,
         stratum=stratum_without_gaps,
         prediction=prediction,
     )
@@ -442,8 +443,8 @@ def estimate_runs(
                 assessed=sum(item.is_assessed for item in run.items),
                 score=run.score,
                 score_right=run.score_right,
-                precision=score_with_limits(scores.precision, confidence, largest=1.0),
-                right=score_with_limits(scores.right, confidence, largest=len(run.items)),
+                precision=score_with_limits(scores.precision, confidence, largest_score=1.0),
+                right=score_with_limits(scores.right, confidence, largest_score=len(run.items)),
                 strata=strata,
             )
         )

@@ -21,7 +21,7 @@ from cs_score.base.slices import part_of_slice
 from cs_score.base.sources import Input, rereadable
 from cs_score.evidence.mode import intervals
 from cs_score.evidence.report import PredictionScores, document_of, score_lines, scores_table, table_text, units_option
-from cs_score.measures.registry import headline
+from cs_score.measures.registry import headline_names
 from cs_score.statistics.options import Resampling
 from cs_score.tables.layout import Table, tsv
 from cs_score.tasks import COLD_START, mode_named, stage_named, task_named
@@ -148,7 +148,7 @@ class EvidenceResult(AnyResult["ScoredPredictions"]):
         return "\n".join(lines)
 
     def __repr__(self) -> str:
-        measures = [name for name in headline(self.task) if name in self.scores]
+        measures = [name for name in headline_names(self.task) if name in self.scores]
         scores = ", ".join([f"{name} {self.scores[name]:.4f}" for name in measures])
         return f"<{self.task}, {len(self.units)} units: {scores}>"
 

@@ -30,7 +30,7 @@ from cs_score.coldstart.resampling import bootstrap
 from cs_score.coldstart.result import Result, ScoredRun
 from cs_score.coldstart.scorer import score_runs
 from cs_score.coldstart.unit_statistics import intervals
-from cs_score.measures.registry import COLD_START_MODE, headline
+from cs_score.measures.registry import COLD_START_MODE, headline_names
 from cs_score.problems.log import ProblemLog
 from cs_score.statistics.options import Resampling
 from cs_score.tables.layout import Table
@@ -289,7 +289,7 @@ class RunResult(AnyResult[ScoredLines]):
         policy_name = self._document.origin.settings[0]
         text = f"{names} under {policy_name}, {self.justifications}"
         if len(self.run_ids) == 1:
-            measures = [name for name in headline(COLD_START_MODE) if name in self.scores]
+            measures = [name for name in headline_names(COLD_START_MODE) if name in self.scores]
             scores = [f"{name} {self.scores[name]:.4f}" for name in measures[:3]]
             if scores:
                 text += f": {', '.join(scores)}"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from cs_score.base.records import asdict
 from cs_score.coldstart.judging import Counts, sum_counts
 from cs_score.coldstart.result import ALL_LEVELS
-from cs_score.measures.registry import parse
+from cs_score.measures.registry import parse_measure
 from cs_score.tables.layout import Column, Layout, Rows, Table, columns
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def _score_rows(document: RunScoresDocument) -> Iterable[Mapping[str, Any]]:
     row_by_key: dict[tuple[str, str, str], dict[str, Any]] = {}
     for run in document.runs:
         for name, score in run.scores.items():
-            measure = parse(name)
+            measure = parse_measure(name)
             average = f"{measure.table}-ALL-{measure.average}" if measure.average else measure.table
             key = (run.run_id, average, measure.level)
             row = row_by_key.setdefault(key, {"run_id": run.run_id, "average": average, "hop": measure.level})

@@ -11,7 +11,7 @@ from cs_score.base.errors import UsageError, did_you_mean
 from cs_score.cli.core import COMMANDS, help_width, load_command
 from cs_score.coldstart.options import POLICY_CATEGORIES, PRESETS, SIDES
 from cs_score.measures import meanings, registry
-from cs_score.measures.registry import WHY, default_measure
+from cs_score.measures.registry import HEADLINE_REASONS, default_measure
 from cs_score.tasks import COLD_START, TASKS, task_named
 
 Section = tuple[str, Iterable[tuple[str, str]]]
@@ -109,7 +109,7 @@ def _sections_of_evidence(task: str) -> list[Section]:
     ending = meanings.ENDINGS.get(task)
     if ending is not None:
         rows.append(("endings", ending))
-    rows.append(("all names", ", ".join(registry.names(task))))
+    rows.append(("all names", ", ".join(registry.measure_names(task))))
     sections: list[Section] = [(f"{task}: the headline measure", headline), (f"{task}: beginnings of names", rows)]
     if task in meanings.STAGES:
         sections.append((f"{task}: measures of --stage", list(meanings.STAGES[task].items())))
@@ -118,7 +118,7 @@ def _sections_of_evidence(task: str) -> list[Section]:
 
 def _reason_row(measure: str, situation: str) -> tuple[str, str]:
     """Return a row: a measure, and in which situation and for what reason it is the headline measure."""
-    reason = WHY.get(measure, "the first measure of the package that brings the task")
+    reason = HEADLINE_REASONS.get(measure, "the first measure of the package that brings the task")
     return measure, f"{situation}: {reason}."
 
 

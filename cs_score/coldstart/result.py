@@ -23,7 +23,7 @@ from cs_score.coldstart.options import Options
 from cs_score.coldstart.queries import Query, QuerySet, parse_query_id
 from cs_score.coldstart.ranking import Ranking
 from cs_score.measures import registry
-from cs_score.measures.registry import LDC_MAX, LDC_MEAN, RANKED, SF, Measure, divide, f1
+from cs_score.measures.registry import LDC_MAX, LDC_MEAN, RANKING_FORMULAS, SF, Measure, divide, f1
 from cs_score.problems.log import Problem, ProblemLog
 
 if TYPE_CHECKING:
@@ -41,8 +41,8 @@ class ScoreRow(NamedTuple):
 
     `name` is the name of the query or class (`CSX_ENG_00fb79cef8:1`), or `ALL-Micro` or `ALL-Macro` for averages.
     `level` is the hop or `ALL`. `counts` is None for means and rankings. `scores` are precision, recall and F1; for
-    rankings they are the measures in `RANKED`. `ground_truth` is the number of classes to be found. A macro average is
-    the sum of the scores of its rows, divided by the number of those rows that have something to be found.
+    rankings they are the measures in `RANKING_FORMULAS`. `ground_truth` is the number of classes to be found. A macro
+    average is the sum of the scores of its rows, divided by the number of those rows that have something to be found.
     """
 
     name: str
@@ -438,7 +438,7 @@ class PrecisionRecall(Record):
             for row in table.averages:
                 average = row.name.removeprefix(f"{ALL_LEVELS}-")  # `ALL-Micro` -> `Micro`
                 for statistic, score in zip(("P", "R", "F1"), row.scores):
-                    measure = Measure(statistic, variant, average).at(row.level)
+                    measure = Measure(statistic, variant, average).at_level(row.level)
                     score_by_measure[measure] = score
         return score_by_measure
 
@@ -478,8 +478,8 @@ class AveragePrecision(Record):
         score_by_measure = {}
         for variant, table in self.variants:
             for row in table.macro:
-                for statistic, score in zip(RANKED, row.scores):
-                    measure = Measure(statistic, variant).at(row.level)
+                for statistic, score in zip(RANKING_FORMULAS, row.scores):
+                    measure = Measure(statistic, variant).at_level(row.level)
                     score_by_measure[measure] = score
         return score_by_measure
 

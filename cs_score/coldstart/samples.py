@@ -196,7 +196,7 @@ class ValueCode(Record):
     def measure(self) -> Measure:
         """The measure that the value belongs to, such as `LDC-MAX-ALL-Micro-P@0`."""
         measure = Measure(METRICS[self.metric], _VARIANTS[self.variant], _AVERAGES[self.average])
-        return measure.at(LEVELS[self.level])
+        return measure.at_level(LEVELS[self.level])
 
 
 VALUE_CODES: Final = tuple(

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from cs_score.base.records import replace
 from cs_score.base.runtime import Late
 from cs_score.coldstart.result import ALL_LEVELS, Result, ScoredRun, ScoreRow
-from cs_score.measures.registry import RANKED, Measure, formula_of, sums_of
+from cs_score.measures.registry import RANKING_FORMULAS, Measure, formula_of, sums_of
 from cs_score.statistics.options import Resampling
 from cs_score.statistics.results import ScoreIntervals
 from cs_score.statistics.units import UnitTable
@@ -33,7 +33,7 @@ SF_QUERY: Final = "SF query"
 
 # The names of the values that a row of a table adds to sums: rows with counts, and rows of rankings.
 _COUNTED_VALUES: Final = ("precision", "recall", "f1", "rows", "row", "right", "answered", "ground_truth")
-_RANKED_VALUES: Final = (*RANKED, "rankings", "ranking")
+_RANKED_VALUES: Final = (*RANKING_FORMULAS, "rankings", "ranking")
 
 
 class _Addition(NamedTuple):

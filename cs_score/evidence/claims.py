@@ -33,7 +33,7 @@ from cs_score.evidence.mode import (
     report_rows,
 )
 from cs_score.evidence.reading import InputContent, as_key, set_text, short_text, text_of
-from cs_score.measures.registry import Divide, names, precision_recall_f1
+from cs_score.measures.registry import Divide, measure_names, precision_recall_f1
 from cs_score.statistics.units import UnitTable
 
 SKIPPED_MARKS: Final = reading.BYTE_ORDER_MARK + "\x1e"
@@ -78,8 +78,8 @@ class Claims(AbstractsMode):
     )
     headings = ("precision", "recall", "f1", "tp", "fp", "fn")
     rows = (
-        *report_rows(("abstract", "sentence"), names("claims")[:6], (columns[:3], columns[3:6])),
-        ReportRow("label_accuracy", names("claims")[6:]),
+        *report_rows(("abstract", "sentence"), measure_names("claims")[:6], (columns[:3], columns[3:6])),
+        ReportRow("label_accuracy", measure_names("claims")[6:]),
     )
     kinds = (*KINDS, WRONG_VERDICT)
     options = AnsweredOptions

@@ -36,7 +36,7 @@ from cs_score.evidence.mode import (
 )
 from cs_score.evidence.reading import InputContent, as_key, quoted, short_text, text_of
 from cs_score.evidence.report import score_lines
-from cs_score.measures.registry import divide, names
+from cs_score.measures.registry import divide, measure_names
 from cs_score.measures.registry import f1 as harmonic_mean
 from cs_score.statistics.units import UnitTable
 
@@ -102,7 +102,7 @@ class HotpotQA(Mode):
 
     name = "hotpotqa"
     unit = "question"
-    columns = ("questions", *names("hotpotqa"))
+    columns = ("questions", *measure_names("hotpotqa"))
     headings = ("em", "f1", "prec", "recall")
     rows = report_rows(("answer", "sp", "joint"), columns[1:])
     kinds = (WRONG_ANSWER, MISSED_ANSWER, EXTRA_FACT, MISSED_FACT)

@@ -20,7 +20,7 @@ from cs_score.base.runtime import paused_collector
 from cs_score.base.signature import ANSWERED, Origin
 from cs_score.base.sources import Input, InputDigest, Source
 from cs_score.evidence.reading import ErrorLocation, InputContent, read_input, text_of
-from cs_score.measures.registry import Divide, SumsFormula, divide, enter, headline
+from cs_score.measures.registry import Divide, SumsFormula, add_measures, divide, headline_names
 from cs_score.statistics.options import Resampling
 from cs_score.statistics.resampling import score_intervals
 from cs_score.statistics.results import ScoreIntervals
@@ -155,26 +155,27 @@ def left_out_notices(predictions: str, answered_count: int, unit_count: int, uni
 
 
 class Mode(ABC):
-    """A task of evidence: its measures, its rules for a unit, and scoring.
+    """An evidence task: its measures, its rules for a unit, and the methods that score predictions.
 
     A task sets these attributes:
 
-    * `name`, and `unit`, the noun for what it scores: claim, question ...
-    * `columns`: the names of the statistics of a unit. `rows`: the lines of the report, which name all measures in the
-      official order, and `headings` above their columns.
-    * `kinds`: the kinds of faults, in the order in which the error budget corrects them.
-    * `summary` and `files`: the sentences of the help about the task and its files.
-    * `options`: a record with a field for each option, its description and its default. `fixed_settings`: settings that
-      numbers depend on and nobody chooses.
-    * `headlines`: the measures that are shown first; the first one ranks. Empty if the table of measures has them.
-    * `stages`: the stages of the task that are tasks of their own, each with its predictions in words.
-    * `has_lines`: files have a JSON value on each line. `shares_predictions`: a prediction serves all units of its id.
-    * `takes_long`: a terminal shows how far scoring is. `needs_gold`: there is no scoring without gold.
-    * `endings`: the endings of the files of predictions in a folder.
-    * `package`: the package that a task from outside comes with, and its version, as signatures have it.
+    * `name` is the name of the task, and `unit` is the noun for what it scores, such as "claim" or "question".
+    * `columns` are the names of the statistics of a unit. `rows` are the lines of the report, which name all measures
+      in the official order. `headings` are the headings of the report.
+    * `kinds` are the kinds of faults, in the order in which the error budget corrects them.
+    * `summary` and `files` are the sentences of the help about the task and its files.
+    * `options` is a record class with a field for each option, with its description and default. `fixed_settings` are
+      settings that affect the scores but cannot be chosen.
+    * `headlines` are the measures that reports show first. Leaderboards are sorted by the first one. It is empty if the
+      table of measures names them.
+    * `stages` are the stages of the task that are tasks of their own, with a description of what each one predicts.
+    * `has_lines` is true if files have a JSON value on each line. `shares_predictions` is true if all units with the
+      same id share one prediction.
+    * `takes_long` is true if scoring shows its progress on a terminal. `needs_gold` is true if scoring needs gold.
+    * `endings` are the endings of the names of predictions files, by which they are found in a folder.
+    * `package` is the package that offers the task, and its version, or None for a task of cs-score.
 
-    `chosen_options` are the options in force, a record of the class `options`: the defaults, or those of
-    `with_options`.
+    `chosen_options` are the options in force, as a record of the class `options`.
     """
 
     name: ClassVar[str]
@@ -197,7 +198,7 @@ class Mode(ABC):
     package: str | None = None
 
     def __init__(self) -> None:
-        enter(self.name, self.measures, self.headlines)
+        add_measures(self.name, self.measures, self.headlines)
         self.chosen_options: Any = self.options()
 
     def with_options(self, options: Mapping[str, Any]) -> Self:
@@ -274,7 +275,7 @@ class Mode(ABC):
                 settings.append(_setting_text(name, value))
         inputs = (run,) if gold is None else (gold, run)
         if measure is None:
-            measure = headline(self.name)[0]
+            measure = headline_names(self.name)[0]
         return Origin(task=self.name, options=all_options, inputs=inputs, settings=tuple(settings), measure=measure)
 
     def is_answered_only(self, options: Any) -> bool:
@@ -447,7 +448,7 @@ class Mode(ABC):
 
     def headline_of(self, units: Sequence[Unit], table: UnitTable) -> str:
         """Return the headline measure of these units: the measure that reports show first."""
-        return headline(self.name)[0]
+        return headline_names(self.name)[0]
 
     def remarks(self, units: Sequence[Unit], table: UnitTable) -> Iterable[str]:
         """Return notices about the scores of these units, which are shown after the notices about the files."""

@@ -26,7 +26,7 @@ from cs_score.evidence import reading
 from cs_score.evidence.mode import Contents, Fault, Mode, Pair, Part, Row, Unit, report_rows
 from cs_score.evidence.reading import InputContent, quoted, short_text
 from cs_score.evidence.report import align_rows
-from cs_score.measures.registry import divide, names, precision_recall_f1
+from cs_score.measures.registry import divide, measure_names, precision_recall_f1
 from cs_score.statistics.units import UnitTable
 
 if TYPE_CHECKING:  # numpy is imported with what needs it
@@ -163,7 +163,7 @@ class R4C(Mode):
 
     name = "r4c"
     unit = "instance"
-    columns = ("instances", *names("r4c"))
+    columns = ("instances", *measure_names("r4c"))
     headings = ("precision", "recall", "f1")
     rows = report_rows(EVALUATIONS, columns[1:])
     kinds = (EXTRA_FACT, WRONG_ENTITY, WRONG_RELATION, MISSED_FACT)

@@ -23,7 +23,7 @@ from cs_score.base.outputs import OwnOption
 from cs_score.base.records import asdict, replace, to_builtins
 from cs_score.base.signature import Origin
 from cs_score.evidence.mode import Mode, ScoredPredictions
-from cs_score.measures.registry import WHY, select_names
+from cs_score.measures.registry import HEADLINE_REASONS, select_names
 from cs_score.statistics.results import SETTINGS_COLUMNS, ScoreIntervals
 from cs_score.statistics.units import Units
 from cs_score.tables.layout import Layout, Table, columns, latex, markdown, text, tsv
@@ -208,9 +208,9 @@ def _headline_lines(result: ScoredPredictions) -> list[str]:
     The list is empty if the measure has no score, or if no reason is known.
     """
     measure = result.origin.measure
-    if measure not in result.scores or measure not in WHY:
+    if measure not in result.scores or measure not in HEADLINE_REASONS:
         return []
-    return wrap_lines(f"headline   {measure} {result.scores[measure]:.4f}: {WHY[measure]}", " " * 11)
+    return wrap_lines(f"headline   {measure} {result.scores[measure]:.4f}: {HEADLINE_REASONS[measure]}", " " * 11)
 
 
 def intervals_text(intervals: ScoreIntervals) -> str:

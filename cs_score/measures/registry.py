@@ -1,9 +1,9 @@
 """All measures: the arithmetic that they share, and the table that leaderboards, comparisons, JSON and help use.
 
-Nearly every measure is a quotient x / y of sums over units. The function that divides is an argument of each formula.
-With `divide` a formula computes the score of a run; with a function that divides arrays it computes the scores of all
-resamples at the same time; and with `Ratio` it returns x and y, which show whether the quotient is defined and what
-each unit contributes. This module does not import numpy, so that small calls start fast.
+Nearly every measure is a quotient x / y of sums over units. Each formula has the function that divides as an argument.
+With `divide` a formula computes the score of a run. With a function that divides arrays it computes the scores of all
+resamples at the same time. With `Ratio` it returns x and y themselves, which show whether the quotient is defined and
+what each unit contributes to it. This module does not import numpy, so that small commands start quickly.
 """
 
 from __future__ import annotations
@@ -22,45 +22,46 @@ from cs_score.base.records import Record, replace
 
 
 Divide: TypeAlias = Callable[[Any, Any], Any]
-"""A function that divides numbers, or arrays element by element, where a denominator of 0 gives 0; or `Ratio`."""
+"""A function that divides numbers, or arrays element by element, and returns 0 for a denominator of 0; or `Ratio`."""
 
 
 class Ratio(Record):
-    """A quotient that is not yet divided; both parts are numbers, or arrays of one shape."""
+    """The numerator and the denominator of a quotient. Both are numbers, or arrays of the same shape."""
 
     numerator: Any
     denominator: Any
 
 
 def divide(numerator: float, denominator: float) -> float:
-    """Return `numerator / denominator`, 0.0 if the denominator is 0."""
+    """Return `numerator / denominator`, or 0.0 if the denominator is 0: `divide(1, 4)` is 0.25."""
     return numerator / denominator if denominator else 0.0
 
 
 def f1(precision: Any, recall: Any, divide: Divide = divide) -> Any:
-    """Return the harmonic mean of a precision and a recall of the same right answers: 2 P R / (P + R).
+    """Return F1, the harmonic mean of a precision and a recall: 2 P R / (P + R).
 
-    Both are numbers, arrays, or values of `Ratio`, as `divide` returns them. The harmonic mean of the ratios c / r and
-    c / g is the ratio 2c / (r + g).
+    Precision and recall are results of `divide`: numbers, arrays, or values of `Ratio`. Their numerators are the same
+    number of right answers. The harmonic mean of the ratios c / r and c / g is the ratio 2c / (r + g).
     """
     if isinstance(precision, Ratio):
         return Ratio(precision.numerator + recall.numerator, precision.denominator + recall.denominator)
-    # The product is doubled before it is divided, as in the official evaluators: this decides on the last digit.
+    # As in the official evaluators, the product is doubled before it is divided, which can change the last digit.
     return divide(2 * precision * recall, precision + recall)
 
 
 def precision_recall_f1(correct: Any, retrieved: Any, relevant: Any, divide: Divide) -> tuple[Any, Any, Any]:
-    """Return precision, recall and F1 from the numbers of correct, of retrieved and of relevant items."""
+    """Return precision, recall and F1, given the numbers of correct, retrieved and relevant items."""
     precision = divide(correct, retrieved)
     recall = divide(correct, relevant)
     return precision, recall, f1(precision, recall, divide)
 
 
 def average_precision(values: Iterable[float], ground_truth: int | None) -> float:
-    """Return graded average precision from the values of the nodes in rank order (rule average-precision).
+    """Return graded average precision (rule average-precision): `average_precision([1.0, 0.0, 0.5], 2)` is 0.75.
 
-    Each value above 0 adds the sum of all values up to it, divided by its rank. The total is divided by `ground_truth`,
-    the number of classes to be found; if that is 0 or None, the result is 0.
+    `values` has the value of each node, from 0 to 1, in rank order. Each value above 0 adds the sum of all values up to
+    it, divided by its rank. The total is divided by `ground_truth`, the number of equivalence classes to be found. If
+    this number is 0 or None, the result is 0.
     """
     sum_of_values = 0.0
     total = 0.0
@@ -72,12 +73,12 @@ def average_precision(values: Iterable[float], ground_truth: int | None) -> floa
 
 
 def _ratio(divide: Divide, numerator: Any, denominator: Any) -> Any:
-    """Return a quotient: the formula of most statistics."""
+    """Return a quotient, as `divide` computes it. This is the formula of most statistics."""
     return divide(numerator, denominator)
 
 
 def _f1_of_counts(divide: Divide, right: Any, answered: Any, ground_truth: Any) -> Any:
-    """Return F1 from the numbers of right answers, of answers given, and of answers to be found."""
+    """Return F1, given the numbers of right answers, of answers given, and of answers to be found."""
     precision = divide(right, answered)
     recall = divide(right, ground_truth)
     return f1(precision, recall, divide)
@@ -89,7 +90,7 @@ MICRO: Final = "Micro"
 MACRO: Final = "Macro"
 
 ALL_HOPS: Final = "ALL"
-"""The level of rows about all hops together."""
+"""The level of table rows that are about all hops together."""
 
 SF: Final = "SF"
 LDC_MAX: Final = "LDC-MAX"
@@ -99,11 +100,12 @@ COLD_START_MODE: Final = "coldstart"
 
 
 class Measure(Record):
-    """One number of a result, such as `LDC-MEAN-ALL-Macro-F1`; `registry.parse(str(measure))` is the measure again.
+    """A measure of a task: one number of a result, such as `LDC-MEAN-ALL-Macro-F1`.
 
-    `statistic` is `P`, `R`, `F1`, `AP`, or the official name in an evidence mode. `table` is that
-    of the Cold Start scorer (`SF`, `LDC-MAX`, `LDC-MEAN`), `average` says how its rows are averaged (`Micro`, `Macro`);
-    both are empty if there is only one. `hop` is None for all hops.
+    `statistic` is `P`, `R`, `F1` or `AP`, or in an evidence task the official name of the measure. `table` is the table
+    of the Cold Start scorer to which the measure belongs (`SF`, `LDC-MAX`, `LDC-MEAN`), and `average` says how the rows
+    of the table are averaged (`Micro`, `Macro`). Both are empty if there is only one possibility. `hop` is None for all
+    hops. `parse_measure(str(measure))` returns an equal measure.
     """
 
     statistic: str
@@ -125,37 +127,42 @@ class Measure(Record):
         """The hop as tables show it: `0`, `1` or `ALL`."""
         return ALL_HOPS if self.hop is None else str(self.hop)
 
-    def at(self, level: str) -> Measure:
-        """Return the same measure at a level, which is given as tables show it: `0`, `1` or `ALL`."""
+    def at_level(self, level: str) -> Measure:
+        """Return the same measure for a hop as tables show it: `0`, `1`, or `ALL` for all hops."""
         return replace(self, hop=None if level == ALL_HOPS else int(level))
 
     @property
     def sums(self) -> list[str]:
-        """The columns of units that a Cold Start measure is computed from: `SF:ALL:right`, `SF:ALL:answered`."""
+        """The columns of unit statistics from which a Cold Start measure is computed: `["SF:ALL:right", ...]`."""
         statistic = _STATISTICS[self.average, self.statistic]
         return [f"{self.table}:{self.level}:{name}" for name in statistic.sums]
 
 
-OfRanking: TypeAlias = Callable[[Sequence[float], int | None], float]
-"""Scores one ranking, from the values of its nodes in rank order and the number of answers to be found."""
+RankingFormula: TypeAlias = Callable[[Sequence[float], int | None], float]
+"""A function that returns the score of a ranking.
+
+Its arguments are the values of the nodes in rank order, and the number of answers to be found.
+"""
 
 SumsFormula: TypeAlias = Callable[[Sequence[Any], Divide], Sequence[Any]]
-"""A function that returns scores, from the sums of columns (numbers or arrays) and a function that divides."""
+"""A function that returns the scores of measures.
+
+Its arguments are the sums of columns, which are numbers or arrays, and a function that divides.
+"""
 
 
 def ratios(formula: SumsFormula, sums: Sequence[Any]) -> list[Ratio]:
-    """Return each score of a formula as a ratio; the denominator of a score that is not a quotient is 1."""
+    """Return each score of a formula as a ratio. A score that is not a quotient has the denominator 1."""
     scores = formula(sums, Ratio)
     return [score if isinstance(score, Ratio) else Ratio(score, 1.0) for score in scores]
 
 
 class Statistic(Record):
-    """A statistic of Cold Start under one average, such as F1 under `Micro`.
+    """A statistic of Cold Start with one way to average, such as F1 with the average `Micro`.
 
-    `tables` are the tables that have it. `sums` are the columns of units whose totals it is computed from; `formula`
-    computes it from a function that divides and these totals. `of_ranking` computes a statistic of rankings from the
-    values of the nodes; it is None for statistics of counts. This table is the only place that names statistics of
-    rankings.
+    `tables` are the tables that show it. `sums` are the columns of unit statistics from whose totals it is computed,
+    and `formula` computes it, given a function that divides and these totals. `ranking_formula` computes the score of a
+    ranking from the values of its nodes; it is None for statistics of counts.
     """
 
     name: str
@@ -163,32 +170,32 @@ class Statistic(Record):
     tables: tuple[str, ...]
     sums: tuple[str, ...]
     formula: Callable[..., Any] = _ratio
-    of_ranking: OfRanking | None = None
+    ranking_formula: RankingFormula | None = None
 
 
-_COUNTED: Final = (SF, LDC_MAX)
-_ALL: Final = (SF, LDC_MAX, LDC_MEAN)
+_TABLES_OF_COUNTS: Final = (SF, LDC_MAX)
+_ALL_TABLES: Final = (SF, LDC_MAX, LDC_MEAN)
 
-# Average precision stands first among the rankings' measures: it is the one that the reference reports.
-COLD_START: Final[tuple[Statistic, ...]] = (
-    Statistic("P", MICRO, _COUNTED, ("right", "answered")),
-    Statistic("R", MICRO, _COUNTED, ("right", "ground_truth")),
-    Statistic("F1", MICRO, _COUNTED, ("right", "answered", "ground_truth"), _f1_of_counts),
-    Statistic("P", MACRO, _ALL, ("precision", "rows")),
-    Statistic("R", MACRO, _ALL, ("recall", "rows")),
-    Statistic("F1", MACRO, _ALL, ("f1", "rows")),
-    Statistic("AP", "", (SF, LDC_MEAN), ("AP", "rankings"), of_ranking=average_precision),
+# Average precision is the first statistic of rankings, because it is the one that the reference program reports.
+COLD_START_STATISTICS: Final[tuple[Statistic, ...]] = (
+    Statistic("P", MICRO, _TABLES_OF_COUNTS, ("right", "answered")),
+    Statistic("R", MICRO, _TABLES_OF_COUNTS, ("right", "ground_truth")),
+    Statistic("F1", MICRO, _TABLES_OF_COUNTS, ("right", "answered", "ground_truth"), _f1_of_counts),
+    Statistic("P", MACRO, _ALL_TABLES, ("precision", "rows")),
+    Statistic("R", MACRO, _ALL_TABLES, ("recall", "rows")),
+    Statistic("F1", MACRO, _ALL_TABLES, ("f1", "rows")),
+    Statistic("AP", "", (SF, LDC_MEAN), ("AP", "rankings"), ranking_formula=average_precision),
 )
-_STATISTICS: Final = {(statistic.average, statistic.name): statistic for statistic in COLD_START}
+_STATISTICS: Final = {(statistic.average, statistic.name): statistic for statistic in COLD_START_STATISTICS}
 
-RANKED: Final[Mapping[str, OfRanking]] = {
-    statistic.name: statistic.of_ranking for statistic in COLD_START if statistic.of_ranking
+RANKING_FORMULAS: Final[Mapping[str, RankingFormula]] = {
+    statistic.name: statistic.ranking_formula for statistic in COLD_START_STATISTICS if statistic.ranking_formula
 }
-"""The functions that compute the statistics of a ranking, by the name of the statistic."""
+"""The function that computes the score of a ranking, by the name of the statistic."""
 
 
 def _measures_of_groups(groups: Sequence[str], statistics: Sequence[str]) -> tuple[Measure, ...]:
-    """Return the measures of an evidence task: for each group the same statistics.
+    """Return the measures of an evidence task that has the same statistics for each group of measures.
 
     The groups `e_` and `r_` with the statistics `prec` and `f1` give `e_prec`, `e_f1`, `r_prec` and `r_f1`.
     """
@@ -200,15 +207,15 @@ def _measures_of_groups(groups: Sequence[str], statistics: Sequence[str]) -> tup
 
 
 def _cold_start_measures() -> tuple[Measure, ...]:
-    """Return the measures of Cold Start over all hops: those of counts table by table, then those of rankings."""
+    """Return the measures of Cold Start over all hops, with those of rankings at the end."""
     counted_measures = []
     ranked_measures = []
-    for table in _ALL:
-        for statistic in COLD_START:
+    for table in _ALL_TABLES:
+        for statistic in COLD_START_STATISTICS:
             if table not in statistic.tables:
                 continue
             measure = Measure(statistic.name, table, statistic.average)
-            if statistic.of_ranking is None:
+            if statistic.ranking_formula is None:
                 counted_measures.append(measure)
             else:
                 ranked_measures.append(measure)
@@ -229,7 +236,7 @@ MEASURES: Final[dict[str, tuple[Measure, ...]]] = {
     "hotpotqa": _measures_of_groups(("", "sp_", "joint_"), ("em", "f1", "prec", "recall")),
     "pool": (*_measures_of_groups(("micro-", "macro-"), ("p", "r", "f1")), Measure("coverage"), Measure("ap")),
 }
-"""The measures of each mode over all hops, in the order in which tables show them."""
+"""The measures of each task over all hops, in the order in which tables show them."""
 
 _HEADLINES: Final[dict[str, tuple[str, ...]]] = {
     COLD_START_MODE: (
@@ -242,12 +249,12 @@ _HEADLINES: Final[dict[str, tuple[str, ...]]] = {
     "hotpotqa": ("joint_f1", "joint_em", "f1", "em", "sp_f1", "sp_em"),
     "pool": ("micro-f1", "micro-p", "micro-r", "macro-f1", "ap"),
 }
-"""The measures that people are shown first, the headline measure before the others."""
+"""The measures that each task shows first. The first of them is the headline measure."""
 
 _UNRANKED: Final = "LDC-MEAN-ALL-Macro-F1"
 _UNRANKED_WITHOUT_LDC: Final = "SF-ALL-Micro-F1"
 
-WHY: Final[Mapping[str, str]] = {
+HEADLINE_REASONS: Final[Mapping[str, str]] = {
     "LDC-MEAN-AP": "the official score of TAC KBP 2017: nodes ranked by confidence, every LDC query counts alike",
     "SF-AP": "the official score of TAC KBP 2017 is an average precision; no LDC query groups these queries",
     _UNRANKED: "there is no average precision; every LDC query counts alike, confidences do not count",
@@ -261,17 +268,18 @@ WHY: Final[Mapping[str, str]] = {
     "micro-f1": "all answers count alike; micro-r, the accuracy, where every unit wants one answer and gets no more",
     "micro-r": "the accuracy: every unit wants one answer and gets no more",
 }
-"""The reason why a measure is a headline measure, in words for people."""
+"""The reason why a measure is the headline measure of a task, as users read it."""
 
 _BY_NAME: Final = {str(measure): measure for measures in MEASURES.values() for measure in measures}
 _HOP: Final = "0|[1-9][0-9]{0,5}"
 
 
-def enter(mode: str, names: Sequence[str], headlines: Sequence[str] = ()) -> None:
-    """Enter the measures of a task into the tables of this module, unless the task is there already.
+def add_measures(mode: str, names: Sequence[str], headlines: Sequence[str] = ()) -> None:
+    """Add the measures of a task to the tables of this module, unless they have the task already.
 
-    `names` are the names of its measures, in the order in which tables show them. `headlines` are the measures
-    that people are shown first, by default only the first measure; leaderboards are sorted by the first headline.
+    `names` are the names of its measures in the order in which tables show them. `headlines` are the names of the
+    measures that are shown first; by default this is only the first measure. The first one is the headline measure, by
+    which leaderboards are sorted.
     """
     if mode in MEASURES:
         return
@@ -284,26 +292,26 @@ def enter(mode: str, names: Sequence[str], headlines: Sequence[str] = ()) -> Non
 # ---- The search for measures
 
 
-def parse(text: str) -> Measure:
-    """Return the measure with the name `text`, in any letter case: `sf-ap@1` -> the measure `SF-AP@1`.
+def parse_measure(text: str) -> Measure:
+    """Return the measure with a name in any letter case: `sf-ap@1` gives the measure `SF-AP@1`.
 
-    Raises UsageError if there is none. Only measures of Cold Start may have a hop.
+    Raises UsageError if there is no such measure. Only measures of Cold Start may have a hop.
     """
     name, at, hop = text.partition("@")
-    full_name = find(name, _BY_NAME)
+    full_name = find_name(name, _BY_NAME)
     if full_name is not None:
         measure = _BY_NAME[full_name]
         if not at:
             return measure
         if measure.table and re.fullmatch(_HOP, hop):
-            return measure.at(hop)
+            return measure.at_level(hop)
     raise UsageError(f"no measure called {text}{_suggestion(name, _BY_NAME)}")
 
 
-def find(text: str, names: Iterable[str]) -> str | None:
-    """Return the name in `names` that equals a text in any letter case, with the hop of the text.
+def find_name(text: str, names: Iterable[str]) -> str | None:
+    """Return the name of a measure as `names` spells it, given a text in any letter case: `sf-ap@1` gives `SF-AP@1`.
 
-    For `sf-ap@1` it is `SF-AP@1`. The result is None if no name is equal, or if the text after `@` is not a hop.
+    `names` are names without a hop. Returns None if the text is none of them, or if it has no hop after `@`.
     """
     name_in_text, at, hop = text.partition("@")
     if at and not re.fullmatch(_HOP, hop):
@@ -315,10 +323,11 @@ def find(text: str, names: Iterable[str]) -> str | None:
 
 
 def _suggestion(word: str, names: Iterable[str]) -> str:
-    """Return the end of a message about a measure that does not exist: `; did you mean SF-AP?`.
+    """Return the end of the error message about a measure that does not exist: `; did you mean SF-AP?`.
 
-    It names up to three measures with all parts of the word, such as `LDC-MEAN-AP` for `ap-ldc`; if there are none, the
-    measure that is spelt most like it; if there is none, up to three that contain the word. Otherwise it is empty.
+    It suggests up to three measures that have all parts of the word, such as `LDC-MEAN-AP` for `ap-ldc`. If there are
+    none, it suggests the measure that is spelt most like the word, or else up to three measures that contain the word.
+    The result is empty if there is nothing to suggest.
     """
     names = [name for name in names if "@" not in name]
     plain_word = word.strip("*").casefold()
@@ -339,15 +348,15 @@ def _suggestion(word: str, names: Iterable[str]) -> str:
     return f"; did you mean {', '.join(names_with_word[:3])}?"
 
 
-def names(mode: str) -> tuple[str, ...]:
-    """Return the names of a mode's measures over all hops, in the order of tables."""
+def measure_names(mode: str) -> tuple[str, ...]:
+    """Return the names of the measures of a task over all hops, in the order of tables: `("er_f1", ...)`."""
     return tuple([str(measure) for measure in MEASURES[mode]])
 
 
-def headline(mode: str, with_ldc: bool = True) -> tuple[str, ...]:
-    """Return the names of the measures of a task that people are shown first; the headline measure comes first.
+def headline_names(mode: str, with_ldc: bool = True) -> tuple[str, ...]:
+    """Return the names of the measures that a task shows first, beginning with the headline measure.
 
-    Without LDC queries (`with_ldc`) these are measures of slot-filling queries only.
+    If there are no LDC queries (`with_ldc` is False), these are only measures of slot-filling queries.
     """
     if mode != COLD_START_MODE or with_ldc:
         return _HEADLINES[mode]
@@ -355,27 +364,27 @@ def headline(mode: str, with_ldc: bool = True) -> tuple[str, ...]:
 
 
 def default_measure(mode: str = COLD_START_MODE, *, with_ldc: bool = True, has_rankings: bool = True) -> Measure:
-    """Return the headline measure of a task, by which runs are ranked and analysed unless another one is named.
+    """Return the headline measure of a task, by which runs are ranked and analysed if the user names no other measure.
 
-    For Cold Start it is an average precision, of LDC queries if there are any (`with_ldc`). It is an F1 if there are no
-    rankings (`has_rankings`), because the edition has none or the run has no node ids.
+    For Cold Start it is an average precision. If there are LDC queries (`with_ldc`), it averages over these. If there
+    are no rankings (`has_rankings` is False), because the edition has none or the run has no node ids, it is an F1.
     """
     if mode == COLD_START_MODE and not has_rankings:
         return _BY_NAME[_UNRANKED if with_ldc else _UNRANKED_WITHOUT_LDC]
-    return _BY_NAME[headline(mode, with_ldc)[0]]
+    return _BY_NAME[headline_names(mode, with_ldc)[0]]
 
 
 def substitute_remark(with_ldc: bool, reason: str) -> str:
-    """Return a sentence on the headline measure that replaces average precision, with the reason."""
+    """Return a sentence that says which headline measure replaces average precision, and for which reason."""
     average_precision_measure = default_measure(with_ldc=with_ldc)
     substitute = default_measure(with_ldc=with_ldc, has_rankings=False)
     return f"the headline measure is {substitute} in the place of {average_precision_measure}: {reason}"
 
 
 def default_measure_for_scores(mode: str, scores: Iterable[str]) -> Measure:
-    """Return the headline measure of a task for runs that have scores by these measures, given by their names.
+    """Return the headline measure of a task, given the names of the measures by which runs have scores.
 
-    The names tell whether there are LDC queries, and whether there are rankings.
+    These names show whether there are LDC queries, and whether there are rankings.
     """
     tables = set()
     has_rankings = False
@@ -385,18 +394,18 @@ def default_measure_for_scores(mode: str, scores: Iterable[str]) -> Measure:
         if measure is None:
             continue
         tables.add(measure.table)
-        if measure.statistic in RANKED:
+        if measure.statistic in RANKING_FORMULAS:
             has_rankings = True
     return default_measure(mode, with_ldc=LDC_MEAN in tables, has_rankings=has_rankings)
 
 
 def headlines_among(modes: Sequence[str], names: Sequence[str], scores: Iterable[str] | None = None) -> list[str]:
-    """Return the measures among `names` that people are shown first, if it is not known which of the tasks is meant.
+    """Return the measures among `names` that are shown first, if it is not known which of the tasks they belong to.
 
-    If the headline measure of a task is among `names`, it is the only one; the first such task (of `modes`) counts.
-    Otherwise they are the measures among `names` that a task shows first; the first task with any counts. If there are
-    none, all `names` are returned. `scores` are the names of the scores that decide on the headline measure, by default
-    `names`.
+    If the headline measure of a task is among `names`, it is the only result. Otherwise the result is all measures
+    among `names` that a task shows first. In both cases the first suitable task of `modes` is used. If no task is
+    suitable, all `names` are returned. `scores` are the names of the scores from which the headline measure is
+    determined; the default is `names`.
     """
     decisive_scores = list(names if scores is None else scores)
     for mode in modes:
@@ -404,34 +413,35 @@ def headlines_among(modes: Sequence[str], names: Sequence[str], scores: Iterable
         if headline_name in names:
             return [headline_name]
     for mode in modes:
-        shown_first = [name for name in headline(mode) if name in names]
+        shown_first = [name for name in headline_names(mode) if name in names]
         if shown_first:
             return shown_first
     return list(names)
 
 
-def rankable(mode: str, *, with_ldc: bool = True, has_rankings: bool = True) -> tuple[Measure, ...]:
-    """Return the measures by which a leaderboard can be sorted; the headline measure comes first.
+def rankable_measures(mode: str, *, with_ldc: bool = True, has_rankings: bool = True) -> tuple[Measure, ...]:
+    """Return the measures by which a leaderboard can be sorted, beginning with the headline measure.
 
-    Without LDC queries (`with_ldc`) these are measures of slot-filling queries only.
+    If there are no LDC queries (`with_ldc` is False), these are only measures of slot-filling queries.
     """
-    first = default_measure(mode, with_ldc=with_ldc, has_rankings=has_rankings)
-    measures = [first]
+    headline_measure = default_measure(mode, with_ldc=with_ldc, has_rankings=has_rankings)
+    measures = [headline_measure]
     for measure in MEASURES[mode]:
-        if measure != first and (with_ldc or measure.table == SF):
+        if measure != headline_measure and (with_ldc or measure.table == SF):
             measures.append(measure)
     return tuple(measures)
 
 
-def matching(names: Iterable[str], pattern: str) -> list[str]:
-    """Return the names of measures that match a pattern such as `SF-*`, in any letter case, in their order."""
+def matching_names(names: Iterable[str], pattern: str) -> list[str]:
+    """Return the names that match a pattern such as `SF-*` in any letter case. They keep their order."""
     return [name for name in names if fnmatchcase(name.casefold(), pattern.casefold())]
 
 
 def undefined_sentences(reason_by_measure: Mapping[str, str]) -> list[str]:
     """Return a sentence for each reason why measures have no value: `SF-AP, LDC-MEAN-AP: no node is ...`.
 
-    A measure of one hop is left out if the same measure over all hops has no value either.
+    `reason_by_measure` has the reason for each such measure. A measure of one hop is left out if the same measure over
+    all hops has no value either.
     """
     measures_by_reason: dict[str, list[str]] = {}
     for measure, reason in reason_by_measure.items():
@@ -443,27 +453,28 @@ def undefined_sentences(reason_by_measure: Mapping[str, str]) -> list[str]:
 
 
 def select_names(names: Sequence[str], patterns: Sequence[str]) -> list[str]:
-    """Return the names of measures that match a pattern (`*`, `?` and `[...]` as in a shell), in their order.
+    """Return the names of measures that match at least one pattern. They keep their order.
 
-    Without patterns all are returned. Raises UsageError for a pattern that no name matches.
+    Patterns may have `*`, `?` and `[...]` as in a shell. Without patterns all names are returned. Raises UsageError if
+    no name matches a pattern.
     """
     if not patterns:
         return list(names)
-    matching_names: set[str] = set()
+    selected_names: set[str] = set()
     for pattern in patterns:
-        matches = matching(names, pattern)
+        matches = matching_names(names, pattern)
         if not matches:
             suggestion = _suggestion(pattern, names) or f"; there are {', '.join(names)}"
             raise UsageError(f"no measure called {pattern}{suggestion}")
-        matching_names.update(matches)
-    return [name for name in names if name in matching_names]
+        selected_names.update(matches)
+    return [name for name in names if name in selected_names]
 
 
 # ---- Cold Start's measures from the statistics of units
 
 
 def sums_of(measures: Iterable[Measure]) -> tuple[str, ...]:
-    """Return the columns of units from which Cold Start measures are computed, each once: `SF:ALL:right` and so on."""
+    """Return the columns of unit statistics from which Cold Start measures are computed: `("SF:ALL:right", ...)`."""
     columns: dict[str, None] = {}
     for measure in measures:
         columns |= dict.fromkeys(measure.sums)
@@ -471,16 +482,16 @@ def sums_of(measures: Iterable[Measure]) -> tuple[str, ...]:
 
 
 def formula_of(measures: Iterable[Measure]) -> SumsFormula:
-    """Return the function that computes the scores of measures from the totals of their columns (`sums_of`).
+    """Return the function that computes the scores of Cold Start measures from the totals of their columns.
 
-    The function has two arguments: the totals, which are numbers or arrays, and a function that divides. It is a
-    `partial`, so that it can be sent to another process.
+    `sums_of` returns the names of these columns. The function has two arguments: the totals, which are numbers or
+    arrays, and a function that divides. It is a `partial` and can therefore be sent to another process.
     """
     return partial(_scores, tuple(measures))
 
 
 def _scores(measures: tuple[Measure, ...], totals: Sequence[Any], divide: Divide) -> list[Any]:
-    """Return the scores of measures, computed from the totals of their columns."""
+    """Return the scores of measures, given the totals of their columns and a function that divides."""
     scores = []
     for formula, positions in _formulas(measures):
         totals_of_measure = [totals[position] for position in positions]
@@ -490,7 +501,7 @@ def _scores(measures: tuple[Measure, ...], totals: Sequence[Any], divide: Divide
 
 @functools.lru_cache(maxsize=64)
 def _formulas(measures: tuple[Measure, ...]) -> list[tuple[Callable[..., Any], list[int]]]:
-    """Return the formula of each measure, and the positions of its columns among the columns of all measures."""
+    """Return the formula of each measure, with the positions of its columns among the columns of all measures."""
     position_by_column = {column: position for position, column in enumerate(sums_of(measures))}
     formulas = []
     for measure in measures:

@@ -1,4 +1,4 @@
-"""Two assessors of the same answers: Cohen's kappa, and limits of scores that take the assessor for a random choice.
+"""Two assessors of the same answers: Cohen's kappa, and limits of scores if the assessor is chosen at random.
 
 Sources: docs/statistics/assessors.md.
 """
@@ -23,13 +23,13 @@ else:
     np = Late("numpy")
 
 JudgmentPair: TypeAlias = tuple[Hashable, Hashable]
-"""The judgments of the first and of the second assessor about one answer: `("CORRECT", "WRONG")`."""
+"""The judgments of the first and the second assessor of one answer: `("CORRECT", "WRONG")`."""
 
 _ASSESSORS: Final = 2
-"""The key of the generator that draws assessors. The bootstrap, swaps and permutations have other keys."""
+"""The key of the generator that draws assessors. The generators of the bootstrap and of tests have other keys."""
 
 _CELLS_AT_ONCE: Final = 1 << 20
-"""Resamples times units that are drawn at once, at 8 bytes each. The draws depend on it."""
+"""The number of resamples times units that are drawn at once, at 8 bytes each. The draws depend on it."""
 
 
 # ---- Agreement
@@ -38,16 +38,16 @@ _CELLS_AT_ONCE: Final = 1 << 20
 def kappa(pairs: Iterable[JudgmentPair]) -> float | None:
     """Return Cohen's kappa of two assessors, -1 to 1, from their judgments of the same answers.
 
-    kappa = (p_o - p_e) / (1 - p_e), with p_o the share of answers judged alike, and p_e the share that would be judged
-    alike by chance. `[("C", "C"), ("W", "W"), ("C", "W"), ("W", "C")]` gives 0.0: as many agree as by chance. Returns
-    None if there is no answer, or all judgments are the same.
+    kappa = (p_o - p_e) / (1 - p_e), where p_o is the share of answers that both assessors judge alike, and p_e the
+    share that they would judge alike by chance. `[("C", "C"), ("W", "W"), ("C", "W"), ("W", "C")]` gives 0.0, because
+    the judgments agree as often as by chance. Returns None if there is no answer, or if all judgments are the same.
     """
     judgments = list(pairs)
     answer_count = len(judgments)
     agreed_count = sum(first == second for first, second in judgments)
     first_counts = Counter(first for first, _ in judgments)
     second_counts = Counter(second for _, second in judgments)
-    # p_o, p_e and 1, each times the squared number of answers: only the last division is rounded.
+    # These are p_o, p_e and 1 times the squared number of answers, so that only the last division is rounded.
     observed = agreed_count * answer_count
     expected = sum(count * second_counts[judgment] for judgment, count in first_counts.items())
     possible = answer_count * answer_count
@@ -57,17 +57,18 @@ def kappa(pairs: Iterable[JudgmentPair]) -> float | None:
 
 
 class AssessorLimits(NamedTuple):
-    """The limits of an interval. They are None if too many resamples are undefined."""
+    """The lower and the upper limit of an interval. Both are None if too many resamples are undefined."""
 
     low: float | None
     high: float | None
 
 
 def kappa_limits(pairs_by_unit: Mapping[str, Sequence[JudgmentPair]], resampling: Resampling) -> AssessorLimits:
-    """Return percentile bootstrap limits of Cohen's kappa of two assessors, from resampled units.
+    """Return percentile bootstrap limits of Cohen's kappa of two assessors.
 
-    `pairs_by_unit` has the judgments of the answers of each unit; the answers of a unit are drawn together. A single
-    unit gives no limits. A resample in which all judgments are the same has no kappa and is left out.
+    `pairs_by_unit` has the judgments of all answers of each unit, by the id of the unit. Resamples draw units, with all
+    their answers. Resamples in which all judgments are the same have no kappa and are left out. There are no limits for
+    a single unit.
     """
     unit_count = len(pairs_by_unit)
     if unit_count < 2:
@@ -85,31 +86,31 @@ def kappa_limits(pairs_by_unit: Mapping[str, Sequence[JudgmentPair]], resampling
 def _judgment_tables(pairs_of_units: Sequence[Sequence[JudgmentPair]]) -> Floats:
     """Return how often each pair of judgments occurs in each unit: (units, judgments, judgments).
 
-    The second axis is the judgment of the first assessor, the third axis that of the second assessor.
+    The second axis has the judgments of the first assessor, and the third axis those of the second assessor.
     """
-    place_by_judgment: dict[Hashable, int] = {}
+    index_by_judgment: dict[Hashable, int] = {}
     for pairs in pairs_of_units:
         for first, second in pairs:
-            place_by_judgment.setdefault(first, len(place_by_judgment))
-            place_by_judgment.setdefault(second, len(place_by_judgment))
-    judgment_count = len(place_by_judgment)
+            index_by_judgment.setdefault(first, len(index_by_judgment))
+            index_by_judgment.setdefault(second, len(index_by_judgment))
+    judgment_count = len(index_by_judgment)
     tables: Floats = np.zeros((len(pairs_of_units), judgment_count, judgment_count))
     for unit, pairs in enumerate(pairs_of_units):
         for first, second in pairs:
-            tables[unit, place_by_judgment[first], place_by_judgment[second]] += 1
+            tables[unit, index_by_judgment[first], index_by_judgment[second]] += 1
     return tables
 
 
 def _kappas_of_tables(tables: Floats) -> Floats:
-    """Return Cohen's kappa of each of N tables: (N,), not a number if kappa is undefined.
+    """Return Cohen's kappa for each of N tables: (N,). It is NaN if kappa is undefined.
 
-    `tables` (N, judgments, judgments) count the pairs of judgments of two assessors.
+    A table counts the pairs of judgments of two assessors; `tables` has the shape (N, judgments, judgments).
     """
     answer_counts = tables.sum(axis=(1, 2))
     first_counts = tables.sum(axis=2)  # (N, judgments)
     second_counts = tables.sum(axis=1)
     agreed_counts = np.trace(tables, axis1=1, axis2=2)
-    # p_o, p_e and 1 - p_e of `kappa`, each times the squared number of answers.
+    # These are p_o, p_e and 1 - p_e of `kappa`, times the squared number of answers.
     observed = agreed_counts * answer_counts
     expected = (second_counts * first_counts).sum(axis=1)
     unexpected = answer_counts * answer_counts - expected
@@ -124,16 +125,16 @@ def _kappas_of_tables(tables: Floats) -> Floats:
 def assessor_intervals(
     first: Sequence[ArrayLike], second: Sequence[ArrayLike], formula: SumsFormula, resampling: Resampling
 ) -> list[AssessorLimits]:
-    """Return percentile bootstrap limits of the score of each system, over units and over two assessors.
+    """Return percentile bootstrap limits of the score of each system that include the choice of the assessor.
 
-    `first` and `second` have the statistics (units, k) of each system, as the first and as the second assessor judged
-    its answers. A resample draws one of the two assessors for all units and systems, and as many units as there are. So
-    the limits include the difference between the assessors; if an assessor were drawn for each unit, it would average
-    out. Exchanging the assessors changes nothing.
+    `first` and `second` have the statistics (units, k) of each system, according to the first and the second assessor.
+    A resample draws one of the two assessors for all units and systems, and it draws as many units as there are. The
+    limits therefore include the difference between the assessors, which would average out if an assessor were drawn for
+    each unit. The order of the assessors does not matter.
     """
     first_statistics = np.stack([np.asarray(matrix, dtype=np.float64) for matrix in first], axis=1)
     second_statistics = np.stack([np.asarray(matrix, dtype=np.float64) for matrix in second], axis=1)
-    # In an order that does not depend on which assessor is called the first.
+    # The order of the assessors must not matter, so that their statistics are sorted.
     statistics_by_assessor = sorted([first_statistics, second_statistics], key=lambda rows: rows.tolist())
     scores = _resampled_scores(statistics_by_assessor, formula, resampling)
     return [_percentile_limits(scores[:, system], resampling.level) for system in range(scores.shape[1])]
@@ -142,7 +143,7 @@ def assessor_intervals(
 def _resampled_scores(statistics_by_assessor: Sequence[Floats], formula: SumsFormula, resampling: Resampling) -> Floats:
     """Return the score of each system in each of N resamples of units and assessors: (N, systems).
 
-    `statistics_by_assessor` has the statistics (units, systems, k) under each assessor. A score of 0/0 is not a number.
+    `statistics_by_assessor` has the statistics (units, systems, k) according to each assessor. A score of 0/0 is NaN.
     """
     assessor_count = len(statistics_by_assessor)
     units, systems, columns = statistics_by_assessor[0].shape
@@ -150,27 +151,27 @@ def _resampled_scores(statistics_by_assessor: Sequence[Floats], formula: SumsFor
     drawn_assessors = generator.integers(0, assessor_count, size=resampling.resamples)
     flat_statistics = np.stack(statistics_by_assessor).reshape(assessor_count, units, systems * columns)
 
-    # Units are drawn for some resamples at a time. Those that drew the same assessor are scored together.
+    # Units are drawn for some resamples at a time. Resamples with the same assessor are scored together.
     scores: Floats = np.empty((resampling.resamples, systems))
     resamples_at_once = max(1, _CELLS_AT_ONCE // units)
     for start in range(0, resampling.resamples, resamples_at_once):
         stop = min(start + resamples_at_once, resampling.resamples)
-        counts = _draw_units(generator, stop - start, units)
+        counts = _draw_counts(generator, stop - start, units)
         for assessor in range(assessor_count):
-            resamples = np.flatnonzero(drawn_assessors[start:stop] == assessor)  # those that drew this assessor
+            resamples = np.flatnonzero(drawn_assessors[start:stop] == assessor)  # those with this assessor
             flat_sums = counts[resamples] @ flat_statistics[assessor]
             sums = flat_sums.reshape(len(resamples), systems, columns)
-            # The first measure of the formula is the one that is wanted.
+            # Only the first score of the formula is used.
             denominators = ratios_of(formula, sums).denominator[..., 0]
             scores_of_resamples = scores_of(formula, sums)[..., 0]
             scores[start + resamples] = np.where(denominators == 0, np.nan, scores_of_resamples)
     return scores
 
 
-def _draw_units(generator: np.random.Generator, resamples: int, units: int) -> Floats:
-    """Draw units with replacement, and return how often each was drawn in each resample: (resamples, units)."""
+def _draw_counts(generator: np.random.Generator, resamples: int, units: int) -> Floats:
+    """Draw units with replacement, and return how often each unit was drawn: (resamples, units)."""
     drawn_units = generator.integers(0, units, size=(resamples, units))
-    # Unit u of resample r is counted as r * units + u, so that one call counts all resamples.
+    # Unit u of resample r gets the number r * units + u, so that one call counts the units of all resamples.
     first_number_of_resample = np.arange(0, resamples * units, units)
     drawn_units += first_number_of_resample[:, np.newaxis]
     counts = np.bincount(drawn_units.ravel(), minlength=resamples * units)
@@ -178,9 +179,9 @@ def _draw_units(generator: np.random.Generator, resamples: int, units: int) -> F
 
 
 def _percentile_limits(scores: Floats, level: float) -> AssessorLimits:
-    """Return the limits that leave out the share `level` of the resampled scores (N,), half of it on either side.
+    """Return the limits between which the central share 1 - level of the resampled scores (N,) lies.
 
-    There are no limits if too many resamples have no score.
+    There are no limits if too many resamples are undefined.
     """
     defined_scores = defined_resamples(scores)
     if defined_scores is None:

@@ -1,18 +1,20 @@
 """Scores of a pool that was assessed in part, estimated from a stratified sample of its answers.
 
-Items are the answers of a run. Item i adds x_i to the numerator of a score (it is right) and y_i to the denominator (it
-is right or wrong). Both are known where the item was assessed. There is a prediction f_i of x_i from 0 to 1, 0 where
-nobody predicts; y_i is predicted as 1. In stratum h of N_h items those assessed stand for all, with weights w = 1 /
-probability that are scaled to sum to N_h (n_h items were assessed, s sums over these):
+Items are the answers of a run. Item i adds x_i to the numerator of a score (1 if it is right) and y_i to the
+denominator (1 if it is right or wrong). Both numbers are known if the item was assessed. For every item there is a
+prediction f_i of x_i from 0 to 1, which is 0 if nobody made one; the prediction of y_i is 1. The assessed items of
+stratum h represent all its N_h items. Their weights w are 1 / probability, scaled so that they sum to N_h. With s for
+sums over the assessed items, the estimates are:
 
     X = sum over all f + sum over h of N_h s(w (x - f)) / s(w)        Y likewise        score = X / Y
 
-The variance is that of the residuals u = N_h w / s(w) (e - mean of e in h) / Y, with e = (x - f) - score (y - 1):
+The variance of the score is that of the residuals u = N_h w / s(w) (e - mean of e in h) / Y, where the error of an item
+is e = (x - f) - score (y - 1):
 
     this pool            sum over answers of (1 - probability) u^2, which is 0 where everything was assessed
     answers like these   sum of u^2 + sum over all items of ((f - mean of f) / Y)^2
 
-A second-hop answer can be known only where its first-hop answer was assessed: it is drawn in two stages.
+A second-hop answer can be assessed only if its first-hop answer was assessed. It is therefore drawn in two stages.
 Sources: docs/statistics/sampled-pools.md.
 """
 
@@ -38,24 +40,25 @@ Numbers: TypeAlias = "NDArray[np.intp]"
 
 
 class SampledItems(Record, eq=False):
-    """The answers of a run of which a sample was assessed, an array of the same length for each field.
+    """The answers of a run, of which a sample was assessed. Every field is an array with a number for each answer.
 
-    `right` (0 or 1) is what an item adds to the numerator of the score, `count` (0 or 1) what it adds to the
-    denominator; both only matter where `is_assessed`. `prediction` (0 to 1) is the predicted `right`, 0 where nobody
-    predicts.
+    `right` (0 or 1) is what an item adds to the numerator of the score, and `count` (0 or 1) what it adds to the
+    denominator. Both are only used if the item was assessed (`is_assessed`). `prediction` (0 to 1) is the predicted
+    value of `right`; it is 0 if nobody made a prediction.
 
-    `answer` is the number of the item's answer, the same in all runs; `parent` that of the first-hop answer that it
-    depends on, for a first-hop answer its own number. The parent is assessed with the probability `chance_of_parent`,
-    and the item, once its parent is, with the probability `chance`. `stratum` is the number of its stratum, from 0.
+    `answer` is the number of the item's answer, which is the same in all runs. `parent` is the number of the first-hop
+    answer that it depends on; for a first-hop answer this is its own number. The parent is drawn for assessment with
+    the probability `draw_probability_of_parent`. If it was drawn, the item is drawn with the probability
+    `draw_probability`. `stratum` is the number of the item's stratum, from 0.
     """
 
     right: Floats
     count: Floats
     is_assessed: NDArray[np.bool_]
-    chance: Floats
+    draw_probability: Floats
     answer: Numbers
     parent: Numbers
-    chance_of_parent: Floats
+    draw_probability_of_parent: Floats
     stratum: Numbers
     prediction: Floats
 
@@ -72,88 +75,101 @@ class Estimate(Record):
 
 
 class SampleScore(Record, eq=False):
-    """A score estimated from a sample, with the parts of its variance.
+    """A score that was estimated from a sample, with the numbers from which its variance is computed.
 
-    `residuals` has for each item what it adds to the error of the estimate, `spread` how far its prediction is from
-    the mean of all predictions; both are divided by the denominator of the score.
+    `residuals` has the contribution of each item to the error of the estimate. `prediction_deviations` has the
+    deviation of each prediction from the mean of all predictions. Both are divided by the denominator of the score.
     """
 
     items: SampledItems
     value: float
     residuals: Floats
-    spread: Floats
+    prediction_deviations: Floats
 
 
 def estimate_score(items: SampledItems, *, is_total: bool = False) -> SampleScore:
-    """Return the estimated score X / Y of all items, or its numerator X if `is_total`.
+    """Return the estimated score of all items, or only its numerator if `is_total`.
 
-    Some item of each stratum must have been assessed. A score of 0/0 is 0.
+    The numerator of a score is the estimated number of right items. Its denominator is the estimated number of items
+    that are right or wrong. At least one item of each stratum must have been assessed. A score of 0/0 counts as 0.
     """
     weights = _weights(items)
-    # x - f and y - 1 of each item; only those of assessed items count, since the others have the weight 0.
-    error_of_right = items.right - items.prediction
-    error_of_count = items.count - 1.0
-    numerator = float((items.prediction + weights * error_of_right).sum())
+    # The errors of the predictions. Those of items that were not assessed have the weight 0.
+    errors_of_right = items.right - items.prediction
+    errors_of_count = items.count - 1.0
+    numerator = float((items.prediction + weights * errors_of_right).sum())
     if is_total:
-        return _sample_score(items, numerator, error_of_right, denominator=1.0)
-    denominator = float((1.0 + weights * error_of_count).sum())
+        return _score_with_residuals(items, numerator, errors_of_right, denominator=1.0)
+    denominator = float((1.0 + weights * errors_of_count).sum())
     if not denominator:
-        return _sample_score(items, 0.0, error_of_right, denominator=1.0)
+        return _score_with_residuals(items, 0.0, errors_of_right, denominator=1.0)
     score = numerator / denominator
-    return _sample_score(items, score, error_of_right - score * error_of_count, denominator)
+    errors_of_score = errors_of_right - score * errors_of_count
+    return _score_with_residuals(items, score, errors_of_score, denominator)
 
 
-def _sample_score(items: SampledItems, value: float, errors: Floats, denominator: float) -> SampleScore:
-    """Return an estimated score of this value with the parts of its variance.
+def _score_with_residuals(items: SampledItems, value: float, errors: Floats, denominator: float) -> SampleScore:
+    """Return an estimated score with the numbers from which its variance is computed.
 
-    `errors` (items,) are the errors e of the module's formula, and `denominator` is Y.
+    `value` is the score, and `denominator` the number that it was divided by. `errors` (items,) are the errors that the
+    predictions for single items cause in the numerator of the score. The residual of an item is its weighted error,
+    less the mean error of its stratum, divided by the denominator.
     """
     weights = _weights(items)
     sizes_of_strata = np.bincount(items.stratum)
-    means_of_strata = np.bincount(items.stratum, weights * errors) / sizes_of_strata
-    deviations = errors - means_of_strata[items.stratum]
+    mean_error_of_strata = np.bincount(items.stratum, weights * errors) / sizes_of_strata
+    deviations = errors - mean_error_of_strata[items.stratum]
     return SampleScore(
         items=items,
         value=value,
         residuals=weights * deviations / denominator,
-        spread=(items.prediction - items.prediction.mean()) / denominator,
+        prediction_deviations=(items.prediction - items.prediction.mean()) / denominator,
     )
 
 
 def _weights(items: SampledItems) -> Floats:
-    """Return how many items of its stratum each assessed item represents; 0 for the items that were not assessed.
+    """Return the weight of each item: how many items of its stratum it represents. Items not assessed have 0.
 
-    It is 1 / probability, scaled so that the weights of a stratum sum to the number of its items.
+    The weight is 1 / probability, scaled so that the weights in a stratum sum to the number of its items.
     """
-    inverse_chance = np.where(items.is_assessed, 1 / (items.chance * items.chance_of_parent), 0.0)
-    sums_of_strata = np.bincount(items.stratum, inverse_chance)
+    probability = items.draw_probability * items.draw_probability_of_parent
+    unscaled_weights = np.where(items.is_assessed, 1 / probability, 0.0)
+    sums_of_strata = np.bincount(items.stratum, unscaled_weights)
     sizes_of_strata = np.bincount(items.stratum)
     scale_of_strata = sizes_of_strata / sums_of_strata
-    return np.asarray(inverse_chance * scale_of_strata[items.stratum])
+    return np.asarray(unscaled_weights * scale_of_strata[items.stratum])
 
 
-def score_with_limits(score: SampleScore, confidence: float, largest: float = math.inf) -> Estimate:
-    """Return an estimated score with normal limits at `confidence` percent, cut to 0 and `largest`."""
-    return _with_limits([_Term(1.0, score)], confidence, 0.0, largest)
+def score_with_limits(score: SampleScore, confidence: float, largest_score: float = math.inf) -> Estimate:
+    """Return an estimated score with normal limits at a confidence in percent: `95.0`.
+
+    Limits below 0 are replaced by 0, and limits above `largest_score` by this score.
+    """
+    return _estimate_of_sum([_Term(1.0, score)], confidence, smallest=0.0, largest=largest_score)
 
 
 def difference_with_limits(first: SampleScore, second: SampleScore, confidence: float) -> Estimate:
-    """Return the estimated score of `second` less that of `first`, with normal limits at `confidence` percent.
+    """Return the estimated score of the second run minus that of the first, with normal limits.
 
-    Both are estimated from the same sample, so that the error of an answer that both runs give cancels out.
+    `confidence` is in percent: `95.0`. Both scores are estimated from the same sample, so that the errors of answers
+    that both runs give cancel out.
     """
-    return _with_limits([_Term(-1.0, first), _Term(1.0, second)], confidence, -math.inf, math.inf)
+    terms = [_Term(-1.0, first), _Term(1.0, second)]
+    return _estimate_of_sum(terms, confidence, smallest=-math.inf, largest=math.inf)
 
 
 class _Term(NamedTuple):
-    """An estimated score in a sum of scores, times a factor: 1 to add it, -1 to subtract it."""
+    """An estimated score as a term of a sum, and its factor: 1 if it is added, -1 if it is subtracted."""
 
     factor: float
     score: SampleScore
 
 
-def _with_limits(terms: Sequence[_Term], confidence: float, least: float, most: float) -> Estimate:
-    """Return a sum of estimated scores with normal limits, which are cut to `least` and `most`."""
+def _estimate_of_sum(terms: Sequence[_Term], confidence: float, *, smallest: float, largest: float) -> Estimate:
+    """Return a sum of estimated scores with its normal limits.
+
+    Limits below `smallest` are replaced by `smallest`, and limits above `largest` by `largest`.
+    """
     value = sum(term.factor * term.score.value for term in terms)
     variances = _variances(terms)
     standard_error = math.sqrt(variances.pool)
@@ -164,15 +180,15 @@ def _with_limits(terms: Sequence[_Term], confidence: float, least: float, most: 
     return Estimate(
         estimate=value,
         standard_error=standard_error,
-        low=min(max(value - half_width, least), most),
-        high=min(max(value + half_width, least), most),
-        population_low=min(max(value - population_half_width, least), most),
-        population_high=min(max(value + population_half_width, least), most),
+        low=min(max(value - half_width, smallest), largest),
+        high=min(max(value + half_width, smallest), largest),
+        population_low=min(max(value - population_half_width, smallest), largest),
+        population_high=min(max(value + population_half_width, smallest), largest),
     )
 
 
 class _Variances(NamedTuple):
-    """The variance of an estimate for this pool, and that for answers like those in it."""
+    """The variance of an estimate for this pool, and its variance for answers like those in the pool (`population`)."""
 
     pool: float
     population: float
@@ -181,27 +197,29 @@ class _Variances(NamedTuple):
 def _variances(terms: Sequence[_Term]) -> _Variances:
     """Return the variances of a sum of estimated scores.
 
-    The residuals of an answer in several terms are added up first, since it was assessed once for all of them. The
-    second-hop answers of a first-hop answer were drawn together with it, so their residuals are added up, too.
+    An answer is assessed once for all runs, so that its residuals in several terms are added up before they are
+    squared. A first-hop answer is drawn together with its second-hop answers, so that their residuals are added up,
+    too.
     """
-    # The items of all terms, one after the other.
+    # The items of all terms are put into the same arrays.
     items = [term.score.items for term in terms]
     answer_of_items = np.concatenate([items_of_term.answer for items_of_term in items])
     residual_of_items = np.concatenate([term.factor * term.score.residuals for term in terms])
-    spread_of_items = np.concatenate([term.factor * term.score.spread for term in terms])
+    deviation_of_items = np.concatenate([term.factor * term.score.prediction_deviations for term in terms])
 
-    # One value for each different answer: sums over its items, or the value of its first item, which all share.
+    # The arrays for answers have the sum over the items of each answer, or the value that all its items share.
     _, first_items, answer_of_item = np.unique(answer_of_items, return_index=True, return_inverse=True)
     residuals = np.bincount(answer_of_item, residual_of_items)
-    spread = np.bincount(answer_of_item, spread_of_items)
-    chance = np.concatenate([items_of_term.chance for items_of_term in items])[first_items]
+    prediction_deviations = np.bincount(answer_of_item, deviation_of_items)
+    draw_probability = np.concatenate([items_of_term.draw_probability for items_of_term in items])[first_items]
     parents = np.concatenate([items_of_term.parent for items_of_term in items])[first_items]
-    chance_of_parent = np.concatenate([items_of_term.chance_of_parent for items_of_term in items])[first_items]
+    parent_probabilities = [items_of_term.draw_probability_of_parent for items_of_term in items]
+    draw_probability_of_parent = np.concatenate(parent_probabilities)[first_items]
 
-    # One value for each first-hop answer, with the residuals of the answers that depend on it.
+    # The residuals of each first-hop answer and of the answers that depend on it are added up.
     _, first_answers, parent_of_answer = np.unique(parents, return_index=True, return_inverse=True)
     squares_by_parent = np.bincount(parent_of_answer, residuals) ** 2
-    first_stage = ((1 - chance_of_parent[first_answers]) * squares_by_parent).sum()
-    second_stage = (chance_of_parent * (1 - chance) * residuals**2).sum()
-    variance_of_population = squares_by_parent.sum() + (spread**2).sum()
+    first_stage = ((1 - draw_probability_of_parent[first_answers]) * squares_by_parent).sum()
+    second_stage = (draw_probability_of_parent * (1 - draw_probability) * residuals**2).sum()
+    variance_of_population = squares_by_parent.sum() + (prediction_deviations**2).sum()
     return _Variances(pool=float(first_stage + second_stage), population=float(variance_of_population))

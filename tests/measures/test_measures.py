@@ -19,12 +19,12 @@ from cs_score.measures.registry import (
     Measure,
     Ratio,
     divide,
-    find,
+    find_name,
     formula_of,
-    headline,
-    names,
-    parse,
-    rankable,
+    headline_names,
+    measure_names,
+    parse_measure,
+    rankable_measures,
     select_names,
     sums_of,
 )
@@ -40,17 +40,17 @@ levels = st.one_of(st.just(ALL_HOPS), st.integers(0, 99_999).map(str))
 
 @given(cold_start, levels)
 def test_a_measure_parses_from_its_printed_form(measure: Measure, level: str) -> None:
-    assert parse(str(measure.at(level))) == measure.at(level)
-    assert measure.at(level).level == level
+    assert parse_measure(str(measure.at_level(level))) == measure.at_level(level)
+    assert measure.at_level(level).level == level
 
 
 @pytest.mark.parametrize("mode", MEASURES)
 def test_names_of_a_mode_are_unique_and_parse(mode: str) -> None:
-    assert [parse(name) for name in names(mode)] == list(MEASURES[mode])
-    assert len(set(names(mode))) == len(names(mode))
-    assert set(headline(mode)) <= set(names(mode))
-    assert sorted(map(str, rankable(mode))) == sorted(names(mode))
-    assert str(rankable(mode)[0]) == headline(mode)[0]
+    assert [parse_measure(name) for name in measure_names(mode)] == list(MEASURES[mode])
+    assert len(set(measure_names(mode))) == len(measure_names(mode))
+    assert set(headline_names(mode)) <= set(measure_names(mode))
+    assert sorted(map(str, rankable_measures(mode))) == sorted(measure_names(mode))
+    assert str(rankable_measures(mode)[0]) == headline_names(mode)[0]
 
 
 @pytest.mark.parametrize(
@@ -58,27 +58,27 @@ def test_names_of_a_mode_are_unique_and_parse(mode: str) -> None:
 )
 def test_other_texts_are_no_measures(text: str) -> None:
     with pytest.raises(UsageError, match="no measure called"):
-        parse(text)
+        parse_measure(text)
 
 
 def test_a_result_has_the_registered_measures_and_no_other() -> None:
     (run,) = score(INPUTS[:1], [INPUTS[1], RUN], Options(expand="ISLE26")).runs
-    assert {parse(name) for name in run.scores} == set(run.measures)
+    assert {parse_measure(name) for name in run.scores} == set(run.measures)
     over_all = [name for name in run.scores if "@" not in name]
-    assert over_all == list(names(COLD_START_MODE))
+    assert over_all == list(measure_names(COLD_START_MODE))
     assert {name.partition("@")[0] for name in run.scores} == set(over_all)
 
 
 def test_without_ldc_queries_there_are_those_of_slot_filling_queries() -> None:
-    assert {measure.table for measure in rankable(COLD_START_MODE, with_ldc=False)} == {"SF"}
-    assert all(name.startswith("SF-") for name in headline(COLD_START_MODE, with_ldc=False))
+    assert {measure.table for measure in rankable_measures(COLD_START_MODE, with_ldc=False)} == {"SF"}
+    assert all(name.startswith("SF-") for name in headline_names(COLD_START_MODE, with_ldc=False))
 
 
 def test_the_codes_of_resamples_stand_for_measures() -> None:
     named = {str(code): str(code.measure) for code in VALUE_CODES}
     assert named["ALLEP_LDCMEAN_Ma_A_F"] == "LDC-MEAN-ALL-Macro-F1"
     assert named["ONEEP_SLOTFLG_Mi_0_P"] == "SF-ALL-Micro-P@0"
-    assert all(parse(name) for name in named.values())
+    assert all(parse_measure(name) for name in named.values())
     every_entry_point = [name for code, name in named.items() if code.startswith("ALLEP")]
     assert len(set(every_entry_point)) == len(every_entry_point)
 
@@ -92,26 +92,26 @@ def test_a_ratio_divides_to_the_score(measures: list[Measure], data: st.DataObje
 
 
 def test_patterns_choose_in_the_order_of_tables() -> None:
-    known = names(COLD_START_MODE)
+    known = measure_names(COLD_START_MODE)
     selected = select_names(known, ["*-AP", "SF-ALL-Micro-?"])
     assert selected == ["SF-ALL-Micro-P", "SF-ALL-Micro-R", "SF-AP", "LDC-MEAN-AP"]
     with pytest.raises(UsageError, match="no measure called SF-BP; did you mean SF-AP"):
         select_names(known, ["SF-BP"])
     with pytest.raises(UsageError, match=r"did you mean LDC-MEAN-ALL-Macro-F1\?"):
-        parse("ldc-mean-f1")
+        parse_measure("ldc-mean-f1")
     with pytest.raises(UsageError, match=r"did you mean LDC-MEAN-ALL-Macro-F1\?"):
-        parse("LDC-MEAN-Macro-F1")
+        parse_measure("LDC-MEAN-Macro-F1")
 
 
 def test_the_guide_names_the_measures() -> None:
     section = (ROOT / "docs" / "reference" / "measures.md").read_text(encoding="utf-8")
     for name in re.findall(r"`((?:SF|LDC-M)[A-Z]*-[^`]+)`", section):
         if name != "SF-ALL-Micro":  # a row of the reference's table
-            assert str(parse(name)) == name
+            assert str(parse_measure(name)) == name
 
 
 def test_a_name_is_found_in_any_letter_case() -> None:
-    known = names(COLD_START_MODE)
-    assert find("sf-ap@1", known) == "SF-AP@1"
-    assert find("ldc-mean-all-macro-f1", known) == "LDC-MEAN-ALL-Macro-F1"
-    assert {find(text, known) for text in ("SF-AP@", "SF-AP@x", "SF", "")} == {None}
+    known = measure_names(COLD_START_MODE)
+    assert find_name("sf-ap@1", known) == "SF-AP@1"
+    assert find_name("ldc-mean-all-macro-f1", known) == "LDC-MEAN-ALL-Macro-F1"
+    assert {find_name(text, known) for text in ("SF-AP@", "SF-AP@x", "SF", "")} == {None}

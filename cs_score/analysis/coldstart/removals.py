@@ -24,7 +24,7 @@ from cs_score.coldstart.limits import parent_node
 from cs_score.coldstart.lines import Response, load_order, node_confidence
 from cs_score.coldstart.ranking import RankedNode, Ranking
 from cs_score.coldstart.result import QueryResult, UnitResult
-from cs_score.measures.registry import RANKED
+from cs_score.measures.registry import RANKING_FORMULAS
 
 _DEEPEST_HOP: Final = 1
 """The last hop whose lines can be taken away. A line of a later hop may be the only reason for a row of its parent."""
@@ -350,6 +350,8 @@ class LevelRanking:
                 nodes.insert(position, move.moved_node)
         if not nodes:
             return None
-        scores = tuple([score_ranking(values, self._ranking.ground_truth) for score_ranking in RANKED.values()])
+        scores = tuple(
+            [score_ranking(values, self._ranking.ground_truth) for score_ranking in RANKING_FORMULAS.values()]
+        )
         ranking = replace(self._ranking, scores=scores, nodes=tuple(nodes))
         return None if ranking.exceeds_ground_truth else ranking

@@ -13,7 +13,7 @@ from cs_score.coldstart.lines import Assessment, Response
 from cs_score.coldstart.options import Justifications, Options, Policy
 from cs_score.coldstart.result import Result, ScoredRun, ScoringStopped, UnitResult
 from cs_score.coldstart.scorer import score_runs
-from cs_score.measures.registry import Measure, default_measure, parse, substitute_remark
+from cs_score.measures.registry import Measure, default_measure, parse_measure, substitute_remark
 
 
 class ScoredLine(NamedTuple):
@@ -80,7 +80,7 @@ class AnalysedRun(Record, eq=False):
 
         Raises UsageError if there is no such measure, InputError if this run has no score by it.
         """
-        measure = self.headline if name is None else parse(name)
+        measure = self.headline if name is None else parse_measure(name)
         if measure in self.result.measures:
             return measure
         if self.stopped is not None and not measure.average:

@@ -7,7 +7,7 @@ from typing import Any
 
 from cs_score.coldstart.result import Result, ScoredRun
 from cs_score.coldstart.unit_statistics import answered_units, summary_scores, unit_name, unit_table
-from cs_score.measures.registry import COLD_START_MODE, Measure, SumsFormula, formula_of, parse
+from cs_score.measures.registry import COLD_START_MODE, Measure, SumsFormula, formula_of, parse_measure
 from cs_score.tasks.task import UnitStatistics
 
 
@@ -21,7 +21,7 @@ class ColdStartTask:
 
         None stays None, since the headline measure depends on the queries.
         """
-        return None if name is None else str(parse(name))
+        return None if name is None else str(parse_measure(name))
 
     def measures(self, results: Iterable[Result]) -> list[str]:
         """Return the measures by which results of one run each can be compared, in the order of their summaries.
@@ -53,7 +53,7 @@ class ColdStartTask:
         run = _only_run(result)
         return UnitStatistics(
             unit=unit_name(result),
-            table=unit_table(run, [parse(name) for name in measures]),
+            table=unit_table(run, [parse_measure(name) for name in measures]),
             answered_units=answered_units(run),
             gold_units=tuple(dict.fromkeys(run.unit_by_query.values())),
             origin=result.origin,
@@ -61,7 +61,7 @@ class ColdStartTask:
 
     def formula(self, measures: Sequence[str]) -> SumsFormula:
         """Return the function that computes the scores by these measures from the sums over units."""
-        return formula_of([parse(name) for name in measures])
+        return formula_of([parse_measure(name) for name in measures])
 
 
 def _in_summary_order(measures: Iterable[Measure]) -> list[Measure]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from cs_score.base.errors import InputError, UsageError, did_you_mean
 from cs_score.base.records import Record
 from cs_score.evidence.mode import Mode, ScoredPredictions
-from cs_score.measures.registry import SumsFormula, default_measure, find
+from cs_score.measures.registry import SumsFormula, default_measure, find_name
 from cs_score.tasks.task import UnitStatistics
 
 
@@ -29,7 +29,7 @@ class EvidenceTask(Record):
         if name is None:
             return None
         measures = self.mode.measures
-        measure = find(name, measures)
+        measure = find_name(name, measures)
         if measure not in measures:
             suggestion = did_you_mean(name, measures)
             raise UsageError(f"no measure called {name}; there are {', '.join(measures)}{suggestion}")

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Final, NamedTuple
 
 from cs_score.analysis.evidence.layouts import as_json
 from cs_score.base.records import asdict, replace
-from cs_score.measures.registry import COLD_START_MODE, headline, undefined_sentences
+from cs_score.measures.registry import COLD_START_MODE, headline_names, undefined_sentences
 from cs_score.pages import openings
 from cs_score.pages.charts import (
     Bar,
@@ -169,7 +169,7 @@ class AnalysisPage(PageMaker):
         elif document.scenarios.unassessed:
             blocks.append(self._scenario_facts())
         headline_facts = []
-        for name in headline(document.task):
+        for name in headline_names(document.task):
             if name in document.scores and name != self.measure:
                 headline_facts.append(self._score_fact(name, document.scores[name]))
         blocks += [Facts(headline_facts), Code([document.signature])]

@@ -11,7 +11,7 @@ from cs_score.analysis.coldstart.scenarios import try_scores
 from cs_score.analysis.coldstart.scored import AnalysedRun, Progress, silent
 from cs_score.base.records import Record
 from cs_score.coldstart.options import PRESETS, NamedPolicy
-from cs_score.measures.registry import COLD_START_MODE, Measure, headline
+from cs_score.measures.registry import COLD_START_MODE, Measure, headline_names
 
 
 class PolicyRow(Record, kw_only=True):
@@ -36,7 +36,7 @@ def policy_rows(
     """
     # The measures, the policies, and then the scores
     names = [str(measure)]
-    for name in headline(COLD_START_MODE):
+    for name in headline_names(COLD_START_MODE):
         if name in scored.result.scores and name not in names:
             names.append(name)
     policy_by_name = dict(PRESETS)

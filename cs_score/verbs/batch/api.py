@@ -15,7 +15,7 @@ from cs_score.base.sources import name_of
 from cs_score.coldstart.linking import RUN_SUFFIX
 from cs_score.coldstart.options import CallArguments, Policy
 from cs_score.coldstart.outputs import ColumnLayout
-from cs_score.measures.registry import find
+from cs_score.measures.registry import find_name
 from cs_score.pages.documents import page_maker
 from cs_score.statistics.options import Correction, IntervalMethod
 from cs_score.tables.layout import Table
@@ -135,7 +135,7 @@ def batch(
     )
     ranking_measure = None
     if measure is not None:
-        ranking_measure = find(measure, plan.measures())
+        ranking_measure = find_name(measure, plan.measures())
         if ranking_measure is None:
             raise UsageError(f"measure: no measure called {measure}; there are {', '.join(plan.measures())}")
     arguments.at_least_one("jobs", jobs)

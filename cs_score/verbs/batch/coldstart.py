@@ -29,7 +29,7 @@ from cs_score.coldstart.outputs import ColumnLayout
 from cs_score.coldstart.result import Result, ScoredRun, ScoringStopped
 from cs_score.coldstart.scorer import OneRun, runs_of, score_runs, score_separately
 from cs_score.coldstart.unit_statistics import intervals, resampled_unit, summary_scores
-from cs_score.measures.registry import COLD_START_MODE, LDC_MEAN, headline, rankable
+from cs_score.measures.registry import COLD_START_MODE, LDC_MEAN, headline_names, rankable_measures
 from cs_score.preparation.inputs import PreparationSettings, prepare_inputs
 from cs_score.preparation.runs import Preparation, PreparedRun, load_prepared
 from cs_score.problems.codes import Severity
@@ -85,7 +85,7 @@ class ColdStartPlan(Plan, kw_only=True):
 
     def measures(self) -> list[str]:
         """Return the names of the measures that can rank runs under these options, the headline measure first."""
-        measures = rankable(
+        measures = rankable_measures(
             self.task, with_ldc=self.options.expand is not None, has_rankings=self.options.edition.has_rankings
         )
         return [str(measure) for measure in measures]
@@ -93,7 +93,7 @@ class ColdStartPlan(Plan, kw_only=True):
     def headline(self) -> Sequence[str]:
         """Return the names of the few measures that readable leaderboards show, the most important first."""
         has_ldc_queries = self.options.expand is not None
-        return headline(self.task, has_ldc_queries)
+        return headline_names(self.task, has_ldc_queries)
 
     @property
     def policy_names(self) -> Sequence[str]:
@@ -186,7 +186,7 @@ class PreparedColdStart(Prepared):
         """
         last_hop = max(self.gold.hop_limits.values(), default=0)
         hops = [str(hop) for hop in range(last_hop + 1)]
-        measures = rankable(
+        measures = rankable_measures(
             COLD_START_MODE,
             with_ldc=bool(self.gold.query_set.ldc_id_by_query),
             has_rankings=self.plan.options.edition.has_rankings,

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 from cs_score.base.records import Record, asdict, replace
 from cs_score.base.signature import Origin
 from cs_score.base.sources import InputDigest
-from cs_score.measures.registry import headline, rankable
+from cs_score.measures.registry import headline_names, rankable_measures
 from cs_score.problems.log import Occurrence
 from cs_score.statistics.options import Resampling
 from cs_score.verbs.batch.documents import FAILED, Outcome, RunOrigin, State
@@ -87,11 +87,11 @@ class Plan(Record, kw_only=True):
 
     def measures(self) -> list[str]:
         """Return the names of the measures that can rank runs under these options, the headline measure first."""
-        return [str(measure) for measure in rankable(self.task)]
+        return [str(measure) for measure in rankable_measures(self.task)]
 
     def headline(self) -> Sequence[str]:
         """Return the names of the few measures that readable leaderboards show, the most important first."""
-        return headline(self.task)
+        return headline_names(self.task)
 
     @property
     def policy_names(self) -> Sequence[str]:

@@ -15,7 +15,7 @@ from cs_score.base.records import Record, replace
 from cs_score.base.signature import Origin
 from cs_score.base.sources import InputDigest
 from cs_score.coldstart.options import EDITIONS, LATEST
-from cs_score.measures.registry import LDC_MEAN, names, parse, select_names
+from cs_score.measures.registry import LDC_MEAN, measure_names, parse_measure, select_names
 from cs_score.tasks import COLD_START, TASKS
 from cs_score.verbs.bundle.archives import zip_archive
 from cs_score.verbs.bundle.settings import FILE_NAME, Bundle
@@ -105,12 +105,12 @@ def _possible_measures(origin: Origin) -> list[str]:
 
     Without LDC queries there are no measures about them, and some editions have no average precision.
     """
-    measures = list(names(origin.task))
+    measures = list(measure_names(origin.task))
     if origin.task != COLD_START:
         return measures
     edition_name = origin.options.get("follow") or LATEST.name
     edition = EDITIONS[edition_name]
-    headline = parse(origin.measure)
+    headline = parse_measure(origin.measure)
     if headline.table != LDC_MEAN:
         measures = [measure for measure in measures if not measure.startswith("LDC-")]
     if not edition.has_rankings:

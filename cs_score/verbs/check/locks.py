@@ -12,7 +12,7 @@ from cs_score.base.errors import InputError
 from cs_score.base.records import Record, replace
 from cs_score.base.signature import ANY_MEASURE, ROLES, RUN, Origin
 from cs_score.base.sources import InputDigest, open_source
-from cs_score.measures.registry import names, select_names
+from cs_score.measures.registry import measure_names, select_names
 from cs_score.statistics.options import Note
 from cs_score.verbs.check.checking import Checked, Limit, LockChange, LockState
 
@@ -59,7 +59,7 @@ def make_lock(conditions: Origin, minima: Sequence[Limit]) -> Lock:
     measure such as `sf-ap` or `SF-AP@0`, or by a pattern such as `*F1`. Raises UsageError for a limit on a measure that
     the task lacks.
     """
-    measures_of_task = names(conditions.task)
+    measures_of_task = measure_names(conditions.task)
     limits = []
     for limit in minima:
         name, at_sign, hop = limit.measure.partition("@")

@@ -156,7 +156,7 @@ def _sums_by_row(scored: AnalysedRun, measure: Measure, *, has_rows_by_hop: bool
         hops = _hops_of_table(scored, measure.table)
     sums_by_row: dict[_RowKey, Sums] = {}
     for hop in hops:
-        table = unit_table(result_by_query, [measure.at(hop)])
+        table = unit_table(result_by_query, [measure.at_level(hop)])
         for query_id, sums in zip(table.ids, table.rows):
             if any(sums):
                 sums_by_row[_RowKey(query_id, hop)] = sums

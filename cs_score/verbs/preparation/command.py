@@ -57,8 +57,8 @@ MOST_LISTED_QUERIES: Final = 5
 def write_difference(diff: Iterable[str], *, has_colours: bool = False) -> None:
     """Print the lines of a unified diff on standard output.
 
-    On a terminal, control characters are escaped and, with `has_colours`, added and removed lines are coloured. A file
-    gets the lines unchanged, so that the diff can be applied.
+    On a terminal, control characters are escaped. If `has_colours` is true, added and removed lines are coloured there.
+    A file gets the lines unchanged, so that programs such as `patch` can apply the diff.
     """
     if sys.stdout.isatty():
         diff = (terminal_safe(text) for text in diff)
@@ -362,7 +362,7 @@ def package_output(line: CommandLine, session: Session) -> int:
 
 
 def _destination_by_language(line: CommandLine) -> dict[str, Destination]:
-    """Return the destination of the assessments of each language: a file each, or the same stream for all."""
+    """Return the destination of the assessments by language: a file for each language, or one stream for all."""
     prefix = Destination(line.text("-output_file"))
     if prefix.stream is not None:
         return dict.fromkeys(LANGUAGES, prefix)
@@ -422,9 +422,10 @@ def _check_languages(text: str) -> None:
 
 
 def _write_assessments(assessments: Iterable[tuple[str, str]], destination_by_language: dict[str, Destination]) -> None:
-    """Write assessments to the destination of their language; if that is a stream, all in their order.
+    """Write each assessment to the destination of its language.
 
-    Each assessment is a pair of the language and the text of the line. Raises OutputError.
+    If the destinations are one and the same stream, all assessments are written to it in their order. An assessment is
+    a pair of its language and its line: `("ENGLISH", "CSSF15_ENG_01\t...")`. Raises OutputError.
     """
     lines_by_language: dict[str, list[str]] = {language: [] for language in destination_by_language}
     all_lines = []
@@ -442,7 +443,10 @@ def _write_assessments(assessments: Iterable[tuple[str, str]], destination_by_la
 
 
 def _report_pool(session: Session, file: str) -> int:
-    """Print each kind of problem that scoring would have with the assessments in a file. Return the exit status."""
+    """Print each kind of problem for which scoring refuses or leaves out assessments of a file. Return the exit status.
+
+    The status, which also holds the checked pool of assessments, is that of a failure if scoring would refuse the file.
+    """
     pool = session.check_pool(file)
     session.remark(*pool.remarks)
     kinds = [str(kind) for kind in pool.kinds]
@@ -510,7 +514,7 @@ def _lines_of_run(run_file: str) -> list[str]:
 
 
 class _Superseded(ReferenceCommand):
-    """The command of a superseded program: it accepts any words, and only has a help and a version."""
+    """The command of a program that another one has replaced: it accepts any words, and shows its help and version."""
 
     def parse(self, typed: Sequence[str]) -> CommandLine:
         """Return the command line; the first word may be an option for help or a version."""

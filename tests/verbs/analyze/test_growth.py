@@ -22,7 +22,7 @@ from cs_score.analysis.outcomes import json_text
 from cs_score.coldstart.gold import load_run, open_gold, with_folder_remarks
 from cs_score.coldstart.options import Options
 from cs_score.evidence import claims, hotpotqa, scifact
-from cs_score.measures.registry import parse
+from cs_score.measures.registry import parse_measure
 from cs_score.verbs.analyze.evidence import analyze
 from tests.coldstart.lines import Line, query_xml
 from tests.growth import assert_steps_grow_in_proportion, steps
@@ -70,7 +70,7 @@ def test_work_in_one_query_grows_with_the_square_of_its_lines(shape: Callable[[i
 
     def work(size: int) -> int:
         of_size = scored(tmp_path, shape(size))
-        effects = Effects(of_size, list(map(parse, MEASURES)))
+        effects = Effects(of_size, list(map(parse_measure, MEASURES)))
         return steps(lambda: cost_list(effects, find_faults(of_size, effects.editor)))
 
     small, middle, large = map(work, (20, 40, 80))
@@ -82,7 +82,7 @@ def test_wrong_lines_are_taken_away_without_scoring_their_query_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     of_run = scored(tmp_path, wrong_parents(12))
-    effects = Effects(of_run, list(map(parse, MEASURES)))
+    effects = Effects(of_run, list(map(parse_measure, MEASURES)))
     calls: list[object] = []
     score_unit = vars(rescoring)["score_unit"]
 
