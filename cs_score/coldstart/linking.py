@@ -278,8 +278,8 @@ class Loading:
         awk_program = f"awk -F '\\t' -v OFS='\\t' '${class_position + 1} != \"0\" {{${type_position + 1} = \"NAM\"}} 1'"
         self.remarks.append(
             f"{tab_file.name}: {len(assessments_without_name)} of {len(accepted_assessments)} answers that it calls "
-            f"correct are no names (mention type {types}, where NAM in capitals is a name), so {effect}; to take all correct "
-            f"answers for names: {conversion_command(awk_program, tab_file.name, 'names')}"
+            f"correct are no names (mention type {types}, where NAM in capitals is a name), so {effect}; to take all "
+            f"correct answers for names: {conversion_command(awk_program, tab_file.name, 'names')}"
         )
 
     def _remark_on_nil_lines(self, tab_file: tab_files.TabFile) -> None:
