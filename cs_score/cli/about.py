@@ -178,7 +178,10 @@ def man(line: CommandLine) -> str:
 
 
 def _rows_of_commands() -> list[tuple[str, str]]:
-    """Return a row for each command with its summary, and for each task whose name is short for scoring it."""
+    """Return a row of help for each command, and for each task, whose name alone is the command that scores it.
+
+    For example `("scifact", "Short for score scifact")`.
+    """
     rows = []
     for name, entry in COMMANDS.items():
         if name:

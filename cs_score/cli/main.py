@@ -55,7 +55,10 @@ def first_page() -> str:
 
 
 def _write_group(formatter: click.HelpFormatter, group: str, evidence_tasks: Sequence[str]) -> None:
-    """Write the commands of a group to the first page, with their summaries; the last two groups only as names."""
+    """Write the commands of a group to the first page of help, with their summaries.
+
+    The commands before the scorer and those about cs-score itself are only listed by name.
+    """
     names = [name for name, entry in COMMANDS.items() if name and entry.group == group]
     if group in (BEFORE, ABOUT):  # not written by click, which would break lines at the hyphens of names
         text = textwrap.fill(", ".join(names), formatter.width - 2, break_on_hyphens=False)
@@ -282,9 +285,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _report_wrong_usage(command: Command | None, error: Misuse, status: int, help_text: str | None) -> int:
     """Report wrong usage with a line on standard error. Return the exit status.
 
-    Under the contract of the reference, its message and the usage are printed on standard output before that, with
-    `help_text` in the place of the command's help if it is given. The status is `status` unless standard output is
-    closed.
+    A command that follows a reference program first prints the message of that program and the usage on standard
+    output; `help_text` is printed instead of the command's own help, if it is not None. The exit status is `status`,
+    or that of a failure if standard output is closed.
     """
     advice = str(error)
     if command is None:
@@ -305,7 +308,7 @@ def interrupted() -> int:
 
 
 def _message_about(error: OSError | ImportError) -> str:
-    """Return a message for an error of the operating system or the installation, for people."""
+    """Return a message in plain words about an error of the operating system or of the installation."""
     if isinstance(error, ImportError) and missing_part_message(error):
         return missing_part_message(error)
     if isinstance(error, ImportError) and "failed to map segment" in str(error):  # the library exists

@@ -68,7 +68,7 @@ POLICY_SWITCHES: Final = tuple(sorted([option.switch for option in SWITCHES if o
 
 
 def _with_default(usage: str, help_text: str, choices: Iterable[str] = ()) -> Option:
-    """Return a switch of the scorer as an option of a command, with its default from `DEFAULTS`."""
+    """Return an option of a command for a switch of the scorer; its default is that of `DEFAULTS`."""
     name = usage.partition(" ")[0]
     return Option(usage, help_text, DEFAULTS[name], tuple(choices))
 
@@ -203,8 +203,8 @@ PER_UNIT: Final = OwnOption(
 def read_resampling(line: CommandLine) -> Resampling | None:
     """Return the settings of resampling from the options of a command that resamples only with --bootstrap.
 
-    Without --bootstrap the result is None. Raises UsageError for impossible values, and for options that need
-    --bootstrap if it is missing.
+    The result is None if --bootstrap was not typed. Raises UsageError for impossible values, and for an option that has
+    no effect without --bootstrap.
     """
     if "--bootstrap" in line:
         return read_resampling_with_defaults(line)
@@ -250,8 +250,9 @@ def read_resampling_with_defaults(line: CommandLine) -> Resampling:
 def read_test_settings(line: CommandLine) -> Resampling | None:
     """Return the settings of resampling and of tests from the options of a command that needs --bootstrap for both.
 
-    Without --bootstrap the result is None. Raises UsageError for impossible values, and for options that need
-    --bootstrap if it is missing.
+    The settings of tests are the correction for testing many pairs (--correction) and the system with which all others
+    are compared (--baseline). The result is None if --bootstrap was not typed. Raises UsageError for impossible values,
+    and for an option that has no effect without --bootstrap.
     """
     resampling = read_resampling(line)
     if resampling is not None:
@@ -272,7 +273,10 @@ def read_test_settings_with_defaults(line: CommandLine) -> Resampling:
 
 
 def _with_test_options(resampling: Resampling, line: CommandLine) -> Resampling:
-    """Return settings of resampling with the values of --correction and --baseline. Raises UsageError."""
+    """Return a copy of the settings of resampling with the values of --correction and --baseline.
+
+    Raises UsageError for an unknown correction.
+    """
     correction = _read_correction(line)
     baseline = line.get("--baseline")
     return replace(resampling, correction=correction or UNSET, baseline=baseline or UNSET)
@@ -295,7 +299,10 @@ def read_measures(line: CommandLine) -> tuple[str, ...]:
 
 
 def read_top(line: CommandLine) -> int | None:
-    """Return the value of --top, the number of mistakes or units to list; None without it. Raises UsageError."""
+    """Return the value of --top, the number of mistakes or units to list; None if it was not typed.
+
+    Raises UsageError if the value is not a whole number above 0.
+    """
     return whole_number(line, "--top", LARGEST_NUMBER)
 
 
@@ -360,7 +367,10 @@ class Scoring:
         return edition
 
     def _measure_of_rankings(self) -> str | None:
-        """Return the first value of --measure or --min that names an average precision; None if there is none."""
+        """Return the first value of --measure or --min with the name of an average precision, such as `SF-AP`.
+
+        The result is None if there is none.
+        """
         for option in ("--measure", "--min"):
             for text in self.line.texts(option):
                 if re.search(r"-AP\b", text):
@@ -469,7 +479,7 @@ FILES_OF_EVIDENCE: Final = "Gold and predictions in this order, where --gold and
 
 
 def _output_file_rows() -> list[tuple[str, str]]:
-    """Return a row of help for each output file of the scorer: its name, and its content with the switch for it."""
+    """Return a row of help for each output file of the scorer: its name, its content, and its switch."""
     rows = []
     for output in OUTPUTS:
         meaning = output.content
@@ -480,7 +490,7 @@ def _output_file_rows() -> list[tuple[str, str]]:
 
 
 def _policy_item_rows() -> list[tuple[str, str]]:
-    """Return a row of help for each category of responses: its name, and its meaning with the switches that take it."""
+    """Return a row of help for each category of responses: its name, its meaning, and the switches that take it."""
     rows = []
     for name, item in coldstart.POLICY_CATEGORIES.items():
         switches = sorted(f"-{side.lower()}" for side in item.sides)

@@ -131,7 +131,7 @@ class Predictions:
 
     @property
     def analysis_arguments(self) -> Mapping[str, Any]:
-        """The keyword arguments of an analysis: the policies of --also-policy, if there are any."""
+        """The keyword arguments for an analysis: `{"policies": [...]}` if --also-policy was typed, else none."""
         policies = self._line.texts("--also-policy")
         return {"policies": policies} if policies else {}
 
@@ -145,8 +145,8 @@ class Predictions:
     def results_of_file(self, file: str) -> dict[str, ScoredPredictions]:
         """Score each system in a file of predictions separately, and return the results by system.
 
-        Prints the notices of each result, for example how many units have no prediction. A notice that several systems
-        share is printed once.
+        The notices of the results are printed, for example how many units have no prediction. A notice that is the same
+        for several systems is printed once.
         """
         return self._score_file(file, self._arguments)
 
@@ -187,7 +187,7 @@ class Predictions:
         return next(iter(result_by_system.values()))
 
     def score_pair(self) -> tuple[Any, Any, tuple[str, str]]:
-        """Score the two sides of a difference, and return the results of A and B and the pair of their names.
+        """Score the two sides of a difference, A and B, and return both results and the pair of their names.
 
         A and B are two systems or, with --policy-b, one system under two policies. Raises UsageError for any other
         number of systems.
@@ -219,8 +219,8 @@ class Predictions:
     def score_all(self) -> systems.Systems:
         """Score all systems, or only the runs of --run, and return their results by name.
 
-        A system is called like its file, or like its run if the file has several runs. Raises UsageError if there are
-        too few systems.
+        The name of a system is that of its file or, if the file has several runs, that of its run. Raises UsageError if
+        there are too few systems.
         """
         chosen_runs = self._line.texts("--run")
         arguments = dict(self._arguments)

@@ -258,13 +258,13 @@ def choose(scores: RunScoresDocument, patterns: Sequence[str] = ()) -> RunScores
     if patterns:
         measures = select_names(list(all_names), patterns)
         _require_a_score(scores, measures)
-        return chosen_scores(scores, measures, measures[0] if len(measures) == 1 else UNSET)
+        return document_with_measures(scores, measures, measures[0] if len(measures) == 1 else UNSET)
 
     has_ldc = any(name.startswith("LDC-") for name in all_names)
     measures = [name for name in headline_names(COLD_START_MODE, has_ldc) if name in all_names]
     headline_measure = str(default_measure_for_scores(COLD_START_MODE, defined_names))
     measures.sort(key=lambda name: name != headline_measure)  # False sorts first: the headline measure
-    return chosen_scores(scores, measures, headline_measure)
+    return document_with_measures(scores, measures, headline_measure)
 
 
 def headline_remark(result: Result) -> str | None:
@@ -300,7 +300,7 @@ def _require_a_score(scores: RunScoresDocument, measures: Sequence[str]) -> None
                 raise InputError(f"run {run.run_id} has no {measure}: {run.undefined[measure]}")
 
 
-def chosen_scores(
+def document_with_measures(
     scores: RunScoresDocument, measures: Sequence[str], headline_measure: str | UnsetType
 ) -> RunScoresDocument:
     """Return a document with only the scores of these measures, and with their intervals.

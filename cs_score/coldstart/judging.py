@@ -645,21 +645,21 @@ class Counting:
         """
         classes_by_parent = _classes_by_parent(tree, responses_by_class)
         # For each class: whether the answers in it are right, by the short id of the follow-on query about the answer.
-        right_parents_by_class: dict[str, Mapping[str, bool]] = {tree.root: {}}
+        is_parent_right_by_class: dict[str, Mapping[str, bool]] = {tree.root: {}}
         tallies: list[Tally] = []
         for node_name in tree.inner_nodes:
-            right_parents = None
+            is_parent_right = None
             if not tree.is_root(node_name):
-                right_parents = right_parents_by_class.get(node_name, {})
+                is_parent_right = is_parent_right_by_class.get(node_name, {})
 
             # Label the responses of each class below the node.
             row = Row()
             for class_name in classes_by_parent.get(node_name, ()):
                 responses = responses_by_class[class_name]
-                right_responses = self._label_class(responses, right_parents)
+                right_responses = self._label_class(responses, is_parent_right)
                 has_classes_below = class_name in tree.ground_truth
-                if has_classes_below and class_name not in right_parents_by_class:
-                    right_parents_by_class[class_name] = self._right_parents(responses)
+                if has_classes_below and class_name not in is_parent_right_by_class:
+                    is_parent_right_by_class[class_name] = self._find_right_parents(responses)
                 row.submitted += responses
                 self._add_right_responses(right_responses, row)
 
@@ -673,16 +673,16 @@ class Counting:
             tallies.append(Tally(node_name, counts, row.submitted))
         return tallies
 
-    def _label_class(self, responses: Sequence[Response], right_parents: Mapping[str, bool] | None) -> list[Response]:
+    def _label_class(self, responses: Sequence[Response], is_parent_right: Mapping[str, bool] | None) -> list[Response]:
         """Label the responses of one class (rule policies), and return the right ones in the order of the policy.
 
         If the policy calls several categories right, the responses of the first of these categories come first.
-        `right_parents` says whether the answer that a follow-on query is about is right, by the short id of the
+        `is_parent_right` says whether the answer that a follow-on query is about is right, by the short id of the
         follow-on query. It is None at the first hop.
         """
         responses_by_category: dict[str, list[Response]] = {}
         for response in responses:
-            if right_parents is not None and not right_parents.get(response.query.short_id):
+            if is_parent_right is not None and not is_parent_right.get(response.query.short_id):
                 category = INCORRECT_PARENT
             else:
                 category = pre_policy_category(self.assessment_by_index.get(response.index))
@@ -693,7 +693,7 @@ class Counting:
             right_responses += responses_by_category.get(category, ())
         return right_responses
 
-    def _right_parents(self, responses: Sequence[Response]) -> dict[str, bool]:
+    def _find_right_parents(self, responses: Sequence[Response]) -> dict[str, bool]:
         """Return whether the answers in a class are right, by the short id of the follow-on query about the answer.
 
         Responses to a follow-on query can be right only if the answer that the query is about is right (rule paths). If
@@ -701,12 +701,12 @@ class Counting:
         labelled.
         """
         needed_label = CORRECT if self._edition.needs_correct_parent else RIGHT
-        right_parents: dict[str, bool] = {}
+        is_parent_right: dict[str, bool] = {}
         for response in responses:
             query_id = response.follow_on.id
-            if query_id not in right_parents:
-                right_parents[query_id] = needed_label in self.labels_by_index[response.index]
-        return right_parents
+            if query_id not in is_parent_right:
+                is_parent_right[query_id] = needed_label in self.labels_by_index[response.index]
+        return is_parent_right
 
     def _add_right_responses(self, right_responses: Sequence[Response], row: Row) -> None:
         """Label all but one of the right responses of a class as duplicates, and add the responses to the row.

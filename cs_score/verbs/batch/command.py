@@ -58,7 +58,7 @@ _OF_RUNS: Final = f"{_OF_BATCHES} --mix-editions --with-json --run --policy --al
 
 
 class _BatchInputs(NamedTuple):
-    """The plan of a batch, which has gold and options, and the words of the command line that name the runs."""
+    """What a command line asks for: the plan of a batch (gold and options), and the words that name the runs."""
 
     plan: Plan
     run_words: Sequence[str]
@@ -145,8 +145,8 @@ def _plan_of_runs(line: CommandLine, queries: Sequence[str], pool: Sequence[str]
 def _switches_of_single_call(line: CommandLine) -> tuple[str, ...]:
     """Return the words with which a call of `cs-score` scores a single run as the batch does.
 
-    They are the switches of the command line with their values, such as `("-expand", "ISLE26")`, without the options
-    of batches. Policies are left out, too, since the record of each run adds the words of its own policy.
+    They are the switches of the command line with their values, such as `("-expand", "ISLE26")`. The options that only
+    batches have are left out, and so are policies, because the record of each run adds the words of its own policy.
     """
     options_of_batches = f"{_OF_RUNS} --problems --force --output --measure --format -justifications".split()
     line_of_single_call = line.with_changes(without=[*options_of_batches, *options.POLICY_SWITCHES])
@@ -260,7 +260,7 @@ def batch(task: str, line: CommandLine) -> int:
 
 
 def _batch_options(line: CommandLine, plan: Plan) -> BatchOptions:
-    """Return the options for running a batch: processes, places of its files, and how progress is shown.
+    """Return the options for running a batch, such as its folder, the number of processes, and how to show progress.
 
     Raises UsageError for options that exclude each other, and for an unknown measure.
     """
@@ -274,8 +274,8 @@ def _batch_options(line: CommandLine, plan: Plan) -> BatchOptions:
     jobs = whole_number(line, "--jobs", MOST_JOBS)
     if dask is not None and jobs is not None:
         raise UsageError("--jobs is for this machine; with --dask the workers of the cluster are used")
-    ships = "--ship-inputs" in line
-    if ships and dask is None:
+    has_shipped_inputs = "--ship-inputs" in line
+    if has_shipped_inputs and dask is None:
         raise UsageError("--ship-inputs goes with --dask")
     has_progress_line = shows_progress()
     return BatchOptions(
@@ -285,7 +285,7 @@ def _batch_options(line: CommandLine, plan: Plan) -> BatchOptions:
         force="--force" in line,
         jobs=jobs,
         dask=dask,
-        ships=ships,
+        ships=has_shipped_inputs,
         problems=line.get("--problems"),
         runs_from=line.get("--runs-from"),
         progress=show_progress if has_progress_line else _remark,
@@ -341,17 +341,17 @@ def _endings_of_runs(task: str) -> Sequence[str]:
 
 
 def _without_edition_of_plan(runs: Sequence[BatchRunFile], plan: Plan) -> list[BatchRunFile]:
-    """Return the runs without the edition of the scorer if it is the edition of the plan.
+    """Return the runs; a run that names the plan's own edition of the scorer names no edition any more.
 
-    A run that follows another edition keeps it.
+    A run that follows another edition keeps its name.
     """
-    runs_with_other_editions = []
+    changed_runs = []
     for run in runs:
         if run.edition == plan.edition:
-            runs_with_other_editions.append(replace(run, edition=""))
+            changed_runs.append(replace(run, edition=""))
         else:
-            runs_with_other_editions.append(run)
-    return runs_with_other_editions
+            changed_runs.append(run)
+    return changed_runs
 
 
 def _plan_with_editions(plan: Plan, runs: Sequence[BatchRunFile], line: CommandLine) -> Plan:

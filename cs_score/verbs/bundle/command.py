@@ -193,7 +193,7 @@ def _read_first_day(line: CommandLine) -> str:
 def _check_sample(task: str, line: CommandLine, conditions: Origin, settings: Bundle) -> None:
     """Raise InputError if the scorer of the bundle could not score the organisers' sample submission.
 
-    `conditions` name the files of gold where they lie now; the settings of the bundle name them as it has them.
+    `conditions` have the paths of the gold files on this machine, `settings` their paths inside the bundle.
     """
     path = line.get("--sample")
     if path is None:

@@ -24,10 +24,10 @@ _TEST_OPTIONS: Final = "--bootstrap --seed --confidence --clusters"
 _LIMITS: Final = f"--baseline --max-drop --min --significant --any-baseline --write-lock --lock --force {_TEST_OPTIONS}"
 
 
-def _gate_of(line: CommandLine) -> checking.Gate:
-    """Return the limits that the options name.
+def _read_limits(line: CommandLine) -> checking.Gate:
+    """Return the limits that the options of a command line set for the scores of a run.
 
-    Raises UsageError for an option that makes no sense without another one, and if there are no limits at all.
+    Raises UsageError if the options set no limit, and for an option that has no effect without another one.
     """
     baseline_option = line.first_typed_option("--max-drop --significant --any-baseline")
     if baseline_option is not None and "--baseline" not in line:
@@ -96,7 +96,7 @@ def check(task: str, line: CommandLine) -> int:
     if "--lock" in line:
         return _check_lock(task, line)
     # Score the run, and read the baseline.
-    gate = _gate_of(line)
+    limits = _read_limits(line)
     line_of_scoring = line.with_changes(without=_TEST_OPTIONS.split())
     with score_inputs(task, line_of_scoring) as scored:
         run = checking.scores_of_result(scored.result)
@@ -105,8 +105,8 @@ def check(task: str, line: CommandLine) -> int:
     if baseline_path is not None:
         baseline = checking.read_baseline(baseline_path, run.name)
     # Judge the run, and print the judgement.
-    judgement = gate.judge(run, baseline)
-    has_only_default_limits = not gate.minima and not gate.drops
+    judgement = limits.judge(run, baseline)
+    has_only_default_limits = not limits.minima and not limits.drops
     if baseline is not None and has_only_default_limits:
         headline_remark = checking.headline_remark(run, baseline)
         if headline_remark is not None:

@@ -173,8 +173,9 @@ def _comparison_arguments(line: CommandLine) -> dict[str, Any]:
 def _print_comparison(line: CommandLine, document: SystemComparison) -> int:
     """Print a comparison in the format of the command line. Return 0.
 
-    JSON, TSV and HTML have everything. The other formats show the primary measure, or the measures of --measure; as
-    text in one screen, as LaTeX in one table for a paper. With --all they show all measures and tables.
+    JSON, TSV and HTML have all measures and tables, and so have the other formats with --all. Without --all, the other
+    formats show the primary measure or the measures of --measure: text fits on one screen, LaTeX is one table for a
+    paper.
     """
     if line.format == "html":
         page = pages.page_of(document)
@@ -187,9 +188,9 @@ def _print_comparison(line: CommandLine, document: SystemComparison) -> int:
 
 
 def _short_text(line: CommandLine, document: SystemComparison) -> str:
-    """Return what people see of a comparison without --all, in the format `text`, `markdown` or `latex`.
+    """Return the part of a comparison that is shown without --all, in the format `text`, `markdown` or `latex`.
 
-    That is the primary measure, or the measures of --measure.
+    It shows the primary measure or, if --measure was typed, the measures that it names.
     """
     if not read_measures(line):
         document = comparison.first_measure(document)

@@ -57,8 +57,8 @@ MOST_LISTED_QUERIES: Final = 5
 def write_difference(diff: Iterable[str], *, has_colours: bool = False) -> None:
     """Print the lines of a unified diff on standard output.
 
-    On a terminal, control characters are escaped and, with `has_colours`, added and removed lines are coloured. A file
-    gets the lines unchanged, so that the diff can be applied.
+    On a terminal, control characters are escaped. If `has_colours` is true, added and removed lines are coloured there.
+    A file gets the lines unchanged, so that programs such as `patch` can apply the diff.
     """
     if sys.stdout.isatty():
         diff = (terminal_safe(text) for text in diff)
@@ -124,8 +124,8 @@ def validate_run(line: CommandLine, session: Session) -> int:
     remark_on_node_ids = checked_run.remark_on_node_ids()
     if remark_on_node_ids is not None:
         session.remark(remark_on_node_ids)
-    if validated_run.dropped:
-        session.remark(_remark_on_dropped_queries(validated_run.dropped))
+    if validated_run.dropped_query_ids:
+        session.remark(_remark_on_dropped_queries(validated_run.dropped_query_ids))
     session.report()
     if not session.has_errors:
         destination = _destination_of_run(line)
@@ -206,7 +206,7 @@ def validate_queries(line: CommandLine, session: Session) -> int:
     query_files = session.read_queries()
     session.remark(*query_files.remarks)
     queries = query_files.query_set.by_id.values()
-    remarks_on_types = preparing.remarks_on_types(queries, options.types, query_file)
+    remarks_on_types = preparing.remarks_on_types(queries, options.type_action, query_file)
     session.remark(*remarks_on_types)
     validated = preparing.validate_queries(query_files.query_set, options, session.problems)
     text = preparing.query_file_text(validated.queries)
@@ -223,10 +223,10 @@ def _query_options(line: CommandLine) -> preparing.QueryOptions:
     """Return the options of a command line for changes of queries. Raises UsageError for an unknown value."""
     languages = line.text("-languages")
     return preparing.QueryOptions(
-        types=_choice(line, "-types", preparing.TYPE_ACTIONS),
-        places=_choice(line, "-subtypes", preparing.Misfit),
-        duplicates=_choice(line, "-dups", preparing.Duplicates),
-        base=line.text("-query_base") if "-expand" in line else None,
+        type_action=_choice(line, "-types", preparing.TYPE_ACTIONS),
+        place_action=_choice(line, "-subtypes", preparing.Misfit),
+        duplicate_action=_choice(line, "-dups", preparing.Duplicates),
+        expanded_id_base=line.text("-query_base") if "-expand" in line else None,
         languages=None if is_left_out(languages) else frozenset(split_at_colons(languages)),
         only_slot_filling="-retain_sf" in line,
     )
@@ -362,7 +362,7 @@ def package_output(line: CommandLine, session: Session) -> int:
 
 
 def _destination_by_language(line: CommandLine) -> dict[str, Destination]:
-    """Return the destination of the assessments of each language: a file each, or the same stream for all."""
+    """Return the destination of the assessments by language: a file for each language, or one stream for all."""
     prefix = Destination(line.text("-output_file"))
     if prefix.stream is not None:
         return dict.fromkeys(LANGUAGES, prefix)
@@ -422,9 +422,10 @@ def _check_languages(text: str) -> None:
 
 
 def _write_assessments(assessments: Iterable[tuple[str, str]], destination_by_language: dict[str, Destination]) -> None:
-    """Write assessments to the destination of their language; if that is a stream, all in their order.
+    """Write each assessment to the destination of its language.
 
-    Each assessment is a pair of the language and the text of the line. Raises OutputError.
+    If the destinations are one and the same stream, all assessments are written to it in their order. An assessment is
+    a pair of its language and its line: `("ENGLISH", "CSSF15_ENG_01\t...")`. Raises OutputError.
     """
     lines_by_language: dict[str, list[str]] = {language: [] for language in destination_by_language}
     all_lines = []
@@ -442,10 +443,13 @@ def _write_assessments(assessments: Iterable[tuple[str, str]], destination_by_la
 
 
 def _report_pool(session: Session, file: str) -> int:
-    """Print each kind of problem that scoring would have with the assessments in a file. Return the exit status."""
+    """Print each kind of problem for which scoring refuses or leaves out assessments of a file. Return the exit status.
+
+    The status, which also holds the checked pool of assessments, is that of a failure if scoring would refuse the file.
+    """
     pool = session.check_pool(file)
     session.remark(*pool.remarks)
-    kinds = [str(kind) for kind in pool.kinds]
+    kinds = [str(kind) for kind in pool.problem_kinds]
     if not kinds:
         kinds = ["no line that scoring refuses or leaves out"]
     lines = [f"{one_line(kind)}\n" for kind in kinds]
@@ -510,7 +514,7 @@ def _lines_of_run(run_file: str) -> list[str]:
 
 
 class _Superseded(ReferenceCommand):
-    """The command of a superseded program: it accepts any words, and only has a help and a version."""
+    """The command of a program that another one has replaced: it accepts any words, and shows its help and version."""
 
     def parse(self, typed: Sequence[str]) -> CommandLine:
         """Return the command line; the first word may be an option for help or a version."""

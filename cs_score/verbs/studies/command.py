@@ -1,4 +1,4 @@
-"""The commands `power`, which plans a test of systems, and `pool-bias`, which shows whom a pool favours."""
+"""The commands `power`, which plans a test of systems, and `pool-bias`, which shows which teams a pool favours."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def power(task_name: str, line: CommandLine) -> int:
 
 
 def _make_plan(task_name: str, line: CommandLine) -> PowerPlan:
-    """Plan a test from what the command line names: a standard deviation, the JSON of a comparison, or systems.
+    """Return the plan of a test, made from a standard deviation, from the JSON of a comparison, or from systems.
 
     Raises UsageError, and InputError for files from which no test can be planned.
     """

@@ -64,7 +64,10 @@ def verify(line: CommandLine) -> int:
 
 
 def _verify_file_by_file(line: CommandLine, result_file: str, input_files: list[str]) -> int:
-    """Verify a result, and print the verdict on each file as soon as it is known. Return the exit status."""
+    """Score the inputs of a result again, and print the verdict on each file as soon as it is known.
+
+    Return the exit status: 0 if all values are reproduced.
+    """
     status = Status.DONE
     for verdict in verifying.verify(result_file, input_files, is_forced="--force" in line):
         print_text("\n".join(_lines_of_verdict(verdict)))
@@ -74,7 +77,10 @@ def _verify_file_by_file(line: CommandLine, result_file: str, input_files: list[
 
 
 def _verify_in_one_document(line: CommandLine, result_file: str, input_files: list[str]) -> int:
-    """Verify a result, and print the verdicts on all files at the end, as JSON or TSV. Return the exit status."""
+    """Score the inputs of a result again, and print the verdicts on all files together, as JSON or TSV.
+
+    Return the exit status: 0 if all values are reproduced.
+    """
     verification = verifying.verification(result_file, input_files, is_forced="--force" in line)
     if line.format == "json":
         STDOUT.write([json_text(verification).encode()])
@@ -84,7 +90,7 @@ def _verify_in_one_document(line: CommandLine, result_file: str, input_files: li
 
 
 def _lines_of_verdict(verdict: Verdict) -> list[str]:
-    """Return the lines about a file that was verified: values that differ, the conclusion, and notes."""
+    """Return the lines that are printed about a verified file: values that differ, then the conclusion, then notes."""
     differences = verdict.differences
     texts = [str(difference) for difference in differences[:MOST_VALUES]]
     if len(differences) > MOST_VALUES:

@@ -52,7 +52,7 @@ class RescoredRuns(NamedTuple):
         if not head.measures:
             return cold_start.document_of(self.result, self.intervals)
         scores = cold_start.document_of(self.result, self.intervals, ())
-        return cold_start.chosen_scores(scores, head.measures, head.measure)
+        return cold_start.document_with_measures(scores, head.measures, head.measure)
 
     def file_texts(self, layout: ColumnLayout, params: str) -> dict[str, str]:
         """Return the texts of the files that are written beside the document, by ending: `{"sf": "...", ...}`."""
