@@ -279,7 +279,7 @@ def validate_run(
     # The queries, and the documents that justifications may name.
     list_file = path_of(documents, "documents")
     document_list = None if list_file is None else read_document_list(list_file)
-    document_lengths = None if document_list is None else document_list.lengths
+    document_lengths = None if document_list is None else document_list.length_by_docid
     problems = RecordingLog()
     loaded_queries = load_queries(query_files, expand, problems, document_lengths)
 
@@ -292,7 +292,7 @@ def validate_run(
     text = None if problems.has_errors else "".join(validated.pieces)
 
     remarks = list(validated.remarks)
-    for query in validated.dropped:
+    for query in validated.dropped_query_ids:
         remarks.append(f"lines of query {query} are left out: a line that it hangs on was skipped")
     inputs = [name_of(file) for file in (*files, *query_files)]
     return ValidatedRun(text, problems, tuple(remarks), inputs)

@@ -210,7 +210,7 @@ def _remark_on_faults_of_pool(gold: ColdStartGold, assessments: Sequence[Input])
 
     with contextlib.suppress(InputError):
         checked_pool = check_pool(gold.query_set, assessments, ProblemLog())
-        for kind in checked_pool.kinds:
+        for kind in checked_pool.problem_kinds:
             remark(f"assessments: {kind}")
 
 

@@ -108,8 +108,8 @@ class Converter(Record, eq=False):
                 file=name_of(file),
                 remedy="install cs-score as a whole, or name a run",
             ) from None
-        function_path: Callable[..., Any] = getattr(module, name)
-        return function_path
+        convert: Callable[..., Any] = getattr(module, name)
+        return convert
 
 
 KNOWLEDGE_BASE: Final = Converter(

@@ -29,9 +29,9 @@ _DETAILS: Final = re.compile(r"(, query = |: | in file: | loaded$).*", re.DOTALL
 
 
 class PoolProblem(Record):
-    """A kind of problem: a text that describes it, whether scoring stops at such lines, and their places."""
+    """A kind of problem: its description, whether it stops scoring, and the places of the lines that have it."""
 
-    text: str
+    description: str
     is_refused: bool
     places: Sequence[str]
 
@@ -40,34 +40,35 @@ class PoolProblem(Record):
         effect = "scoring stops there" if self.is_refused else "counts as nothing"
         count = len(self.places)
         lines = "1 line" if count == 1 else f"{count} lines"
-        return f"{lines}: {self.text} ({effect}): {join_first(self.places, 5)}"
+        return f"{lines}: {self.description} ({effect}): {join_first(self.places, 5)}"
 
 
 class CheckedPool(Record):
     """The problems of assessments that were loaded as far as possible.
 
-    `kinds` are the kinds of problems; problems that stop scoring come first. `remarks` are about the files. `fatal` are
-    the errors of lines that could not be loaded.
+    `problem_kinds` are the kinds of problems; those that stop scoring come first. `remarks` are about the files.
+    `fatal` are the errors of lines that could not be loaded.
     """
 
-    kinds: Sequence[PoolProblem]
+    problem_kinds: Sequence[PoolProblem]
     remarks: Sequence[str]
     fatal: Sequence[InputError]
 
     @property
     def is_refused(self) -> bool:
         """Whether scoring would stop at any of the lines."""
-        return any(kind.is_refused for kind in self.kinds)
+        return any(kind.is_refused for kind in self.problem_kinds)
 
 
 def check_pool(
     queries: QuerySet, files: Iterable[Input], problems: ProblemLog, documents: DocumentLengths | None = None
 ) -> CheckedPool:
-    """Return the problems of assessments, grouped by kind, at which scoring would stop or pass over a line.
+    """Return the problems of assessments that would stop scoring, or make it leave out a line, grouped by kind.
 
-    The files are loaded as scoring loads them, but loading goes on after an error. Each problem that is met on the way
-    is also added to the log `problems`, as scoring would report it. If `documents` is given, provenances are checked
-    against it. Raises InputError for a file that cannot be read, and for a run.
+    The files are loaded as scoring loads them, but loading goes on after an error. Each problem is also added to the
+    log `problems`, as scoring would report it. `documents` has the lengths of the documents; if it is given, the
+    offsets of provenances must not exceed them. Raises InputError for a file that cannot be read, and for a file that
+    is a run.
     """
     fatal: list[InputError] = []
     limits = Justifications(None, None)
@@ -80,9 +81,9 @@ def check_pool(
 
 
 def _pool_problems(loading: Loading, fatal: Iterable[InputError], problems: ProblemLog) -> list[PoolProblem]:
-    """Return the kinds of problems of loaded assessments, those that stop scoring first.
+    """Return the kinds of problems of loaded assessments. Kinds that stop scoring come first.
 
-    `fatal` are the errors of lines that could not be loaded, `problems` are the reports on other lines.
+    `fatal` are the errors of lines that could not be loaded, and `problems` has the problems of the other lines.
     """
     # Scoring stops at lines that cannot be loaded, and at those whose equivalence classes do not fit together.
     errors = list(fatal)
@@ -102,9 +103,9 @@ def _pool_problems(loading: Loading, fatal: Iterable[InputError], problems: Prob
             if problem.code in _UNCOUNTED:
                 uncounted_places[_UNCOUNTED[problem.code]].append(str(place))
 
-    kinds = [PoolProblem(text, is_refused=True, places=places) for text, places in refused_places.items()]
-    kinds += [PoolProblem(text, is_refused=False, places=places) for text, places in uncounted_places.items()]
-    return kinds
+    problem_kinds = [PoolProblem(text, is_refused=True, places=places) for text, places in refused_places.items()]
+    problem_kinds += [PoolProblem(text, is_refused=False, places=places) for text, places in uncounted_places.items()]
+    return problem_kinds
 
 
 _UNCOUNTED: Final = {
@@ -122,8 +123,9 @@ def _errors_of_classes(
 ) -> list[InputError]:
     """Return the errors of a query's assessments whose equivalence classes contradict each other.
 
-    The classes of a query and of its follow-on queries form a tree. It is built again and again, each time without the
-    line of the last error. Problems of the last tree are added to `problems`.
+    An equivalence class contains answers that mean the same. The classes of a query and of its follow-on queries form a
+    tree. The tree is built repeatedly, each time without the line that caused the last error, until there is no error.
+    The problems of the last tree are added to `problems`.
     """
     links = loading.links
     errors: list[InputError] = []
@@ -134,10 +136,11 @@ def _errors_of_classes(
             build_tree(links.link_first_hop_query(query), remaining, links, problems_of_tree, loading.query_set.edition)
         except InputError as error:
             errors.append(error)
-            others = [line for line in remaining if not _is_about(error, line)]
-            if len(others) == len(remaining):  # the error names no line
+            lines_without_error = [line for line in remaining if not _is_about(error, line)]
+            is_without_line = len(lines_without_error) == len(remaining)
+            if is_without_line:  # the error names no line that could be left out
                 return errors
-            remaining = others
+            remaining = lines_without_error
         else:
             problems.add_all(problems_of_tree)
             return errors
@@ -145,12 +148,12 @@ def _errors_of_classes(
 
 
 def _is_about(error: InputError, line: Assessment) -> bool:
-    """Return whether an error names a line as its place."""
+    """Return whether an error is about a certain line, which it names as its place."""
     return error.file == line.file and error.place == f"line {line.number}"
 
 
 def _kind_of_error(error: InputError) -> str:
-    """Return the message of an error without the details of its line, so that errors of a kind have the same text."""
+    """Return the message of an error without the details of its line, so that errors of the same kind are equal."""
     text = _DETAILS.sub("", error.problem)
     if error.code == "QUERY_NOT_LOADED":
         return f"a query that is not there; {error.remedy}"

@@ -22,13 +22,13 @@ _WHITE_SPACE: Final = re.compile(f"{SPACE}+")
 
 
 class DocumentList(Record):
-    """The documents of a task: their `lengths` in characters and the `files` with their texts, by document id.
+    """The documents of a task: their lengths in characters, and the paths of the files with their texts.
 
-    A document without a file is in `lengths` only.
+    A document without a file is in `length_by_docid` only.
     """
 
-    lengths: dict[str, float]
-    files: dict[str, str]
+    length_by_docid: dict[str, float]
+    file_by_docid: dict[str, str]
 
 
 def read_document_list(file: Input) -> DocumentList:
@@ -39,8 +39,8 @@ def read_document_list(file: Input) -> DocumentList:
     """
     with open_source(file) as source:
         text = decode_text(source.read_bytes(), source.name)
-    lengths: dict[str, float] = {}
-    file_by_document: dict[str, str] = {}
+    length_by_docid: dict[str, float] = {}
+    file_by_docid: dict[str, str] = {}
     for line in text.split("\n"):
         columns = line.split("\t")
         columns += [""] * (_COLUMNS - len(columns))
@@ -48,19 +48,20 @@ def read_document_list(file: Input) -> DocumentList:
         if not docid:
             continue
         match = _LEADING_NUMBER.match(length)
-        lengths[docid] = float(match.group(1)) if match else 0.0
-        # The reference program takes "0" for no file.
+        length_by_docid[docid] = float(match.group(1)) if match else 0.0
+        # For the reference program "0" means that there is no file.
         if document_file in ("", "0"):
-            file_by_document.pop(docid, None)
+            file_by_docid.pop(docid, None)
         else:
-            file_by_document[docid] = document_file
-    return DocumentList(lengths=lengths, files=file_by_document)
+            file_by_docid[docid] = document_file
+    return DocumentList(length_by_docid=length_by_docid, file_by_docid=file_by_docid)
 
 
 def source_text(file: str, needed_at: Place) -> str:
-    """Return the text of a document, with replacement characters for bytes that are not UTF-8.
+    """Return the text in the file of a document. Bytes that are not UTF-8 become replacement characters.
 
-    Raises InputError, which names the line that needs the text (`needed_at`), if the file cannot be read.
+    `needed_at` is the place of the line whose check needs the text. If the file cannot be read, an InputError that
+    names this place is raised.
     """
     try:
         with open_source(file, stdin_as_dash=False) as source:
@@ -76,11 +77,11 @@ def source_text(file: str, needed_at: Place) -> str:
     return data.decode("utf-8", "replace")
 
 
-def holds(text: str, start: float, end: float, value: str) -> bool:
-    """Return whether the characters `start` to `end` of a text, both inclusive, are `value`.
+def is_text_at(text: str, start: float, end: float, value: str) -> bool:
+    """Return whether a text has the text `value` at the offsets `start` to `end`, both inclusive.
 
-    Each stretch of white space is compared as one blank. The offsets may lie beyond the end of the text, and be
-    infinite.
+    Several white space characters in a row are compared as one blank. The offsets may be larger than the length of the
+    text, and even infinite.
     """
     excerpt = ""
     if start < len(text):
@@ -93,19 +94,19 @@ def holds(text: str, start: float, end: float, value: str) -> bool:
 def verify_fillers(
     lines: Iterable[Response | Assessment], layouts: Mapping[str, Schema], documents: DocumentList, problems: ProblemLog
 ) -> list[InputError]:
-    """Warn of every answer that differs from the text of its first value span, if that document has a file.
+    """Report every answer that differs from the text at its place in the document, if the document has a file.
 
-    Returns a list with the error of the first file that cannot be read; it is empty if there is none. Each document is
-    opened only once.
+    The place of an answer is the first span of its value provenance. Each document is opened only once. Returns a list
+    with the error of the first file that cannot be read; the list is empty if all files can be read.
     """
     places_by_file: dict[str, list[_PlaceOfAnswer]] = defaultdict(list)
     for line in lines:
-        file = documents.files.get(line.docid)
+        file = documents.file_by_docid.get(line.docid)
         if file is None or not line.provenance:
             continue
         position = layouts[line.file].columns.index("VALUE_PROVENANCE_TRIPLES")
         provenance_as_written = split_columns(line.text)[position]
-        span = read_provenance(provenance_as_written, VALUE_SPANS, documents.lengths).first_span
+        span = read_provenance(provenance_as_written, VALUE_SPANS, documents.length_by_docid).first_span
         if span is not None:
             places_by_file[file].append(_PlaceOfAnswer(line, span))
 
@@ -120,7 +121,7 @@ def verify_fillers(
         for line, span in places:
             start = offset_value(span.start)
             end = offset_value(span.end)
-            if not holds(text, start, end, line.value):
+            if not is_text_at(text, start, end, line.value):
                 detail = Detail("VALUE", line.value)
                 arguments = (line.value, line.provenance)
                 problems.add("INACCURACTE_MENTION_STRING", *arguments, place=line.place, detail=detail)
@@ -128,7 +129,7 @@ def verify_fillers(
 
 
 class _PlaceOfAnswer(NamedTuple):
-    """A line with an answer, and the span at which its document must have the text of the answer."""
+    """A line with an answer, and the place in its document that must have the text of the answer, such as D1:3-9."""
 
     line: Response | Assessment
     span: Span

@@ -16,7 +16,10 @@ from cs_score.problems.log import ProblemLog
 
 
 class Conversion(NamedTuple):
-    """The result of a converter: an account of the file, and the run, which is None if the file has errors."""
+    """The result of a conversion: an account of the converted file, and the run that was made of it.
+
+    `run_file` is None if the file has errors, so that no run can be made of it.
+    """
 
     account: PreparedRun
     run_file: InMemory | None
@@ -25,10 +28,12 @@ class Conversion(NamedTuple):
 class PreparationSettings(Record, eq=False):
     """How inputs are prepared.
 
-    `queries` are the queries that knowledge bases answer. `validates` says whether runs are validated under the
-    `limits`. `only_run_id` is the run that is validated if a file holds several, None for all. `new_log` makes the log
-    of problems of each run. `on_prepared` is called with each run that was converted or validated; it raises InputError
-    for a run that must not be scored.
+    * `queries`: the queries that knowledge bases answer.
+    * `validates`: whether runs are validated, under the `limits` on justifications.
+    * `only_run_id`: the run that is validated if a file holds several, or None for all of them.
+    * `new_log`: the function that makes the log of problems of each run.
+    * `on_prepared`: the function that is called with each run that was converted or validated. It raises InputError for
+      a run that must not be scored.
     """
 
     queries: QuerySet
@@ -44,10 +49,12 @@ def prepare_inputs(
 ) -> Preparation:
     """Return the files to score, in order, after converting files to runs and, if asked to, validating the runs.
 
-    A knowledge base, for example, becomes the run of its answers to the queries; a run stays as it is. All files of a
-    folder are taken. `knowledge_bases` are files that are converted whatever they look like. The result also has an
-    account of each run that was converted or validated. Raises InputError for a file that cannot be prepared.
+    A knowledge base, for example, is replaced by a run with its answers to the queries, while a run stays as it is. All
+    files of a folder are taken. The files in `knowledge_bases` are converted even if they do not look like knowledge
+    bases. The result also has an account of each run that was converted or validated. Raises InputError for a file that
+    cannot be prepared.
     """
+    # Convert files of other kinds to runs.
     converted = Preparation()
     queries = list(settings.queries.default_queries())
     for path in files:
@@ -56,13 +63,15 @@ def prepare_inputs(
             if converter is None:
                 converted.files.append(file)
                 continue
-            convert = converter.load_function(file)
-            conversion: Conversion = convert(rereadable(file), queries, settings.new_log())
+            convert_file = converter.load_function(file)
+            conversion: Conversion = convert_file(rereadable(file), queries, settings.new_log())
             converted.runs.append(conversion.account)
             if conversion.run_file is not None:
                 converted.files.append(conversion.run_file)
     for run in converted.runs:
         settings.on_prepared(run)
+
+    # Validate the runs, including those that were made of other files.
     if not settings.validates:
         return converted
     validated = validate_inputs(converted.files, settings)

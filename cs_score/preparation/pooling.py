@@ -27,19 +27,21 @@ _EXPECTED: Final = (
 
 
 class Depth(Record):
-    """The depth of pooling: the `node_count` best nodes of the first hop are taken, and of the second hop its square.
+    """The depth to which the nodes of a run are pooled, that is, given to assessors.
 
-    Scheme B (`per_query`) takes this number for each query, scheme A for the whole run.
+    The `node_count` best nodes of the first hop are taken, and of the second hop as many as the square of this number.
+    Scheme B (`is_per_query`) takes so many nodes for each query, scheme A for the whole run.
     """
 
-    per_query: bool
+    is_per_query: bool
     node_count: int
 
     @classmethod
     def parse(cls, text: str) -> Depth | None:
-        """Return the depth that `A:d` or `B:d` names, None for `0` and the empty text, which mean no depth.
+        """Return the depth that a text such as `B:5` stands for: scheme B with five nodes.
 
-        Raises UsageError for any other text.
+        The text `0` and the empty text mean that the whole run is taken; then None is returned. Raises UsageError for
+        any other text.
         """
         if text in ("", "0"):
             return None
@@ -47,30 +49,39 @@ class Depth(Record):
         if match is None:
             raise UsageError(_EXPECTED)
         scheme, digits = match.groups()
-        # No run has as many nodes as a number of nine digits says; a longer one would only take time.
-        return cls(per_query=scheme == "B", node_count=int(digits[:9]))
+        # No run has so many nodes that more than nine digits are needed. Longer numbers would only take time.
+        first_nine_digits = digits[:9]
+        return cls(is_per_query=scheme == "B", node_count=int(first_nine_digits))
 
 
 class _Node(NamedTuple):
-    """A node that may be taken: its id with the query, hop, confidence, smallest line number, and its load order.
+    """A node (an answer of a run, in one or several lines) that may be taken.
 
-    `name` is such as `CS14_0001:h1`, `level` is 0 for the first hop, and `order` counts nodes in load order from 0.
+    * `name`: the query and the node id, such as `CS14_0001:h1`.
+    * `level`: 0 for the first hop, 1 for the second.
+    * `first_line_number`: the smallest number of its lines.
+    * `load_position`: the position of the node in the order in which nodes were loaded, from 0.
     """
 
     name: str
     level: int
     confidence: float
-    first_line: float
-    order: int
+    first_line_number: float
+    load_position: int
 
 
 def discard_beyond_depth(
-    depth: Depth, most: int | None, responses: Sequence[Response], discarded: set[int], problems: ProblemLog
+    depth: Depth,
+    justifications_per_node: int | None,
+    responses: Sequence[Response],
+    discarded: set[int],
+    problems: ProblemLog,
 ) -> None:
-    """Discard the lines of a run beyond the depth of pooling: add their indexes to `discarded`, and report them.
+    """Discard the lines of a run that are not within the depth of pooling.
 
-    `most` is the number of lines of a node that count for its confidence, None for all. All lines without node id form
-    one node without name, which is its own parent (rule depth-without-node-ids).
+    Their indexes are added to `discarded`, and they are reported to `problems`. `justifications_per_node` is the number
+    of lines of a node that its confidence is computed from, or None for all. All lines without node id form one node
+    without name, which is its own parent (rule depth-without-node-ids).
     """
     # The lines of each node that are not discarded yet. The last line of a node, even a discarded one, tells its hop.
     lines_by_node: dict[str, list[Response]] = defaultdict(list)
@@ -84,25 +95,25 @@ def discard_beyond_depth(
             lines_left_by_node[name] = lines_left
             level_by_node[name] = lines[-1].query.level
 
-    nodes_by_root = _nodes_by_root(depth, most, lines_left_by_node, level_by_node)
-    taken_nodes = _taken_per_query(depth, nodes_by_root) if depth.per_query else _taken_of_run(depth, nodes_by_root)
+    nodes_by_root = _nodes_by_root(depth, justifications_per_node, lines_left_by_node, level_by_node)
+    taken_nodes = _taken_per_query(depth, nodes_by_root) if depth.is_per_query else _taken_of_run(depth, nodes_by_root)
     for name, lines in lines_left_by_node.items():
         if name in taken_nodes:
             continue
         for line in lines:
             discarded.add(line.index)
-            if depth.per_query:  # scheme A reports nothing (rule depth-over-all-queries)
+            if depth.is_per_query:  # scheme A reports nothing (rule depth-over-all-queries)
                 _report_discarded(line, "DISCARDED_ENTRY_DEPTH", problems)
     _discard_orphans(depth, responses, discarded, problems)
 
 
 def _discard_orphans(depth: Depth, responses: Iterable[Response], discarded: set[int], problems: ProblemLog) -> None:
-    """Discard the lines that answer a query about an answer of which no line is left, and report them.
+    """Discard and report the lines of follow-on queries about answers that have no line left.
 
-    The indexes of the lines are added to `discarded`. This goes hop by hop, since a discarded line of the second hop
-    makes orphans of lines of the third.
+    The indexes of the lines are added to `discarded`. The hops are treated one after the other, because the third hop
+    asks about the answers of the second one, some of which are discarded here.
     """
-    code = "DISCARDED_DEPENDENT_DEPTH" if depth.per_query else "DISCARDED_DEPENDENT"
+    code = "DISCARDED_DEPENDENT_DEPTH" if depth.is_per_query else "DISCARDED_DEPENDENT"
     lines_by_level: dict[int, list[Response]] = defaultdict(list)
     for line in responses:
         if line.index not in discarded:
@@ -122,23 +133,24 @@ def _report_discarded(line: Response, code: str, problems: ProblemLog) -> None:
 
 def _nodes_by_root(
     depth: Depth,
-    most: int | None,
+    justifications_per_node: int | None,
     lines_left_by_node: Mapping[str, Sequence[Response]],
     level_by_node: Mapping[str, int],
 ) -> dict[str, list[_Node]]:
     """Return the nodes that may be taken, the best first, by root: the text before the first colon of their id.
 
-    The root of `CS14_0001:h1` is the query `CS14_0001`. `lines_left_by_node` has the lines that are not discarded,
-    `level_by_node` the hop. Of nodes with equal confidence the one with the smaller line number comes first in scheme
-    B, the one with the larger line number in scheme A.
+    The root of `CS14_0001:h1` is the query `CS14_0001`. `lines_left_by_node` has the lines of each node that are not
+    discarded, and `level_by_node` has its hop, from 0. Among nodes with equal confidence, scheme B puts the node with
+    the smallest line number first, and scheme A the node with the largest.
     """
     confidence_by_node = {}
     for name, lines in lines_left_by_node.items():
-        confidence_by_node[name] = node_confidence([line.confidence for line in lines], most)
+        confidences = [line.confidence for line in lines]
+        confidence_by_node[name] = node_confidence(confidences, justifications_per_node)
 
     # By root, the nodes by their name and hop.
     node_by_key_of_root: dict[str, dict[tuple[str, int], _Node]] = defaultdict(dict)
-    for order, (name, lines) in enumerate(lines_left_by_node.items()):
+    for load_position, (name, lines) in enumerate(lines_left_by_node.items()):
         root = name.partition(":")[0]
         level = level_by_node[name]
         confidence = confidence_by_node[name]
@@ -149,16 +161,25 @@ def _nodes_by_root(
             has_lines_of_parent = parent in lines_left_by_node and parent != name
             if not has_lines_of_parent:
                 # The parent has no lines at the first hop; its confidence is 0, so that it is taken last.
-                lineless_parent = _Node(name=parent, level=0, confidence=0.0, first_line=0, order=order)
-                node_by_key_of_root[root].setdefault((parent, 0), lineless_parent)
-        first_line = min([line.number for line in lines])
-        node_by_key_of_root[root][name, level] = _Node(name, level, confidence, first_line, order)
+                parent_without_lines = _Node(
+                    name=parent, level=0, confidence=0.0, first_line_number=0, load_position=load_position
+                )
+                node_by_key_of_root[root].setdefault((parent, 0), parent_without_lines)
+        first_line_number = min([line.number for line in lines])
+        node = _Node(
+            name=name,
+            level=level,
+            confidence=confidence,
+            first_line_number=first_line_number,
+            load_position=load_position,
+        )
+        node_by_key_of_root[root][name, level] = node
 
-    sign = 1 if depth.per_query else -1
+    sign = 1 if depth.is_per_query else -1
     nodes_by_root = {}
     for root, node_by_key in node_by_key_of_root.items():
         nodes = list(node_by_key.values())
-        nodes.sort(key=lambda node: (-node.confidence, sign * node.first_line, node.order))
+        nodes.sort(key=lambda node: (-node.confidence, sign * node.first_line_number, node.load_position))
         nodes_by_root[root] = nodes
     return nodes_by_root
 
@@ -227,27 +248,30 @@ class _Line(NamedTuple):
 
     @property
     def level(self) -> int:
-        """The hop, from the number of parts of the query id; it is negative for blank lines and comments."""
+        """The hop, counted from 0: 1 for the query id `CS14_0001_0123456789ab`, which has three parts.
+
+        It is negative for blank lines and comments.
+        """
         query = self.query.rstrip("_")
         part_count = query.count("_") + 1 if query else 0
         return part_count - 2
 
 
 def documents_per_node(justifications: str) -> int:
-    """Return the number of documents that a node may have: the number after the first colon of `A:B`.
+    """Return the number of documents that a node may have, from a text such as `1:3`: the number after the colon.
 
-    For `M` and any other text it is 0, so that no line is kept (rule apply-k-any-number).
+    For `M` and any other text the number is 0, so that no line is kept (rule apply-k-any-number).
     """
     _first, _colon, after_colon = justifications.partition(":")
     match = _WHOLE_NUMBER.match(after_colon)
     return int(match.group(1)) if match else 0
 
 
-def kept_lines(texts: Sequence[str], most: int) -> list[bool]:
+def kept_lines(texts: Sequence[str], most_documents: int) -> list[bool]:
     """Return for each line of a run, given as text, whether apply-k keeps it.
 
-    A node keeps its most confident line from each document, for at most `most` documents. A line of a later hop is kept
-    only if a line with the answer that its query is about is kept.
+    A node keeps its most confident line from each document, for at most `most_documents` documents. A line of a later
+    hop answers a query about an earlier answer. It is kept only if a line with this earlier answer is kept.
     """
     lines_by_level: dict[int, list[_Line]] = defaultdict(list)
     for number, text in enumerate(texts):
@@ -262,7 +286,8 @@ def kept_lines(texts: Sequence[str], most: int) -> list[bool]:
             parents = [line for line in lines_by_level[level - 1] if line.number in kept_numbers]
             follow_on_queries = {_follow_on_query(line) for line in parents}
             lines = [line for line in lines if line.query in follow_on_queries]
-        kept_numbers.update([line.number for line in _best_lines(lines, most)])
+        best_lines = _best_lines(lines, most_documents)
+        kept_numbers.update([line.number for line in best_lines])
     return [number in kept_numbers for number in range(len(texts))]
 
 
@@ -272,8 +297,8 @@ def _follow_on_query(line: _Line) -> str:
     return f"{line.query}_{last_part}"
 
 
-def _best_lines(lines: Iterable[_Line], most: int) -> list[_Line]:
-    """Return the most confident line of each node from each document, for at most `most` documents of a node."""
+def _best_lines(lines: Iterable[_Line], most_documents: int) -> list[_Line]:
+    """Return the most confident line of each node from each document, for at most `most_documents` for each node."""
     lines_by_node: dict[tuple[str, str], list[_Line]] = defaultdict(list)
     for line in lines:
         lines_by_node[line.query, line.node].append(line)
@@ -282,7 +307,7 @@ def _best_lines(lines: Iterable[_Line], most: int) -> list[_Line]:
         lines_of_node.sort(key=lambda line: (-line.confidence, line.number))
         documents: set[str] = set()
         for line in lines_of_node:
-            if len(documents) == most:
+            if len(documents) == most_documents:
                 break
             if line.document not in documents:
                 documents.add(line.document)

@@ -50,12 +50,12 @@ _PLACES: Final = {
     "countries": "country",
 }
 _PLACE: Final = "|".join(_PLACES)
-_YIELDS: Final = re.compile(r"(.+?)_of_")
-_STARTS_FROM: Final = (re.compile(rf"(.*_of_)({_PLACE})", re.DOTALL), re.compile(rf"(.*_in_)({_PLACE})", re.DOTALL))
+_PLACE_YIELDED_BY_SLOT: Final = re.compile(r"(.+?)_of_")
+_PLACE_OF_START: Final = (re.compile(rf"(.*_of_)({_PLACE})", re.DOTALL), re.compile(rf"(.*_in_)({_PLACE})", re.DOTALL))
 
 
 class Misfit(StrEnum):
-    """The treatment of a query whose slots do not fit."""
+    """What is done with a query whose slots do not fit together."""
 
     NONE = "none"
     REPAIR = "repair"
@@ -67,7 +67,7 @@ TYPE_ACTIONS: Final = (Misfit.NONE, Misfit.DELETE_SLOT, Misfit.DELETE_QUERY)
 
 
 class Duplicates(StrEnum):
-    """The treatment of queries that share an entry point."""
+    """What is done with queries that have the same entry point (place in a document) as an earlier query."""
 
     NONE = "none"
     IGNORE = "ignore"
@@ -77,16 +77,18 @@ class Duplicates(StrEnum):
 class QueryOptions(Record):
     """How queries are validated.
 
-    `types` is the treatment of queries whose entity types do not fit, `places` that of queries whose kinds of places do
-    not fit, `duplicates` that of queries with the same entry point. `base` is the first part of the names of expanded
-    queries, None for no expansion. `languages` are the names of the languages whose queries are written, None for all.
-    With `only_slot_filling` slots about events and sentiments are left out.
+    * `type_action`: what is done with queries whose entity types do not fit.
+    * `place_action`: what is done with queries whose kinds of places, such as city and country, do not fit.
+    * `duplicate_action`: what is done with queries that have the entry point of an earlier query.
+    * `expanded_id_base`: the first part of the ids of expanded queries, or None if queries are not expanded.
+    * `languages`: the names of the languages whose queries are written, or None for all.
+    * `only_slot_filling`: whether slots about events and sentiments are left out.
     """
 
-    types: Misfit
-    places: Misfit
-    duplicates: Duplicates
-    base: str | None
+    type_action: Misfit
+    place_action: Misfit
+    duplicate_action: Duplicates
+    expanded_id_base: str | None
     languages: frozenset[str] | None
     only_slot_filling: bool
 
@@ -94,14 +96,14 @@ class QueryOptions(Record):
 def _fit_slots(queries: Iterable[Query], options: QueryOptions, problems: ProblemLog) -> Iterator[Query]:
     """Yield the queries that are kept, with the slots that are kept; slots that do not fit are reported.
 
-    `options.types` and `options.places` decide whether the query or its slot is deleted, repaired or kept.
+    `options.type_action` and `options.place_action` decide whether the query or its slot is deleted, repaired or kept.
     """
     for query in queries:
         fitting_query: Query | None = query
-        if options.types is not Misfit.NONE:
-            fitting_query = _fit_types(query, options.types, problems)
-        if fitting_query is not None and options.places is not Misfit.NONE:
-            fitting_query = _fit_places(fitting_query, options.places, problems)
+        if options.type_action is not Misfit.NONE:
+            fitting_query = _fit_types(query, options.type_action, problems)
+        if fitting_query is not None and options.place_action is not Misfit.NONE:
+            fitting_query = _fit_places(fitting_query, options.place_action, problems)
         if fitting_query is None:
             continue
         # The reference reports the slots of the query as it was read, before cuts.
@@ -114,10 +116,11 @@ def _fit_slots(queries: Iterable[Query], options: QueryOptions, problems: Proble
 
 
 def _fit_types(query: Query, action: Misfit, problems: ProblemLog) -> Query | None:
-    """Return a query whose slots fit: each applies to entities of the types that the slot before it yields.
+    """Return a query in which each slot applies to entities of the types that the slot before it yields.
 
-    In a query about a person the slots `per:employee_or_member_of`, `org:founded_by` fit. The first slot that does not
-    is reported. Depending on `action` the query is then deleted (None is returned), cut before the slot, or kept.
+    In a query about a person, the slots `per:employee_or_member_of` and `org:founded_by` fit together. The first slot
+    that does not fit is reported. Depending on `action`, the query is then deleted (None is returned), cut before this
+    slot, or kept.
     """
     types = frozenset({query.entity_type or ""})
     for hop, slot in enumerate(query.slots):
@@ -160,10 +163,10 @@ def remarks_on_types(queries: Iterable[Query], action: Misfit, file: str) -> lis
 
 
 def _fit_places(query: Query, action: Misfit, problems: ProblemLog) -> Query | None:
-    """Return a query whose slots fit: each starts from the kind of place that the slot before it yields.
+    """Return a query in which each slot starts from the kind of place that the slot before it yields.
 
-    `per:city_of_birth` yields a city, so that `gpe:residents_of_country` does not fit after it. A slot that does not is
-    reported. Depending on `action` the query is then deleted (None is returned), cut before the slot, repaired
+    `per:city_of_birth` yields a city, so that `gpe:residents_of_country` does not fit after it. A slot that does not
+    fit is reported. Depending on `action`, the query is then deleted (None is returned), cut before this slot, repaired
     (`gpe:residents_of_city`), or kept.
     """
     slots = list(query.slots)
@@ -175,8 +178,8 @@ def _fit_places(query: Query, action: Misfit, problems: ProblemLog) -> Query | N
         next_name = next_slot.partition(":")[2]
 
         # The kind of place that the slot yields, and the one that the next slot starts from, if both are places.
-        yields = _YIELDS.match(name)
-        starts_from = _STARTS_FROM[0].fullmatch(next_slot) or _STARTS_FROM[1].fullmatch(next_slot)
+        yields = _PLACE_YIELDED_BY_SLOT.match(name)
+        starts_from = _PLACE_OF_START[0].fullmatch(next_slot) or _PLACE_OF_START[1].fullmatch(next_slot)
         if yields is None or starts_from is None:
             continue
         place_word = yields.group(1)
@@ -198,7 +201,7 @@ def _fit_places(query: Query, action: Misfit, problems: ProblemLog) -> Query | N
 
 
 class ValidatedQueries(Record):
-    """The queries to write, and the index: the full id of each expanded query with that of its original query."""
+    """The queries to write, and the index of expanded queries: pairs of an expanded id and its original id."""
 
     queries: tuple[Query, ...]
     index: tuple[tuple[str, str], ...]
@@ -210,13 +213,13 @@ def validate_queries(loaded: QuerySet, options: QueryOptions, problems: ProblemL
     Queries that do not meet the `options` are reported to `problems`.
     """
     queries: Iterable[Query] = loaded.by_id.values()
-    if options.types is not Misfit.NONE or options.places is not Misfit.NONE:
+    if options.type_action is not Misfit.NONE or options.place_action is not Misfit.NONE:
         queries = _fit_slots(queries, options, problems)
     # Sorted by id: of two queries with the same expansion the last one counts (rule shared-slot-filling-ids).
     sorted_queries = sorted(queries, key=attrgetter("short_id"))
-    if options.duplicates is not Duplicates.NONE:
-        sorted_queries = list(_without_duplicates(sorted_queries, options.duplicates, problems))
-    table = build_query_set(sorted_queries, options.base, problems)
+    if options.duplicate_action is not Duplicates.NONE:
+        sorted_queries = list(_without_duplicates(sorted_queries, options.duplicate_action, problems))
+    table = build_query_set(sorted_queries, options.expanded_id_base, problems)
     query_by_id = {query.short_id: query for query in table.default_queries() if _is_written(query, options)}
 
     index = []

@@ -56,12 +56,12 @@ class RunLimits(Record):
 class ValidatedText(Record):
     """A validated run: its text in pieces of whole lines, and remarks that are not in the report.
 
-    `dropped` are the full ids of the queries whose lines are left out although the report does not say so.
+    `dropped_query_ids` are the full ids of the queries whose lines are left out although the report does not say so.
     """
 
     pieces: Iterator[str]
     remarks: Sequence[str]
-    dropped: Sequence[str]
+    dropped_query_ids: Sequence[str]
 
 
 class CheckedRun(Record, dict=True):
@@ -70,9 +70,13 @@ class CheckedRun(Record, dict=True):
     loading: Loading
 
     def validated(self) -> ValidatedText:
-        """Return the run as it is written into a file, with remarks and the queries whose lines are left out."""
-        dropped = [query.full_id for query in self._lines_by_query if query.short_id in self._bad_queries]
-        return ValidatedText(pieces=self._pieces(), remarks=self.loading.remarks, dropped=sorted(dropped))
+        """Return the validated run, with remarks for the user and the queries whose lines are left out."""
+        dropped_query_ids = [
+            query.full_id for query in self._lines_by_query if query.short_id in self._queries_of_skipped_lines
+        ]
+        return ValidatedText(
+            pieces=self._pieces(), remarks=self.loading.remarks, dropped_query_ids=sorted(dropped_query_ids)
+        )
 
     def remark_on_node_ids(self) -> str | None:
         """Return a remark on node ids that do not begin with a colon, None if there are none.
@@ -101,7 +105,7 @@ class CheckedRun(Record, dict=True):
         )
 
     def _pieces(self) -> Iterator[str]:
-        """Yield the text of the validated run, some lines at a time."""
+        """Yield the text of the validated run in pieces of whole lines, so that it need not be in memory as a whole."""
         texts = []
         for text, _ in self.written_lines():
             texts.append(text)
@@ -121,7 +125,7 @@ class CheckedRun(Record, dict=True):
         return lines_by_query
 
     @cached_property
-    def _bad_queries(self) -> frozenset[str]:
+    def _queries_of_skipped_lines(self) -> frozenset[str]:
         """The short ids of the queries about answers of skipped lines (rule below-skipped-lines)."""
         return frozenset([line.target for line in self.loading.links.skipped_lines])
 
@@ -162,7 +166,7 @@ class CheckedRun(Record, dict=True):
 
     def _written_queries(self) -> list[LinkedQuery]:
         """Return the queries whose lines are written, by level and short id."""
-        queries = [query for query in self._lines_by_query if query.short_id not in self._bad_queries]
+        queries = [query for query in self._lines_by_query if query.short_id not in self._queries_of_skipped_lines]
         queries.sort(key=attrgetter("short_id"))
         queries.sort(key=attrgetter("level"))
         return queries
@@ -217,9 +221,13 @@ class _Pooling:
         depth = self._limits.depth
         if depth is None or loading.problems.fatal:
             return
-        most = self._limits.justifications.justifications_per_node
-        discarded_indexes = loading.discard_rules.discarded_indexes
-        discard_beyond_depth(depth, most, loading.links.responses, discarded_indexes, loading.problems)
+        discard_beyond_depth(
+            depth,
+            self._limits.justifications.justifications_per_node,
+            loading.links.responses,
+            loading.discard_rules.discarded_indexes,
+            loading.problems,
+        )
 
 
 def check_run(
@@ -242,7 +250,7 @@ def check_run(
         queries.query_set,
         limits.justifications,
         problems,
-        document_lengths=None if documents is None else documents.lengths,
+        document_lengths=None if documents is None else documents.length_by_docid,
         allow_comments=allow_comments,
         only_run_id=only_run_id,
         is_validation=True,
@@ -404,22 +412,23 @@ def _align(
 class PreparedRun(Record):
     """An input of the scorer that was converted or validated: its problems, and the run that is scored instead.
 
-    `scored_as` is the name of that run, and `what` says how it was made. If `problems` include errors, it must not be
-    scored; `code` and `remedy` belong to the error that says so. `digests` are the digests of the original files.
+    `scored_as` is the name of that run, and `change` says how it was made from the input. If `problems` include errors,
+    the run must not be scored; `code` and `remedy` belong to the error that says so. `digests` are the digests of the
+    original files.
     """
 
     name: str
     scored_as: str
     problems: ProblemLog
-    what: str
+    change: str
     digests: tuple[InputDigest, ...]
     code: str = "RUN_WITH_ERRORS"
     remedy: str = "a run with errors cannot be validated, and is not scored with --validate; correct them first"
 
     @property
     def account(self) -> str:
-        """The sentence for people on how the run was changed: the name of the input and `what`."""
-        return str(InputError(self.what, file=self.name))
+        """A sentence on how the input was changed: `kb.tac: validated and resolved; 2 of 2 queries found ...`."""
+        return str(InputError(self.change, file=self.name))
 
     def check(self) -> None:
         """Raise InputError if there are errors, since such a run must not be scored."""
@@ -453,7 +462,7 @@ def validate_runs(
     preparation = Preparation()
     query_files = QueryFiles(queries, [], [])
     for file in files:
-        # Files that are no runs, such as assessments, are scored as they are.
+        # Files that are not runs, such as assessments, stay as they are.
         run_files: list[Input] = []
         for member in expand_folder(file):
             readable = rereadable(member)
@@ -481,7 +490,7 @@ def validate_runs(
                 name=name,
                 scored_as=scored_as,
                 problems=problems,
-                what=f"{subject}; {left_out_count} of {line_count} lines are left out",
+                change=f"{subject}; {left_out_count} of {line_count} lines are left out",
                 digests=tuple(checked.loading.digests),
             )
             preparation.runs.append(prepared_run)
@@ -549,11 +558,12 @@ _MentionTypes: TypeAlias = Mapping[tuple[str, str], str]
 
 
 def sort_by_language(loading: Loading) -> Iterator[tuple[str, str]]:
-    """Yield the lines of the assessment files of all languages: the language of a file and a line, in load order.
+    """Yield the lines of the assessment files of all languages, each with the language of its file, in load order.
 
-    An assessment is written into the cross-lingual file and, if it has a language, into the file of that language. An
-    assessment of a follow-on query has a language only if an assessment with the answer that the query is about has
-    it, too. Raises InputError if the mention types of a class contradict each other.
+    Every assessment is written into the cross-lingual file. If it has a language, it is also written into the file of
+    that language. An assessment of a follow-on query has a language only if the assessment of the answer that this
+    query asks about has the same language. Raises InputError if the mention types of an equivalence class contradict
+    each other.
     """
     assessments = loading.links.assessments
     languages = _languages(loading)
@@ -572,9 +582,10 @@ def sort_by_language(loading: Loading) -> Iterator[tuple[str, str]]:
 
 
 def _languages(loading: Loading) -> list[str]:
-    """Return the language of each assessment: "ENG" if its documents and that of its query are English.
+    """Return the language of each assessment, such as "ENG" if its documents and that of its query are English.
 
-    It is "XLING" if these documents have several languages, and if the assessment names no document of a known one.
+    The language is "XLING" if these documents have several languages, and if the assessment names no document whose
+    language is known.
     """
     creating_documents = _creating_documents(loading)
     languages = []
@@ -608,21 +619,29 @@ def _document_of_query(assessment: Assessment, loading: Loading, creating_docume
 def _creating_documents(loading: Loading) -> dict[str, str]:
     """Return the document from which each follow-on query was created, by the short id of the query.
 
-    It is the document of the value provenance in the first line with the answer, even if that line was skipped.
+    A follow-on query asks about an answer. Its document is that of the value provenance in the first line with this
+    answer, even if that line was skipped.
     """
     document_by_query: dict[str, str] = {}
     skipped_lines = deque(loading.links.skipped_lines)
     for index, assessment in enumerate(loading.links.assessments):
-        # Skipped lines are in their own list; those before this assessment in the file come first.
-        while skipped_lines and skipped_lines[0].accepted_line_count <= index:
+        # The skipped lines that stand before this assessment in the file come first.
+        while skipped_lines:
+            is_before_assessment = skipped_lines[0].accepted_line_count <= index
+            if not is_before_assessment:
+                break
             skipped_line = skipped_lines.popleft()
-            document_by_query.setdefault(skipped_line.target, skipped_line.docid)
-        document_by_query.setdefault(assessment.target, assessment.docid)
+            follow_on_query = skipped_line.target
+            document_by_query.setdefault(follow_on_query, skipped_line.docid)
+        follow_on_query = assessment.target
+        document_by_query.setdefault(follow_on_query, assessment.docid)
     return document_by_query
 
 
 def _mention_types(assessments: Iterable[Assessment], languages: Iterable[str]) -> _MentionTypes:
-    """Return the mention type of each class in each language; the last assessment decides the cross-lingual one.
+    """Return the mention type (name or description) of each equivalence class in each language.
+
+    The cross-lingual type of a class is that of its last assessment.
 
     Raises InputError where assessments contradict each other (rule contradicting-mention-types).
     """

@@ -7,21 +7,21 @@ import zipfile
 from collections.abc import Mapping
 from typing import Final
 
-_MADE: Final = (1980, 1, 1, 0, 0, 0)
-"""The time that every file of an archive has: the first that a zip archive can name."""
+_TIME_OF_FILES: Final = (1980, 1, 1, 0, 0, 0)
+"""The time of every file of an archive, so that archives do not depend on the clock. Zip knows no earlier time."""
 
-_PACKED_ALREADY: Final = (".whl", ".zip", ".png", ".gz", ".bz2", ".xz")
-"""Endings of files that would hardly become smaller."""
+_ENDINGS_OF_COMPRESSED_FILES: Final = (".whl", ".zip", ".png", ".gz", ".bz2", ".xz")
+"""Endings of files that are compressed already."""
 
 
 def zip_archive(files: Mapping[str, bytes]) -> bytes:
-    """Return a zip archive of files by their names in it, in the order of the names."""
+    """Return a zip archive of files, sorted by their names in it; `files` has the content of each file by its name."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
         for name in sorted(files):
-            entry = zipfile.ZipInfo(name, _MADE)
-            entry.external_attr = 0o644 << 16
-            is_packed = name.endswith(_PACKED_ALREADY)
-            entry.compress_type = zipfile.ZIP_STORED if is_packed else zipfile.ZIP_DEFLATED
+            entry = zipfile.ZipInfo(name, _TIME_OF_FILES)
+            entry.external_attr = 0o644 << 16  # readable by all users, writable by the owner
+            is_compressed = name.endswith(_ENDINGS_OF_COMPRESSED_FILES)
+            entry.compress_type = zipfile.ZIP_STORED if is_compressed else zipfile.ZIP_DEFLATED
             archive.writestr(entry, files[name])
     return buffer.getvalue()

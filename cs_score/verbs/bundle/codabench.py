@@ -40,24 +40,27 @@ def codabench_files(
     program: Mapping[str, bytes],
     kit: Mapping[str, bytes],
 ) -> dict[str, bytes]:
-    """Return the files of a bundle by name.
+    """Return the files that a competition on Codabench is made of, by their names.
 
-    `reference` holds the files of gold by name, `program` the scoring program, `kit` the starting kit. Raises
-    UsageError for a measure whose name is too long for a column.
+    `reference` holds the files of the gold standard, `program` those of the scoring program, and `kit` those that
+    participants get at the start, all by their names. Raises UsageError for a measure whose name is too long for a
+    column of the leaderboard.
     """
     metadata = yaml_text({"command": _COMMAND})
+    program_with_metadata = dict(program)
+    program_with_metadata["metadata.yaml"] = metadata.encode()
     return {
         "competition.yaml": yaml_text(_description(competition, settings)).encode(),
         "overview.md": kit["README.md"],
         "terms.md": _TERMS.encode(),
         "reference_data.zip": zip_archive(reference),
-        "scoring_program.zip": zip_archive({**program, "metadata.yaml": metadata.encode()}),
+        "scoring_program.zip": zip_archive(program_with_metadata),
         "starting_kit.zip": zip_archive(kit),
     }
 
 
 def _description(competition: Competition, settings: Bundle) -> dict[str, Value]:
-    """Return what Codabench has to know of a competition."""
+    """Return the description of a competition that Codabench reads: its task, phase, leaderboard and pages."""
     task: dict[str, Value] = {
         "index": 0,
         "name": settings.task,
@@ -96,7 +99,10 @@ def _description(competition: Competition, settings: Bundle) -> dict[str, Value]
 
 
 def _leaderboard(settings: Bundle) -> dict[str, Value]:
-    """Return the leaderboard: a column for each measure, the one first that ranks."""
+    """Return the description of the leaderboard, which has a column for each measure; the first column ranks.
+
+    Raises UsageError for a measure whose name is too long for a column.
+    """
     columns: list[Value] = []
     for index, measure in enumerate(settings.measures):
         if len(measure) > LONGEST_KEY:

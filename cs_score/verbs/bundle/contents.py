@@ -36,7 +36,7 @@ _EXTRA_OF_PAGES: Final = "report"
 
 
 class SampleSubmission(Record):
-    """A submission that shows the form: the name of its file, and its contents."""
+    """An example of a submission, which shows participants the form: the name of its file, and its content."""
 
     name: str
     content: bytes
@@ -66,9 +66,10 @@ FORMS: Final[Mapping[str, tuple[str, str]]] = {
 
 
 def sample_of(task: str, path: str | None) -> SampleSubmission:
-    """Return the sample submission of a starting kit: a file of the organisers, else an invented one.
+    """Return the sample submission that participants get with the starting kit.
 
-    Raises UsageError for a task without an invented one.
+    It is the organisers' file at `path` or, if this is None, an invented submission of the task. Raises UsageError if
+    there is no invented submission.
     """
     if path is not None:
         with open(path, "rb") as file:
@@ -83,10 +84,11 @@ def sample_of(task: str, path: str | None) -> SampleSubmission:
 
 
 def leaderboard_measures(origin: Origin, patterns: Sequence[str]) -> tuple[str, ...]:
-    """Return the columns of the leaderboard, the measure first that ranks.
+    """Return the measures that are columns of the leaderboard. The first one ranks the submissions.
 
-    `patterns` choose among the measures of the task; the first one ranks. Without them they are all that there can be
-    for this gold, and the headline measure ranks. Raises UsageError for a pattern that no measure matches.
+    `patterns` such as `SF-*` choose among the measures of the task, and the first measure that matches the first
+    pattern ranks. Without patterns, all measures that exist for this gold standard are returned, and the headline
+    measure ranks. Raises UsageError for a pattern that no measure matches.
     """
     possible_measures = _possible_measures(origin)
     ranking_measure = origin.measure
@@ -101,9 +103,10 @@ def leaderboard_measures(origin: Origin, patterns: Sequence[str]) -> tuple[str, 
 
 
 def _possible_measures(origin: Origin) -> list[str]:
-    """Return the measures of a task; for Cold Start only the ones that queries and edition allow.
+    """Return the measures that can be computed for a task and its gold standard.
 
-    Without LDC queries there are no measures about them, and some editions have no average precision.
+    In Cold Start, measures about LDC queries need such queries, and some editions of the scorer compute no average
+    precision. Measures that cannot be computed are left out.
     """
     measures = list(measure_names(origin.task))
     if origin.task != COLD_START:
@@ -119,16 +122,20 @@ def _possible_measures(origin: Origin) -> list[str]:
 
 
 class ReferenceData(Record):
-    """The files of gold by their names in an archive, and what scores depend on with the same names."""
+    """The files of gold by their names in an archive, and the inputs and options of scoring.
+
+    `origin` names the files of gold as the archive does.
+    """
 
     files: Mapping[str, bytes]
     origin: Origin
 
 
 def read_reference(origin: Origin) -> ReferenceData:
-    """Read the files of gold that scores depend on, and give each a name of its own without a folder.
+    """Return the content of the files of gold, each under a distinct name without a folder.
 
-    `a/gold.jsonl` and `b/gold.jsonl` become `gold.jsonl` and `1-gold.jsonl`.
+    `a/gold.jsonl` and `b/gold.jsonl` get the names `gold.jsonl` and `1-gold.jsonl`. The inputs of the returned origin
+    have these names, too.
     """
     files: dict[str, bytes] = {}
     inputs: list[InputDigest] = []
@@ -144,7 +151,10 @@ def read_reference(origin: Origin) -> ReferenceData:
 
 
 def make_settings(origin: Origin, measures: Sequence[str], split: str) -> Bundle:
-    """Return the settings of the scoring program: its options and gold, and the measures, the first of which ranks."""
+    """Return the settings of the scoring program of a bundle.
+
+    They are the options and files of gold in `origin`, and the measures of the leaderboard, the first of which ranks.
+    """
     ranking_measure = measures[0]
     origin_with_measure = replace(origin, measure=ranking_measure)
     return Bundle(
@@ -161,7 +171,10 @@ def make_settings(origin: Origin, measures: Sequence[str], split: str) -> Bundle
 
 
 def own_wheels(task: str) -> list[Wheel]:
-    """Return the wheels that no index has: of cs-score, and of the package that a task from outside comes with."""
+    """Return the wheels that are made of installed packages, since no package index may have them.
+
+    They are those of cs-score and, if the task comes from another package, of that package.
+    """
     wheels = [pack_installed(PACKAGE, ["cs_score"])]
     offer = TASKS.offer_by_task.get(task)
     if offer is not None:
@@ -173,9 +186,10 @@ def own_wheels(task: str) -> list[Wheel]:
 
 
 def third_party_wheels(task: str, target: Platform, folder: str | None) -> list[Wheel]:
-    """Return the wheels of other packages that score a task and make its page, and run on the platform `target`.
+    """Return the wheels of all other packages that are needed to score a task and to make the page of a submission.
 
-    They come from `folder`, or from pip's index if it is None. Raises InputError that names a missing wheel.
+    They fit the platform `target`. They are taken from `folder` or, if this is None, from pip's index. If a wheel is
+    missing, an InputError that names it is raised.
     """
     target.check()
     extras = [_EXTRA_OF_PAGES]
@@ -191,10 +205,10 @@ def third_party_wheels(task: str, target: Platform, folder: str | None) -> list[
 
 
 def program_files(settings: Bundle, wheels: Iterable[Wheel], target: Platform, script: str) -> dict[str, bytes]:
-    """Return the files of a scoring program by name.
+    """Return the files of a scoring program by their names.
 
-    They are the settings, a script that installs the wheels, the wheels, and the script that the platform calls:
-    `script` is its name.
+    They are the settings, the wheels, a script that installs the wheels, and the script that the platform calls, whose
+    name is `script`.
     """
     version_as_tuple = target.python.replace(".", ", ")  # 3.11 is (3, 11) in the script
     installer = _read_template("install_wheels.py").replace("@PYTHON@", version_as_tuple)
@@ -218,9 +232,9 @@ def _read_template(name: str) -> str:
 
 
 class StartingKit(Record):
-    """What participants get before they hand in: how to, a submission that shows the form, and the scorer.
+    """What participants get at the start: a text on how to hand in, a sample submission, and the wheels of the scorer.
 
-    `form` describes the files of the task; `wheels` are those that no index has.
+    `form` describes the files of the task. `wheels` are those that no package index has.
     """
 
     title: str
@@ -230,7 +244,10 @@ class StartingKit(Record):
     wheels: Sequence[Wheel]
 
     def files_for_codabench(self) -> dict[str, bytes]:
-        """Return the files of the kit by name, for Codabench: archives are handed in there, and a page is shown."""
+        """Return the files of the kit by their names, for Codabench.
+
+        There participants hand in archives, and see a page about their submission.
+        """
         name = self.sample.name
         how_to_hand_in = f"Hand in a zip archive with one file in the form of {name}, as submission.zip is."
         what_is_shown = (
@@ -242,7 +259,10 @@ class StartingKit(Record):
         return content_by_name
 
     def files_for_evalai(self) -> dict[str, bytes]:
-        """Return the files of the kit by name, for EvalAI: files are handed in there, and only numbers are shown."""
+        """Return the files of the kit by their names, for EvalAI.
+
+        There participants hand in single files, and see only the scores.
+        """
         how_to_hand_in = f"Hand in one file in the form of {self.sample.name}."
         what_is_shown = "You see the scores. A submission for which one of the measures has no value is refused."
         return self._files(how_to_hand_in, what_is_shown)
@@ -271,7 +291,7 @@ class StartingKit(Record):
 
 
 def logo() -> bytes:
-    """Return a blue square as PNG, which the organisers replace by their logo."""
+    """Return the PNG image of a blue square, which the organisers replace by their logo."""
     size = 128
     bits_per_sample = 8
     red_green_blue = 2
@@ -292,7 +312,7 @@ def _png_chunk(kind: bytes, content: bytes) -> bytes:
 
 
 def with_archive(files: Mapping[str, bytes], name: str) -> dict[str, bytes]:
-    """Return files by name, and an archive of all of them under the name `name`."""
+    """Return the files, and with them a zip archive of all of them, which is called `name`."""
     files_with_archive = dict(files)
     files_with_archive[name] = zip_archive(files)
     return files_with_archive

@@ -49,15 +49,17 @@ def evalai_files(
     program: Mapping[str, bytes],
     kit: Mapping[str, bytes],
 ) -> dict[str, bytes]:
-    """Return the files of a bundle by name.
+    """Return the files that a challenge on EvalAI is made of, by their names.
 
-    `reference` holds the files of gold by name, `program` the evaluation script, `kit` the starting kit.
+    `reference` holds the files of the gold standard, `program` those of the evaluation script, and `kit` those that
+    participants get at the start, all by their names.
     """
-    package = {**program, "__init__.py": b"from .main import evaluate\n"}
+    program_package = dict(program)
+    program_package["__init__.py"] = b"from .main import evaluate\n"
     files = {
         "challenge_config.yaml": yaml_text(_description(challenge, settings)).encode(),
         _ANNOTATIONS: zip_archive(reference),
-        _PROGRAM: zip_archive(package),
+        _PROGRAM: zip_archive(program_package),
         "starting_kit.zip": zip_archive(kit),
     }
     for name, text in _PAGES.items():
@@ -66,7 +68,7 @@ def evalai_files(
 
 
 def _description(challenge: Challenge, settings: Bundle) -> dict[str, Value]:
-    """Return what EvalAI has to know of a challenge."""
+    """Return the description of a challenge that EvalAI reads: its phase, its leaderboard and its pages."""
     first_moment = f"{challenge.start} 00:00:00"
     metadata: dict[str, Value] = {
         measure: {"sort_ascending": False, "description": measure} for measure in settings.measures

@@ -21,11 +21,11 @@ DETAILS: Final = "detailed_results.html"
 
 
 def score_for_codabench(program: str, inputs: str, outputs: str) -> int:
-    """Score the submission that Codabench has unpacked, and return the exit status of the program.
+    """Score the submission that Codabench has unpacked, and return the exit status: 0, or 1 if it cannot be scored.
 
     `program` is the folder of the scoring program. The folder `inputs` has gold in `ref` and the submission in `res`.
-    The scores and a page about them are written into the folder `outputs`. If the submission cannot be scored, no
-    scores are written; the page has one line with the reason, which is also printed on standard error.
+    The scores and a page about them are written into the folder `outputs`. If the submission cannot be scored, only the
+    page is written. It has one line with the reason, which is also printed on standard error.
     """
     # Participants see standard error, and a warning may quote anything.
     warnings.simplefilter("ignore")

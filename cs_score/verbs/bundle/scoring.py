@@ -1,7 +1,7 @@
-"""Scoring a submission so that its participant learns the scores and nothing of gold, neither from errors.
+"""Scores a submission so that its participant learns the scores, but nothing about gold, not even from errors.
 
-What is wrong with a submission by itself is said in full: that message is made before gold is read. What only shows
-beside gold is said in a line that is the same for all submissions.
+A submission is read once before gold is read. Errors of this stage cannot reveal gold, and participants get their full
+messages. Any later error gives a message that is the same for all submissions.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ _DEFECT: Final = "the submission could not be scored because of a fault of the s
 
 
 def score_submission(bundle: Bundle, reference: str, submission: str) -> Aggregate:
-    """Score a submission, and return what its participant may see.
+    """Score a submission, and return the scores and counts that its participant may see.
 
-    `reference` is the folder with the files of gold, `submission` the path of the file that was handed in. Raises
-    SubmissionError, whose line the participant may see, for everything that goes wrong.
+    `reference` is the folder with the files of gold, and `submission` is the path of the file that was handed in. Any
+    error becomes a SubmissionError, whose message the participant may see.
     """
     try:
         if bundle.task == COLD_START:
@@ -49,12 +49,12 @@ def score_submission(bundle: Bundle, reference: str, submission: str) -> Aggrega
     except (SubmissionError, MemoryError):
         raise
     except Exception:
-        # Whatever it is, its text could quote gold.
+        # The message of an unexpected error could quote gold.
         raise SubmissionError(_DEFECT) from None
 
 
 def defined_scores(bundle: Bundle, aggregate: Aggregate) -> dict[str, float]:
-    """Return the scores of the leaderboard by measure, without measures that have no value for the submission."""
+    """Return the scores of a submission by the measures of the leaderboard; measures without a value are left out."""
     score_by_measure = {row.measure: row.score for row in aggregate.scores}
     scores = {}
     for measure in bundle.measures:
@@ -65,7 +65,7 @@ def defined_scores(bundle: Bundle, aggregate: Aggregate) -> dict[str, float]:
 
 
 def gold_paths(origin: Origin, folder: str, role: str) -> list[str]:
-    """Return the paths of the files of gold with a role, such as the query files."""
+    """Return the paths of the files in `folder` that have a role in scoring, such as that of the query files."""
     return [os.path.join(folder, file.name) for file in origin.inputs if file.role == role]
 
 
@@ -73,7 +73,11 @@ def gold_paths(origin: Origin, folder: str, role: str) -> list[str]:
 
 
 def _score_predictions(bundle: Bundle, reference: str, submission: str) -> Aggregate:
-    """Score predictions. Raises SubmissionError for what cannot be read, CsScoreError for what cannot be scored."""
+    """Score predictions of an evidence task, and return what their participant may see.
+
+    Raises SubmissionError for predictions that cannot be read, and CsScoreError for predictions that can be read but do
+    not fit gold.
+    """
     arguments = evidence_arguments(bundle.task, bundle.origin.options, "the bundle", "options")
     # Faults that show without gold are told to the participant in full.
     check_form_without_gold(bundle.task, arguments, submission)
@@ -99,9 +103,9 @@ def check_form_without_gold(task: str, arguments: dict[str, Any], submission: st
 
 
 def _with_short_name(error: InputError, submission: str) -> SubmissionError:
-    """Return an error about a submission for its participant, who knows the file by its name without a folder.
+    """Return an error about a submission that names its file without the folder, which participants do not know.
 
-    The file of `error` is changed to this name.
+    The file that `error` names is changed, too.
     """
     name = os.path.basename(submission)
     error.file = name
@@ -113,7 +117,11 @@ def _with_short_name(error: InputError, submission: str) -> SubmissionError:
 
 
 def _score_run(bundle: Bundle, reference: str, submission: str) -> Aggregate:
-    """Score a run. Raises SubmissionError for what cannot be read, CsScoreError for what cannot be scored."""
+    """Score a Cold Start run, and return what its participant may see.
+
+    Raises SubmissionError for a run that cannot be read, and CsScoreError for a run that can be read but does not fit
+    gold.
+    """
     options = cold_start_options(bundle.origin.options, "the bundle", "options")
     with paused_collector():
         queries = open_queries(options, bundle.origin, reference)
@@ -126,7 +134,10 @@ def _score_run(bundle: Bundle, reference: str, submission: str) -> Aggregate:
 
 
 def open_queries(options: Options, origin: Origin, folder: str) -> ColdStartGold:
-    """Return the queries of a bundle as gold without assessments; `folder` has the files of gold."""
+    """Return the gold of a bundle with its queries only, so that a run can be read before its assessments are.
+
+    `folder` has the files of gold.
+    """
     file_by_role: dict[str, Input] = {}
     for role in (QUERY_LIST, SAMPLES):
         for path in gold_paths(origin, folder, role):
@@ -136,9 +147,10 @@ def open_queries(options: Options, origin: Origin, folder: str) -> ColdStartGold
 
 
 def _id_of_only_run(queries: ColdStartGold, submission: str) -> str:
-    """Return the id of the only run in a submission, which is read with the queries but without assessments.
+    """Return the id of the run in a submission, which must be the only one.
 
-    Raises SubmissionError for another kind of file, for lines that cannot be read, and for several runs.
+    The run is read without assessments, so that errors cannot reveal them. Raises SubmissionError for another kind of
+    file, for lines that cannot be read, and for several runs.
     """
     name = os.path.basename(submission)
     try:

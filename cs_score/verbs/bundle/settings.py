@@ -1,4 +1,4 @@
-"""What a scoring program has to know: the task, the options, the measures, and which files of gold there are."""
+"""The settings of a scoring program: the task, the options, the measures, and the names of the files of gold."""
 
 from __future__ import annotations
 
@@ -28,5 +28,5 @@ class Bundle(Document, frozen=True, kw_only=True, tag="bundle"):
 
 
 def read_settings(path: str) -> Bundle:
-    """Read the settings of a scoring program. Raises InputError for a file that holds none."""
+    """Return the settings of a scoring program from a file. Raises InputError for a file that has no settings."""
     return record_in(read_document(path), Bundle, path)

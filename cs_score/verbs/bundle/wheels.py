@@ -41,7 +41,7 @@ class Platform(Record):
     platform: str = "manylinux2014_x86_64"
 
     def check(self) -> None:
-        """Raise UsageError for a version of Python that cs-score does not run on, or that is none."""
+        """Raise UsageError if `python` is not a version of Python on which cs-score runs, such as `3.11`."""
         match = re.fullmatch(r"3\.(\d{1,2})", self.python)
         is_new_enough = match is not None and (3, int(match[1])) >= OLDEST_PYTHON
         if not is_new_enough:
@@ -50,9 +50,10 @@ class Platform(Record):
 
     @property
     def platforms(self) -> list[str]:
-        """The platforms whose wheels run there: for a manylinux platform also those with an older glibc.
+        """The platforms whose wheels run on this platform, as wheels name them.
 
-        For `manylinux_2_6_x86_64` these are itself, `manylinux_2_5_x86_64` and `manylinux1_x86_64`.
+        A manylinux platform also runs wheels for an older glibc: `manylinux_2_6_x86_64` runs those for
+        `manylinux_2_6_x86_64`, `manylinux_2_5_x86_64` and `manylinux1_x86_64`.
         """
         match = re.fullmatch(r"manylinux(?:_2_(\d+)|(1|2010|2014))_(\w+)", self.platform)
         if match is None:
@@ -69,7 +70,7 @@ class Platform(Record):
 
 
 def _glibc_of_alias(alias: str) -> int:
-    """Return the second number of the glibc version behind an older platform name: 17 for `manylinux2014`."""
+    """Return the minor version of glibc that an older platform name stands for: 17 (glibc 2.17) for `manylinux2014`."""
     for glibc, name in _ALIASES.items():
         if name == alias:
             return glibc
@@ -77,7 +78,7 @@ def _glibc_of_alias(alias: str) -> int:
 
 
 class Wheel(Record):
-    """A wheel by the name of its file."""
+    """A wheel, the file from which pip installs a package: the name of the file, and its content."""
 
     name: str
     content: bytes
@@ -87,10 +88,11 @@ class Wheel(Record):
 
 
 def pack_installed(package: str, modules: Sequence[str] = ()) -> Wheel:
-    """Return the wheel of an installed package, made from the files of its installation.
+    """Return a wheel of an installed package, made from the files of its installation.
 
-    The files of a package that is installed for development lie elsewhere: its `modules`, and the modules that the
-    installation names, are packed from their source. Raises InputError for a package that is not installed.
+    If the package is installed for development, its files are not copied into the installation. Then its `modules`, and
+    the modules that the installation names, are packed from their source. Raises InputError for a package that is not
+    installed.
     """
     distribution = _find_distribution(package)
     name = _normalised_name(distribution.metadata["Name"]).replace("-", "_")
@@ -132,9 +134,10 @@ def _folder_of_metadata(files: Iterable[str]) -> str | None:
 
 
 def _find_distribution(package: str) -> metadata.Distribution:
-    """Return the installation of a package; a real one comes before a folder of sources that is on Python's path.
+    """Return the installation of a package.
 
-    Raises InputError if there is none.
+    If a folder of its sources is on Python's path, too, the installation that pip has made is preferred. Raises
+    InputError if the package is not installed.
     """
     distributions = list(metadata.distributions(name=package))
     for distribution in distributions:
@@ -146,7 +149,7 @@ def _find_distribution(package: str) -> metadata.Distribution:
 
 
 def _is_for_development(distribution: metadata.Distribution) -> bool:
-    """Return whether the files of a package lie elsewhere than where packages are installed."""
+    """Return whether a package is installed for development: Python reads its files from the folder of its sources."""
     if distribution.read_text("WHEEL") is None:
         return True
     direct_url_text = distribution.read_text("direct_url.json") or "{}"
@@ -156,15 +159,15 @@ def _is_for_development(distribution: metadata.Distribution) -> bool:
 
 
 def _metadata_text(distribution: metadata.Distribution) -> str:
-    """Return the description of a package that pip reads."""
+    """Return the metadata of an installed package (name, version, requirements), which its wheel must have."""
     return distribution.read_text("METADATA") or distribution.read_text("PKG-INFO") or ""
 
 
 def _installed_files(distribution: metadata.Distribution) -> dict[str, bytes]:
-    """Return the files of an installation that belong into its wheel, by their names there.
+    """Return the content of the files of an installation that belong into its wheel, by their names in the wheel.
 
-    Scripts and what else lies outside the folder of packages is left out. Raises InputError where the installation does
-    not say what its files are.
+    Files outside the folder of packages, such as scripts, are left out. Raises InputError if the installation does not
+    list its files.
     """
     name = distribution.metadata["Name"]
     if distribution.files is None:
@@ -178,7 +181,7 @@ def _installed_files(distribution: metadata.Distribution) -> dict[str, bytes]:
 
 
 def _source_files(modules: Iterable[str]) -> dict[str, bytes]:
-    """Return the files of modules and packages, by their names in a wheel, such as `cs_score/base/errors.py`.
+    """Return the content of the files of modules and packages, by their names in a wheel: `cs_score/base/errors.py`.
 
     Raises InputError for a module that is not found.
     """
@@ -202,7 +205,7 @@ def _source_files(modules: Iterable[str]) -> dict[str, bytes]:
 
 
 def _files_below(folder: Path) -> Iterator[Path]:
-    """Yield the files of a package, without what Python has compiled and without hidden files."""
+    """Yield the paths of the files of a package, without compiled and hidden files."""
     for path in sorted(folder.rglob("*")):
         parts = path.relative_to(folder).parts
         is_hidden = any(part.startswith(".") or part == "__pycache__" for part in parts)
@@ -211,9 +214,9 @@ def _files_below(folder: Path) -> Iterator[Path]:
 
 
 def _record_text(files: dict[str, bytes], record: str) -> str:
-    """Return the list of a wheel's files with their hashes, by which pip checks them.
+    """Return the text of the list of a wheel's files with their hashes and sizes, by which pip checks them.
 
-    `record` is the name of the list itself, which has no hash.
+    `record` is the name of the list itself. Its own line has no hash.
     """
     lines = []
     for name, content in files.items():
@@ -252,23 +255,25 @@ _EXTRA_CONDITION: Final = re.compile(r"""(\s*and\s*)?\(?extra\s*==\s*['"][\w.-]+
 
 
 def requirements_of(package: str, extras: Iterable[str] = ()) -> list[str]:
-    """Return the requirements of an installed package and of some of its extras, as pip takes them.
+    """Return the requirements of an installed package and of its extras called `extras`, in the form that pip takes.
 
-    `lxml>=4.9.1; extra == "x"` becomes `lxml>=4.9.1`. Raises InputError for a package that is not installed.
+    With the extra `x`, the requirement `lxml>=4.9.1; extra == "x"` is returned as `lxml>=4.9.1`. Without this extra it
+    is left out. Raises InputError for a package that is not installed.
     """
     wanted_extras = set(extras)
     requirements = []
     for requirement in _find_distribution(package).requires or ():
-        versions, _semicolon, condition = requirement.partition(";")
+        package_and_versions, _semicolon, condition = requirement.partition(";")
         extra = _EXTRA_NAME.search(condition)
         if extra is not None and extra.group(1) not in wanted_extras:
             continue
-        # pip is asked without the extra. Other conditions, such as a version of Python, stay.
+        # The condition about the extra is met, and is removed. Others, such as a version of Python, stay.
+        package_and_versions = package_and_versions.strip()
         other_conditions = _EXTRA_CONDITION.sub("", condition).strip()
         if other_conditions:
-            requirements.append(f"{versions.strip()}; {other_conditions}")
+            requirements.append(f"{package_and_versions}; {other_conditions}")
         else:
-            requirements.append(versions.strip())
+            requirements.append(package_and_versions)
     return requirements
 
 
@@ -287,9 +292,10 @@ def _normalised_name(package: str) -> str:
 
 
 def find_wheels(requirements: Sequence[str], target: Platform, folder: str | None) -> list[Wheel]:
-    """Return wheels of packages and of their own requirements, for the target of the bundle.
+    """Return wheels of the required packages and of all packages that these need, for the platform `target`.
 
-    pip looks in its index, or with `folder` in that folder alone. Raises InputError that names what is missing.
+    pip finds them in `folder` or, if this is None, in its index. Raises UsageError if there is no such folder. If a
+    wheel is missing, an InputError that names it is raised.
     """
     if folder is not None and not os.path.isdir(folder):
         raise UsageError(f"--wheels {folder}: no such folder")

@@ -1,4 +1,4 @@
-"""YAML of plain values. Every text is written in double quotes as in JSON, which YAML reads as the same text."""
+"""Writes plain values as YAML. Every text is in double quotes as in JSON, which YAML reads as the same text."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Value: TypeAlias = "str | int | float | bool | Sequence[Value] | Mapping[str, Va
 
 
 def yaml_text(value: Mapping[str, Value]) -> str:
-    """Return a mapping as a YAML document."""
+    """Return a mapping as a YAML document: `{"title": "x"}` -> `title: "x"` and a line feed."""
     return "".join([f"{line}\n" for line in _lines(value)])
 
 
@@ -26,7 +26,7 @@ def _lines(value: Mapping[str, Value] | Sequence[Value]) -> Iterator[str]:
 
 
 def _entry(head: str, value: Value) -> Iterator[str]:
-    """Yield the lines of a member of a mapping, which begin with its name."""
+    """Yield the lines of a member of a mapping. `head` is its name with a colon, which the first line begins with."""
     if _is_nested(value):
         yield head
         yield from [f"  {line}" for line in _lines(value)]  # type: ignore[arg-type]  # it is nested
@@ -44,10 +44,10 @@ def _item(value: Value) -> Iterator[str]:
 
 
 def _is_nested(value: Value) -> bool:
-    """Return whether a value takes lines of its own: a mapping or a sequence that is not empty."""
+    """Return whether a value is written on several lines, as a mapping or a sequence that is not empty is."""
     return isinstance(value, Mapping | list | tuple) and bool(value)
 
 
 def _scalar(value: Value) -> str:
-    """Return a value on one line; an empty mapping or sequence as JSON has it."""
+    """Return a value as one line of YAML, which is the same as in JSON: "x" in double quotes, `{}`, `[]`, `true`."""
     return json.dumps(value, ensure_ascii=False)

@@ -308,7 +308,7 @@ class Builder:
         self.repetitions = Repetitions(options.kept_justifications, findings, only_strongest_value=only_strongest_value)
         self._nodes = kb.nodes
         self._table = options.table
-        document_lengths = None if options.documents is None else options.documents.lengths
+        document_lengths = None if options.documents is None else options.documents.length_by_docid
         self._list_reader = ProvenanceListReader(document_lengths)
 
     def add(self, line: KbLine, *, is_inferred: bool = False) -> Assertion | None:

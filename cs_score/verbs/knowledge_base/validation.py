@@ -15,7 +15,7 @@ from cs_score.base.signature import RUN
 from cs_score.base.sources import InMemory, Input, Source, name_of, open_source
 from cs_score.coldstart.queries import Query
 from cs_score.coldstart.tab_files import Provenance, offset_value, read_confidence
-from cs_score.preparation.documents import DocumentList, holds, source_text
+from cs_score.preparation.documents import DocumentList, is_text_at, source_text
 from cs_score.preparation.inputs import Conversion
 from cs_score.preparation.runs import PreparedRun
 from cs_score.problems.codes import CODES, Severity
@@ -286,7 +286,7 @@ def check_mention_strings(
 
     Without `documents` no text is checked. Yields an error for each document that cannot be read.
     """
-    file_by_docid = documents.files if documents is not None else {}
+    file_by_docid = documents.file_by_docid if documents is not None else {}
     # The mentions are collected by document, so that each document is opened once.
     mentions_by_docid: dict[str, list[Assertion]] = defaultdict(list)
     for node in nodes:
@@ -324,7 +324,7 @@ def _report_other_text(mention: Assertion, document_text: str, findings: KbFindi
         return
     start = offset_value(span.start)
     end = offset_value(span.end)
-    if holds(document_text, start, end, mention.text):
+    if is_text_at(document_text, start, end, mention.text):
         return
     arguments = (mention.text, mention.provenance.place)
     detail = Detail("OBJECT", mention.text)
@@ -589,7 +589,7 @@ def resolve_to_run(file: Input, queries: Sequence[Query], problems: ProblemLog) 
         name=name,
         scored_as=run_name,
         problems=problems,
-        what=outcome,
+        change=outcome,
         digests=(digest,),
         code="KB_WITH_ERRORS",
         remedy="a knowledge base with errors is not resolved; correct them first",

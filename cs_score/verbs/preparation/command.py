@@ -124,8 +124,8 @@ def validate_run(line: CommandLine, session: Session) -> int:
     remark_on_node_ids = checked_run.remark_on_node_ids()
     if remark_on_node_ids is not None:
         session.remark(remark_on_node_ids)
-    if validated_run.dropped:
-        session.remark(_remark_on_dropped_queries(validated_run.dropped))
+    if validated_run.dropped_query_ids:
+        session.remark(_remark_on_dropped_queries(validated_run.dropped_query_ids))
     session.report()
     if not session.has_errors:
         destination = _destination_of_run(line)
@@ -206,7 +206,7 @@ def validate_queries(line: CommandLine, session: Session) -> int:
     query_files = session.read_queries()
     session.remark(*query_files.remarks)
     queries = query_files.query_set.by_id.values()
-    remarks_on_types = preparing.remarks_on_types(queries, options.types, query_file)
+    remarks_on_types = preparing.remarks_on_types(queries, options.type_action, query_file)
     session.remark(*remarks_on_types)
     validated = preparing.validate_queries(query_files.query_set, options, session.problems)
     text = preparing.query_file_text(validated.queries)
@@ -223,10 +223,10 @@ def _query_options(line: CommandLine) -> preparing.QueryOptions:
     """Return the options of a command line for changes of queries. Raises UsageError for an unknown value."""
     languages = line.text("-languages")
     return preparing.QueryOptions(
-        types=_choice(line, "-types", preparing.TYPE_ACTIONS),
-        places=_choice(line, "-subtypes", preparing.Misfit),
-        duplicates=_choice(line, "-dups", preparing.Duplicates),
-        base=line.text("-query_base") if "-expand" in line else None,
+        type_action=_choice(line, "-types", preparing.TYPE_ACTIONS),
+        place_action=_choice(line, "-subtypes", preparing.Misfit),
+        duplicate_action=_choice(line, "-dups", preparing.Duplicates),
+        expanded_id_base=line.text("-query_base") if "-expand" in line else None,
         languages=None if is_left_out(languages) else frozenset(split_at_colons(languages)),
         only_slot_filling="-retain_sf" in line,
     )
@@ -449,7 +449,7 @@ def _report_pool(session: Session, file: str) -> int:
     """
     pool = session.check_pool(file)
     session.remark(*pool.remarks)
-    kinds = [str(kind) for kind in pool.kinds]
+    kinds = [str(kind) for kind in pool.problem_kinds]
     if not kinds:
         kinds = ["no line that scoring refuses or leaves out"]
     lines = [f"{one_line(kind)}\n" for kind in kinds]

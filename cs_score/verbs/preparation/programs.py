@@ -128,7 +128,7 @@ def _documents_of(document_list: str) -> list[str]:
     if not os.path.isfile(document_list):
         return []
     try:
-        return list(read_document_list(document_list).files.values())
+        return list(read_document_list(document_list).file_by_docid.values())
     except InputError:
         return []
 
@@ -166,7 +166,7 @@ class Session:
 
         The offsets in them are checked against the lengths of `documents`.
         """
-        lengths = None if documents is None else documents.lengths
+        lengths = None if documents is None else documents.length_by_docid
         return load_queries([self._line.words[0]], None, self.problems, lengths)
 
     def check_runs(
@@ -202,7 +202,7 @@ class Session:
         check_exists(file)
         queries = self.read_queries(documents)
         self.remark(*queries.remarks)
-        lengths = None if documents is None else documents.lengths
+        lengths = None if documents is None else documents.length_by_docid
         return check_pool(queries.query_set, [file], self.problems, lengths)
 
     # ---- Reports
