@@ -562,7 +562,7 @@ class Command(click.Command):
             if words and self.requires_options_first:
                 word_count = len(words) + 1 + len(rest)
                 raise self._error_for_late_option(word, word_count)
-            option = self._option_of(word, typed)
+            option = self._option_named_by(word, typed)
             if option.information is not None:
                 line.information = option.information(self, typed)
                 return line
@@ -589,7 +589,7 @@ class Command(click.Command):
             return not (self.requires_options_first and is_first)
         return not word.startswith("-")
 
-    def _option_of(self, word: str, typed: Sequence[str]) -> Option:
+    def _option_named_by(self, word: str, typed: Sequence[str]) -> Option:
         """Return the option that a word such as `--gold` or `--gold=FILE` names.
 
         Raises UsageError for an unknown option, and for a value of an option that takes none.
@@ -597,9 +597,9 @@ class Command(click.Command):
         name, equals, _ = word.partition("=")
         option = self.option_by_spelling.get(name)
         if option is None:
-            raise self._unknown(word, typed)
+            raise self._error_for_unknown_option(word, typed)
         if equals and self.requires_options_first and not option.is_addition:
-            raise self._unknown(word, typed)
+            raise self._error_for_unknown_option(word, typed)
         if equals and option.value is None and option.information is None:
             raise Misuse(f"{option.long_name} takes no value", f"ERROR: Unknown switch: {word}")
         return option
@@ -730,7 +730,7 @@ class Command(click.Command):
             return UsageError(advice)
         return Misuse(advice, "ERROR: Too many arguments")
 
-    def _unknown(self, word: str, typed: Sequence[str]) -> UsageError:
+    def _error_for_unknown_option(self, word: str, typed: Sequence[str]) -> UsageError:
         """Return the error for a word that looks like an option but is not one, with a suggestion.
 
         The suggestion is the same name with the right dashes, advice on options of other programs and commands, or

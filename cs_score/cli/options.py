@@ -79,7 +79,7 @@ def _command_option(option: ScoringOption) -> Option:
     return Option(usage, option.meaning, option.shown_default or option.default_text, option.choices)
 
 
-_METHODS: Final = " or ".join(INTERVAL_METHODS)
+_INTERVAL_METHODS_TEXT: Final = " or ".join(INTERVAL_METHODS)
 _POLICY_OF_OURS: Final = "right=A:B,wrong=C,ignore=D,justifications=1:3"
 
 _HEADLINE: Final = "the headline measure"
@@ -94,7 +94,7 @@ def _measures_of_task(task: str) -> Iterable[str]:
     return ()
 
 
-_SHARED: Final = (
+_SHARED_OPTIONS: Final = (
     *[_command_option(option) for option in SWITCHES],
     _with_default("-error_file FILE", "Where to report problems: a new file, stdout or stderr"),
     _with_default("-fields LIST", "Colon-separated columns of the tables; see below", DEFAULT_FIELDS),
@@ -132,7 +132,7 @@ _SHARED: Final = (
     ),
     Option(
         "--interval METHOD",
-        f"Interval method, {_METHODS}",
+        f"Interval method, {_INTERVAL_METHODS_TEXT}",
         "percentile; below 20 units bca, of differences paired t",
         INTERVAL_METHODS,
     ),
@@ -181,7 +181,7 @@ _SHARED: Final = (
     ),
     Option("--validate", "Validate runs before they are scored, as cs-score validate-run does"),
 )
-_BY_NAME: Final = {option.long_name: option for option in _SHARED}
+_SHARED_OPTION_BY_NAME: Final = {option.long_name: option for option in _SHARED_OPTIONS}
 
 
 def select_options(option_names: str, own_options: Iterable[Option] = ()) -> list[Option]:
@@ -189,7 +189,7 @@ def select_options(option_names: str, own_options: Iterable[Option] = ()) -> lis
 
     Each name is that of one of the options that several commands share, or of one of the command's `own_options`.
     """
-    option_by_name = dict(_BY_NAME)
+    option_by_name = dict(_SHARED_OPTION_BY_NAME)
     for option in own_options:
         option_by_name[option.long_name] = option
     return [option_by_name[name] for name in option_names.split()]
@@ -236,7 +236,7 @@ def read_resampling_with_defaults(line: CommandLine) -> Resampling:
     if not is_decimal_number(confidence):
         raise UsageError(f"--confidence takes a percentage from 50 to 99.99, not {confidence}")
     if method is not None and method not in INTERVAL_METHODS:
-        raise UsageError(f"--interval takes {_METHODS}, not {method}")
+        raise UsageError(f"--interval takes {_INTERVAL_METHODS_TEXT}, not {method}")
     return Resampling(
         resamples=int(resamples),
         seed=int(seed),

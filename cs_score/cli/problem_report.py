@@ -32,6 +32,6 @@ def _lines_for_people(problems: Iterable[Problem]) -> Iterator[str]:
         problems_of_code = list(group)
         for text in report_text(problems_of_code[:MOST_OF_A_CODE]):
             yield f"{text.rstrip()} [{code}]\n"
-        hidden = len(problems_of_code) - MOST_OF_A_CODE
-        if hidden > 0:
-            yield f"({hidden} more of {code}, which cs-score problems {code} explains)\n"
+        hidden_count = len(problems_of_code) - MOST_OF_A_CODE
+        if hidden_count > 0:
+            yield f"({hidden_count} more of {code}, which cs-score problems {code} explains)\n"

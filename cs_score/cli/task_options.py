@@ -31,7 +31,7 @@ class TaskOption(NamedTuple):
     choices: tuple[str, ...] = ()
 
 
-_SHARED_WITH_COLD_START: Final = frozenset({"--run"})
+_NAMES_OF_SHARED_OPTIONS: Final = frozenset({"--run"})
 """Options of tasks that are taken from the shared options, because they mean the same for Cold Start runs."""
 
 _VALUE_NAMES: Final = {"number": "N", "decimal": "X", "text": "TEXT", "choice": "NAME"}
@@ -42,7 +42,7 @@ def options_of_task(task: str) -> list[Option]:
     """Return the options that only this task has, in the order of the fields; `--stage` is the last one, if any."""
     options = []
     for task_option in _task_options(task):
-        if task_option.name in _SHARED_WITH_COLD_START:
+        if task_option.name in _NAMES_OF_SHARED_OPTIONS:
             options += select_options(task_option.name)
             continue
         value_name = _VALUE_NAMES.get(task_option.kind, "")
@@ -59,10 +59,10 @@ def option_values_of_task(task: str, line: CommandLine) -> dict[str, Any]:
 
     Raises UsageError for a wrong value.
     """
-    return {task_option.field: _argument(task_option, line) for task_option in _task_options(task)}
+    return {task_option.field: _value_of_option(task_option, line) for task_option in _task_options(task)}
 
 
-def _argument(task_option: TaskOption, line: CommandLine) -> Any:
+def _value_of_option(task_option: TaskOption, line: CommandLine) -> Any:
     """Return the value of an option, or its default if it was not typed. Raises UsageError for a wrong value."""
     if task_option.kind == "flag":
         return task_option.name in line

@@ -71,7 +71,7 @@ def measures_text(words: Sequence[str]) -> str:
                 sections.extend(_sections_of_task(task))
             except UsageError as error:  # the package of the task cannot be loaded: the other tasks are shown
                 sections.append((task, [("fault", str(error))]))
-    return _page("The measures, by their names in tables, options, JSON and Python.", sections)
+    return _help_page("The measures, by their names in tables, options, JSON and Python.", sections)
 
 
 def _sections_of_task(task: str) -> list[Section]:
@@ -124,7 +124,7 @@ def _reason_row(measure: str, situation: str) -> tuple[str, str]:
 
 def policies_text(words: Sequence[str]) -> str:
     """Return the topic `policies`: the published policies, and the sides on which each category may be."""
-    _refuse(words, "policies")
+    _refuse_further_words(words, "policies")
     presets = [(name, f"{preset.meaning}: {preset}.") for name, preset in PRESETS.items()]
     categories = []
     for name, item in POLICY_CATEGORIES.items():
@@ -132,12 +132,12 @@ def policies_text(words: Sequence[str]) -> str:
         categories.append((name, f"{item.meaning}. May be {' or '.join(sides)}."))
     form = [("--policy", "A name, or right=A:B,wrong=C,ignore=D,justifications=1:3; parts left out are the defaults.")]
     sections: list[Section] = [("Published policies", presets), ("Categories", categories), ("Form", form)]
-    return _page("A policy says which categories of responses count as right, as wrong, and not at all.", sections)
+    return _help_page("A policy says which categories of responses count as right, as wrong, and not at all.", sections)
 
 
 def formats_text(words: Sequence[str]) -> str:
     """Return the topic `formats`: the formats of results, and the commands that have each format."""
-    _refuse(words, "formats")
+    _refuse_further_words(words, "formats")
     commands_by_format: dict[str, list[str]] = {}
     for name in COMMANDS:
         for format_ in load_command(name).form.formats:
@@ -146,24 +146,26 @@ def formats_text(words: Sequence[str]) -> str:
     for format_, commands in commands_by_format.items():
         rows.append((format_, ", ".join(commands)))
     sections: list[Section] = [("Formats", FORMATS), ("Commands by format", rows)]
-    return _page(
+    return _help_page(
         "--format NAME chooses the format of a result; without it the ending of -o PATH does, else text.", sections
     )
 
 
 def statuses_text(words: Sequence[str]) -> str:
     """Return the topic `exit-statuses`: the meaning of each exit status."""
-    _refuse(words, "exit-statuses")
-    return _page("How a command ends. 0 means that what was asked for was done.", [("Exit statuses", EXIT_STATUSES)])
+    _refuse_further_words(words, "exit-statuses")
+    return _help_page(
+        "How a command ends. 0 means that what was asked for was done.", [("Exit statuses", EXIT_STATUSES)]
+    )
 
 
-def _refuse(words: Sequence[str], topic: str) -> None:
+def _refuse_further_words(words: Sequence[str], topic: str) -> None:
     """Raise UsageError if there are words behind the name of a topic that takes none."""
     if words:
         raise UsageError(f"unexpected word {words[0]}; write cs-score help {topic}")
 
 
-def _page(summary: str, sections: Iterable[Section]) -> str:
+def _help_page(summary: str, sections: Iterable[Section]) -> str:
     """Return a page of help: a summary, then under each heading a list of terms with their meanings."""
     formatter = click.HelpFormatter(width=help_width())
     formatter.write_text(summary)

@@ -251,35 +251,35 @@ class Loading:
         This is so if the scorer does not know the mention types of some answers, or if no answer is a name.
         `assessments` are the assessments of the file.
         """
-        at_type = tab_file.schema.position("VALUE_MENTION_TYPE")
-        if at_type is None or self._edition.ignores_each_nominal:
+        type_position = tab_file.schema.position("VALUE_MENTION_TYPE")
+        if type_position is None or self._edition.ignores_each_nominal:
             return
-        accepted = [assessment for assessment in assessments if assessment.is_accepted]
+        accepted_assessments = [assessment for assessment in assessments if assessment.is_accepted]
         has_name = False
-        of_unknown_type = []
-        for assessment in accepted:
+        assessments_of_unknown_type = []
+        for assessment in accepted_assessments:
             is_class_of_nominals = assessment.class_mention == "NOM"
             if assessment.value_mention == "NAM" or is_class_of_nominals:
                 has_name = True
             if assessment.value_mention not in _MENTION_TYPES and not is_class_of_nominals:
-                of_unknown_type.append(assessment)
-        if of_unknown_type:
-            not_names = of_unknown_type
-        elif accepted and not has_name:
-            not_names = accepted
+                assessments_of_unknown_type.append(assessment)
+        if assessments_of_unknown_type:
+            assessments_without_name = assessments_of_unknown_type
+        elif accepted_assessments and not has_name:
+            assessments_without_name = accepted_assessments
         else:
             return
 
-        distinct_types = dict.fromkeys(assessment.value_mention for assessment in not_names)
+        distinct_types = dict.fromkeys(assessment.value_mention for assessment in assessments_without_name)
         types = join_first([repr(mention_type) for mention_type in distinct_types])
         effect = "nodes without another are ignored" if has_name else "all of them are ignored and every score is 0"
-        at_class = tab_file.schema.columns.index("VALUE_EC")
+        class_position = tab_file.schema.columns.index("VALUE_EC")
         # awk numbers columns from 1.
-        awk_program = f"awk -F '\\t' -v OFS='\\t' '${at_class + 1} != \"0\" {{${at_type + 1} = \"NAM\"}} 1'"
+        awk_program = f"awk -F '\\t' -v OFS='\\t' '${class_position + 1} != \"0\" {{${type_position + 1} = \"NAM\"}} 1'"
         self.remarks.append(
-            f"{tab_file.name}: {len(not_names)} of {len(accepted)} answers that it calls correct are no names "
-            f"(mention type {types}, where NAM in capitals is a name), so {effect}; to take all correct answers for "
-            f"names: {conversion_command(awk_program, tab_file.name, 'names')}"
+            f"{tab_file.name}: {len(assessments_without_name)} of {len(accepted_assessments)} answers that it calls "
+            f"correct are no names (mention type {types}, where NAM in capitals is a name), so {effect}; to take all "
+            f"correct answers for names: {conversion_command(awk_program, tab_file.name, 'names')}"
         )
 
     def _remark_on_nil_lines(self, tab_file: tab_files.TabFile) -> None:
@@ -305,7 +305,7 @@ class Loading:
         has_nodes = tab_file.schema.position("NODEID") is not None
         links = self.links
         slots = self._legal_slots
-        settled_types: set[str] = set()
+        types_without_problems: set[str] = set()
         find_known_answer = (self._known_answers or {}).get
         query_by_id = links.queries
         responses = links.responses
@@ -320,8 +320,8 @@ class Loading:
             full_id, slot, run_id, relation, value, value_type, provenance, confidence_text = columns[:8]
             query = query_by_id.get(full_id) or self._find_query(full_id, number)
             confidence = tab_files.plain_confidence(confidence_text) or self._read_confidence(confidence_text, number)
-            if value_type not in settled_types and self._check_value_type(value_type, number):
-                settled_types.add(value_type)
+            if value_type not in types_without_problems and self._check_value_type(value_type, number):
+                types_without_problems.add(value_type)
             # Nearly all lines surely count; `_report_refusal` looks at the others.
             surely_counts = (
                 slot == query.known_slot and all(map(str.strip, columns)) and (slots is None or slot in slots)

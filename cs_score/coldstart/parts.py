@@ -151,7 +151,7 @@ def _divide_lines(source: Source, schema: Schema, division: QueryDivision) -> li
 
     Only the column with the query id is read. In assessments it also has the slot, separated by a colon.
     """
-    at_query = 0 if schema.kind is FileKind.RUN else schema.columns.index("QUERY_AND_SLOT_NAME")
+    query_position = 0 if schema.kind is FileKind.RUN else schema.columns.index("QUERY_AND_SLOT_NAME")
     blocks_by_part: list[list[Block]] = [[] for _ in division.queries]
     lines_before = 0
     first_hop_id: bytes | None = None
@@ -161,8 +161,8 @@ def _divide_lines(source: Source, schema: Schema, division: QueryDivision) -> li
         lines_by_part: list[list[bytes]] = [[] for _ in division.queries]
         lines = block.replace(b"\r", b"").split(b"\n")
         for number, line in enumerate(lines, lines_before + 1):
-            columns = line.split(b"\t", at_query + 1)
-            query_id = columns[at_query].partition(b":")[0] if len(columns) > at_query else b""
+            columns = line.split(b"\t", query_position + 1)
+            query_id = columns[query_position].partition(b":")[0] if len(columns) > query_position else b""
             # Most lines answer the same query as the line before, or a follow-on query about an answer to that query.
             parent_id = query_id[:-_FOLLOW_ON_LENGTH]
             if query_id != first_hop_id and parent_id != first_hop_id:

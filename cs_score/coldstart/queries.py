@@ -708,16 +708,16 @@ def _remarks_on_repeated_ids(loaded_queries: Iterable[Query]) -> list[str]:
     for query in loaded_queries:
         queries_by_id.setdefault(query.short_id, []).append(query)
     id_counts = []
-    files: dict[str, None] = {}  # its keys are an ordered set
+    file_names: dict[str, None] = {}  # its keys are an ordered set
     for namesakes in queries_by_id.values():
-        last = namesakes[-1]
-        has_other = any(replace(query, place=last.place) != last for query in namesakes)
-        if has_other:
-            id_counts.append(f"{last.full_id.removeprefix('_')} {len(namesakes)} times")
-            files.update(dict.fromkeys(query.place.file for query in namesakes))
+        last_query = namesakes[-1]
+        has_different_query = any(replace(query, place=last_query.place) != last_query for query in namesakes)
+        if has_different_query:
+            id_counts.append(f"{last_query.full_id.removeprefix('_')} {len(namesakes)} times")
+            file_names.update(dict.fromkeys(query.place.file for query in namesakes))
     if not id_counts:
         return []
-    names = join_first(files)
+    names = join_first(file_names)
     ids = join_first(id_counts)
     return [f"{names}: different queries have one id ({ids}), and of each id the last one counts"]
 
@@ -792,7 +792,7 @@ def _select_items(
     """
     selection = Selection(hop_limits={}, ldc_ids={}, remarks=[])
     ids_without_limit: list[str] = []
-    ldc_queries: list[str] = []
+    ldc_ids_of_hop_0: list[str] = []
     for item in items:
         query = _listed_query(item, queries, problems, file)
         if query is None:
@@ -801,23 +801,23 @@ def _select_items(
         hop_limit = _hop_limit(item, highest_hop, file)
         has_second_hop = highest_hop > 0
         if query.expansion_ids is None:
-            limits = {query.short_id: hop_limit}
+            new_hop_limits = {query.short_id: hop_limit}
             if has_second_hop and item.has_empty_limit:
                 ids_without_limit.append(item.ldc_id or item.text)
         else:  # only hop 0 is scored of queries made from an LDC query, unless they are listed themselves
-            limits = {short_id: selection.hop_limits.get(short_id, 0) for short_id in query.expansion_ids}
-            if has_second_hop and not all(limits.values()):
-                ldc_queries.append(item.text)
-        selection.hop_limits.update(limits)
+            new_hop_limits = {short_id: selection.hop_limits.get(short_id, 0) for short_id in query.expansion_ids}
+            if has_second_hop and not all(new_hop_limits.values()):
+                ldc_ids_of_hop_0.append(item.text)
+        selection.hop_limits.update(new_hop_limits)
         if item.ldc_id:
-            selection.ldc_ids.update(dict.fromkeys(limits, item.ldc_id))
+            selection.ldc_ids.update(dict.fromkeys(new_hop_limits, item.ldc_id))
 
     # The user may not have meant to leave out the second hop of these queries.
     if ids_without_limit:
         names = join_first(dict.fromkeys(ids_without_limit))
         selection.remarks.append(f"{names}: hop 0 only (the third column of {file})")
-    if ldc_queries:
-        names = join_first(dict.fromkeys(ldc_queries))
+    if ldc_ids_of_hop_0:
+        names = join_first(dict.fromkeys(ldc_ids_of_hop_0))
         selection.remarks.append(f"{names}: hop 0 only (-queries names an LDC query without its entry points)")
     return selection
 

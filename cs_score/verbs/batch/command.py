@@ -42,7 +42,7 @@ else:
 
 MOST_JOBS: Final = 4096
 
-_OWN: Final = (
+_OWN_OPTIONS: Final = (
     Option("--dask ADDRESS", "Compute on the Dask cluster with this scheduler"),
     Option("--html", "Write a page for each run, and index.html over all runs, too"),
     Option("--mix-editions", "One leaderboard for runs that follow several editions (see --runs-from)"),
@@ -52,9 +52,9 @@ _OWN: Final = (
     Option("--ship-inputs", "Send inputs to the workers of --dask, which share no storage"),
     Option("--with-json", "Write DIR/RUN/out.json for every run, too"),
 )
-_OF_BATCHES: Final = f"--runs-from --jobs --dask --ship-inputs {options.TEST_OPTIONS} --html --resume"
-_WRITTEN: Final = "The files of a run are DIR/RUN/out.sf and so on, with several policies DIR/POLICY/RUN/out.sf."
-_OF_RUNS: Final = f"{_OF_BATCHES} --mix-editions --with-json --run --policy --also-policy --pool"
+_OPTIONS_FOR_ALL_TASKS: Final = f"--runs-from --jobs --dask --ship-inputs {options.TEST_OPTIONS} --html --resume"
+_ABOUT_FILES: Final = "The files of a run are DIR/RUN/out.sf and so on, with several policies DIR/POLICY/RUN/out.sf."
+_OPTIONS_FOR_RUNS: Final = f"{_OPTIONS_FOR_ALL_TASKS} --mix-editions --with-json --run --policy --also-policy --pool"
 
 
 class _BatchInputs(NamedTuple):
@@ -148,7 +148,7 @@ def _switches_of_single_call(line: CommandLine) -> tuple[str, ...]:
     They are the switches of the command line with their values, such as `("-expand", "ISLE26")`. The options that only
     batches have are left out, and so are policies, because the record of each run adds the words of its own policy.
     """
-    options_of_batches = f"{_OF_RUNS} --problems --force --output --measure --format -justifications".split()
+    options_of_batches = f"{_OPTIONS_FOR_RUNS} --problems --force --output --measure --format -justifications".split()
     line_of_single_call = line.with_changes(without=[*options_of_batches, *options.POLICY_SWITCHES])
     words = []
     for switch, value in line_of_single_call.value_by_option.items():
@@ -193,24 +193,24 @@ def _mode_of_batch(task: str, line: CommandLine) -> Mode:
 
 BATCH_VERB: Final = Verb(
     form_for_runs=VerbForm(
-        options=f"{options.OPTIONS_OF_BATCHES} {_OF_RUNS} --measure",
+        options=f"{options.OPTIONS_OF_BATCHES} {_OPTIONS_FOR_RUNS} --measure",
         formats="text json tsv",
         files=(
             "Query files (*.xml), the assessments, and the runs. A run is a file, a folder (its files *.tab.txt, "
             "perhaps compressed) or a quoted pattern"
         ),
-        sections=(options.POLICY_FORM, options.POLICIES, ("Files", _WRITTEN), options.FIELDS),
+        sections=(options.POLICY_FORM, options.POLICIES, ("Files", _ABOUT_FILES), options.FIELDS),
         example="-o scored $TWO",
         folder="files",
     ),
     form_for_evidence=VerbForm(
-        options=f"--gold {_OF_BATCHES} --force {INTERVAL_OPTIONS} --measure",
+        options=f"--gold {_OPTIONS_FOR_ALL_TASKS} --force {INTERVAL_OPTIONS} --measure",
         formats="text json tsv",
         files="Files, folders or quoted patterns",
         example="-o scored $TWO",
         folder="files",
     ),
-    own_options=_OWN,
+    own_options=_OWN_OPTIONS,
     summary="Score many files of {task} predictions against one gold file",
     needs_output=True,
 )
@@ -232,16 +232,18 @@ def batch(task: str, line: CommandLine) -> int:
     _check_standard_input(inputs, batch_options.runs_from)
     runs, remarks = find_runs(inputs.run_words, batch_options.runs_from, _endings_of_runs(task))
     for text in remarks:
-        _remark(text)
+        _remark_if_possible(text)
     if not is_cold_start:
         runs = runs_of_systems(_mode_of_batch(task, line), runs, chosen_runs)
     runs = _without_edition_of_plan(runs, inputs.plan)
     plan = _plan_with_editions(inputs.plan, runs, line)
     # Score the runs, and write their files.
     try:
-        result = run_batch(plan, runs, batch_options, _remark)
+        result = run_batch(plan, runs, batch_options, _remark_if_possible)
     except KeyboardInterrupt:
-        _remark(f"interrupted; the runs in {batch_options.out} are whole, and the same command with --resume goes on")
+        _remark_if_possible(
+            f"interrupted; the runs in {batch_options.out} are whole, and the same command with --resume goes on"
+        )
         return Status.INTERRUPTED
     # Print the leaderboard, then remarks on standard error.
     _print_leaderboard(result, line.format)
@@ -251,8 +253,8 @@ def batch(task: str, line: CommandLine) -> int:
         with contextlib.suppress(OutputError):
             remark_on_duplicates(Scoring(line), _duplicate_count(plan, result))
     for run_id in run_ids_not_scored:
-        _remark(f"no run called {run_id} could be scored")
-    _remark(_summary(result, batch_options.out))
+        _remark_if_possible(f"no run called {run_id} could be scored")
+    _remark_if_possible(_summary(result, batch_options.out))
     all_are_ok = all(outcome.state == OK for outcome in result.outcomes)
     if run_ids_not_scored or not all_are_ok:
         return Status.FAILED
@@ -288,7 +290,7 @@ def _batch_options(line: CommandLine, plan: Plan) -> BatchOptions:
         ships_inputs=has_shipped_inputs,
         problems=line.get("--problems"),
         runs_from=line.get("--runs-from"),
-        show_progress=show_progress if has_progress_line else _remark,
+        show_progress=show_progress if has_progress_line else _remark_if_possible,
         seconds_between_lines=0.1 if has_progress_line else 60.0,
         mix_editions="--mix-editions" in line,
     )
@@ -374,7 +376,7 @@ def _plan_with_editions(plan: Plan, runs: Sequence[BatchRunFile], line: CommandL
     return replace(plan, editions=plan_by_edition)
 
 
-def _remark(text: str) -> None:
+def _remark_if_possible(text: str) -> None:
     """Print a remark on standard error. If standard error is closed, the batch goes on without it."""
     with contextlib.suppress(OutputError):
         remark(text)
