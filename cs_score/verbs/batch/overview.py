@@ -54,7 +54,7 @@ _ANSWER_ID: Final = re.compile("[0-9a-f]{12}")
 
 
 class Findings(Record):
-    """What a run found: the statistics of each unit that scores are computed from, and the right and wrong answers.
+    """The statistics of each unit that scores are made of, and which answers were right, which wrong, what was found.
 
     `units` are the ids as JSON; `rows` have the numbers of Python's `repr`, with commas, and semicolons between rows.
     Bit n of the hexadecimal `found` says whether target n was found; `right` and `wrong` are ids of answers, each once.
