@@ -18,8 +18,8 @@ import numpy as np
 
 from cs_score.statistics.arithmetic import Floats
 from cs_score.statistics.families import family_tests, holm
-from cs_score.statistics.options import Correction, Resampling
 from cs_score.statistics.resampling import ResampledSystems
+from cs_score.statistics.resampling_settings import Correction, Resampling
 
 SETS: Final = 600
 DRAWS: Final = 1000

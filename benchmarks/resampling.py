@@ -68,12 +68,12 @@ def write_systems(folder: str) -> list[str]:
 
 def compare_here(folder: str) -> Comparison:
     """Score the systems of a folder and compare them by all measures of the summaries; to be called in a child."""
-    from cs_score.analysis.comparison import compare
+    from cs_score.analysis.system_comparison import compare
     from cs_score.analysis.systems import system_names
     from cs_score.coldstart.gold import open_gold, with_pool
     from cs_score.coldstart.options import Options
     from cs_score.coldstart.scorer import runs_of, score_each
-    from cs_score.statistics.options import Resampling
+    from cs_score.statistics.resampling_settings import Resampling
     from cs_score.tasks import task_named
 
     queries, pool, _ = (os.path.join(folder, name) for name in INPUTS)

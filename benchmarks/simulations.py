@@ -22,11 +22,11 @@ from benchmarks.family_worlds import CORRECTIONS, WORLDS, limits, share
 from cs_score.statistics.arithmetic import Floats
 from cs_score.statistics.comparison import compare_tables
 from cs_score.statistics.equivalence import binary_equivalence_p, t_equivalence_p
-from cs_score.statistics.options import IntervalMethod, Resampling
 from cs_score.statistics.planning import units_for_t_test
 from cs_score.statistics.resampling import ResampledSystems, bootstrap_intervals
-from cs_score.statistics.samples import SampledItems, estimate_score, score_with_limits
+from cs_score.statistics.resampling_settings import IntervalMethod, Resampling
 from cs_score.statistics.sign_test import OutcomeShares, SignTest
+from cs_score.statistics.stratified_samples import SampledItems, estimate_score, score_with_limits
 from cs_score.statistics.units import Clusters, UnitTable
 
 

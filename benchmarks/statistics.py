@@ -110,8 +110,8 @@ def prepare(job: str) -> Callable[[], object]:
     import numpy as np
 
     from cs_score.statistics.comparison import compare_tables
-    from cs_score.statistics.options import Correction, Resampling
     from cs_score.statistics.resampling import bootstrap_intervals
+    from cs_score.statistics.resampling_settings import Correction, Resampling
     from cs_score.statistics.units import UnitTable
 
     def ratios(measures: int) -> Any:

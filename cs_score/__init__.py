@@ -18,12 +18,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import FrameType
 
-    from cs_score.api.evidence import EvidenceResult, ScoringTask, claims, hotpotqa, pool, r4c, scifact, task
     from cs_score.api.findings import Analysis, Comparison, Difference, Explanation
-    from cs_score.api.gold import Gold, ValidatedRun, prepare, score, validate_run
     from cs_score.api.loading import load
     from cs_score.api.pages import Report
-    from cs_score.api.runs import RunResult
+    from cs_score.api.prediction_results import EvidenceResult, ScoringTask, claims, hotpotqa, pool, r4c, scifact, task
+    from cs_score.api.prepared_gold import Gold, ValidatedRun, prepare, score, validate_run
+    from cs_score.api.run_results import RunResult
     from cs_score.base.errors import CsScoreError, InputError, MissingExtraError, OutputError, UsageError
     from cs_score.base.signature import Signature
     from cs_score.coldstart.options import Policy
@@ -112,10 +112,10 @@ __all__ = [
 ]
 
 _HOMES = {
-    "api.evidence": "EvidenceResult ScoringTask claims hotpotqa pool r4c scifact task",
+    "api.prediction_results": "EvidenceResult ScoringTask claims hotpotqa pool r4c scifact task",
     "api.loading": "load",
-    "api.gold": "Gold ValidatedRun prepare score validate_run",
-    "api.runs": "RunResult",
+    "api.prepared_gold": "Gold ValidatedRun prepare score validate_run",
+    "api.run_results": "RunResult",
     "coldstart.options": "Policy",
     "coldstart.result": "ScoringStopped",
     "base.errors": "CsScoreError InputError MissingExtraError OutputError UsageError",

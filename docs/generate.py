@@ -12,13 +12,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from operator import itemgetter
 from typing import Any, Final
 
-from cs_score.api import tables as results
+from cs_score.api import result_tables as results
 from cs_score.base.documents import KINDS, schema_of
 from cs_score.base.slices import view_of_kind
 from cs_score.cli.core import COMMANDS, Command, load_command
-from cs_score.coldstart.layouts import SCHEMAS
+from cs_score.coldstart.file_columns import SCHEMAS
 from cs_score.coldstart.options import POLICY_CATEGORIES, PRESETS, SIDES
-from cs_score.coldstart.outputs import OUTPUTS, SCORE_FIELDS
+from cs_score.coldstart.output_files import OUTPUTS, SCORE_FIELDS
 from cs_score.measures import meanings
 from cs_score.measures.registry import (
     COLD_START_MODE,

@@ -12,7 +12,7 @@ from typing import Any, Final
 import pytest
 
 import cs_score.tasks
-from cs_score.analysis.evidence.task import EvidenceTask
+from cs_score.analysis.evidence.evidence_task import EvidenceTask
 from cs_score.base.errors import UsageError
 from cs_score.base.records import field
 from cs_score.cli import topics
@@ -33,8 +33,8 @@ from cs_score.tasks import (
 )
 from cs_score.tasks.containing import PackageError, guard_hooks, problem_of_declaration
 from cs_score.tasks.outside import Offer
-from cs_score.verbs.analyze.evidence import analyze
-from cs_score.verbs.explain.evidence import explain
+from cs_score.verbs.analyze.prediction_analysis import analyze
+from cs_score.verbs.explain.unit_explanation import explain
 from tests.freeze.calls import REPOSITORY
 
 

@@ -10,7 +10,7 @@ from typing import Final
 from tests.documents import ROOT
 
 HEAVY: Final = frozenset(
-    "concurrent.futures distributed jinja2 lxml multiprocessing numpy pandas scipy cs_score.coldstart.resampling "
+    "concurrent.futures distributed jinja2 lxml multiprocessing numpy pandas scipy cs_score.coldstart.query_resampling "
     "cs_score.problems.reports cs_score.statistics.resampling".split()
 )
 

@@ -6,6 +6,7 @@ Imports are read from the source text, so that those within functions and those 
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Set
 from functools import cache
 from graphlib import TopologicalSorter
@@ -124,6 +125,15 @@ def test_each_slice_has_a_row_and_a_description() -> None:
     folders = {path.parent.name for path in (PACKAGE / "verbs").glob("*/__init__.py")}
     assert folders == {slice_.folder for slice_ in SLICES}
     assert all((PACKAGE / "verbs" / folder / "README.md").is_file() for folder in folders)
+
+
+NAMES_IN_EVERY_SLICE: Final = {"command", "api", "page", "by_task", "run_tables", "run_text", "evidence_text"}
+"""Names of modules that do the same in each slice that has them; no slice with one imports that of another."""
+
+
+def test_each_module_has_a_name_of_its_own() -> None:
+    names = Counter([name.rpartition(".")[2] for name, path in _modules().items() if path.stem != "__init__"])
+    assert {name for name, count in names.items() if count > 1} <= NAMES_IN_EVERY_SLICE
 
 
 def test_each_class_has_a_name_of_its_own() -> None:

@@ -24,7 +24,7 @@ from cs_score.base.version import VERSION
 from cs_score.coldstart.unit_statistics import intervals_of_run, resampled_unit
 from cs_score.evidence import mode as evidence
 from cs_score.measures.registry import measure_names, parse_measure
-from cs_score.statistics.options import Resampling, limits_in_words, note_sentences
+from cs_score.statistics.resampling_settings import Resampling, limits_in_words, note_sentences
 from cs_score.statistics.results import ScoreIntervals
 from cs_score.tables.layout import Layout, headed
 from cs_score.tables.statistics import Printout

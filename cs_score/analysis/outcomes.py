@@ -23,7 +23,7 @@ from cs_score.base.signature import Origin, answered_only_lines
 from cs_score.measures.registry import Ratio, SumsFormula, undefined_sentences
 from cs_score.statistics.arithmetic import unit_contributions
 from cs_score.statistics.comparison import compare_tables
-from cs_score.statistics.options import Family, Note, Resampling, difference_limits_in_words, note_sentences
+from cs_score.statistics.resampling_settings import Family, Note, Resampling, difference_limits_in_words, note_sentences
 from cs_score.statistics.results import Interval, PairedSystems, SystemComparison
 from cs_score.statistics.units import UnitTable
 from cs_score.statistics.verdicts import effect_in_words, verdict_of

@@ -22,8 +22,8 @@ from cs_score.measures.registry import COLD_START_MODE, Ratio, SumsFormula, form
 from cs_score.statistics.arithmetic import TIE_TOLERANCE, Floats, possible_rounding
 from cs_score.statistics.comparison import DifferenceSize, assign_tiers, size_of_difference
 from cs_score.statistics.families import MOST_SYSTEMS, family_pairs, family_tests, groups_of_copies, units_with_content
-from cs_score.statistics.options import Family, Note, Resampling, note_on_copies, note_on_no_significance
 from cs_score.statistics.resampling import ResampledSystems, defined_resamples
+from cs_score.statistics.resampling_settings import Family, Note, Resampling, note_on_copies, note_on_no_significance
 from cs_score.statistics.units import Unit, UnitTable, units_of
 from cs_score.statistics.verdicts import verdict_of
 from cs_score.tasks import mode_named

@@ -10,11 +10,11 @@ from msgspec import UNSET, defstruct
 from cs_score.base.documents import Json, convert_value, member_place, record_in
 from cs_score.base.errors import InputError, UsageError
 from cs_score.base.records import Record, asdict
-from cs_score.coldstart.documents import PARTS, RunScoresDocument
 from cs_score.coldstart.options import DEFAULT_OPTIONS, SCORING_OPTIONS, Options, options_of_values
+from cs_score.coldstart.score_documents import PARTS, RunScoresDocument
 from cs_score.evidence.report import PredictionScores
 from cs_score.measures.registry import COLD_START_MODE, parse_measure
-from cs_score.statistics.options import MANY_RESAMPLES, Resampling
+from cs_score.statistics.resampling_settings import MANY_RESAMPLES, Resampling
 from cs_score.tasks import TASKS, is_task, mode_named
 
 

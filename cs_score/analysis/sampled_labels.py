@@ -28,7 +28,7 @@ from cs_score.evidence.reading import read_input
 if TYPE_CHECKING:
     from cs_score.judged import policy as policies
     from cs_score.judged import sampled as samples
-    from cs_score.judged.lines import JudgedFile
+    from cs_score.judged.labelled_lines import JudgedFile
     from cs_score.judged.sampled import SampledAnswer
 else:  # other commands of this module's users work without the room of judged answers
     policies = Late("cs_score.judged.policy")

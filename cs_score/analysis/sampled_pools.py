@@ -22,8 +22,8 @@ from cs_score.coldstart.lines import Response
 from cs_score.coldstart.options import RIGHT, WRONG
 from cs_score.coldstart.result import UnitResult
 from cs_score.measures.registry import COLD_START_MODE
-from cs_score.statistics.options import FEWEST_RELIABLE_UNITS
-from cs_score.statistics.samples import (
+from cs_score.statistics.resampling_settings import FEWEST_RELIABLE_UNITS
+from cs_score.statistics.stratified_samples import (
     Estimate,
     SampledItems,
     SampleScore,

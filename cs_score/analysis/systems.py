@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from cs_score.base.records import Record, replace
 from cs_score.base.sources import Input, name_of
-from cs_score.statistics.options import Resampling
+from cs_score.statistics.resampling_settings import Resampling
 from cs_score.statistics.units import unique_ids
 
 if TYPE_CHECKING:

@@ -29,7 +29,7 @@ from cs_score.coldstart.options import (
     as_list,
     find_preset,
 )
-from cs_score.statistics.options import (
+from cs_score.statistics.resampling_settings import (
     DEFAULT_RESAMPLES,
     MANY_RESAMPLES,
     Correction,

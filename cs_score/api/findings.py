@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 
-from cs_score.analysis.comparison import first_measure
 from cs_score.analysis.outcomes import json_text as finding_json
 from cs_score.analysis.outcomes import shortened
+from cs_score.analysis.system_comparison import first_measure
 from cs_score.analysis.views import DocumentView
 from cs_score.api.arguments import checked
 from cs_score.api.shown import LONGEST_TEXT, WIDTH, ShownDocument, member

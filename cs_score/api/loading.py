@@ -8,14 +8,14 @@ from pkgutil import resolve_name
 from typing import Any, Final
 
 from cs_score.analysis.recorded import read_whole_scores
-from cs_score.api.evidence import loaded_evidence
-from cs_score.api.runs import loaded_result
+from cs_score.api.prediction_results import loaded_evidence
+from cs_score.api.run_results import loaded_result
 from cs_score.api.shown import refuse_incomplete
 from cs_score.base.documents import document_in, document_record, read_document
 from cs_score.base.errors import UsageError
 from cs_score.base.sources import Input, name_of
-from cs_score.coldstart.documents import RunScoresDocument
-from cs_score.pages.documents import checked as checked_document
+from cs_score.coldstart.score_documents import RunScoresDocument
+from cs_score.pages.making import checked as checked_document
 from cs_score.verbs import SLICES
 
 

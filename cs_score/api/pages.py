@@ -7,7 +7,7 @@ from html import escape
 from typing import Any
 
 from cs_score.base.outputs import encoded, write_packed
-from cs_score.pages.documents import chart_of, page_of
+from cs_score.pages.making import chart_of, page_of
 
 
 class Report:

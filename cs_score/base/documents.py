@@ -55,7 +55,7 @@ DocumentKind = TypeVar("DocumentKind", bound=Document)
 
 _OWN_KINDS: Final[Mapping[str, Sequence[str]]] = {
     "score": (
-        "coldstart.documents:RunScoresDocument",
+        "coldstart.score_documents:RunScoresDocument",
         "evidence.report:PredictionScores",
         "evidence.report:ScoresOfRuns",
     ),

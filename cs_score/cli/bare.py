@@ -12,23 +12,23 @@ from cs_score.base.errors import CsScoreError, InputError, OutputError
 from cs_score.base.outputs import Existing
 from cs_score.base.runtime import Late, paused_collector
 from cs_score.base.sources import Input
-from cs_score.cli import options
 from cs_score.cli import output as terminal
+from cs_score.cli import shared_options as options
 from cs_score.cli.call import PROGRAM, Call
 from cs_score.cli.core import CommandLine, Parameter, ReferenceCommand, Status, StatusWithResults, command
 from cs_score.cli.output import STDERR, Destination, print_unless_quiet, warn, write_text
 from cs_score.cli.problem_report import report_for_stderr
-from cs_score.cli.runs import load_with_preparation
-from cs_score.coldstart import outputs
+from cs_score.cli.run_inputs import load_with_preparation
+from cs_score.coldstart import output_files as outputs
 from cs_score.coldstart.gold import ColdStartGold, Run, load_run, open_gold, with_folder_remarks
 from cs_score.coldstart.result import Result, ScoringStopped
 from cs_score.coldstart.scorer import score_runs
 from cs_score.problems.log import ProblemLog
 
 if TYPE_CHECKING:
-    from cs_score.coldstart import documents
+    from cs_score.coldstart import score_documents as documents
 else:
-    documents = Late("cs_score.coldstart.documents")
+    documents = Late("cs_score.coldstart.score_documents")
 
 
 @command(

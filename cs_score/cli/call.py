@@ -18,10 +18,10 @@ from cs_score.base.records import replace
 from cs_score.base.runtime import Late
 from cs_score.base.sources import InMemory, Input, name_of, open_source, plain_name
 from cs_score.cli.core import CommandLine
-from cs_score.cli.options import BYTES_PER_PART, read_resampling, whole_number
 from cs_score.cli.output import STDERR, STDOUT, Destination
-from cs_score.cli.runs import Runs
-from cs_score.coldstart import outputs
+from cs_score.cli.run_inputs import Runs
+from cs_score.cli.shared_options import BYTES_PER_PART, read_resampling, whole_number
+from cs_score.coldstart import output_files as outputs
 from cs_score.coldstart.gold import ColdStartGold, Run
 from cs_score.coldstart.linking import expand_folder
 from cs_score.coldstart.options import is_left_out
@@ -30,11 +30,12 @@ from cs_score.coldstart.scorer import OneRun
 from cs_score.problems.log import ProblemLog, RecordingLog
 
 if TYPE_CHECKING:
-    from cs_score.coldstart import documents, unit_statistics
+    from cs_score.coldstart import score_documents as documents
+    from cs_score.coldstart import unit_statistics
     from cs_score.problems import reports
     from cs_score.statistics.results import ScoreIntervals
 else:
-    documents = Late("cs_score.coldstart.documents")
+    documents = Late("cs_score.coldstart.score_documents")
     unit_statistics = Late("cs_score.coldstart.unit_statistics")
     reports = Late("cs_score.problems.reports")
 

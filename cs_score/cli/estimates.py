@@ -7,10 +7,10 @@ from cs_score.analysis.coldstart.scored import score_for_analysis
 from cs_score.base.errors import UsageError
 from cs_score.base.runtime import paused_collector
 from cs_score.cli.core import CommandLine
-from cs_score.cli.findings import print_statistics
-from cs_score.cli.options import read_resampling_with_defaults
+from cs_score.cli.document_output import print_statistics
 from cs_score.cli.predictions import Predictions
-from cs_score.cli.runs import Runs
+from cs_score.cli.run_inputs import Runs
+from cs_score.cli.shared_options import read_resampling_with_defaults
 from cs_score.coldstart.gold import with_pool
 from cs_score.tasks import COLD_START
 

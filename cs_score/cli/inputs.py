@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cs_score.cli.core import CommandLine
 from cs_score.cli.predictions import Predictions
-from cs_score.cli.runs import Runs
+from cs_score.cli.run_inputs import Runs
 from cs_score.tasks import COLD_START
 
 

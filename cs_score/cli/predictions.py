@@ -16,9 +16,9 @@ from cs_score.tasks import mode_named
 if TYPE_CHECKING:
     from cs_score.analysis import systems
     from cs_score.evidence.mode import Mode, ScoredPredictions
-    from cs_score.tasks import scoring
+    from cs_score.tasks import score_files as scoring
 else:
-    scoring = Late("cs_score.tasks.scoring")
+    scoring = Late("cs_score.tasks.score_files")
     systems = Late("cs_score.analysis.systems")
 
 

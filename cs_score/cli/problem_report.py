@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 from typing import Final
 
-from cs_score.coldstart.outputs import report_text
+from cs_score.coldstart.output_files import report_text
 from cs_score.problems.log import Problem
 
 MOST_OF_A_CODE: Final = 10

@@ -11,14 +11,14 @@ from msgspec import UNSET
 from cs_score.base import outputs as storage
 from cs_score.base.errors import UsageError
 from cs_score.base.runtime import Late
-from cs_score.cli import options
+from cs_score.cli import shared_options as options
 from cs_score.cli.core import CommandLine, Option, Status, StatusWithResults
 from cs_score.cli.output import print_text
 from cs_score.cli.verb import Verb, VerbForm
 from cs_score.tasks import COLD_START, task_named
 
 if TYPE_CHECKING:
-    from cs_score.analysis import comparison
+    from cs_score.analysis import system_comparison as comparison
     from cs_score.cli import estimates
     from cs_score.cli import score_predictions as predictions
     from cs_score.cli import score_runs as runs
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from cs_score.cli.score_runs import RunsScored
     from cs_score.tables import layout
 else:  # a call scores runs or predictions
-    comparison = Late("cs_score.analysis.comparison")
+    comparison = Late("cs_score.analysis.system_comparison")
     estimates = Late("cs_score.cli.estimates")
     layout = Late("cs_score.tables.layout")
     predictions = Late("cs_score.cli.score_predictions")

@@ -11,26 +11,26 @@ from cs_score.base.display import one_line
 from cs_score.base.errors import UsageError
 from cs_score.base.records import Record
 from cs_score.base.runtime import Late
-from cs_score.cli import options
+from cs_score.cli import shared_options as options
 from cs_score.cli.core import CommandLine
-from cs_score.cli.options import read_measures, read_resampling
 from cs_score.cli.output import warn
 from cs_score.cli.predictions import Predictions
+from cs_score.cli.shared_options import read_measures, read_resampling
 from cs_score.measures.registry import select_names
 
 if TYPE_CHECKING:
-    from cs_score.analysis import comparison
+    from cs_score.analysis import system_comparison as comparison
     from cs_score.cli import estimates
-    from cs_score.coldstart import documents
+    from cs_score.coldstart import score_documents as documents
     from cs_score.evidence import report
     from cs_score.evidence.mode import ScoredPredictions
-    from cs_score.statistics.options import Resampling
+    from cs_score.statistics.resampling_settings import Resampling
     from cs_score.statistics.results import ScoreIntervals
     from cs_score.tables import layout
 else:  # a call scores runs or predictions
-    comparison = Late("cs_score.analysis.comparison")
+    comparison = Late("cs_score.analysis.system_comparison")
     estimates = Late("cs_score.cli.estimates")
-    documents = Late("cs_score.coldstart.documents")
+    documents = Late("cs_score.coldstart.score_documents")
     report = Late("cs_score.evidence.report")
     layout = Late("cs_score.tables.layout")
 

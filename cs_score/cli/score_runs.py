@@ -12,14 +12,14 @@ from cs_score.base.errors import CsScoreError, InputError, UsageError
 from cs_score.base.records import Record, replace
 from cs_score.base.runtime import Late, paused_collector
 from cs_score.base.sources import Input, name_of
-from cs_score.cli import options
+from cs_score.cli import shared_options as options
 from cs_score.cli.call import Call
 from cs_score.cli.core import CommandLine
-from cs_score.cli.options import read_measures
 from cs_score.cli.output import Destination, print_unless_quiet, remark, warn
 from cs_score.cli.problem_report import report_for_stderr
-from cs_score.cli.runs import RunsAndAssessments, remark_on_duplicates
-from cs_score.coldstart import outputs
+from cs_score.cli.run_inputs import RunsAndAssessments, remark_on_duplicates
+from cs_score.cli.shared_options import read_measures
+from cs_score.coldstart import output_files as outputs
 from cs_score.coldstart.gold import ColdStartGold, open_gold, with_folder_remarks, with_pool
 from cs_score.coldstart.judging import check_discipline
 from cs_score.coldstart.linking import expand_folder
@@ -29,17 +29,17 @@ from cs_score.coldstart.scorer import score_separately
 from cs_score.problems.log import ProblemLog, count_of_discarded, discarded_last
 
 if TYPE_CHECKING:
-    from cs_score.analysis import comparison
+    from cs_score.analysis import system_comparison as comparison
     from cs_score.cli import estimates
-    from cs_score.coldstart import documents
+    from cs_score.coldstart import score_documents as documents
     from cs_score.evidence import report
-    from cs_score.statistics.options import Resampling
+    from cs_score.statistics.resampling_settings import Resampling
     from cs_score.statistics.results import ScoreIntervals
     from cs_score.tables import layout
 else:  # a call scores runs or predictions
-    comparison = Late("cs_score.analysis.comparison")
+    comparison = Late("cs_score.analysis.system_comparison")
     estimates = Late("cs_score.cli.estimates")
-    documents = Late("cs_score.coldstart.documents")
+    documents = Late("cs_score.coldstart.score_documents")
     report = Late("cs_score.evidence.report")
     layout = Late("cs_score.tables.layout")
 

@@ -9,7 +9,7 @@ from msgspec.inspect import FloatType, IntType, LiteralType, Metadata, NoneType,
 
 from cs_score.base.errors import UsageError, did_you_mean
 from cs_score.cli.core import CommandLine, Option
-from cs_score.cli.options import LARGEST_NUMBER, positive_number, select_options, whole_number
+from cs_score.cli.shared_options import LARGEST_NUMBER, positive_number, select_options, whole_number
 from cs_score.tasks import mode_named
 
 

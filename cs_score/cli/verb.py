@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple, TypeAlias
 
 from cs_score.cli.core import DEFAULT_FORM, Command, CommandLine, Form, Option, Parameter, Section
-from cs_score.cli.options import EXAMPLE, EXAMPLE_OF_GOLD, EXAMPLE_OF_TWO, LEGEND, select_options
+from cs_score.cli.shared_options import EXAMPLE, EXAMPLE_OF_GOLD, EXAMPLE_OF_TWO, LEGEND, select_options
 from cs_score.cli.task_options import options_of_task
 from cs_score.tasks import COLD_START, mode_named, stage_named
 

@@ -15,7 +15,7 @@ from cs_score.base.display import join_first
 from cs_score.base.errors import InputError
 from cs_score.base.runtime import Late
 from cs_score.base.sources import decode_text, plain_name
-from cs_score.coldstart.layouts import (
+from cs_score.coldstart.file_columns import (
     COLUMN_PATTERNS,
     RUN_2017,
     SCHEMAS,

@@ -16,8 +16,8 @@ from cs_score.base.errors import InputError
 from cs_score.base.records import Record, Struct, field, replace
 from cs_score.base.signature import QUERY_LIST, SAMPLES
 from cs_score.base.sources import InMemory, Input, InputDigest, name_of, open_source
+from cs_score.coldstart.file_columns import Schema
 from cs_score.coldstart.judging import ClassTree, JudgementByValue, build_tree, check_discipline, index_values
-from cs_score.coldstart.layouts import Schema
 from cs_score.coldstart.limits import DISCARD_CODES, Discard, DiscardRules
 from cs_score.coldstart.lines import Assessment, Links, Response
 from cs_score.coldstart.linking import EmptyFolder, KnownAnswers, Loading, answer_key, find_empty_folders

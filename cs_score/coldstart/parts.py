@@ -21,11 +21,11 @@ from cs_score.base.records import Record, replace
 from cs_score.base.runtime import paused_collector
 from cs_score.base.signature import RUN
 from cs_score.base.sources import Input, Source, open_source
+from cs_score.coldstart.file_columns import RUN_2014, FileKind, Schema
 from cs_score.coldstart.gold import ColdStartGold, run_of
-from cs_score.coldstart.layouts import RUN_2014, FileKind, Schema
 from cs_score.coldstart.lines import Links
 from cs_score.coldstart.linking import Loading, expand_folder, role_of
-from cs_score.coldstart.outputs import rankings_text, responses_text
+from cs_score.coldstart.output_files import rankings_text, responses_text
 from cs_score.coldstart.queries import Query, QuerySet
 from cs_score.coldstart.result import DebugText, Result, ScoreRow, ranked_rows, tallies_of
 from cs_score.coldstart.scorer import CallScorer, rankings_of, score_rows

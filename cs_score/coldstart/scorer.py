@@ -17,9 +17,9 @@ from cs_score.base.runtime import paused_collector
 from cs_score.base.signature import RUN
 from cs_score.base.sources import Input, name_of, open_source
 from cs_score.coldstart import judging
+from cs_score.coldstart.file_columns import FileKind
 from cs_score.coldstart.gold import ColdStartGold, QueryGold, Run, ScoringUnit, load_run, units_of
 from cs_score.coldstart.judging import Counting, Labels
-from cs_score.coldstart.layouts import FileKind
 from cs_score.coldstart.lines import Assessment, Response
 from cs_score.coldstart.linking import expand_folder, kind_of
 from cs_score.coldstart.options import DUPLICATE, MANY, SCORED_SEPARATELY, SIDES, Policy, is_left_out, origin_of
@@ -355,7 +355,7 @@ class CallScorer:
         on the queries of the last resample (rule samples-narrow-later-runs). Raises InputError if there are no LDC
         queries.
         """
-        from cs_score.coldstart import resampling  # few calls resample
+        from cs_score.coldstart import query_resampling as resampling  # few calls resample
 
         table = self._gold.query_set
         if not table.ldc_id_by_query:

@@ -16,8 +16,8 @@ from typing import Final, NamedTuple, TypeAlias
 from cs_score.base.errors import InputError
 from cs_score.base.records import Record
 from cs_score.base.sources import SPACE, WHITE_SPACE, Source, reason_of
+from cs_score.coldstart.file_columns import FileKind, Schema, detect_schema
 from cs_score.coldstart.forms import FirstLine, decoded_text, why_no_layout
-from cs_score.coldstart.layouts import FileKind, Schema, detect_schema
 from cs_score.coldstart.options import LATEST, Edition
 from cs_score.problems.log import Place, ProblemLog
 

@@ -41,9 +41,9 @@ from cs_score.measures.registry import f1 as harmonic_mean
 from cs_score.statistics.units import UnitTable
 
 if TYPE_CHECKING:
-    from cs_score.evidence.forms import hotpotqa as forms
+    from cs_score.evidence.forms import hotpotqa_forms as forms
 else:
-    forms = Late("cs_score.evidence.forms.hotpotqa")  # only files of other forms need it
+    forms = Late("cs_score.evidence.forms.hotpotqa_forms")  # only files of other forms need it
 
 WRONG_ANSWER: Final = "wrong_answer"
 MISSED_ANSWER: Final = "missed_answer"

@@ -9,7 +9,7 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 from cs_score.base.errors import InputError
 from cs_score.base.records import Record, replace
 from cs_score.evidence.reading import quoted
-from cs_score.judged.lines import LabelledLine
+from cs_score.judged.labelled_lines import LabelledLine
 from cs_score.judged.policy import DUPLICATE, RESERVED_LABELS, UNASSESSED, Value
 from cs_score.measures.registry import divide, f1
 

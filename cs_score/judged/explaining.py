@@ -8,9 +8,9 @@ from typing import Final
 
 from cs_score.base.display import number_with_noun
 from cs_score.evidence.reading import short_text
+from cs_score.judged.answer_faults import SIDE_BY_VALUE
 from cs_score.judged.counting import JudgedLine, UnitCount, UnitGold, weight_by_class
-from cs_score.judged.faults import SIDE_BY_VALUE
-from cs_score.judged.lines import LabelledLine
+from cs_score.judged.labelled_lines import LabelledLine
 from cs_score.judged.policy import DUPLICATE, UNASSESSED
 
 _MOST_SIMILAR: Final = 3

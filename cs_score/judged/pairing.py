@@ -10,7 +10,7 @@ from cs_score.base.errors import InputError, UsageError
 from cs_score.evidence.mode import Pair
 from cs_score.evidence.reading import quoted
 from cs_score.judged.counting import Rules, UnitGold
-from cs_score.judged.lines import JudgedFile, LabelledLine
+from cs_score.judged.labelled_lines import JudgedFile, LabelledLine
 
 COLUMNS_OF_GOLD: Final = ("class", "wanted", "weight")
 """The columns that belong to assessments. They are ignored in a run that is scored against assessments."""

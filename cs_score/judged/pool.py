@@ -18,6 +18,7 @@ from cs_score.base.sources import Source
 from cs_score.evidence.mode import Contents, Fault, Mode, Pair, Part, Progress, ReportRow, Row, Unit, UnitsUnderPolicy
 from cs_score.evidence.reading import InputContent
 from cs_score.judged import pairing
+from cs_score.judged.answer_faults import corrected_lines, kinds_of, parts_of
 from cs_score.judged.averages import MEASURES, measures_of_sums
 from cs_score.judged.counting import (
     KEYS,
@@ -33,10 +34,9 @@ from cs_score.judged.counting import (
     unassessed_lines,
 )
 from cs_score.judged.explaining import explanation_of
-from cs_score.judged.faults import corrected_lines, kinds_of, parts_of
-from cs_score.judged.lines import JudgedFile, LabelledLine, read_judged
+from cs_score.judged.labelled_lines import JudgedFile, LabelledLine, read_judged
 from cs_score.judged.policy import DUPLICATE, UNASSESSED, LabelPolicy, Value, check_labels, read_policy
-from cs_score.judged.tables import FORMATS, Headings, read_headings
+from cs_score.judged.table_files import FORMATS, Headings, read_headings
 from cs_score.measures.registry import Divide, divide
 from cs_score.statistics.units import UnitTable
 

@@ -12,7 +12,7 @@ from cs_score.base.errors import InputError
 from cs_score.base.records import replace
 from cs_score.evidence.mode import Unit
 from cs_score.judged.counting import JudgedLine, Key, UnitGold, judge_lines, key_of_line
-from cs_score.judged.lines import JudgedFile, LabelledLine
+from cs_score.judged.labelled_lines import JudgedFile, LabelledLine
 from cs_score.judged.policy import UNASSESSED, Value
 
 

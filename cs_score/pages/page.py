@@ -16,7 +16,7 @@ from html import escape
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, TypeAlias
 
-from cs_score.analysis.evidence.layouts import unit_name
+from cs_score.analysis.evidence.document_text import unit_name
 from cs_score.base.display import cell, terminal_safe, with_minus_signs
 from cs_score.base.errors import MissingExtraError
 from cs_score.base.records import Record, asdict, field, replace

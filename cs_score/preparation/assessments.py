@@ -11,9 +11,9 @@ from cs_score.base.display import join_first
 from cs_score.base.errors import InputError
 from cs_score.base.records import Record
 from cs_score.base.sources import Input
+from cs_score.coldstart.file_columns import FileKind
 from cs_score.coldstart.gold import group_by_query
 from cs_score.coldstart.judging import build_tree
-from cs_score.coldstart.layouts import FileKind
 from cs_score.coldstart.lines import Assessment
 from cs_score.coldstart.linking import Loading
 from cs_score.coldstart.options import Justifications

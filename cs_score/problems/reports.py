@@ -1,6 +1,6 @@
 """Problem reports for programs and editors: every problem with its code, place, text and repair, as JSON, TSV or SARIF.
 
-The text report of the reference is made by `cs_score.coldstart.outputs`.
+The text report of the reference is made by `cs_score.coldstart.output_files`.
 """
 
 from __future__ import annotations

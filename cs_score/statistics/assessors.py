@@ -13,8 +13,8 @@ from cs_score.base.runtime import Late
 from cs_score.measures.registry import SumsFormula
 from cs_score.statistics.arithmetic import Floats, ratios_of, scores_of
 from cs_score.statistics.draws import bootstrap_counts, generator_of
-from cs_score.statistics.options import Resampling
 from cs_score.statistics.resampling import defined_resamples
+from cs_score.statistics.resampling_settings import Resampling
 
 if TYPE_CHECKING:
     import numpy as np

@@ -27,7 +27,8 @@ from cs_score.statistics.families import (
     holm,
     units_with_content,
 )
-from cs_score.statistics.options import (
+from cs_score.statistics.resampling import ResampledSystems, defined_resamples
+from cs_score.statistics.resampling_settings import (
     Note,
     Resampling,
     note_on_common_units,
@@ -35,7 +36,6 @@ from cs_score.statistics.options import (
     note_on_disagreements,
     note_on_no_significance,
 )
-from cs_score.statistics.resampling import ResampledSystems, defined_resamples
 from cs_score.statistics.results import Equivalence, MeasureComparison, PairedSystems, RankedSystem, SystemComparison
 from cs_score.statistics.units import AlignedUnits, UnitTable, align_systems
 from cs_score.statistics.verdicts import verdict_of

@@ -24,7 +24,7 @@ from cs_score.base.runtime import Late
 from cs_score.measures.registry import Ratio
 from cs_score.statistics.arithmetic import possible_rounding, unit_contributions
 from cs_score.statistics.distributions import normal_tail, t_tail
-from cs_score.statistics.options import TestOfEquivalence
+from cs_score.statistics.resampling_settings import TestOfEquivalence
 
 if TYPE_CHECKING:
     import numpy as np

@@ -35,8 +35,14 @@ from cs_score.base.runtime import Late
 from cs_score.measures.registry import Ratio
 from cs_score.statistics.arithmetic import Floats, divide, possible_rounding
 from cs_score.statistics.draws import all_exchanges, permuted_digit_sums, random_exchanges, resampled_digit_sums
-from cs_score.statistics.options import Family, PairedTest, Resampling, can_make_all_exchanges, monte_carlo_p_value
 from cs_score.statistics.resampling import ResampledSystems
+from cs_score.statistics.resampling_settings import (
+    Family,
+    PairedTest,
+    Resampling,
+    can_make_all_exchanges,
+    monte_carlo_p_value,
+)
 
 if TYPE_CHECKING:
     import numpy as np

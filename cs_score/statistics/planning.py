@@ -28,7 +28,7 @@ from cs_score.base.records import Record, replace
 from cs_score.base.signature import answered_only_lines
 from cs_score.measures.registry import select_names
 from cs_score.statistics.distributions import root_of, t_limit, t_tail
-from cs_score.statistics.options import FEWEST_RELIABLE_UNITS, Note
+from cs_score.statistics.resampling_settings import FEWEST_RELIABLE_UNITS, Note
 from cs_score.statistics.results import MeasureComparison, PairedSystems, SystemComparison
 from cs_score.statistics.sign_test import MOST_UNITS_COMPUTED_EXACTLY, OutcomeShares, SignTest, shares_of_outcomes
 

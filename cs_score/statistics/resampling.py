@@ -25,7 +25,7 @@ from cs_score.statistics.arithmetic import (
 )
 from cs_score.statistics.distributions import t_limit
 from cs_score.statistics.draws import bootstrap_counts, resampled_digit_sums
-from cs_score.statistics.options import (
+from cs_score.statistics.resampling_settings import (
     ALL_EQUAL,
     BCA_UNDEFINED,
     FEWEST_RELIABLE_UNITS,

@@ -10,7 +10,14 @@ from msgspec import UNSET, UnsetType
 from cs_score.base.documents import Document
 from cs_score.base.records import Record, field
 from cs_score.base.signature import Origin
-from cs_score.statistics.options import Family, Note, Resampling, TestOfEquivalence, limits_in_words, note_sentences
+from cs_score.statistics.resampling_settings import (
+    Family,
+    Note,
+    Resampling,
+    TestOfEquivalence,
+    limits_in_words,
+    note_sentences,
+)
 
 SETTINGS_COLUMNS: Final = ("confidence", "method", "resamples", "seed", "units", "unit", "notes")
 """Columns of files for programs that say how limits came about."""

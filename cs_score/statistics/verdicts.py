@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final, Protocol
 
 from cs_score.base.display import join_first, number_with_noun
-from cs_score.statistics.options import Family
+from cs_score.statistics.resampling_settings import Family
 
 _MOST_NAMED: Final = 5
 """The largest number of systems that a verdict names as better, and as worse than each of these."""

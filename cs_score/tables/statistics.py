@@ -11,8 +11,8 @@ from cs_score.base.documents import json_text
 from cs_score.base.errors import UsageError
 from cs_score.base.records import Record, asdict, replace
 from cs_score.base.signature import Signature, answered_only_lines
-from cs_score.statistics.options import difference_limits_in_words, limits_in_words, note_sentences
 from cs_score.statistics.planning import PowerPlan
+from cs_score.statistics.resampling_settings import difference_limits_in_words, limits_in_words, note_sentences
 from cs_score.statistics.results import Equivalence, MeasureComparison, SystemComparison
 from cs_score.statistics.verdicts import effect_in_words
 from cs_score.tables.layout import (

@@ -136,7 +136,7 @@ class _Tasks(dict[str, str]):
 
 
 OWN_TASKS: Final[dict[str, str]] = {
-    COLD_START: "cs_score.analysis.coldstart.task:TASK",
+    COLD_START: "cs_score.analysis.coldstart.cold_start_task:TASK",
     "scifact": "cs_score.evidence.scifact:MODE",
     "claims": "cs_score.evidence.claims:MODE",
     "r4c": "cs_score.evidence.r4c:MODE",
@@ -155,7 +155,7 @@ STAGES: Final[dict[str, str]] = {
 }
 """The stages of tasks by name, such as "scifact-label" for `cs-score scifact --stage label`."""
 
-EVIDENCE_TASK: Final = "cs_score.analysis.evidence.task:EvidenceTask"
+EVIDENCE_TASK: Final = "cs_score.analysis.evidence.evidence_task:EvidenceTask"
 """The path of the class that makes a task with all its verbs from a mode."""
 
 

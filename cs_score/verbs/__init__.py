@@ -74,7 +74,7 @@ SLICES: Final[Sequence[Slice]] = (
                 WHY, "List what each mistake costs, with an error budget", "verbs.analyze.command", by_task=True
             )
         },
-        documents={"analysis": ("coldstart:RunAnalysis", "evidence:EvidenceAnalysis")},
+        documents={"analysis": ("run_analysis:RunAnalysis", "prediction_analysis:EvidenceAnalysis")},
         views={"analysis": "by_task:view_of_analyses"},
         pages={"analysis": "page:AnalysisPage"},
         names={"api.findings": "Analysis", "verbs.analyze.api": "analyze"},
@@ -88,7 +88,7 @@ SLICES: Final[Sequence[Slice]] = (
                 WHY, "Explain how a line, node, query or claim was scored", "verbs.explain.command", by_task=True
             )
         },
-        documents={"explanation": ("coldstart.document:RunExplanation", "evidence:EvidenceExplanation")},
+        documents={"explanation": ("run_explanation.document:RunExplanation", "unit_explanation:EvidenceExplanation")},
         views={"explanation": "by_task:view_of_explanations"},
         names={"api.findings": "Explanation"},
         findings={"explanation": "api.findings:Explanation"},
@@ -100,7 +100,7 @@ SLICES: Final[Sequence[Slice]] = (
                 WHY, "Explain why one run or system scores higher than another", "verbs.diff.command", by_task=True
             )
         },
-        documents={"difference": ("coldstart:RunDifference", "evidence_documents:EvidenceDifference")},
+        documents={"difference": ("run_difference:RunDifference", "evidence_documents:EvidenceDifference")},
         views={"difference": "by_task:view_of_differences"},
         pages={"difference": "page:DifferencePage"},
         names={"api.findings": "Difference", "verbs.diff.api": "diff"},
@@ -128,9 +128,9 @@ SLICES: Final[Sequence[Slice]] = (
             )
         },
         documents={
-            "batch": ("documents:BatchOverview",),
-            "batch-run": ("documents:Outcome",),
-            "leaderboard": ("documents:LeaderboardDocument",),
+            "batch": ("batch_documents:BatchOverview",),
+            "batch-run": ("batch_documents:Outcome",),
+            "leaderboard": ("batch_documents:LeaderboardDocument",),
         },
         pages={"batch": "page:BatchPage"},
         names={"verbs.batch.api": "Leaderboard batch"},
@@ -161,7 +161,10 @@ SLICES: Final[Sequence[Slice]] = (
                 SEVERAL, "Score runs without assessments that only they led to", "verbs.studies.command"
             ),
         },
-        documents={"assessors": ("assessors:AssessorComparison",), "pool-bias": ("pool_bias:PoolBiasDocument",)},
+        documents={
+            "assessors": ("assessor_comparison:AssessorComparison",),
+            "pool-bias": ("pool_bias:PoolBiasDocument",),
+        },
         names={"verbs.studies.api": "Assessors PoolBias Power SampledPool assessors pool_bias power sampled_pool"},
         findings={
             "power": "verbs.studies.api:Power",

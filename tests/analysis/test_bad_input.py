@@ -19,7 +19,7 @@ import pytest
 from cs_score.base.sources import open_source
 from cs_score.coldstart.gold import open_gold
 from cs_score.coldstart.options import Options
-from cs_score.preparation.inputs import PreparationSettings, prepare_inputs
+from cs_score.preparation.conversion import PreparationSettings, prepare_inputs
 from tests.coldstart.command import Outcome, score_in
 from tests.coldstart.worlds import Answer, Assessment, Query, Response, Slot, World
 from tests.documents import ROOT

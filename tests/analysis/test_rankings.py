@@ -22,7 +22,7 @@ from cs_score.analysis.rankings import (
 )
 from cs_score.base.errors import InputError
 from cs_score.base.records import convert, replace, to_builtins
-from cs_score.statistics.options import Resampling
+from cs_score.statistics.resampling_settings import Resampling
 from cs_score.statistics.units import UnitTable
 from cs_score.verbs.batch.overview import (
     Findings,

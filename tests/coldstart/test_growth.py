@@ -13,7 +13,7 @@ from cs_score.coldstart.linking import Loading
 from cs_score.coldstart.options import Justifications
 from cs_score.coldstart.queries import load_queries
 from cs_score.coldstart.tab_files import VALUE_SPANS, read_confidence, read_provenance
-from cs_score.preparation.queries import decoded_name
+from cs_score.preparation.query_files import decoded_name
 from cs_score.problems.log import Place, ProblemLog, RecordingLog
 from cs_score.problems.reports import write_problems
 from tests.coldstart.command import score_in

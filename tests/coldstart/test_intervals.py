@@ -27,8 +27,8 @@ from cs_score.coldstart.result import (
 from cs_score.coldstart.unit_statistics import answered_units, intervals, summary_scores, unit_table
 from cs_score.measures.registry import Ratio, divide, formula_of
 from cs_score.statistics.draws import bootstrap_counts
-from cs_score.statistics.options import Resampling
 from cs_score.statistics.resampling import ResampledSystems
+from cs_score.statistics.resampling_settings import Resampling
 from tests.coldstart.command import Outcome, score_in
 from tests.coldstart.recorded import COMMITTED, cases_in, copy_inputs
 from tests.coldstart.test_laws import base, folder_with

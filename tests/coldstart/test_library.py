@@ -8,11 +8,11 @@ import pytest
 
 from cs_score.base.errors import InputError
 from cs_score.base.records import replace
-from cs_score.coldstart.documents import json_text
 from cs_score.coldstart.gold import ColdStartGold, load_run, open_gold, with_pool
 from cs_score.coldstart.options import Options, Policy
 from cs_score.coldstart.result import Result, ScoringStopped
 from cs_score.coldstart.samples import read_samples
+from cs_score.coldstart.score_documents import json_text
 from cs_score.coldstart.scorer import runs_of, score_each, score_runs
 from tests.coldstart.handmade import Inputs
 from tests.coldstart.lines import AGE, CHILDREN, LISTS, SCHOOLS, Line, query_xml, sf_query

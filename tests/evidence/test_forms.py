@@ -18,10 +18,7 @@ from typing import Any, Final
 import pytest
 
 from cs_score.base.records import Record
-from cs_score.evidence.forms import claims as claims_forms
-from cs_score.evidence.forms import hotpotqa as hotpotqa_forms
-from cs_score.evidence.forms import r4c as r4c_forms
-from cs_score.evidence.forms import scifact as scifact_forms
+from cs_score.evidence.forms import claims_forms, hotpotqa_forms, r4c_forms, scifact_forms
 from tests.evidence.command import Outcome, cs_score
 
 Json = Any

@@ -9,17 +9,17 @@ from typing import Any, Final
 from hypothesis import reject
 from hypothesis import strategies as st
 
-import cs_score.verbs.analyze.evidence as analyses
-import cs_score.verbs.diff.evidence as differences
-import cs_score.verbs.explain.evidence as explanations
+import cs_score.verbs.analyze.prediction_analysis as analyses
+import cs_score.verbs.diff.prediction_difference as differences
+import cs_score.verbs.explain.unit_explanation as explanations
 from cs_score.base.errors import InputError
 from cs_score.base.records import Record
 from cs_score.evidence import claims, hotpotqa, r4c, scifact
 from cs_score.evidence.mode import ScoredPredictions
 from cs_score.tasks import task_named
-from cs_score.verbs.analyze.evidence import EvidenceAnalysis
+from cs_score.verbs.analyze.prediction_analysis import EvidenceAnalysis
 from cs_score.verbs.diff.evidence_documents import EvidenceDifference
-from cs_score.verbs.explain.evidence import EvidenceExplanation
+from cs_score.verbs.explain.unit_explanation import EvidenceExplanation
 
 Json = Any
 

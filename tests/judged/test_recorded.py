@@ -10,8 +10,8 @@ from typing import Any, Final
 
 import pytest
 
+from cs_score.judged.answer_faults import SIDE_BY_VALUE
 from cs_score.judged.counting import UnitCount, judge_lines
-from cs_score.judged.faults import SIDE_BY_VALUE
 from cs_score.judged.pool import MODE
 from tests.evidence.command import cs_score
 

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from cs_score.measures.registry import f1
 from cs_score.statistics.arithmetic import Floats
 from cs_score.statistics.comparison import compare_tables
-from cs_score.statistics.options import Resampling
+from cs_score.statistics.resampling_settings import Resampling
 from cs_score.statistics.results import SystemComparison
 from cs_score.statistics.units import UnitTable
 

@@ -10,7 +10,7 @@ from statsmodels.stats.inter_rater import cohens_kappa, to_table
 from cs_score.statistics.arithmetic import scores_of
 from cs_score.statistics.assessors import assessor_intervals, kappa, kappa_limits
 from cs_score.statistics.draws import bootstrap_counts
-from cs_score.statistics.options import Resampling
+from cs_score.statistics.resampling_settings import Resampling
 from tests.statistics.cases import FORMULA, MEAN, present, system
 
 

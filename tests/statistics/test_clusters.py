@@ -12,8 +12,8 @@ from cs_score.base.documents import json_text
 from cs_score.base.errors import InputError
 from cs_score.base.records import replace
 from cs_score.statistics.draws import bootstrap_counts
-from cs_score.statistics.options import Resampling
 from cs_score.statistics.resampling import bootstrap_intervals
+from cs_score.statistics.resampling_settings import Resampling
 from cs_score.statistics.units import Clusters, read_clusters
 from tests.documents import copy_samples
 from tests.evidence.command import cs_score

@@ -13,8 +13,8 @@ from cs_score.base.records import replace
 from cs_score.statistics.arithmetic import Floats
 from cs_score.statistics.comparison import compare_tables
 from cs_score.statistics.families import holm
-from cs_score.statistics.options import ALL_EQUAL, Correction, Family, IntervalMethod, Resampling
 from cs_score.statistics.resampling import bootstrap_intervals
+from cs_score.statistics.resampling_settings import ALL_EQUAL, Correction, Family, IntervalMethod, Resampling
 from cs_score.statistics.results import Interval, RankedSystem, SystemComparison
 from tests.statistics.cases import FORMULA, MEAN, MEASURES, ROUNDING, compared, present, system, table, tiled
 

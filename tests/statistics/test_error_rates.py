@@ -19,8 +19,8 @@ from benchmarks.simulations import (
 )
 from cs_score.statistics.arithmetic import Floats
 from cs_score.statistics.families import sign_flip_tests
-from cs_score.statistics.options import Resampling
 from cs_score.statistics.resampling import ResampledSystems, bootstrap_intervals
+from cs_score.statistics.resampling_settings import Resampling
 from tests.documents import ROOT
 from tests.statistics.cases import FORMULA, MEAN, MEASURES
 

@@ -18,11 +18,11 @@ from scipy import stats
 
 from cs_score.base.errors import InputError
 from cs_score.base.records import replace
-from cs_score.statistics import options
+from cs_score.statistics import resampling_settings as options
 from cs_score.statistics.arithmetic import Floats, exact_statistics, scores_of
 from cs_score.statistics.draws import bootstrap_counts, permuted_digit_sums, random_exchanges, resampled_digit_sums
-from cs_score.statistics.options import IntervalMethod, Resampling
 from cs_score.statistics.resampling import ResampledSystems, bootstrap_intervals, score_intervals
+from cs_score.statistics.resampling_settings import IntervalMethod, Resampling
 from cs_score.statistics.results import PairedSystems
 from cs_score.statistics.units import Clusters, UnitTable
 from tests.coldstart.command import score_in

@@ -9,7 +9,7 @@ from typing import Any, Final
 import pytest
 
 from cs_score.base.errors import InputError, UsageError
-from cs_score.statistics.options import Resampling, notes_on_intervals
+from cs_score.statistics.resampling_settings import Resampling, notes_on_intervals
 from cs_score.statistics.units import ClusterDesign, Clusters, UnitTable, align_systems, require_gold_units
 
 REFUSED: Final = {

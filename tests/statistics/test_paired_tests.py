@@ -19,8 +19,8 @@ from cs_score.statistics.arithmetic import Floats, exact_statistics, scores_of
 from cs_score.statistics.comparison import assign_tiers, rank_ranges, rank_systems
 from cs_score.statistics.draws import permuted_digit_sums, random_exchanges
 from cs_score.statistics.families import FamilyTests, family_pairs, family_tests, holm, near_copies, sign_flip_tests
-from cs_score.statistics.options import Correction, Resampling
 from cs_score.statistics.resampling import ResampledSystems
+from cs_score.statistics.resampling_settings import Correction, Resampling
 from cs_score.statistics.results import SystemComparison
 from cs_score.statistics.units import Clusters
 from tests.statistics.cases import FORMULA, MEAN, MEASURES, compared, present, system

@@ -21,7 +21,6 @@ from cs_score.statistics.arithmetic import Floats
 from cs_score.statistics.comparison import size_of_difference
 from cs_score.statistics.distributions import t_tail
 from cs_score.statistics.equivalence import binary_equivalence_p
-from cs_score.statistics.options import Resampling
 from cs_score.statistics.planning import (
     Aim,
     SignTestPowerAnalysis,
@@ -32,6 +31,7 @@ from cs_score.statistics.planning import (
     power_of_t_test,
     units_for_t_test,
 )
+from cs_score.statistics.resampling_settings import Resampling
 from cs_score.statistics.results import PairedSystems
 from cs_score.statistics.sign_test import OutcomeShares, SignTest, shares_of_outcomes
 from cs_score.tables.statistics import POWER, WRITERS, comparison_screen

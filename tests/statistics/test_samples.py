@@ -12,7 +12,7 @@ import pytest
 from scipy.stats import norm
 
 from cs_score.statistics.arithmetic import Floats
-from cs_score.statistics.samples import (
+from cs_score.statistics.stratified_samples import (
     Estimate,
     Numbers,
     SampledItems,

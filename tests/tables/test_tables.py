@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from cs_score.base.display import cell, escape_latex, escape_markdown
 from cs_score.base.records import asdict, replace
-from cs_score.statistics.options import (
+from cs_score.statistics.resampling_settings import (
     Family,
     Note,
     Resampling,

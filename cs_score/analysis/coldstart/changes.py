@@ -16,8 +16,8 @@ from typing import Final, TypeAlias
 from cs_score.analysis.coldstart.run_files import LinePlace, LinkedLine, RunFile, files_of_run
 from cs_score.base.records import Record
 from cs_score.coldstart import tab_files
+from cs_score.coldstart.file_columns import FileKind
 from cs_score.coldstart.gold import Run
-from cs_score.coldstart.layouts import FileKind
 from cs_score.coldstart.lines import CORRECT, Assessment, LinkedQuery, Response, SkippedLine
 from cs_score.coldstart.options import Policy
 from cs_score.coldstart.queries import NODE_TYPES, find_predicate

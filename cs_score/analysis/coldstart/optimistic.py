@@ -16,9 +16,9 @@ from typing import Final, NamedTuple, TypeAlias
 from cs_score.analysis.coldstart.faults import classes_found, counted_lines
 from cs_score.analysis.coldstart.scored import AnalysedRun, score_for_analysis
 from cs_score.base.records import replace
+from cs_score.coldstart.file_columns import ASSESSMENTS_2016, FileKind, Schema
 from cs_score.coldstart.gold import Run, group_by_query, group_by_unit
 from cs_score.coldstart.judging import UNASSESSED, is_wrong_bin
-from cs_score.coldstart.layouts import ASSESSMENTS_2016, FileKind, Schema
 from cs_score.coldstart.lines import CORRECT, Assessment, FollowOn, Links, Response
 from cs_score.coldstart.tab_files import NO_SPAN, split_columns
 

@@ -18,9 +18,9 @@ from cs_score.analysis.coldstart.removals import Removals
 from cs_score.analysis.coldstart.scored import AnalysedRun
 from cs_score.base.errors import InputError
 from cs_score.base.records import replace
+from cs_score.coldstart.file_columns import RUN_2017
 from cs_score.coldstart.gold import Run, ScoringUnit, group_by_unit
 from cs_score.coldstart.judging import compares_values, find_assessments
-from cs_score.coldstart.layouts import RUN_2017
 from cs_score.coldstart.limits import DiscardRules
 from cs_score.coldstart.lines import Links, Response
 from cs_score.coldstart.linking import NO_NODE

@@ -9,8 +9,8 @@ from typing import TypeAlias
 
 from cs_score.base.display import one_line
 from cs_score.base.records import Record
+from cs_score.coldstart.file_columns import FileKind, Schema, detect_schema
 from cs_score.coldstart.gold import Run
-from cs_score.coldstart.layouts import FileKind, Schema, detect_schema
 from cs_score.coldstart.lines import Response, SkippedLine
 from cs_score.coldstart.tab_files import UnreadLine, is_blank_or_comment, split_columns
 

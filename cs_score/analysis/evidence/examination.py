@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple, TypeAlias, overload
 
 from msgspec import UNSET, UnsetType
 
-from cs_score.analysis.evidence.documents import (
+from cs_score.analysis.evidence.mistake_records import (
     ConfusionCount,
     EvidenceBudgetRow,
     EvidenceExplanations,

@@ -13,7 +13,11 @@ from typing import Any, Final, TypeAlias
 from cs_score.base.errors import InputError
 from cs_score.base.records import replace
 from cs_score.base.sources import name_of
-from cs_score.evidence.forms import claims, hotpotqa, r4c, scifact, stages
+from cs_score.evidence.forms import claims_forms as claims
+from cs_score.evidence.forms import hotpotqa_forms as hotpotqa
+from cs_score.evidence.forms import r4c_forms as r4c
+from cs_score.evidence.forms import scifact_forms as scifact
+from cs_score.evidence.forms import stage_forms as stages
 from cs_score.evidence.forms.files import Advice, Values, conversion_advice, text_of_file, values_of
 from cs_score.evidence.forms.form import AS_IT_IS, CanScore, Files, Remedy
 from cs_score.evidence.mode import Mode

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from cs_score.api.any_result import task_of
 from cs_score.api.arguments import Together, at_least_one, checked, policy_words, resampling_of
-from cs_score.api.evidence import EvidenceResult
 from cs_score.api.findings import Analysis
-from cs_score.api.results import task_of
-from cs_score.api.runs import RunResult
+from cs_score.api.prediction_results import EvidenceResult
+from cs_score.api.run_results import RunResult
 from cs_score.base.errors import UsageError
 from cs_score.base.records import replace
 from cs_score.coldstart.options import Policy, as_list, read_policies
-from cs_score.statistics.options import IntervalMethod
+from cs_score.statistics.resampling_settings import IntervalMethod
 from cs_score.verbs.analyze.by_task import analyze_result
 
 

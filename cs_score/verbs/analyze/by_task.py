@@ -11,14 +11,17 @@ from cs_score.tables.layout import TOP
 from cs_score.tasks import COLD_START
 
 if TYPE_CHECKING:
-    from cs_score.verbs.analyze import coldstart, evidence, evidence_text, layouts
-    from cs_score.verbs.analyze import text as coldstart_text
+    from cs_score.verbs.analyze import evidence_text
+    from cs_score.verbs.analyze import prediction_analysis as evidence
+    from cs_score.verbs.analyze import run_analysis as coldstart
+    from cs_score.verbs.analyze import run_tables as layouts
+    from cs_score.verbs.analyze import run_text as coldstart_text
 else:  # a call analyses results of one task only
-    coldstart = Late("cs_score.verbs.analyze.coldstart")
-    coldstart_text = Late("cs_score.verbs.analyze.text")
-    evidence = Late("cs_score.verbs.analyze.evidence")
+    coldstart = Late("cs_score.verbs.analyze.run_analysis")
+    coldstart_text = Late("cs_score.verbs.analyze.run_text")
+    evidence = Late("cs_score.verbs.analyze.prediction_analysis")
     evidence_text = Late("cs_score.verbs.analyze.evidence_text")
-    layouts = Late("cs_score.verbs.analyze.layouts")
+    layouts = Late("cs_score.verbs.analyze.run_tables")
 
 
 def analyze_result(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from cs_score.cli import options
+from cs_score.cli import shared_options as options
 from cs_score.cli.core import CommandLine
-from cs_score.cli.findings import (
+from cs_score.cli.document_output import (
     ABOUT_MISTAKES,
     ANALYSIS_OF_EVIDENCE,
     ANALYSIS_OF_RUNS,
@@ -18,10 +18,10 @@ from cs_score.cli.findings import (
     remove_earlier_tables,
 )
 from cs_score.cli.inputs import find_inputs
-from cs_score.cli.options import read_top
 from cs_score.cli.output import with_bar
 from cs_score.cli.predictions import Predictions, with_analysis_bar
-from cs_score.cli.runs import Runs
+from cs_score.cli.run_inputs import Runs
+from cs_score.cli.shared_options import read_top
 from cs_score.cli.verb import Verb, VerbForm
 from cs_score.tasks import COLD_START, task_named
 from cs_score.tasks.task import Task

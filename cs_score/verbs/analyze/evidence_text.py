@@ -5,13 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from cs_score.analysis.evidence.layouts import DocumentText, costliest_layout, count_column, mistakes_layout, title_of
+from cs_score.analysis.evidence.document_text import (
+    DocumentText,
+    costliest_layout,
+    count_column,
+    mistakes_layout,
+    title_of,
+)
 from cs_score.analysis.views import answered_count_text
 from cs_score.base.display import number_with_noun
 from cs_score.base.records import asdict
 from cs_score.evidence.mode import Mode
 from cs_score.tables.layout import Column, Format, Layout, columns
-from cs_score.verbs.analyze.evidence import EvidenceAnalysis
+from cs_score.verbs.analyze.prediction_analysis import EvidenceAnalysis
 
 _BUDGET: Final = Layout(
     "budget",

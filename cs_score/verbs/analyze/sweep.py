@@ -12,7 +12,7 @@ from cs_score.analysis.coldstart.effects import Effects
 from cs_score.analysis.coldstart.run_files import LinkedLine
 from cs_score.analysis.coldstart.scored import AnalysedRun, Progress, silent
 from cs_score.base.records import Record, replace
-from cs_score.coldstart.layouts import FileKind
+from cs_score.coldstart.file_columns import FileKind
 from cs_score.coldstart.tab_files import read_confidence, split_columns
 from cs_score.measures.registry import MACRO, Measure
 

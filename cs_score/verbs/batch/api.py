@@ -8,21 +8,21 @@ from typing import Any, Unpack
 
 from cs_score.api import arguments
 from cs_score.api.arguments import Files, Together, checked
-from cs_score.api.runs import switches_of
+from cs_score.api.run_results import switches_of
 from cs_score.api.shown import ShownDocument, member
 from cs_score.base.errors import UsageError
 from cs_score.base.sources import name_of
 from cs_score.coldstart.linking import RUN_SUFFIX
 from cs_score.coldstart.options import CallArguments, Policy
-from cs_score.coldstart.outputs import ColumnLayout
+from cs_score.coldstart.output_files import ColumnLayout
 from cs_score.measures.registry import find_name
-from cs_score.pages.documents import page_maker
-from cs_score.statistics.options import Correction, IntervalMethod
+from cs_score.pages.making import page_maker
+from cs_score.statistics.resampling_settings import Correction, IntervalMethod
 from cs_score.tables.layout import Table
-from cs_score.verbs.batch.coldstart import cold_start_plan, policies_of_batch
-from cs_score.verbs.batch.documents import OK
+from cs_score.verbs.batch.batch_documents import OK
+from cs_score.verbs.batch.cold_start_plan import cold_start_plan, policies_of_batch
 from cs_score.verbs.batch.execution import run_batch
-from cs_score.verbs.batch.inputs import find_runs
+from cs_score.verbs.batch.input_files import find_runs
 from cs_score.verbs.batch.leaderboard import leaderboard_layout, leaderboard_text
 from cs_score.verbs.batch.plan import BatchOptions
 

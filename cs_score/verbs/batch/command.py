@@ -12,33 +12,33 @@ from cs_score.base.errors import InputError, OutputError, UsageError
 from cs_score.base.records import asdict, replace
 from cs_score.base.runtime import Late
 from cs_score.base.sources import is_pipe, name_of
-from cs_score.cli import options
+from cs_score.cli import shared_options as options
 from cs_score.cli.core import CommandLine, Option, Status
-from cs_score.cli.options import INTERVAL_OPTIONS, Scoring, read_test_settings, whole_number
 from cs_score.cli.output import print_text, remark, show_progress, shows_progress
 from cs_score.cli.predictions import optional_gold_and_predictions
-from cs_score.cli.runs import remark_on_duplicates
+from cs_score.cli.run_inputs import remark_on_duplicates
+from cs_score.cli.shared_options import INTERVAL_OPTIONS, Scoring, read_test_settings, whole_number
 from cs_score.cli.task_options import option_values_of_task
 from cs_score.cli.verb import Verb, VerbForm
-from cs_score.coldstart.layouts import FileKind
+from cs_score.coldstart.file_columns import FileKind
 from cs_score.coldstart.linking import RUN_SUFFIX, expand_folder, kind_of
 from cs_score.coldstart.queries import is_query_file
 from cs_score.measures.registry import find_name
 from cs_score.tasks import COLD_START, mode_named
-from cs_score.verbs.batch.coldstart import ColdStartPlan, cold_start_plan, policies_of_batch
-from cs_score.verbs.batch.documents import FAILED, OK, WITH_ERRORS, Outcome
-from cs_score.verbs.batch.evidence import EvidencePlan, runs_of_systems
+from cs_score.verbs.batch.batch_documents import FAILED, OK, WITH_ERRORS, Outcome
+from cs_score.verbs.batch.cold_start_plan import ColdStartPlan, cold_start_plan, policies_of_batch
+from cs_score.verbs.batch.evidence_plan import EvidencePlan, runs_of_systems
 from cs_score.verbs.batch.execution import BatchResult, run_batch
-from cs_score.verbs.batch.inputs import BatchRunFile, InputFile, find_runs
+from cs_score.verbs.batch.input_files import BatchRunFile, InputFile, find_runs
 from cs_score.verbs.batch.leaderboard import WRITERS as BOARD_WRITERS
 from cs_score.verbs.batch.leaderboard import leaderboard_text
 from cs_score.verbs.batch.plan import BatchOptions, Plan
 
 if TYPE_CHECKING:
     from cs_score.evidence.mode import Mode
-    from cs_score.pages import documents as pages
+    from cs_score.pages import making as pages
 else:
-    pages = Late("cs_score.pages.documents")  # a batch without pages does not need the memory
+    pages = Late("cs_score.pages.making")  # a batch without pages does not need the memory
 
 MOST_JOBS: Final = 4096
 

@@ -17,20 +17,20 @@ from cs_score.base.runtime import paused_collector
 from cs_score.base.signature import RUN
 from cs_score.base.sources import InputDigest
 from cs_score.verbs.batch import store
-from cs_score.verbs.batch.documents import FAILED, LeaderboardDocument, Outcome
-from cs_score.verbs.batch.inputs import BatchRunFile, InputFile
-from cs_score.verbs.batch.layout import INDEX, PROBLEMS, is_page
-from cs_score.verbs.batch.leaderboard import make_leaderboard
-from cs_score.verbs.batch.lock import locked
-from cs_score.verbs.batch.plan import BatchOptions, Plan, PreparedGold, ScoredInBatch
-from cs_score.verbs.batch.progress import Progress
-from cs_score.verbs.batch.tables import (
+from cs_score.verbs.batch.batch_documents import FAILED, LeaderboardDocument, Outcome
+from cs_score.verbs.batch.batch_tables import (
     overview_document,
     overview_of_outcomes,
     problem_table_lines,
     table_files,
     write_problem_report,
 )
+from cs_score.verbs.batch.folder_layout import INDEX, PROBLEMS, is_page
+from cs_score.verbs.batch.input_files import BatchRunFile, InputFile
+from cs_score.verbs.batch.leaderboard import make_leaderboard
+from cs_score.verbs.batch.lock import locked
+from cs_score.verbs.batch.plan import BatchOptions, Plan, PreparedGold, ScoredInBatch
+from cs_score.verbs.batch.progress import Progress
 from cs_score.verbs.batch.workers import Job, Scorer, dask_backend, local_backend, run_jobs
 
 

@@ -16,9 +16,9 @@ from cs_score.base.display import SCREEN, escape_latex, escape_markdown, one_lin
 from cs_score.base.documents import json_text
 from cs_score.base.records import asdict, replace
 from cs_score.measures.registry import undefined_sentences
-from cs_score.statistics.options import Family, Note, Resampling, note_sentences
+from cs_score.statistics.resampling_settings import Family, Note, Resampling, note_sentences
 from cs_score.tables.layout import Column, Format, Layout, latex, markdown, text, tsv
-from cs_score.verbs.batch.documents import (
+from cs_score.verbs.batch.batch_documents import (
     LeaderboardDocument,
     LeaderboardRow,
     Outcome,

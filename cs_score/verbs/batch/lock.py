@@ -17,7 +17,7 @@ from cs_score.base.documents import document_in
 from cs_score.base.errors import InputError, UsageError
 from cs_score.base.outputs import cannot_write
 from cs_score.base.records import Record, convert, to_builtins
-from cs_score.verbs.batch.layout import LOCK
+from cs_score.verbs.batch.folder_layout import LOCK
 
 _PATIENCE_SECONDS: Final = 3.0
 """How long to wait for the lock of a batch that was killed: its workers hold it until they notice."""

@@ -44,7 +44,7 @@ from cs_score.coldstart.result import (
 from cs_score.coldstart.unit_statistics import unit_table
 from cs_score.measures.registry import Measure, default_measure
 from cs_score.statistics.arithmetic import Floats
-from cs_score.statistics.options import Resampling
+from cs_score.statistics.resampling_settings import Resampling
 from cs_score.statistics.units import Unit, UnitTable
 
 # ---- The findings of one run

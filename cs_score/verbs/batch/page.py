@@ -39,10 +39,10 @@ from cs_score.pages.page import (
     slug,
     table_of_rows,
 )
-from cs_score.statistics.options import note_sentences
+from cs_score.statistics.resampling_settings import note_sentences
 from cs_score.tables.layout import Cell
-from cs_score.verbs.batch.documents import BatchOverview, family_lines, limit_lines
-from cs_score.verbs.batch.layout import page_name
+from cs_score.verbs.batch.batch_documents import BatchOverview, family_lines, limit_lines
+from cs_score.verbs.batch.folder_layout import page_name
 from cs_score.verbs.batch.overview import FoundTogether, Overlap, UnitScores
 
 _MOST_DRAWN: Final = 50

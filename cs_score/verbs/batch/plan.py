@@ -11,9 +11,9 @@ from cs_score.base.signature import Origin
 from cs_score.base.sources import InputDigest
 from cs_score.measures.registry import headline_names, rankable_measures
 from cs_score.problems.log import Occurrence
-from cs_score.statistics.options import Resampling
-from cs_score.verbs.batch.documents import FAILED, Outcome, RunOrigin, State
-from cs_score.verbs.batch.inputs import BatchRunFile, InputFile
+from cs_score.statistics.resampling_settings import Resampling
+from cs_score.verbs.batch.batch_documents import FAILED, Outcome, RunOrigin, State
+from cs_score.verbs.batch.input_files import BatchRunFile, InputFile
 from cs_score.verbs.batch.overview import Evaluation
 
 # ---- The outcome of a run

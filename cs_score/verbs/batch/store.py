@@ -23,11 +23,11 @@ from cs_score.base.outputs import Existing, OutputPlan, PlannedOutput, cannot_wr
 from cs_score.base.records import replace, to_builtins
 from cs_score.base.sources import name_of
 from cs_score.coldstart.linking import expand_folder
-from cs_score.coldstart.outputs import OUTPUTS
+from cs_score.coldstart.output_files import OUTPUTS
 from cs_score.problems.reports import OPTION
-from cs_score.verbs.batch.documents import FAILED, Outcome, RunOrigin, WrittenFile
-from cs_score.verbs.batch.inputs import BatchRunFile
-from cs_score.verbs.batch.layout import BEGINNINGS, FILES, INDEX, is_page
+from cs_score.verbs.batch.batch_documents import FAILED, Outcome, RunOrigin, WrittenFile
+from cs_score.verbs.batch.folder_layout import BEGINNINGS, FILES, INDEX, is_page
+from cs_score.verbs.batch.input_files import BatchRunFile
 from cs_score.verbs.batch.plan import BatchOptions, Plan, RunFiles
 
 SIGNATURE: Final = "signature.json"

@@ -19,7 +19,7 @@ from cs_score.base.records import Record
 from cs_score.base.runtime import paused_collector
 from cs_score.base.version import VERSION
 from cs_score.verbs.batch import store
-from cs_score.verbs.batch.inputs import BatchRunFile
+from cs_score.verbs.batch.input_files import BatchRunFile
 from cs_score.verbs.batch.plan import Plan, PreparedGold, ScoredInBatch, outcome_of
 from cs_score.verbs.batch.progress import Progress
 

@@ -17,21 +17,22 @@ from cs_score.base.records import replace
 from cs_score.base.runtime import Late
 from cs_score.base.signature import Origin
 from cs_score.cli.core import CommandLine, Option, Status
-from cs_score.cli.options import POLICIES, SCORING_SWITCHES, read_measures
 from cs_score.cli.output import print_text
+from cs_score.cli.shared_options import POLICIES, SCORING_SWITCHES, read_measures
 from cs_score.cli.verb import Verb, VerbForm
 from cs_score.tasks import COLD_START, mode_named
 from cs_score.verbs.check.locking import conditions_of
 
 if TYPE_CHECKING:
-    from cs_score.verbs.bundle import codabench, contents, evalai, scoring, submission
+    from cs_score.verbs.bundle import codabench, contents, evalai, submission
+    from cs_score.verbs.bundle import platform_scoring as scoring
     from cs_score.verbs.bundle import wheels as wheel_tools
     from cs_score.verbs.bundle.contents import StartingKit
     from cs_score.verbs.bundle.settings import Bundle
     from cs_score.verbs.bundle.wheels import Platform
 else:
     codabench, contents = Late("cs_score.verbs.bundle.codabench"), Late("cs_score.verbs.bundle.contents")
-    evalai, scoring = Late("cs_score.verbs.bundle.evalai"), Late("cs_score.verbs.bundle.scoring")
+    evalai, scoring = Late("cs_score.verbs.bundle.evalai"), Late("cs_score.verbs.bundle.platform_scoring")
     submission, wheel_tools = Late("cs_score.verbs.bundle.submission"), Late("cs_score.verbs.bundle.wheels")
 
 _OWN_OPTIONS: Final = (

@@ -11,8 +11,8 @@ import zipfile
 from html import escape
 from typing import Any, Final
 
-from cs_score.pages.documents import page_of
-from cs_score.verbs.bundle.scoring import defined_scores, score_submission
+from cs_score.pages.making import page_of
+from cs_score.verbs.bundle.platform_scoring import defined_scores, score_submission
 from cs_score.verbs.bundle.settings import FILE_NAME, Bundle, read_settings
 from cs_score.verbs.bundle.submission import SubmissionError, find_submission, refuse_link
 

@@ -18,8 +18,8 @@ from cs_score.base.errors import InputError, UsageError
 from cs_score.base.numbers import is_decimal_number
 from cs_score.base.records import Record, replace, to_builtins
 from cs_score.base.signature import ANY_MEASURE, Origin
-from cs_score.coldstart.documents import RunScoresDocument
 from cs_score.coldstart.result import Result
+from cs_score.coldstart.score_documents import RunScoresDocument
 from cs_score.coldstart.unit_statistics import unit_name, unit_table
 from cs_score.evidence.mode import ScoredPredictions
 from cs_score.measures.registry import (
@@ -32,8 +32,8 @@ from cs_score.measures.registry import (
     substitute_remark,
 )
 from cs_score.statistics.comparison import compare_tables
-from cs_score.statistics.options import FEWEST_RELIABLE_UNITS, Note, Resampling, note_sentences
 from cs_score.statistics.planning import Aim, power_analysis_of
+from cs_score.statistics.resampling_settings import FEWEST_RELIABLE_UNITS, Note, Resampling, note_sentences
 from cs_score.statistics.units import Units, UnitTable, units_of
 from cs_score.tables.layout import Layout, columns, tsv
 

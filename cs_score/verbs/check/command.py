@@ -7,9 +7,15 @@ from typing import TYPE_CHECKING, Final
 from cs_score.base.errors import UsageError
 from cs_score.base.runtime import Late
 from cs_score.cli.core import CommandLine, Option, Status
-from cs_score.cli.options import FILES, FILES_OF_EVIDENCE, POLICIES, SCORING_SWITCHES, read_resampling_with_defaults
 from cs_score.cli.output import print_text, remark
 from cs_score.cli.score import score_inputs
+from cs_score.cli.shared_options import (
+    FILES,
+    FILES_OF_EVIDENCE,
+    POLICIES,
+    SCORING_SWITCHES,
+    read_resampling_with_defaults,
+)
 from cs_score.cli.verb import Verb, VerbForm
 from cs_score.verbs.check import locking
 from cs_score.verbs.check.locking import LOCK_OPTIONS

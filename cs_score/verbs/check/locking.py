@@ -14,13 +14,13 @@ from cs_score.base.sources import name_of
 from cs_score.cli.core import CommandLine, Option, Status
 from cs_score.cli.output import print_text
 from cs_score.cli.predictions import optional_gold_and_predictions
-from cs_score.cli.runs import Runs
+from cs_score.cli.run_inputs import Runs
 from cs_score.cli.task_options import option_values_of_task
 from cs_score.coldstart.gold import open_gold, with_pool
 from cs_score.coldstart.options import origin_of
 from cs_score.coldstart.scorer import split_runs_and_assessments
 from cs_score.tasks import COLD_START, mode_named
-from cs_score.tasks.scoring import read_gold
+from cs_score.tasks.score_files import read_gold
 
 if TYPE_CHECKING:
     from cs_score.verbs.check import checking, locks

@@ -10,14 +10,14 @@ from typing import Any, Final, NamedTuple
 
 from msgspec import UNSET, UnsetType
 
-from cs_score.analysis.comparison import compare
+from cs_score.analysis.system_comparison import compare
 from cs_score.analysis.systems import system_names
 from cs_score.base.errors import InputError, UsageError
 from cs_score.base.records import Record, replace
 from cs_score.base.signature import GOLD, Origin
 from cs_score.base.sources import Delimited, Input, InputDigest, open_source
 from cs_score.measures.registry import SumsFormula
-from cs_score.statistics.options import Note, Resampling
+from cs_score.statistics.resampling_settings import Note, Resampling
 from cs_score.statistics.results import SystemComparison
 from cs_score.statistics.units import Clusters, UnitTable, clusters_of_table
 from cs_score.tasks.task import UnitStatistics

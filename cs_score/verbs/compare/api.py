@@ -6,15 +6,15 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from cs_score.analysis.comparison import compare as compare_systems
+from cs_score.analysis.system_comparison import compare as compare_systems
+from cs_score.api.any_result import task_of
 from cs_score.api.arguments import Together, checked, resampling_of
-from cs_score.api.evidence import EvidenceResult
 from cs_score.api.findings import Comparison
-from cs_score.api.results import task_of
-from cs_score.api.runs import RunResult
+from cs_score.api.prediction_results import EvidenceResult
+from cs_score.api.run_results import RunResult
 from cs_score.base.errors import UsageError
 from cs_score.coldstart.options import as_list
-from cs_score.statistics.options import Correction, IntervalMethod
+from cs_score.statistics.resampling_settings import Correction, IntervalMethod
 from cs_score.verbs.compare.any_table import compare_table, read_table
 
 

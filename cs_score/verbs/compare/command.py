@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from cs_score.analysis import comparison
+from cs_score.analysis import system_comparison as comparison
 from cs_score.analysis.systems import run_names
 from cs_score.base.errors import InputError, UsageError
 from cs_score.base.outputs import write_packed
 from cs_score.base.runtime import Late, paused_collector
 from cs_score.base.sources import name_of
-from cs_score.cli import options
+from cs_score.cli import shared_options as options
 from cs_score.cli.core import CommandLine, Option, Parameter, Status, command
-from cs_score.cli.findings import print_statistics
+from cs_score.cli.document_output import print_statistics
 from cs_score.cli.inputs import find_inputs
-from cs_score.cli.options import (
+from cs_score.cli.output import STDOUT, print_text, with_coloured_differences
+from cs_score.cli.run_inputs import Runs
+from cs_score.cli.shared_options import (
     INTERVAL_OPTIONS,
     POLICIES,
     SCORING_SWITCHES,
@@ -24,8 +26,6 @@ from cs_score.cli.options import (
     read_test_settings_with_defaults,
     select_options,
 )
-from cs_score.cli.output import STDOUT, print_text, with_coloured_differences
-from cs_score.cli.runs import Runs
 from cs_score.cli.verb import Verb, VerbForm
 from cs_score.coldstart.gold import with_pool
 from cs_score.coldstart.scorer import score_each
@@ -40,17 +40,17 @@ if TYPE_CHECKING:
     from cs_score.analysis import sampled_pools
     from cs_score.cli import estimates
     from cs_score.pages import charts
-    from cs_score.pages import documents as pages
-    from cs_score.verbs.studies import assessors
+    from cs_score.pages import making as pages
+    from cs_score.verbs.studies import assessor_comparison as assessors
     from cs_score.verbs.studies import pool_bias as pool_biases
-    from cs_score.verbs.studies.assessors import AssessedResults
+    from cs_score.verbs.studies.assessor_comparison import AssessedResults
 else:
     estimates = Late("cs_score.cli.estimates")
-    assessors = Late("cs_score.verbs.studies.assessors")
+    assessors = Late("cs_score.verbs.studies.assessor_comparison")
     pool_biases = Late("cs_score.verbs.studies.pool_bias")
     sampled_pools = Late("cs_score.analysis.sampled_pools")
     charts = Late("cs_score.pages.charts")
-    pages = Late("cs_score.pages.documents")
+    pages = Late("cs_score.pages.making")
 
 MOST_ROWS: Final = 10
 """How many systems and pairs are printed unless --top names another number."""

@@ -17,7 +17,7 @@ from cs_score.pages.page import (
     table_of_rows,
     tables_of_document,
 )
-from cs_score.statistics.options import note_sentences
+from cs_score.statistics.resampling_settings import note_sentences
 from cs_score.statistics.results import MeasureComparison, SystemComparison
 from cs_score.tables.layout import Cell
 from cs_score.tables.statistics import PAIRS, SYSTEMS, explanation

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from cs_score.api.any_result import task_of
 from cs_score.api.arguments import Together, at_least_one, checked, resampling_of
-from cs_score.api.evidence import EvidenceResult
 from cs_score.api.findings import Difference
-from cs_score.api.results import task_of
-from cs_score.api.runs import RunResult
+from cs_score.api.prediction_results import EvidenceResult
+from cs_score.api.run_results import RunResult
 from cs_score.base.errors import UsageError
-from cs_score.statistics.options import IntervalMethod
+from cs_score.statistics.resampling_settings import IntervalMethod
 from cs_score.verbs.diff.by_task import difference_of_results
 
 

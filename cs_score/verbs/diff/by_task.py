@@ -7,18 +7,21 @@ from typing import TYPE_CHECKING, Any
 
 from cs_score.analysis.views import DocumentView
 from cs_score.base.runtime import Late
-from cs_score.statistics.options import Resampling
+from cs_score.statistics.resampling_settings import Resampling
 from cs_score.tasks import COLD_START
 
 if TYPE_CHECKING:
-    from cs_score.verbs.diff import coldstart, evidence, evidence_text, layouts
-    from cs_score.verbs.diff import text as coldstart_text
+    from cs_score.verbs.diff import evidence_text
+    from cs_score.verbs.diff import prediction_difference as evidence
+    from cs_score.verbs.diff import run_difference as coldstart
+    from cs_score.verbs.diff import run_tables as layouts
+    from cs_score.verbs.diff import run_text as coldstart_text
 else:  # a call compares results of one task only
-    coldstart = Late("cs_score.verbs.diff.coldstart")
-    coldstart_text = Late("cs_score.verbs.diff.text")
-    evidence = Late("cs_score.verbs.diff.evidence")
+    coldstart = Late("cs_score.verbs.diff.run_difference")
+    coldstart_text = Late("cs_score.verbs.diff.run_text")
+    evidence = Late("cs_score.verbs.diff.prediction_difference")
     evidence_text = Late("cs_score.verbs.diff.evidence_text")
-    layouts = Late("cs_score.verbs.diff.layouts")
+    layouts = Late("cs_score.verbs.diff.run_tables")
 
 
 def difference_of_results(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from cs_score.cli.core import CommandLine
-from cs_score.cli.findings import (
+from cs_score.cli.document_output import (
     DIFFERENCE_OF_EVIDENCE,
     DIFFERENCE_OF_RUNS,
     FORMATS,
@@ -15,7 +15,7 @@ from cs_score.cli.findings import (
     remove_earlier_tables,
 )
 from cs_score.cli.inputs import find_inputs
-from cs_score.cli.options import read_resampling_with_defaults, read_top
+from cs_score.cli.shared_options import read_resampling_with_defaults, read_top
 from cs_score.cli.verb import Verb, VerbForm
 from cs_score.tasks import task_named
 from cs_score.tasks.task import Task

@@ -6,7 +6,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Final
 
-from cs_score.analysis.evidence.layouts import SHORT_VALUE, DocumentText, short_value_text, shorten, title_of, unit_name
+from cs_score.analysis.evidence.document_text import (
+    SHORT_VALUE,
+    DocumentText,
+    short_value_text,
+    shorten,
+    title_of,
+    unit_name,
+)
 from cs_score.analysis.outcomes import heading
 from cs_score.base.records import asdict, replace
 from cs_score.evidence.mode import Mode

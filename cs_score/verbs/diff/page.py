@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar, Final
 
-from cs_score.analysis.evidence.layouts import short_value_text
+from cs_score.analysis.evidence.document_text import short_value_text
 from cs_score.analysis.outcomes import comparison_sentences
 from cs_score.base.signature import answered_only_lines
 from cs_score.measures.registry import COLD_START_MODE
@@ -29,7 +29,7 @@ from cs_score.pages.page import (
     unit_noun,
     unit_text,
 )
-from cs_score.statistics.options import note_sentences
+from cs_score.statistics.resampling_settings import note_sentences
 from cs_score.tables.layout import Column, Layout, words
 from cs_score.tasks import task_named
 from cs_score.verbs.diff.by_task import view_of_differences

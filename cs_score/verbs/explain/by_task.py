@@ -12,10 +12,10 @@ from cs_score.tasks import COLD_START
 
 if TYPE_CHECKING:
     from cs_score.verbs.explain import evidence_text
-    from cs_score.verbs.explain.coldstart import document as coldstart_document
-    from cs_score.verbs.explain.coldstart.document import RunExplanation
+    from cs_score.verbs.explain.run_explanation import document as coldstart_document
+    from cs_score.verbs.explain.run_explanation.document import RunExplanation
 else:  # a call explains results of one task only
-    coldstart_document = Late("cs_score.verbs.explain.coldstart.document")
+    coldstart_document = Late("cs_score.verbs.explain.run_explanation.document")
     evidence_text = Late("cs_score.verbs.explain.evidence_text")
 
 

@@ -5,24 +5,24 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from cs_score.base.runtime import Late
-from cs_score.cli import options
+from cs_score.cli import shared_options as options
 from cs_score.cli.core import CommandLine, Status
-from cs_score.cli.findings import ABOUT_MISTAKES, FILES_OF_RUNS, FORMATS, OWN_OPTIONS, print_or_write_document
+from cs_score.cli.document_output import ABOUT_MISTAKES, FILES_OF_RUNS, FORMATS, OWN_OPTIONS, print_or_write_document
 from cs_score.cli.inputs import find_inputs
-from cs_score.cli.options import SCORING_SWITCHES
 from cs_score.cli.output import remark
 from cs_score.cli.predictions import Predictions, with_analysis_bar
-from cs_score.cli.runs import Runs
+from cs_score.cli.run_inputs import Runs
+from cs_score.cli.shared_options import SCORING_SWITCHES
 from cs_score.cli.verb import Verb, VerbForm
 from cs_score.tasks import task_named
 from cs_score.verbs.explain.by_task import view_of_explanations
 
 if TYPE_CHECKING:
-    from cs_score.verbs.explain import evidence
-    from cs_score.verbs.explain.coldstart import explanation as coldstart
+    from cs_score.verbs.explain import unit_explanation as evidence
+    from cs_score.verbs.explain.run_explanation import explanation as coldstart
 else:  # a call explains results of one task only
-    coldstart = Late("cs_score.verbs.explain.coldstart.explanation")
-    evidence = Late("cs_score.verbs.explain.evidence")
+    coldstart = Late("cs_score.verbs.explain.run_explanation.explanation")
+    evidence = Late("cs_score.verbs.explain.unit_explanation")
 
 _EXPLANATION: Final = (
     "Result",

@@ -6,8 +6,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from textwrap import wrap
 from typing import Any
 
-from cs_score.analysis.evidence.documents import ExplainedUnit
-from cs_score.analysis.evidence.layouts import DocumentText, costliest_layout, mistakes_layout, title_of, unit_name
+from cs_score.analysis.evidence.document_text import (
+    DocumentText,
+    costliest_layout,
+    mistakes_layout,
+    title_of,
+    unit_name,
+)
+from cs_score.analysis.evidence.mistake_records import ExplainedUnit
 from cs_score.analysis.views import answered_count_text
 from cs_score.base.display import one_line
 from cs_score.base.records import replace
@@ -16,7 +22,7 @@ from cs_score.evidence.reading import text_of as text_of_id
 from cs_score.evidence.report import score_lines
 from cs_score.tables.layout import TOP, Layout, columns, text
 from cs_score.tasks import words_of
-from cs_score.verbs.explain.evidence import EvidenceExplanation
+from cs_score.verbs.explain.unit_explanation import EvidenceExplanation
 
 
 def _step_rows(explanation: EvidenceExplanation) -> Iterator[Mapping[str, Any]]:

@@ -14,7 +14,7 @@ from typing import Final, TypeAlias
 from cs_score.base.records import Record, Struct, field
 from cs_score.coldstart.converters import is_node_name
 from cs_score.coldstart.queries import ENTITY_TYPES, NODE_TYPES
-from cs_score.preparation.documents import DocumentList
+from cs_score.preparation.source_documents import DocumentList
 from cs_score.problems.log import Detail
 from cs_score.verbs.knowledge_base.assertions import (
     MENTIONS,

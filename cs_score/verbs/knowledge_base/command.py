@@ -12,7 +12,7 @@ from cs_score.base.outputs import Existing, PlannedOutput, encoded, write_packed
 from cs_score.base.sources import open_source
 from cs_score.cli.core import CommandLine, Option, Parameter, Status, StatusWithResults
 from cs_score.cli.output import STDOUT, Destination, write_text
-from cs_score.coldstart.outputs import report_text
+from cs_score.coldstart.output_files import report_text
 from cs_score.coldstart.queries import Query
 from cs_score.verbs.knowledge_base import validation, writers
 from cs_score.verbs.knowledge_base.assertions import KnowledgeBase

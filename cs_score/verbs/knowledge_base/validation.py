@@ -15,9 +15,9 @@ from cs_score.base.signature import RUN
 from cs_score.base.sources import InMemory, Input, Source, name_of, open_source
 from cs_score.coldstart.queries import Query
 from cs_score.coldstart.tab_files import Provenance, offset_value, read_confidence
-from cs_score.preparation.documents import DocumentList, is_text_at, source_text
-from cs_score.preparation.inputs import Conversion
-from cs_score.preparation.runs import PreparedRun
+from cs_score.preparation.conversion import Conversion
+from cs_score.preparation.prepared_runs import PreparedRun
+from cs_score.preparation.source_documents import DocumentList, is_text_at, source_text
 from cs_score.problems.codes import CODES, Severity
 from cs_score.problems.log import Detail, ProblemLog
 from cs_score.verbs.knowledge_base.assertions import (

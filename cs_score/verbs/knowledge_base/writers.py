@@ -18,7 +18,7 @@ from cs_score.base.outputs import FolderFile, OwnOption, encoded, note_new_folde
 from cs_score.base.records import Record, Struct, field
 from cs_score.base.sources import plain_name, reason_of
 from cs_score.coldstart.tab_files import Span, offset_value
-from cs_score.preparation.runs import file_differences
+from cs_score.preparation.prepared_runs import file_differences
 from cs_score.verbs.knowledge_base.assertions import (
     CANONICAL,
     LINK,

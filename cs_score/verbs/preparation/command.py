@@ -26,16 +26,23 @@ from cs_score.cli.core import (
     StatusWithResults,
     command,
 )
-from cs_score.cli.options import select_options
 from cs_score.cli.output import STDOUT, Destination, file_named, write_text
-from cs_score.coldstart.layouts import detect_schema
+from cs_score.cli.shared_options import select_options
+from cs_score.coldstart.file_columns import detect_schema
 from cs_score.coldstart.options import Justifications, is_left_out, split_at_colons
-from cs_score.coldstart.outputs import report_text
+from cs_score.coldstart.output_files import report_text
 from cs_score.coldstart.queries import QuerySet
-from cs_score.preparation import queries as preparing
+from cs_score.preparation import query_files as preparing
 from cs_score.preparation.pooling import documents_per_node, kept_lines
-from cs_score.preparation.queries import read_groups, resample_lines
-from cs_score.preparation.runs import LANGUAGES, RunLimits, ValidatedText, check_run, differences, sort_by_language
+from cs_score.preparation.prepared_runs import (
+    LANGUAGES,
+    RunLimits,
+    ValidatedText,
+    check_run,
+    differences,
+    sort_by_language,
+)
+from cs_score.preparation.query_files import read_groups, resample_lines
 from cs_score.problems.codes import Severity
 from cs_score.verbs.preparation.programs import DOCUMENTS, Program, Session, check_exists
 

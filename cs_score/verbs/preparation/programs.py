@@ -22,17 +22,17 @@ from cs_score.cli.core import (
     StatusWithResults,
     command,
 )
-from cs_score.cli.options import select_options
 from cs_score.cli.output import Destination, print_unless_quiet, write_text
 from cs_score.cli.problem_report import report_for_stderr
+from cs_score.cli.shared_options import select_options
 from cs_score.coldstart.linking import expand_folder
 from cs_score.coldstart.options import Justifications
-from cs_score.coldstart.outputs import closing_line, doubly_encoded, report_text
+from cs_score.coldstart.output_files import closing_line, doubly_encoded, report_text
 from cs_score.coldstart.queries import QueryFiles, load_queries
 from cs_score.preparation.assessments import CheckedPool, check_pool
-from cs_score.preparation.documents import DocumentList, read_document_list
 from cs_score.preparation.pooling import Depth
-from cs_score.preparation.runs import CheckedRun, RunLimits, check_run
+from cs_score.preparation.prepared_runs import CheckedRun, RunLimits, check_run
+from cs_score.preparation.source_documents import DocumentList, read_document_list
 from cs_score.problems.codes import Severity
 from cs_score.problems.log import ProblemLog, RecordingLog
 from cs_score.problems.reports import OPTION as PROBLEMS

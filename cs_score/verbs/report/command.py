@@ -12,7 +12,7 @@ from cs_score.base.outputs import encoded, ending_of
 from cs_score.base.runtime import Late
 from cs_score.base.slices import part_of_slice, view_of_kind
 from cs_score.cli.core import FORCE, CommandLine, Option, Parameter, Status, command
-from cs_score.cli.findings import (
+from cs_score.cli.document_output import (
     ANALYSIS_OF_EVIDENCE,
     ANALYSIS_OF_RUNS,
     DIFFERENCE_OF_EVIDENCE,
@@ -24,11 +24,11 @@ from cs_score.cli.findings import (
     print_statistics,
 )
 from cs_score.cli.inputs import find_inputs
-from cs_score.cli.options import INTERVAL_OPTIONS, read_resampling_with_defaults, read_top
 from cs_score.cli.output import STDOUT
+from cs_score.cli.shared_options import INTERVAL_OPTIONS, read_resampling_with_defaults, read_top
 from cs_score.cli.task_options import options_of_task
 from cs_score.cli.verb import Verb, VerbForm
-from cs_score.pages.documents import chart_kinds, chart_of, page_of, read_document
+from cs_score.pages.making import chart_kinds, chart_of, page_of, read_document
 from cs_score.pages.page import MOST_ROWS, page_template
 from cs_score.tasks import COLD_START, task_named
 from cs_score.tasks.task import Task

@@ -13,11 +13,11 @@ from cs_score.analysis.sampled_labels import (
 )
 from cs_score.analysis.sampled_pools import SAMPLED_POOL_PRINTOUT, estimate_from_sample, read_inclusion
 from cs_score.api import arguments
+from cs_score.api.any_result import AnyResult, task_of
 from cs_score.api.arguments import Files, Together, checked
-from cs_score.api.evidence import EvidenceResult
 from cs_score.api.findings import Comparison
-from cs_score.api.results import AnyResult, task_of
-from cs_score.api.runs import RunResult
+from cs_score.api.prediction_results import EvidenceResult
+from cs_score.api.run_results import RunResult
 from cs_score.api.shown import WIDTH, ShownDocument, member
 from cs_score.base.documents import read_document, record_in
 from cs_score.base.errors import UsageError
@@ -28,11 +28,11 @@ from cs_score.coldstart.options import ScoringArguments
 from cs_score.coldstart.scorer import runs_of
 from cs_score.measures.registry import COLD_START_MODE
 from cs_score.statistics import planning
-from cs_score.statistics.options import Resampling
+from cs_score.statistics.resampling_settings import Resampling
 from cs_score.statistics.results import SystemComparison
 from cs_score.tables.layout import Table
 from cs_score.tables.statistics import CURVE, POWER, Printout
-from cs_score.verbs.studies.assessors import (
+from cs_score.verbs.studies.assessor_comparison import (
     ASSESSORS_PRINTOUT,
     AssessedResults,
     JudgedAnswers,

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from cs_score.analysis import comparison
+from cs_score.analysis import system_comparison as comparison
 from cs_score.base.documents import read_document, record_in
 from cs_score.base.errors import UsageError
 from cs_score.base.outputs import ending_of
 from cs_score.base.runtime import Late, paused_collector
-from cs_score.cli import options
+from cs_score.cli import shared_options as options
 from cs_score.cli.core import CommandLine, Option, Parameter, Status, command
-from cs_score.cli.findings import print_statistics
+from cs_score.cli.document_output import print_statistics
 from cs_score.cli.inputs import find_inputs
-from cs_score.cli.options import POLICIES, SCORING_SWITCHES, select_options, whole_number
 from cs_score.cli.output import STDOUT, with_bar
-from cs_score.cli.runs import Runs
+from cs_score.cli.run_inputs import Runs
+from cs_score.cli.shared_options import POLICIES, SCORING_SWITCHES, select_options, whole_number
 from cs_score.cli.verb import Verb, VerbForm
-from cs_score.statistics.options import Resampling
 from cs_score.statistics.planning import MOST_UNITS, Aim, PowerPlan, TTestPowerAnalysis, plan_from_comparison, plan_test
+from cs_score.statistics.resampling_settings import Resampling
 from cs_score.statistics.results import SystemComparison
 from cs_score.tables.statistics import POWER
 from cs_score.tasks import task_named

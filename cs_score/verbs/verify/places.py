@@ -15,7 +15,7 @@ from cs_score.base.records import Record
 from cs_score.base.signature import QUERY_LIST, SAMPLES
 from cs_score.base.sources import InputDigest, open_source, plain_name
 from cs_score.coldstart.linking import RUN_SUFFIX
-from cs_score.verbs.batch.inputs import InputFile
+from cs_score.verbs.batch.input_files import InputFile
 
 MOST_MENTIONS: Final = 20
 """How often a record may name the same input. Each time it is scored again, so a forged record could take hours."""

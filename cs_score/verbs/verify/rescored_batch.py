@@ -15,10 +15,9 @@ from cs_score.base.records import replace, to_builtins
 from cs_score.base.runtime import paused_collector
 from cs_score.base.signature import POOL, QUERIES, RUN
 from cs_score.coldstart.options import NamedPolicy
-from cs_score.coldstart.outputs import ColumnLayout
+from cs_score.coldstart.output_files import ColumnLayout
 from cs_score.measures.registry import COLD_START_MODE
-from cs_score.verbs.batch.coldstart import ColdStartPlan
-from cs_score.verbs.batch.documents import (
+from cs_score.verbs.batch.batch_documents import (
     FAILED,
     BatchOverview,
     LeaderboardDocument,
@@ -26,21 +25,22 @@ from cs_score.verbs.batch.documents import (
     Outcome,
     RunOrigin,
 )
-from cs_score.verbs.batch.evidence import EvidencePlan
-from cs_score.verbs.batch.inputs import BatchRunFile
-from cs_score.verbs.batch.layout import PROBLEMS, is_page
+from cs_score.verbs.batch.batch_tables import TABLES as OVERVIEW_TABLES
+from cs_score.verbs.batch.batch_tables import overview_document, overview_of_outcomes, problem_table_lines, table_files
+from cs_score.verbs.batch.cold_start_plan import ColdStartPlan
+from cs_score.verbs.batch.evidence_plan import EvidencePlan
+from cs_score.verbs.batch.folder_layout import PROBLEMS, is_page
+from cs_score.verbs.batch.input_files import BatchRunFile
 from cs_score.verbs.batch.leaderboard import make_leaderboard
 from cs_score.verbs.batch.overview import Overview
 from cs_score.verbs.batch.plan import Plan, PreparedGold
 from cs_score.verbs.batch.store import digest_files, digest_of_record
-from cs_score.verbs.batch.tables import TABLES as OVERVIEW_TABLES
-from cs_score.verbs.batch.tables import overview_document, overview_of_outcomes, problem_table_lines, table_files
 from cs_score.verbs.verify.places import FoundInput, Places
-from cs_score.verbs.verify.records import Recorded
-from cs_score.verbs.verify.rescoring import gold_of, named_inputs, only_input
+from cs_score.verbs.verify.recorded_files import Recorded
+from cs_score.verbs.verify.scoring_again import gold_of, named_inputs, only_input
 
 if TYPE_CHECKING:
-    from cs_score.statistics.options import Resampling
+    from cs_score.statistics.resampling_settings import Resampling
 
 # ---- Single runs
 

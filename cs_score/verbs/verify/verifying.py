@@ -16,17 +16,17 @@ from cs_score.base.records import Record, replace
 from cs_score.base.sources import file_in_folder, open_source
 from cs_score.base.version import VERSION
 from cs_score.coldstart.linking import EmptyFolder
-from cs_score.coldstart.outputs import DEFAULT_FIELDS, SCORE_FIELDS, ColumnLayout
+from cs_score.coldstart.output_files import DEFAULT_FIELDS, SCORE_FIELDS, ColumnLayout
 from cs_score.coldstart.result import ScoringStopped
 from cs_score.tables.layout import Layout, columns
 from cs_score.tasks import COLD_START
-from cs_score.verbs.batch.documents import FAILED, BatchOverview, LeaderboardDocument, Outcome
+from cs_score.verbs.batch.batch_documents import FAILED, BatchOverview, LeaderboardDocument, Outcome
 from cs_score.verbs.batch.store import SIGNATURE, ChangedFileError, check_file
 from cs_score.verbs.verify.differences import ValueDifference, count_numbers, differences, table_differences, value_text
 from cs_score.verbs.verify.places import Places
-from cs_score.verbs.verify.records import Head, Recorded, read_recorded
+from cs_score.verbs.verify.recorded_files import Head, Recorded, read_recorded
 from cs_score.verbs.verify.rescored_batch import TABLES, TABLES_OF_OVERVIEW, BatchRuns, WholeBatch, rescore_run
-from cs_score.verbs.verify.rescoring import rescore_predictions, rescore_runs
+from cs_score.verbs.verify.scoring_again import rescore_predictions, rescore_runs
 
 SCORES_FILE: Final = "out.json"
 """The document that `score -o FOLDER` writes, beside the tables."""

@@ -14,10 +14,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cs_score.analysis.evidence.documents import EvidenceMistake
+from cs_score.analysis.evidence.mistake_records import EvidenceMistake
 from cs_score.base.errors import InputError
 from cs_score.base.records import replace, to_builtins
-from cs_score.verbs.analyze.evidence import EvidenceAnalysis
+from cs_score.verbs.analyze.prediction_analysis import EvidenceAnalysis
 from tests.evidence.recorded import COMMITTED, SHARED, Case, cases, name
 from tests.evidence.worlds import WORLDS, Json, World, analyze, explain, replaced, scored_worlds
 

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from cs_score.analysis.evidence.documents import EvidenceMistake
+from cs_score.analysis.evidence.mistake_records import EvidenceMistake
 from cs_score.base.errors import InputError
 from cs_score.evidence import claims, hotpotqa, r4c, scifact
 from cs_score.tables.layout import tsv
-from cs_score.verbs.analyze.evidence import EvidenceAnalysis
 from cs_score.verbs.analyze.evidence_text import layouts_of, text_of
+from cs_score.verbs.analyze.prediction_analysis import EvidenceAnalysis
 from tests.evidence.recorded import example
 from tests.evidence.worlds import analyze, explain
 

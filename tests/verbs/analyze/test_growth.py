@@ -17,13 +17,13 @@ from cs_score.analysis.coldstart.effects import Effects
 from cs_score.analysis.coldstart.faults import find_faults
 from cs_score.analysis.coldstart.mistakes import cost_list
 from cs_score.analysis.coldstart.scored import AnalysedRun, score_for_analysis
-from cs_score.analysis.evidence.task import EvidenceTask
+from cs_score.analysis.evidence.evidence_task import EvidenceTask
 from cs_score.analysis.outcomes import json_text
 from cs_score.coldstart.gold import load_run, open_gold, with_folder_remarks
 from cs_score.coldstart.options import Options
 from cs_score.evidence import claims, hotpotqa, scifact
 from cs_score.measures.registry import parse_measure
-from cs_score.verbs.analyze.evidence import analyze
+from cs_score.verbs.analyze.prediction_analysis import analyze
 from tests.coldstart.lines import Line, query_xml
 from tests.growth import assert_steps_grow_in_proportion, steps
 

@@ -22,7 +22,7 @@ from cs_score.analysis.coldstart.scored import AnalysedRun, score_for_analysis
 from cs_score.base.records import replace
 from cs_score.coldstart.gold import load_run, open_gold, with_pool
 from cs_score.coldstart.options import PRESETS, Options, Policy
-from cs_score.verbs.analyze.coldstart import analyze
+from cs_score.verbs.analyze.run_analysis import analyze
 from cs_score.verbs.analyze.sweep import thresholds
 from tests.analysis.rewriting import ALL_WRONG, EXACT, Call
 from tests.analysis.test_laws import policy_in, with_unassessed_wrong

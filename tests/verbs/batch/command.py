@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from cs_score.coldstart.outputs import MAY_BE_REPLACED
+from cs_score.coldstart.output_files import MAY_BE_REPLACED
 from tests.coldstart.command import Outcome, score_in
 
 REPOSITORY: Final = Path(__file__).parents[3]

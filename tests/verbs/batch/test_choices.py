@@ -13,8 +13,8 @@ import pytest
 
 from cs_score.base.errors import UsageError
 from cs_score.coldstart.options import Options
-from cs_score.coldstart.outputs import MAY_BE_REPLACED
-from cs_score.verbs.batch.coldstart import policies_of_batch
+from cs_score.coldstart.output_files import MAY_BE_REPLACED
+from cs_score.verbs.batch.cold_start_plan import policies_of_batch
 from tests.coldstart.command import Outcome, score_in
 from tests.verbs.batch.command import (
     FILES,

@@ -7,8 +7,8 @@ from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import Future
 from typing import Any
 
-from cs_score.verbs.batch.documents import FAILED, OK, Outcome
-from cs_score.verbs.batch.inputs import BatchRunFile, InputFile
+from cs_score.verbs.batch.batch_documents import FAILED, OK, Outcome
+from cs_score.verbs.batch.input_files import BatchRunFile, InputFile
 from cs_score.verbs.batch.plan import ScoredInBatch
 from cs_score.verbs.batch.progress import Progress
 from cs_score.verbs.batch.workers import Backend, Job, Scorer, run_jobs

@@ -12,9 +12,9 @@ import pytest
 from cs_score.base.records import replace
 from cs_score.base.signature import GOLD, RUN, Signature
 from cs_score.base.sources import InputDigest
-from cs_score.verbs.batch.documents import FAILED, OK, Outcome, RunOrigin, RunScores
+from cs_score.verbs.batch.batch_documents import FAILED, OK, Outcome, RunOrigin, RunScores
+from cs_score.verbs.batch.batch_tables import problem_table_lines
 from cs_score.verbs.batch.leaderboard import WRITERS, leaderboard_text, make_leaderboard, signatures
-from cs_score.verbs.batch.tables import problem_table_lines
 from tests.evidence.command import cs_score
 from tests.verbs.batch.command import batch_in, problems, table
 

@@ -11,7 +11,7 @@ from click.exceptions import Exit
 
 from cs_score.base.errors import UsageError
 from cs_score.cli.core import load_command
-from cs_score.coldstart.outputs import MAY_BE_REPLACED
+from cs_score.coldstart.output_files import MAY_BE_REPLACED
 from tests.coldstart.command import score_in as cs_score_in
 from tests.coldstart.recorded import Case, committed_cases, copy_inputs, shared_cases
 from tests.verbs.batch.command import contents, leaderboard, without_call

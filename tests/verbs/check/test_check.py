@@ -19,8 +19,8 @@ from cs_score.base.records import replace
 from cs_score.base.signature import GOLD, RUN, Origin
 from cs_score.base.sources import InputDigest
 from cs_score.evidence import hotpotqa
-from cs_score.statistics.options import Resampling
 from cs_score.statistics.planning import Aim, SignTestPowerAnalysis
+from cs_score.statistics.resampling_settings import Resampling
 from cs_score.statistics.sign_test import OutcomeShares
 from cs_score.verbs.check.checking import WRITERS, Checked, Gate, Limit, Measured, read_limit, scores_of_result
 from tests.coldstart.command import Outcome, score_in

@@ -9,13 +9,13 @@ from typing import Any, Final
 
 import pytest
 
-from cs_score.analysis.comparison import compare
+from cs_score.analysis.system_comparison import compare
 from cs_score.base.errors import InputError, UsageError
 from cs_score.coldstart.options import Options
 from cs_score.coldstart.unit_statistics import summary_scores
 from cs_score.evidence import claims, hotpotqa, r4c, scifact
 from cs_score.evidence.mode import ScoredPredictions
-from cs_score.statistics.options import Resampling
+from cs_score.statistics.resampling_settings import Resampling
 from cs_score.tasks import task_named
 from tests.documents import copy_samples
 from tests.evidence.command import cs_score

@@ -18,8 +18,8 @@ from cs_score.base.errors import InputError
 from cs_score.base.records import replace
 from cs_score.coldstart.gold import load_run, open_gold, with_pool
 from cs_score.coldstart.options import Options
-from cs_score.statistics.options import Resampling
-from cs_score.verbs.diff.coldstart import diff
+from cs_score.statistics.resampling_settings import Resampling
+from cs_score.verbs.diff.run_difference import diff
 from tests.coldstart.command import score_in
 from tests.coldstart.worlds import BASE, World, worlds
 from tests.documents import ROOT

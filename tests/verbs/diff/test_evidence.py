@@ -15,7 +15,7 @@ from cs_score.base.errors import InputError
 from cs_score.base.records import to_builtins
 from cs_score.evidence import r4c, scifact
 from cs_score.evidence.mode import ScoredPredictions
-from cs_score.statistics.options import Resampling
+from cs_score.statistics.resampling_settings import Resampling
 from cs_score.verbs.diff.evidence_documents import EvidenceDifference
 from tests.evidence.recorded import FAMILIES, example
 from tests.evidence.worlds import diff, rivals, scored_worlds

@@ -23,9 +23,9 @@ from cs_score.coldstart.gold import load_run, open_gold
 from cs_score.coldstart.options import Options, Policy
 from cs_score.coldstart.result import ScoredRun, ScoringStopped
 from cs_score.coldstart.scorer import OneRun, score_runs
-from cs_score.verbs.explain.coldstart import explanation
-from cs_score.verbs.explain.coldstart.explanation import explain
-from cs_score.verbs.explain.coldstart.selectors import is_answer
+from cs_score.verbs.explain.run_explanation import explanation
+from cs_score.verbs.explain.run_explanation.explanation import explain
+from cs_score.verbs.explain.run_explanation.selectors import is_answer
 from tests.analysis.rewriting import Call, Variant, call_of, variants
 from tests.coldstart.command import score_in
 from tests.coldstart.recorded import Case, committed_cases, shared_cases, thinned
@@ -243,7 +243,7 @@ def test_what_is_said(asked: str, said: str, inputs: Inputs) -> None:
 
 def test_the_whole_is_one_screen(inputs: Inputs, monkeypatch: pytest.MonkeyPatch) -> None:
     """At most 40 lines of 80 columns, however many categories there are and however long the texts are."""
-    monkeypatch.setattr("cs_score.cli.findings.text_width", lambda: 80)
+    monkeypatch.setattr("cs_score.cli.document_output.text_width", lambda: 80)
     long = "x" * 300
     inputs.lines(
         *(Judged(code, "0" if code in "WSLI" else f"{QUERY}:1", value=f"{code}{long}", id=code) for code in "CWXSLI"),
@@ -316,7 +316,7 @@ def test_a_line_of_another_run(inputs: Inputs) -> None:
 def test_hostile_text_is_escaped_and_lines_are_wrapped(
     width: int, inputs: Inputs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("cs_score.cli.findings.text_width", lambda: width)
+    monkeypatch.setattr("cs_score.cli.document_output.text_width", lambda: width)
     inputs.lines(Judged(value=HOSTILE), name="qrel")
     inputs.lines(RunLine(HOSTILE), RunLine("日本" * 50, "ENG_2", node=":E2"))
     shown = text(inputs, "--line", "1", "--line", "2", "--node", "E2", "--unit", QUERY)

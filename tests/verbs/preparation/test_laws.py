@@ -16,7 +16,7 @@ from cs_score.base.records import replace
 from cs_score.coldstart import linking
 from cs_score.coldstart.options import Justifications
 from cs_score.coldstart.queries import load_queries
-from cs_score.preparation.runs import RunLimits, check_run
+from cs_score.preparation.prepared_runs import RunLimits, check_run
 from cs_score.problems.log import ProblemLog
 from tests.coldstart.command import Outcome, score_in
 from tests.coldstart.worlds import BASE, World, worlds

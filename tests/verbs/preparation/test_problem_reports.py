@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from cs_score.coldstart.layouts import COLUMN_PATTERNS
+from cs_score.coldstart.file_columns import COLUMN_PATTERNS
 from cs_score.problems.codes import CODES, Severity
 from cs_score.problems.log import RecordingLog
 from cs_score.problems.reports import _tsv_cell

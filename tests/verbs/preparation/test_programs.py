@@ -60,7 +60,7 @@ def test_each_source_document_is_opened_once(inputs: Inputs, monkeypatch: pytest
         opened.append(str(given))
         return open_source(given, stdin_as_dash=stdin_as_dash)
 
-    monkeypatch.setattr("cs_score.preparation.documents.open_source", counting)
+    monkeypatch.setattr("cs_score.preparation.source_documents.open_source", counting)
     inputs.write("a", "...Bo" * 9)
     inputs.write("b", "...Bo" * 9)
     inputs.write("docs", "ENG_A\t9\nENG_1\t99\ta\nENG_2\t99\tb\n")

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cs_score.preparation.queries import read_groups, resample_lines
+from cs_score.preparation.query_files import read_groups, resample_lines
 from tests.coldstart.command import Outcome, score_in
 
 GROUPS = {"L1": ["S1", "S2"], "L10": ["S4"], "L2": ["S3"]}

@@ -14,8 +14,8 @@ import pytest
 
 from cs_score.base.errors import InputError
 from cs_score.base.version import VERSION
-from cs_score.verbs.batch.coldstart import PreparedColdStart
-from cs_score.verbs.batch.layout import FILES, INDEX
+from cs_score.verbs.batch.cold_start_plan import PreparedColdStart
+from cs_score.verbs.batch.folder_layout import FILES, INDEX
 from cs_score.verbs.batch.store import digest_of_record
 from cs_score.verbs.verify.rescored_batch import TABLES
 from cs_score.verbs.verify.verifying import Verdict, verify

@@ -1,0 +1,239 @@
+"""The parts of tables and texts that documents about results of evidence tasks share: mistakes, cells, sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from textwrap import wrap
+from typing import Any, Final
+
+from cs_score.analysis.evidence.mistake_records import ExplainedUnit
+from cs_score.base.display import LONGEST_LINE, JsonText, cell, json_value, one_line, prose_width
+from cs_score.base.records import asdict, replace
+from cs_score.evidence.mode import Mode
+from cs_score.evidence.reading import text_of
+from cs_score.tables.layout import TOP, Column, Format, Layout, columns, text
+
+# ---- The mistakes that a document lists
+
+SHORT_VALUE: Final = 36
+"""The most characters of a value in a list about many units."""
+
+
+def count_listed_mistakes(document: Any) -> int:
+    """Return the number of mistakes that a document lists."""
+    return len(document.mistakes)
+
+
+def costliest_layout(mode: Mode, count_mistakes: Callable[[Any], int] = count_listed_mistakes) -> Layout:
+    """Return the layout of the list of the costliest mistakes in texts, where values are shortened.
+
+    `count_mistakes` returns the number of all mistakes of a document, which may list only some of them.
+    """
+    return Layout(
+        "costliest",
+        "The costliest mistakes, with the gain from correcting each one alone:",
+        (
+            Column("gain", format=Format.GAIN),
+            Column("name", mode.unit),
+            Column("kind"),
+            Column("part", "at"),
+            Column("predicted_in_short", "predicted"),
+            Column("gold_in_short", "gold"),
+            Column("reason"),
+        ),
+        _mistake_rows,
+        min_rows=1,
+        is_file=False,
+        total=count_mistakes,
+    )
+
+
+def mistakes_layout(mode: Mode) -> Layout:
+    """Return the layout of the file of mistakes, with a column for the effect on each measure."""
+    effects = [f"effect:{measure}" for measure in mode.measures]
+    return Layout(
+        "mistakes",
+        "The costliest mistakes, with the gain from correcting each one alone:",
+        (
+            *columns("unit", "occurrence", "kind", "part", "predicted", "gold"),
+            Column("gain", format=Format.GAIN),
+            *columns("reason", "prediction", *effects),
+        ),
+        _mistake_rows,
+        for_people=False,
+    )
+
+
+def _mistake_rows(document: Any) -> Iterator[Mapping[str, Any]]:
+    """Yield a row for each mistake that a document lists, with values whole and, for texts, shortened."""
+    longest = LONGEST_LINE if isinstance(document, ExplainedUnit) else SHORT_VALUE
+    for mistake in document.mistakes:
+        row: dict[str, Any] = {}
+        for key, value in asdict(mistake).items():
+            if isinstance(value, str | int | float):
+                row[key] = value
+        row |= {
+            "unit": text_of(mistake.unit),
+            "name": unit_name(mistake),
+            "predicted": as_json(mistake.predicted),
+            "gold": as_json(mistake.gold),
+            "predicted_in_short": shorten(short_value_text(mistake.predicted), longest),
+            "gold_in_short": shorten(short_value_text(mistake.gold), longest),
+            "prediction": json_value(mistake.prediction),
+        }
+        for measure, effect in mistake.effects.items():
+            row[f"effect:{measure}"] = effect
+        yield row
+
+
+def count_column(statistic: str) -> str:
+    """Return the key of the column for the total of a statistic in the table of groups.
+
+    It is the name of the statistic, or "counts_f1" for "f1", since the column "f1" has a score.
+    """
+    return f"counts_{statistic}" if statistic in ("precision", "recall", "f1") else statistic
+
+
+# ---- Cells
+
+
+def as_json(value: object) -> JsonText | None:
+    """Return a value as JSON in a line; None stays None, since it means that there is no value."""
+    return None if value is None else json_value(value)
+
+
+def short_value_text(value: object) -> JsonText | None:
+    """Return a JSON value in a short form for tables: {"label": "SUPPORT", "sentences": [4, 5]} as `SUPPORT [4, 5]`.
+
+    Another object is its keys and values with commas, a list of objects has semicolons between them, and every other
+    value is JSON. The text is safe to print. None stays None, since it means that there is no value.
+    """
+    if isinstance(value, dict) and value.keys() == {"label", "sentences"}:
+        return JsonText(f"{_member_text(value['label'])} {as_json(value['sentences'])}")
+    if isinstance(value, dict):
+        return JsonText(", ".join([f"{cell(key)} {_member_text(member)}" for key, member in value.items()]))
+    if isinstance(value, list) and value and all(isinstance(item, dict) for item in value):
+        items = [short_value_text(item) for item in value]
+        return JsonText("; ".join([item for item in items if item]))
+    return as_json(value)
+
+
+def _member_text(value: object) -> str:
+    """Return a value in an object for tables: a text without quotes, every other value as JSON."""
+    return cell(value) if isinstance(value, str) else json_value(value)
+
+
+def shorten(text: str | None, longest: int) -> str | None:
+    """Return a text, shortened with "..." to at most `longest` characters; None stays None."""
+    if text is None or len(text) <= longest:
+        return text
+    shortened = f"{text[: longest - 3]}..."
+    return JsonText(shortened) if isinstance(text, JsonText) else shortened
+
+
+def unit_name(record: Any) -> str:
+    """Return the name of a record's unit in tables: its id "q1", or "q1 (2)" for the second unit with this id."""
+    name = text_of(record.unit)
+    return name if record.occurrence == 1 else f"{name} ({record.occurrence})"
+
+
+# ---- Texts
+
+_LONGEST_SENTENCE: Final = 400
+_LONGEST_REASON: Final = 200
+
+
+class DocumentText:
+    """Writes a document about results of an evidence task as lines of text; each kind of document has a subclass.
+
+    `width` is the width of sentences and `table_width` that of tables, None if their cells are not shortened. `top` is
+    the largest number of rows of a table, None for the usual number; `is_screen` says that the text is shortened to a
+    first screen, `layouts` are those of the tables.
+    """
+
+    def __init__(
+        self,
+        mode: Mode,
+        layouts: Sequence[Layout],
+        terminal_width: int | None,
+        top: int | None,
+        *,
+        can_be_shortened: bool = True,
+    ) -> None:
+        """Take the width of the terminal, None if there is none.
+
+        Without `top` a document that `can_be_shortened` is shortened to a screen of 40 lines and 80 columns.
+        """
+        self.mode = mode
+        self.is_screen = top is None and can_be_shortened
+        self.width = prose_width(terminal_width, is_screen=top is None)
+        self.table_width = self.width if self.is_screen else terminal_width
+        self.top = top
+        self.layouts = layouts
+
+    def hint(self, sentence: str) -> list[str]:
+        """Return a hint to the user: a blank line, then the sentence in lines of the width."""
+        return ["", *wrap(sentence, self.width)]
+
+    def whole_tables(self, document: Any) -> list[str]:
+        """Return the lines of all tables of a document, with at most `top` rows each."""
+        lines: list[str] = []
+        for layout in self.layouts:
+            lines += text(layout.table(document), self.top or TOP, self.table_width)
+        return lines
+
+    def screen_tables(
+        self, document: Any, row_counts: Mapping[str, int | None], group_order: Callable[[Mapping[str, Any]], float]
+    ) -> list[str]:
+        """Return the lines of the tables that a first screen shows.
+
+        `row_counts` has the largest number of rows of each table by its name, None for all rows. The groups of all
+        dimensions are in one table; `group_order` returns their sort key.
+        """
+        lines: list[str] = []
+        for layout in self.layouts:
+            if layout.name not in row_counts:
+                continue
+            screen_layout = _with_one_table(layout, group_order) if layout.split_by else layout
+            lines += text(screen_layout.table(document), row_counts[layout.name], self.width)
+        return lines
+
+    def head_lines(self, document: Any) -> list[str]:
+        """Return the sentences about the inputs, and the reasons why measures have no value."""
+        sentences = list(document.head or ())
+        for measure, reason in (document.undefined or {}).items():
+            sentences.append(f"undefined: {measure}: {one_line(reason, _LONGEST_REASON)}")
+        return self.wrap_all(sentences)
+
+    def wrap_all(self, sentences: Sequence[str]) -> list[str]:
+        """Return sentences in lines of the width; each sentence begins a line."""
+        lines: list[str] = []
+        for sentence in sentences:
+            lines += wrap(one_line(sentence, _LONGEST_SENTENCE), self.width)
+        return lines
+
+
+def title_of(document: Any) -> str:
+    """Return the task and the measure of a document, such as "scifact: sentence_label_f1"."""
+    return f"{document.task}: {document.measure}"
+
+
+def _with_one_table(layout: Layout, group_order: Callable[[Mapping[str, Any]], float]) -> Layout:
+    """Return the layout for a single table of the groups of all dimensions, instead of a table for each dimension.
+
+    The groups come in the order of `group_order`, which returns a sort key for a row.
+    """
+    keys = layout.shown or layout.keys
+    other_keys = [key for key in keys if key != layout.split_by]
+
+    def sorted_rows(document: Any) -> list[Any]:
+        """Return the rows of all groups, in the order of the single table."""
+        return sorted(layout.rows(document), key=group_order)
+
+    return replace(
+        layout,
+        title="Groups with the largest share:",
+        split_by="",
+        shown=(layout.split_by, *other_keys),
+        rows=sorted_rows,
+    )

@@ -1,0 +1,386 @@
+"""Compare systems by their results in one task, and make the table of the statistics of their units."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from msgspec import UNSET, UnsetType
+
+from cs_score.analysis.outcomes import undefined_notes
+from cs_score.base.errors import InputError, UsageError
+from cs_score.base.records import replace
+from cs_score.base.runtime import Late
+from cs_score.base.signature import Origin, short_digest
+from cs_score.measures.registry import MEASURES, find_name, headlines_among, matching_names, select_names
+from cs_score.statistics.arithmetic import ratios_of
+from cs_score.statistics.comparison import compare_tables
+from cs_score.statistics.resampling_settings import Note, Resampling
+from cs_score.statistics.results import MeasureComparison, SystemComparison
+from cs_score.statistics.units import Clusters, UnitTable, align_systems, require_gold_units, unique_ids
+from cs_score.tables.layout import Layout, Row, Table, columns
+from cs_score.tasks.task import Comparable, UnitStatistics
+
+if TYPE_CHECKING:
+    import numpy as np
+else:
+    np = Late("numpy")
+
+
+def compare(
+    task: Comparable,
+    results: Mapping[str, Any],
+    resampling: Resampling | None = None,
+    *,
+    measures: Sequence[str] = (),
+    primary: str | None = None,
+    common: bool = False,
+    **choices: Any,
+) -> SystemComparison:
+    """Return the comparison of several systems by the measures of a task.
+
+    `results` are the results by the name of the system. `measures` are names or patterns (`*_f1`), all measures if none
+    is given. `primary` is the measure that decides, by default the headline measure; all others are exploratory. If
+    some systems have no score by a measure, the others are compared by it, provided that there are at least two of them
+    and the baseline is among them; systems without a score have no rank.
+
+    With `common` only the units that all systems have are compared. `choices` are further arguments of
+    `compare_tables`: `equivalence` and `with_sign_test`. Raises the errors of `compare_tables`, UsageError for an
+    unknown measure, and InputError for a system that answers no unit of gold.
+    """
+    if len(results) < 2:
+        raise UsageError("a comparison needs at least two systems")
+    settings = resampling or Resampling(can_grow=True)
+    scope = _scope_of(task, results, settings.baseline or None)
+    selection = _select_measures(task, results, scope, measures, primary)
+    systems = _statistics_of_systems(task, results, scope, selection)
+    settings = replace(settings, unit=next(iter(systems.values())).unit)
+    comparison = _compare_selection(task, results, scope, selection, systems, settings, common=common, **choices)
+    origins: dict[str, Origin] = {}
+    for name, system in systems.items():
+        origins[name] = _origin_of(system, name, selection.primary, comparison)
+    signatures = {name: str(origin.signature) for name, origin in origins.items()}
+    comparison = replace(comparison, task=task.name, signatures=signatures, origins=origins)
+    if not scope.undefined:
+        return comparison
+    notes = _notes_on_undefined(scope, comparison)
+    return replace(comparison, undefined=scope.undefined, notes=(*comparison.notes, *notes))
+
+
+def headline_measure(task: Comparable, results: Mapping[str, Any]) -> str:
+    """Return the measure by which `compare` decides between these results if no primary measure is given."""
+    return _headline_among(task.name, _scope_of(task, results, None).all_measures)
+
+
+def _headline_among(task: str, measures: Sequence[str]) -> str:
+    """Return the one of some measures that people are shown first.
+
+    It is the headline measure of the task. A table of scores has no headline measure of its own: for it the headline
+    measure of the first task that has one among the measures is returned.
+    """
+    tasks = [task] if task in MEASURES else list(MEASURES)
+    return headlines_among(tasks, measures)[0]
+
+
+# ---- The measures to compare by
+
+
+class _Scope(NamedTuple):
+    """The measures that systems can be compared by.
+
+    All systems have a score by the `shared_measures`. By the `partial_measures` only the `complete_systems` have one;
+    these are at least two, and the baseline is among them if there is one. `undefined` has for each system the measures
+    by which it has no score, with the reasons.
+    """
+
+    shared_measures: Sequence[str]
+    partial_measures: Sequence[str]
+    complete_systems: Sequence[str]
+    undefined: Mapping[str, Mapping[str, str]]
+
+    @property
+    def all_measures(self) -> list[str]:
+        """All measures, those by which all systems have a score first."""
+        return [*self.shared_measures, *self.partial_measures]
+
+
+def _scope_of(task: Comparable, results: Mapping[str, Any], baseline: str | None) -> _Scope:
+    """Return the measures by which all results can be compared, and those by which only some of them can.
+
+    There are no measures of the second kind if fewer than two systems have a score by them, or the baseline has none.
+    """
+    undefined: dict[str, Mapping[str, str]] = {}
+    for name, result in results.items():
+        reason_by_measure = dict(task.undefined_measures(result))
+        if reason_by_measure:
+            undefined[name] = reason_by_measure
+    shared = task.measures(results.values())
+    complete_systems = [name for name in results if name not in undefined]
+    has_baseline = baseline is None or baseline in complete_systems
+    if not undefined or len(complete_systems) < 2 or not has_baseline:
+        return _Scope(shared_measures=shared, partial_measures=(), complete_systems=(), undefined=undefined)
+    measures_of_complete = task.measures([results[name] for name in complete_systems])
+    return _Scope(
+        shared_measures=shared,
+        partial_measures=[measure for measure in measures_of_complete if measure not in shared],
+        complete_systems=complete_systems,
+        undefined=undefined,
+    )
+
+
+class _Selection(NamedTuple):
+    """The measures of a comparison, and the primary one among them.
+
+    The measures are the `shared_measures`, by which all systems have a score, and the `partial_measures`, by which only
+    the complete systems have one.
+    """
+
+    measures: Sequence[str]
+    primary: str
+    shared_measures: Sequence[str]
+    partial_measures: Sequence[str]
+
+
+def _select_measures(
+    task: Comparable, results: Mapping[str, Any], scope: _Scope, patterns: Sequence[str], primary: str | None
+) -> _Selection:
+    """Return the measures that match the patterns, and the primary measure, which is always among them.
+
+    Raises UsageError for an unknown measure, InputError for a measure by which a system has no score.
+    """
+    all_patterns = list(patterns)
+    if primary is None:
+        _refuse_undefined(scope, patterns)
+    else:
+        _refuse_undefined(scope, [*patterns, primary])
+        primary = _official_name(primary, scope.all_measures)
+        if patterns:  # without patterns, all measures are selected
+            all_patterns.append(primary)
+    measures = select_names(scope.all_measures, all_patterns)
+    return _Selection(
+        measures=measures,
+        primary=primary or _default_primary(task, results, measures),
+        shared_measures=[name for name in measures if name in scope.shared_measures],
+        partial_measures=[name for name in measures if name in scope.partial_measures],
+    )
+
+
+def _official_name(measure: str, measures: Sequence[str]) -> str:
+    """Return the name of one of some measures in its official spelling. Raises UsageError if it is none of them."""
+    [name] = select_names(measures, [find_name(measure, measures) or measure])
+    return name
+
+
+def _default_primary(task: Comparable, results: Mapping[str, Any], measures: Sequence[str]) -> str:
+    """Return the primary measure among some if none was named: the headline measure of these results."""
+    headline = task.headline_of(results.values())
+    if headline is not None and headline in measures:
+        return headline
+    return _headline_among(task.name, measures)
+
+
+def _refuse_undefined(scope: _Scope, patterns: Iterable[str]) -> None:
+    """Raise InputError if a pattern matches no measure to compare by, but one by which a system has no score."""
+    for pattern in patterns:
+        if matching_names(scope.all_measures, pattern):
+            continue
+        for system, reason_by_measure in scope.undefined.items():
+            for measure in matching_names(reason_by_measure, pattern):
+                raise InputError(
+                    f"{system} has no {measure}: {reason_by_measure[measure]}",
+                    remedy="compare by another measure, or leave that system out",
+                )
+
+
+# ---- The comparison
+
+
+def _statistics_of_systems(
+    task: Comparable, results: Mapping[str, Any], scope: _Scope, selection: _Selection
+) -> dict[str, UnitStatistics]:
+    """Return the statistics of each system by its name, from which its scores by the shared measures are computed.
+
+    Raises InputError for a system that answers no unit of gold.
+    """
+    measures = selection.shared_measures or scope.shared_measures
+    systems: dict[str, UnitStatistics] = {}
+    for name, result in results.items():
+        systems[name] = task.statistics(result, measures)
+    for name, system in systems.items():
+        require_gold_units(name, system.answered_units, system.gold_units)
+    return systems
+
+
+def _compare_selection(
+    task: Comparable,
+    results: Mapping[str, Any],
+    scope: _Scope,
+    selection: _Selection,
+    systems: Mapping[str, UnitStatistics],
+    settings: Resampling,
+    *,
+    common: bool,
+    **choices: Any,
+) -> SystemComparison:
+    """Return the comparison of all systems by the shared measures, and of the complete systems by the partial ones.
+
+    `systems` are the statistics of all systems by name. With `common` only the units that all systems have are
+    compared. `choices` are further arguments of `compare_tables`.
+    """
+    tables = {name: system.table for name, system in systems.items()}
+    units = align_systems(tables, common=common)
+    shared_comparison: SystemComparison | None = None
+    if selection.shared_measures:
+        shared_comparison = compare_tables(
+            tables,
+            selection.shared_measures,
+            task.formula(selection.shared_measures),
+            settings,
+            common=common,
+            primary=_primary_or_first(selection.primary, selection.shared_measures),
+            **choices,
+        )
+        settings = shared_comparison.resampling  # both comparisons take the same number of resamples
+        if not selection.partial_measures:
+            return shared_comparison
+    tables_of_complete: dict[str, UnitTable] = {}
+    for name in scope.complete_systems:
+        table = task.statistics(results[name], selection.partial_measures).table
+        tables_of_complete[name] = _rows_of_units(table, units.ids) if common else table
+    partial_comparison = compare_tables(
+        tables_of_complete,
+        selection.partial_measures,
+        task.formula(selection.partial_measures),
+        settings,
+        primary=_primary_or_first(selection.primary, selection.partial_measures),
+        **choices,
+    )
+    comparison = _join_comparisons(shared_comparison, partial_comparison, selection, tuple(results))
+    return replace(comparison, dropped=units.dropped if common else UNSET)
+
+
+def _primary_or_first(primary: str, measures: Sequence[str]) -> str:
+    """Return the primary measure if it is one of some measures, otherwise the first of them."""
+    return primary if primary in measures else measures[0]
+
+
+def _rows_of_units(table: UnitTable, unit_ids: Sequence[str]) -> UnitTable:
+    """Return a table with only the rows of some units, in the order of the table.
+
+    A unit whose id is given twice keeps its first two rows.
+    """
+    rows_left_by_id = Counter(unit_ids)
+    positions = []
+    for position, unit_id in enumerate(table.ids):
+        if rows_left_by_id[unit_id] > 0:
+            rows_left_by_id[unit_id] -= 1
+            positions.append(position)
+    ids = tuple([table.ids[position] for position in positions])
+    return UnitTable(ids, table.columns, [table.rows[position] for position in positions])
+
+
+def _join_comparisons(
+    shared_comparison: SystemComparison | None,
+    partial_comparison: SystemComparison,
+    selection: _Selection,
+    system_names: tuple[str, ...],
+) -> SystemComparison:
+    """Return the comparison by the shared measures, which may be None, and that by the partial measures, as one.
+
+    `system_names` are all systems. Systems that `partial_comparison` lacks have no rank by its measures.
+    """
+    unranked = tuple([name for name in system_names if name not in partial_comparison.systems])
+    comparison_by_measure: dict[str, MeasureComparison] = {}
+    for measure_comparison in partial_comparison.measures:
+        comparison_by_measure[measure_comparison.measure] = replace(measure_comparison, unranked=unranked)
+    primary_comparison = partial_comparison
+    if shared_comparison is not None:
+        for measure_comparison in shared_comparison.measures:
+            comparison_by_measure[measure_comparison.measure] = measure_comparison
+        if selection.primary in selection.shared_measures:
+            primary_comparison = shared_comparison
+    measures = []
+    for measure in selection.measures:
+        is_exploratory = measure != selection.primary
+        measures.append(replace(comparison_by_measure[measure], exploratory=is_exploratory))
+    return replace(primary_comparison, measure=selection.primary, systems=system_names, measures=tuple(measures))
+
+
+def _origin_of(system: UnitStatistics, name: str, primary: str, comparison: SystemComparison) -> Origin:
+    """Return the origin of a system's scores by the primary measure.
+
+    It names the units of the system that were left out because other systems lack them, if there are any.
+    """
+    origin = replace(system.origin, measure=primary)
+    dropped_by_system = comparison.dropped or {}
+    if name not in dropped_by_system:
+        return origin
+    dropped = dropped_by_system[name]
+    digest = short_digest("".join([f"{unit}\n" for unit in sorted(dropped)]))
+    return origin.with_option("common", {"units": comparison.units, "dropped": dropped}, f"common={digest}")
+
+
+def _notes_on_undefined(scope: _Scope, comparison: SystemComparison) -> list[Note]:
+    """Return notes on the systems that have no score by some measures, and on how these are compared instead."""
+    if comparison.primary.unranked:
+        return undefined_notes(scope.undefined, "; it has no rank by these, and its pairs are not tested by them")
+    if scope.partial_measures:
+        return undefined_notes(scope.undefined, "; it is compared by the other measures alone")
+    return undefined_notes(scope.undefined, "; nothing is compared by these")
+
+
+def first_measure(comparison: SystemComparison) -> SystemComparison:
+    """Return a comparison with the primary measure alone, as people are shown it first."""
+    return replace(comparison, measures=(comparison.primary,))
+
+
+# ---- The statistics of units
+
+
+def per_unit(task: Comparable, results: Mapping[str, Any], clusters: Clusters | UnsetType = UNSET) -> Table:
+    """Return the table that `--per-unit` writes, with a row for each unit and measure.
+
+    A row has the unit, its cluster (the unit itself without `clusters`), and numerator and denominator of the score.
+    With several `results`, which are given by the name of their system, a column has the system.
+    """
+    keys = ["unit", "cluster"]
+    if clusters and clusters.strata:
+        keys.append("stratum")
+    if len(results) > 1:
+        keys.append("system")
+    keys += ["measure", "numerator", "denominator"]
+    layout = Layout("per-unit", "", columns(*keys), lambda results: _unit_rows(task, results, clusters))
+    return layout.table(results)
+
+
+def _unit_rows(task: Comparable, results: Mapping[str, Any], clusters: Clusters | UnsetType) -> Iterator[Row]:
+    """Yield the cells of a row, by column, for each result, unit and measure."""
+    measures = task.measures(results.values())
+    formula = task.formula(measures)
+    for system, result in results.items():
+        table = task.statistics(result, measures).table
+        if clusters:
+            clusters.design(table.ids)  # raises InputError for clusters that do not fit the units
+        ratios = ratios_of(formula, np.asarray(table.rows, dtype=np.float64))
+        unit_names = unique_ids(table.ids)
+        for position, unit in enumerate(table.ids):
+            cells = {"unit": unit_names[position], "cluster": unit_names[position], "system": system}
+            if clusters:
+                cells["cluster"] = clusters.clusters[unit]
+                if clusters.strata:
+                    cells["stratum"] = clusters.strata[cells["cluster"]]
+            numerators = ratios.numerator[position].tolist()
+            denominators = ratios.denominator[position].tolist()
+            for measure, numerator, denominator in zip(measures, numerators, denominators):
+                yield {
+                    **cells,
+                    "measure": measure,
+                    "numerator": _as_integer(numerator),
+                    "denominator": _as_integer(denominator),
+                }
+
+
+def _as_integer(number: float) -> float:
+    """Return a whole number as an integer, which is written without a decimal point; another number unchanged."""
+    return int(number) if number.is_integer() else number

@@ -1,0 +1,142 @@
+"""The base class of the results of all tasks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, TypeVar
+
+from cs_score.api.arguments import Together, checked, resampling_of
+from cs_score.api.result_tables import INTERVALS
+from cs_score.api.shown import ShownDocument, member, rows_of
+from cs_score.base.errors import UsageError
+from cs_score.base.runtime import Late
+from cs_score.base.signature import Signature
+from cs_score.base.slices import part_of_slice
+from cs_score.statistics.resampling_settings import IntervalMethod, Resampling
+from cs_score.tasks import task_named
+
+if TYPE_CHECKING:
+    from cs_score.api import pages
+    from cs_score.api.pages import Report
+    from cs_score.statistics.results import ScoreIntervals
+    from cs_score.tasks.task import Task
+else:
+    pages = Late("cs_score.api.pages")  # few calls make pages
+
+_MOST_REMARKS: Final = 5
+"""How many remarks a notebook shows."""
+
+Source = TypeVar("Source")
+
+
+class AnyResult(ShownDocument, Generic[Source]):
+    """A result of any task.
+
+    A result that was scored keeps its source, from which it can be scored again. A result that was loaded from JSON has
+    no source.
+    """
+
+    _notebook_table = "scores"
+    _citation_members = ("signature", "origin")
+
+    _source: Source | None
+
+    _source_in_words: ClassVar[str]
+    """The end of a message about a loaded result: "... needs the lines of the run, which JSON does not hold; ..."."""
+
+    task: str = member("`coldstart`, `scifact`, `claims`, `r4c` or `hotpotqa`.")
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What you should know beside the problems, one line each: a run without any assessment, a doubtful policy."""
+        return tuple(self._document.remarks)
+
+    signature: Signature = member(
+        "A citable line that says what the scores were computed from: `str` prints it, `Signature.parse` reads it.\n\n"
+        '`signature.of("SF-AP")` is the signature for another measure.',
+        Signature.parse,
+    )
+
+    @checked
+    def intervals(
+        self,
+        bootstrap: int = 10_000,
+        *,
+        seed: int = 0,
+        confidence: float = 95.0,
+        interval: IntervalMethod | None = None,
+        clusters: Together = None,
+        force: bool = False,
+    ) -> list[dict[str, Any]]:
+        """Return bootstrap intervals of all scores, from resamples of the units: `measure`, `score`, `low`, `high`, ...
+
+        `bootstrap` is the number of resamples, `confidence` a percentage, `interval` is `percentile` or `bca`,
+        `clusters` as in `compare`. The limits `low` and `high` are None if too many resamples are undefined; `note`
+        explains such limits. More than 100,000 resamples are drawn only with `force`.
+
+        Raises UsageError for impossible arguments, for several runs and for a result that was loaded from JSON,
+        InputError if there are no units.
+        """
+        settings = resampling_of(bootstrap, seed, confidence, interval, clusters, force=force)
+        return rows_of(INTERVALS.table(self._intervals(settings)))
+
+    @checked
+    def report(self, measure: str | None = None) -> Report:
+        """Return a page that says what each mistake costs, as `cs-score report` makes it; a notebook shows it.
+
+        Gains are those under `measure`, unless given the one that ranks leaderboards. Raises UsageError for an unknown
+        measure and for a result that was loaded from JSON, InputError for a run without that score, MissingExtraError
+        without jinja2 (`pip install 'cs-score[report]'`).
+        """
+        analyze_result = part_of_slice("analyze", "by_task:analyze_result", needed_by="report")
+        return pages.Report(analyze_result(task_named(self.task), self._for_analysis("report"), measure))
+
+    def _scored(self, method: str) -> Source:
+        """Return the source of the result, from which it can be scored again.
+
+        Raises UsageError, which names `method`, for a result that was loaded.
+        """
+        if self._source is None:
+            raise self._missing_source(method)
+        return self._source
+
+    def _missing_source(self, method: str) -> UsageError:
+        """Return the error that `method` cannot be called, since the result was loaded and has no source."""
+        return UsageError(f"{method} needs {self._source_in_words} again")
+
+    def _intervals(self, settings: Resampling) -> ScoreIntervals:
+        """Return the bootstrap intervals of all scores. Raises UsageError for a result that was loaded."""
+        raise NotImplementedError
+
+    def _for_analysis(self, method: str) -> Any:
+        """Return the scored result in the form that analyses of the task take.
+
+        Raises UsageError, which names `method`, for a result that was loaded.
+        """
+        return self._scored(method)
+
+    def _to_compare(self) -> Any:
+        """Return the scored result in the form that comparisons take.
+
+        Raises UsageError for several runs and for a result that was loaded.
+        """
+        return self._scored("compare")
+
+    def _notes(self) -> Sequence[str]:
+        """Return the notes that notebooks show below the table: the first remarks, and the signature."""
+        return [*self.remarks[:_MOST_REMARKS], str(self.signature)]
+
+
+def task_of(function: str, results: Sequence[object]) -> Task:
+    """Return the task that all of the results belong to.
+
+    Raises UsageError, which names `function`, if some are no results, or if they belong to several tasks.
+    """
+    results_of_tasks = [result for result in results if isinstance(result, AnyResult)]
+    task_names = {result.task for result in results_of_tasks}
+    if len(results_of_tasks) < len(results) or len(task_names) != 1:
+        expectation = "a result" if len(results) == 1 else "results of one kind"
+        values = " and ".join([repr(result) for result in results])
+        raise UsageError(f"{function} takes {expectation}, not {values}")
+    (task_name,) = task_names
+    return task_named(task_name)

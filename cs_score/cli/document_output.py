@@ -1,0 +1,199 @@
+"""Print and write what analyses and comparisons find, and hold the options that these commands share."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from cs_score.analysis.coldstart.counted_table import DIMENSIONS
+from cs_score.analysis.outcomes import TwoSided, json_text, shortened
+from cs_score.analysis.views import DocumentView
+from cs_score.base.display import escape_latex, escape_markdown
+from cs_score.base.errors import OutputError, UsageError
+from cs_score.base.outputs import Existing, PlannedOutput, encoded, folder_made, write_together
+from cs_score.base.records import replace
+from cs_score.base.signature import answered_only_lines
+from cs_score.cli import shared_options as options
+from cs_score.cli.core import CommandLine, Option, Status
+from cs_score.cli.output import STDOUT, print_text, text_width, with_coloured_differences
+from cs_score.cli.shared_options import FILES, INTERVAL_OPTIONS, SCORING_SWITCHES, read_top
+from cs_score.coldstart.options import EDITIONS, PRESETS
+from cs_score.tables.layout import latex, markdown, tsv
+
+if TYPE_CHECKING:
+    from cs_score.tables.statistics import Printout
+
+# ---- Where results go
+
+
+def remove_earlier_tables(line: CommandLine, view: DocumentView) -> None:
+    """Check that tables can be written into the folder that -o names, and remove the tables of an earlier call.
+
+    `view` says which tables there are. A file with the name of a table is removed only if it begins with the columns of
+    that table. Nothing happens if -o names no folder. Raises UsageError or OutputError.
+    """
+    folder = line.folder
+    if folder is None:
+        return
+    if os.path.exists(folder) and not os.path.isdir(folder):
+        raise UsageError(f"{folder} is a file, where -o makes a folder")
+    if os.path.islink(folder) and not os.path.isdir(folder):
+        raise OutputError(f"Could not open {folder}: a link that leads to no folder; choose another -o")
+    planned_outputs = []
+    for name, columns in view.headers().items():
+        beginning = re.escape("\t".join(columns).encode())
+        planned_outputs.append(PlannedOutput("-o", os.path.join(folder, name), Existing.RECOGNISED, beginning))
+    line.plan(planned_outputs, folder=folder).clear()
+
+
+def print_or_write_document(line: CommandLine, view: DocumentView, document: Any) -> int:
+    """Print a document in the format of the command line, or write its tables into the folder of -o. Return 0.
+
+    `view` says how documents of this kind are shown. Raises OutputError; no table is written in that case.
+    """
+    top = read_top(line)
+    if line.folder is not None:
+        _write_tables(view, document, line.folder)
+    elif line.format == "json":
+        pieces = json_text(shortened(document, top))
+        STDOUT.write(encoded(pieces))
+    elif line.format == "tsv":
+        _print_one_table(view, document, top)
+    elif line.format in _MARKUP:
+        _print_markup(view, document, line.format, top)
+    else:
+        most_rows = options.LARGEST_NUMBER if "--all" in line else top  # without both, as many as one screen shows
+        print_text(view.text(document, text_width(), most_rows), with_coloured_differences)
+    return Status.DONE
+
+
+def print_statistics(line: CommandLine, printout: Printout, document: Any) -> int:
+    """Print a document of statistics as text, JSON or TSV, as the command line asks. Return 0.
+
+    `printout` says how such documents are printed.
+    """
+    text = printout.written(document, line.format, text_width())
+    print_text(text, with_coloured_differences)
+    return Status.DONE
+
+
+def _write_tables(view: DocumentView, document: Any, folder: str) -> None:
+    """Write the tables of a document that are for files into a folder, as `NAME.tsv`. Raises OutputError."""
+    files = []
+    for table in view.tables(document):
+        if table.layout.is_file:
+            files.append((os.path.join(folder, f"{table.layout.name}.tsv"), tsv(table)))
+    with folder_made(folder, "-o"):
+        write_together(files)
+
+
+def _print_one_table(view: DocumentView, document: Any, top: int | None) -> None:
+    """Print one table of a document as TSV: the first one of `_PRINTED_TABLES` that has rows.
+
+    `top` is the largest number of rows, None for all. If no table has rows, a header line is printed.
+    """
+    table_by_name = {table.layout.name: table for table in view.tables(document)}
+    candidates = [table_by_name[name] for name in _PRINTED_TABLES if name in table_by_name]
+    printed_table = candidates[-1]
+    for table in candidates:
+        if table.rows:
+            printed_table = table
+            break
+    first_rows = printed_table.rows[:top]
+    STDOUT.write(tsv(replace(printed_table, rows=first_rows)))
+
+
+def _print_markup(view: DocumentView, document: Any, format_: str, top: int | None) -> None:
+    """Print the tables of a document that are for people, as Markdown or LaTeX, each below its title.
+
+    `top` is the largest number of rows of a table, None for all.
+    """
+    markup = _MARKUP[format_]
+    texts = _lines_on_answered_units(document, markup)
+    for table in view.tables(document):
+        if not table.layout.for_people or not table.rows:
+            continue
+        for part in table.parts():
+            title = markup.escape(part.title.removesuffix(":"))
+            lines = [markup.title_form.format(title), ""]
+            lines.extend(markup.render(part, top))
+            texts.append("\n".join(lines))
+    print_text("\n\n".join(texts))
+
+
+def _lines_on_answered_units(document: Any, markup: _Markup) -> list[str]:
+    """Return lines that say on how many units a score is based, if only the units with an answer were scored.
+
+    For example `er_f1: scored on 100 of 7,405 questions, those it answers`. The document of a difference may have a
+    line for each of its sides, A and B. There is no line if all units were scored.
+    """
+    if isinstance(document, TwoSided):
+        origin_by_name = {side.upper(): origin for side, origin in document.origins.items()}
+    else:
+        origin_by_name = {document.measure: document.origin}
+    return [markup.escape(text) for text in answered_only_lines(origin_by_name)]
+
+
+class _Markup(NamedTuple):
+    """A format of tables for people: Markdown or LaTeX."""
+
+    render: Callable[..., Iterable[str]]
+    """Returns the lines of a table, from the table and the largest number of rows."""
+    escape: Callable[[str], str]
+    title_form: str
+    """The title of a table, with {} for its text."""
+
+
+_PRINTED_TABLES: Final = ("steps", "units", "mistakes")
+"""The tables that are printed as TSV, the most informative one first; only one of them is printed."""
+
+_MARKUP: Final = {
+    "markdown": _Markup(markdown, escape_markdown, "### {}"),
+    "latex": _Markup(latex, escape_latex, r"\paragraph{{{}}}"),
+}
+
+# ---- Options and help
+
+RUNS_OPTIONS: Final = f"{SCORING_SWITCHES} --knowledge-base -runids --run"
+SIDE_B: Final = "--policy-b --pool-b --follow-b"
+ANALYSIS_OF_RUNS: Final = f"{RUNS_OPTIONS} --measure --policy --also-policy --top --by {INTERVAL_OPTIONS}"
+ANALYSIS_OF_EVIDENCE: Final = "--gold --predictions --measure --top"
+DIFFERENCE_OF_RUNS: Final = f"{RUNS_OPTIONS} --policy --measure {SIDE_B} --top {INTERVAL_OPTIONS}"
+DIFFERENCE_OF_EVIDENCE: Final = f"--gold --measure --top {INTERVAL_OPTIONS}"
+
+OWN_OPTIONS: Final = (
+    Option(
+        "--aggregate-only",
+        "Only what participants of a closed evaluation may see: scores with intervals, and counts of mistakes of the "
+        "whole run, none below 10",
+    ),
+    Option("--answer TEXT...", "The lines that give an answer, in which * stands for any text; may be repeated"),
+    Option(
+        "--by LIST...",
+        "Groups by several dimensions at once, such as slot,language; may be repeated",
+        choices=lambda _: DIMENSIONS,
+    ),
+    Option("--class ID...", "An equivalence class; may be repeated"),
+    Option("--compare", "The page of a difference: of two runs, as diff takes them"),
+    Option("--follow-b VERSION", "Take one run, and score it as B under this edition", choices=[*EDITIONS]),
+    Option(
+        "--line N...",
+        "A line of the run by its number, as editors show it; FILE:N in one of several files; may be repeated",
+    ),
+    Option("--node ID...", "A node, by its id in the run or by its full id in the scorer's tables; may be repeated"),
+    Option(
+        "--policy-b NAME[:LIST]", "Take one run, and score it as B under this policy; see below", choices=[*PRESETS]
+    ),
+    Option("--pool-b FILE", "Take one run, and score it as B with these assessments"),
+)
+
+FILES_OF_RUNS: Final = f"The queries, the run and its assessments, in any order. {FILES}"
+ABOUT_MISTAKES: Final = (
+    "Mistakes",
+    "A mistake is one abstract, sentence, fact, label or answer. Its gain is the difference between two scores: of "
+    "predictions in which it is corrected, and of those given. Gains of several mistakes do not add up.",
+)
+POLICY_SECTIONS: Final = (options.POLICY_FORM, options.POLICIES)
+FORMATS: Final = "text json tsv markdown latex"

@@ -1,0 +1,504 @@
+"""Find the queries, assessments and runs of a Cold Start command line by their content, load them and score them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any
+
+from cs_score.base.errors import UsageError
+from cs_score.base.outputs import ending_of
+from cs_score.base.records import Record, replace
+from cs_score.base.runtime import Late, paused_collector
+from cs_score.base.sources import Input, name_of, rereadable
+from cs_score.cli.core import CommandLine
+from cs_score.cli.output import print_unless_quiet, remark, warn
+from cs_score.cli.problem_report import report_for_stderr
+from cs_score.cli.shared_options import Scoring, read_resampling
+from cs_score.coldstart.converters import converter_for
+from cs_score.coldstart.gold import load_run, open_gold, with_folder_remarks, with_pool
+from cs_score.coldstart.linking import describe_contents, empty_folders_among, expand_folder
+from cs_score.coldstart.options import read_policies
+from cs_score.coldstart.queries import is_query_file
+from cs_score.coldstart.scorer import OneRun, runs_of, score_each, split_runs_and_assessments
+from cs_score.problems.log import ProblemLog, RecordingLog
+from cs_score.tasks import COLD_START, TASKS
+
+if TYPE_CHECKING:
+    from cs_score.analysis import systems
+    from cs_score.analysis.coldstart import groups, partial_scoring, scored
+    from cs_score.analysis.coldstart.scored import AnalysedRun
+    from cs_score.coldstart.gold import ColdStartGold, Run
+    from cs_score.coldstart.options import Options
+    from cs_score.coldstart.result import Result
+    from cs_score.preparation.prepared_runs import PreparedRun
+else:
+    systems = Late("cs_score.analysis.systems")
+    groups = Late("cs_score.analysis.coldstart.groups")
+    partial_scoring = Late("cs_score.analysis.coldstart.partial_scoring")
+    scored = Late("cs_score.analysis.coldstart.scored")
+
+
+class RunsAndAssessments(Record, eq=False):
+    """The runs that a command line names or chooses, and the files with the assessments (the pool)."""
+
+    runs: list[OneRun]
+    assessments: list[Input]
+
+
+class SingleRun(Record, eq=False):
+    """The only run of a command line, with the last of its files.
+
+    `files_before` are the files that are loaded before that one: the assessments and the other files of the run.
+    """
+
+    run: OneRun
+    files_before: list[Input]
+
+
+class RunsWithGold(Record, eq=False):
+    """The runs of a command line, with its queries and with the files of assessments, which have not been read yet.
+
+    `gold_without_pool` has the queries but no assessments.
+    """
+
+    gold_without_pool: ColdStartGold
+    assessments: list[Input]
+    runs: list[OneRun]
+
+
+class ChangesOfB(Record):
+    """How side B of a difference differs from side A if both are the same run.
+
+    Each field is None if it is the same for both: the policy, the file of assessments, the edition of the scorer.
+    """
+
+    policy: str | None
+    pool: str | None
+    edition: str | None
+
+    @property
+    def are_given(self) -> bool:
+        """Whether anything differs, so that A and B are the same run."""
+        return self.policy is not None or self.pool is not None or self.edition is not None
+
+
+class Runs(Scoring):
+    """The queries, assessments and runs of a command line, which are recognised by their content."""
+
+    def __init__(self, line: CommandLine) -> None:
+        """Divide the words of a command line into query files and other files, which are recognised later."""
+        super().__init__(line)
+        self.queries: list[str] = []
+        self.files: list[Input] = []
+        for word in line.words:
+            if is_query_file(word):
+                self.queries.append(word)
+            else:
+                self.files.append(word)
+        self.files += line.texts("--knowledge-base")
+        self.validates = "--validate" in line
+        self._runs_with_warnings: list[OneRun] = []
+
+    @cached_property
+    def options_without_run_ids(self) -> Options:
+        """The options for scoring each run separately: the options of the command line without -runids."""
+        return replace(self.options, runids=None)
+
+    def check_options(self) -> None:
+        """Raise UsageError if an option for scoring has a wrong value."""
+        _ = self.options_without_run_ids  # all options are read when it is computed
+
+    @property
+    def analysis_arguments(self) -> Mapping[str, Any]:
+        """The keyword arguments of an analysis: further policies, dimensions of groups, and settings of intervals."""
+        other_policies = self.line.texts("--also-policy")
+        return {
+            "policies": read_policies(other_policies, self.options_without_run_ids, self.policy_texts, "--also-policy"),
+            "by": groups.read_crossings(self.line.texts("--by")),
+            "resampling": read_resampling(self.line),
+        }
+
+    @cached_property
+    def knowledge_bases(self) -> frozenset[Input]:
+        """The files that --knowledge-base names, and those whose first lines show that they are knowledge bases."""
+        knowledge_bases: list[Input] = list(self.line.texts("--knowledge-base"))
+        for word in self.files:
+            for file in expand_folder(word):
+                if isinstance(file, str) and converter_for(file) is not None:
+                    knowledge_bases.append(file)
+        return frozenset(knowledge_bases)
+
+    # -- Finding
+
+    def find_runs_and_assessments(self) -> RunsAndAssessments:
+        """Return the runs and the files of assessments that the command line names.
+
+        The runs are only those with the ids that --run or -runids choose, if one of these options is given. A knowledge
+        base counts as a run. The content of standard input is kept, so that it can be read again when it is loaded.
+        Raises UsageError if there are no queries, no assessments or no runs, or no run with an id that was chosen.
+        """
+        # Files are read twice: to recognise them and to load them.
+        self.files = [rereadable(file) for file in self.files]
+        _refuse_evidence_files(self.files)
+        files_of_runs, assessments = split_runs_and_assessments(self.files, self.knowledge_bases)
+        if not files_of_runs:
+            raise UsageError(self._message_without("run"))
+        if not assessments:
+            raise UsageError(self._message_without("assessments (pool)"))
+        if not self.queries:
+            raise UsageError(self._message_without_queries())
+        chosen_ids = self.line.texts("--run") or self.run_ids
+        runs = runs_of(files_of_runs, self.knowledge_bases, chosen_ids or None)
+        return RunsAndAssessments(runs, assessments)
+
+    def _message_without(self, kind: str) -> str:
+        """Return the message that there is no file of a `kind`, `run` or `assessments (pool)`, with a remedy."""
+        names = ", ".join([name_of(file) for file in self.files])
+        empty_folders = empty_folders_among(self.files)
+        remedy = describe_contents(empty_folders) if empty_folders else "name queries, assessments and a run"
+        return f"no {kind} among the files: there is {names or 'no file beside the queries'}; {remedy}"
+
+    def _message_without_queries(self) -> str:
+        """Return the message that there is no query file.
+
+        It has a remedy if the value of -queries, which chooses queries by their ids, is a query file.
+        """
+        message = "no query file (*.xml) among the files; name queries, assessments and a run"
+        query_list = self.line.get("-queries") or ""
+        if is_query_file(query_list):
+            message += f"; -queries chooses some of them: write {query_list} without it"
+        return message
+
+    def _find_single_run(self) -> SingleRun:
+        """Return the only run among the files, which may be spread over several files.
+
+        Raises UsageError if there are several runs.
+        """
+        found = self.find_runs_and_assessments()
+        run_ids = {run.run_id for run in found.runs}
+        if len(run_ids) > 1:
+            raise UsageError(
+                f"there are {len(found.runs)} runs ({_descriptions(found.runs)}): choose one with --run ID"
+            )
+        # All of them have the same id: they are parts of one run, each in a file of its own.
+        *earlier_parts, last_part = found.runs
+        is_shared = any(part.is_shared for part in found.runs)
+        files_before = list(found.assessments)
+        files_before.extend(part.file for part in earlier_parts)
+        return SingleRun(replace(last_part, is_shared=is_shared), files_before)
+
+    def read_queries_and_find_runs(self) -> RunsWithGold:
+        """Read the queries, and find the runs and the files of assessments without reading them.
+
+        The caller can then score the runs against one pool of assessments or against several. Raises UsageError or
+        InputError.
+        """
+        options = self.options_without_run_ids
+        if "-" in self.files:
+            raise UsageError("standard input cannot be read once for each run: name a file")
+        options.check()
+        found = self.find_runs_and_assessments()
+        gold_without_pool = open_gold(self.queries, options, validates=self.validates)
+        return RunsWithGold(gold_without_pool, found.assessments, found.runs)
+
+    def read_gold(self, options: Options, assessments: Sequence[Input]) -> ColdStartGold:
+        """Read the queries and the assessments, and return them as gold for scoring with `options`.
+
+        Raises InputError.
+        """
+        return with_pool(open_gold(self.queries, options), assessments)
+
+    def _open_gold(self) -> ColdStartGold:
+        """Read the queries, and return gold with a remark on every folder that has no file to load."""
+        return with_folder_remarks(open_gold(self.queries, self.options_without_run_ids), self.files)
+
+    # -- Loading
+
+    def load_single_run(
+        self, gold: ColdStartGold, run: OneRun, pool: Sequence[Input] = (), problems: ProblemLog | None = None
+    ) -> Run:
+        """Load one run, to be scored separately from the others. Raises InputError.
+
+        `pool` are the files of assessments, which are loaded before the run if `gold` has no assessments yet. A
+        knowledge base is first validated and resolved into a run. Problems are added to `problems`; if that is None,
+        they are added to a copy of the log of `gold`.
+        """
+        gold = run.restrict(gold)
+        files = [*pool, run.file]
+        if problems is None:
+            problems = gold.problems.copy()
+        knowledge_bases = [file for file in files if file in self.knowledge_bases]
+        if knowledge_bases or gold.validates:
+            return load_with_preparation(gold, files, knowledge_bases, problems)
+        return load_run(gold, files, problems=problems)
+
+    def load_with_warnings(
+        self, gold: ColdStartGold, run: OneRun, pool: Sequence[Input] = (), problems: ProblemLog | None = None
+    ) -> Run:
+        """Load a run as `load_single_run` does, and print its warnings if they have not been printed yet.
+
+        Raises InputError.
+        """
+        loaded_run = self.load_single_run(gold, run, pool, problems)
+        if run not in self._runs_with_warnings:
+            self._runs_with_warnings.append(run)
+            _warn_about_run(loaded_run, name_of(run.file))
+        return loaded_run
+
+    # -- One run
+
+    def score_single(self) -> AnalysedRun:
+        """Load and score the only run, and print remarks on it. Raises UsageError if there are several runs."""
+        single = self._find_single_run()
+        with paused_collector():
+            gold = self._open_gold()
+            loaded_run = self.load_single_run(gold, single.run, single.files_before)
+            scored_run = scored.score_for_analysis(loaded_run, self.options_without_run_ids.policy)
+        self._warn_about_scores(loaded_run, scored_run)
+        return scored_run
+
+    def score_as_far_as_possible(self) -> AnalysedRun:
+        """Load and score the only run, and print remarks on it. If an error stops that, the part before it is scored.
+
+        Raises InputError if nothing could be loaded, UsageError if there are several runs.
+        """
+        self.options_without_run_ids.check()
+        single = self._find_single_run()
+        policy = self.options_without_run_ids.policy
+        with paused_collector():
+            gold = self._open_gold()
+            loading_error = None
+            if self.knowledge_bases:  # a part of a knowledge base cannot be resolved into a run
+                loaded_run = self.load_single_run(gold, single.run, single.files_before)
+            else:
+                files = [*single.files_before, single.run.file]
+                gold_for_run = single.run.restrict(gold)
+                loaded_run, loading_error = partial_scoring.load_as_far_as_possible(gold_for_run, files)
+            has_recognised_files = bool(loaded_run.layouts)
+            if loading_error is not None and not has_recognised_files:
+                raise loading_error
+            scored_run = partial_scoring.score_as_far_as_possible(loaded_run, policy, stop=loading_error)
+        self._warn_about_scores(loaded_run, scored_run)
+        return scored_run
+
+    def _warn_about_scores(self, loaded_run: Run, scored_run: AnalysedRun) -> None:
+        """Print warnings and remarks on a run and on its scores on standard error."""
+        _warn_about_run(loaded_run)
+        remark_on_duplicates(self, scored_run.result.duplicate_count)
+        if scored_run.stopped is not None and scored_run.result.tables.sf.rows:
+            warn(f"there is no average precision: {scored_run.stopped}")
+        if scored_run.headline_remark is not None and self.line.get("--measure") is None:
+            remark(scored_run.headline_remark)
+
+    # -- Several runs
+
+    def score_all(self) -> systems.Systems:
+        """Score each of several runs separately, and return their results by name. Raises UsageError or InputError."""
+        with paused_collector():
+            runs_with_gold = self.read_queries_and_find_runs()
+            if len(runs_with_gold.runs) < 2:
+                only_run = _description(runs_with_gold.runs[0])
+                raise UsageError(
+                    f"a comparison needs at least two runs; there is {only_run} among the files; see cs-score compare "
+                    "coldstart -help"
+                )
+            gold = with_pool(runs_with_gold.gold_without_pool, runs_with_gold.assessments)
+            results = score_each(gold, runs_with_gold.runs, self.load_single_run)
+        remark_on_duplicates(self, _count_duplicates(results))
+        names = systems.run_names(runs_with_gold.runs)
+        for name, result in zip(names, results):
+            warn(*result.warnings, file=name)
+            if result.error_count:
+                warn(f"{result.error_count} errors in the input; score the run by itself to see them", file=name)
+        files = [run.file for run in runs_with_gold.runs]
+        return systems.Systems(dict(zip(names, results)), systems.names_by_file(files, names))
+
+    # -- Two to compare
+
+    def score_pair(self) -> tuple[AnalysedRun, AnalysedRun, tuple[str, str]]:
+        """Score the two sides of a difference, and return A, B and the pair of their names.
+
+        A and B are two runs. With --policy-b, --pool-b or --follow-b they are one run, scored as the other options say
+        and again with these changes. Raises UsageError for any other number of runs.
+        """
+        changes = ChangesOfB(
+            policy=self.line.get("--policy-b"), pool=self.line.get("--pool-b"), edition=self.line.get("--follow-b")
+        )
+        if "-" in self.files or changes.pool == "-":
+            raise UsageError("standard input cannot be read once for each of the two: name a file")
+        found = self.find_runs_and_assessments()
+        _check_run_count(found.runs, changes)
+        with paused_collector():
+            if changes.are_given:
+                return self._score_twice(found.runs[0], found.assessments, changes)
+            return self._score_two(found)
+
+    def _score_two(self, found: RunsAndAssessments) -> tuple[AnalysedRun, AnalysedRun, tuple[str, str]]:
+        """Score two runs with the same options, and return them with their names."""
+        run_a, run_b = found.runs
+        gold = self.read_gold(self.options_without_run_ids, found.assessments)
+        a = self._score_of_pair(gold, run_a, self.options_without_run_ids)
+        b = self._score_of_pair(gold, run_b, self.options_without_run_ids)
+        remark_on_duplicates(self, a.result.duplicate_count + b.result.duplicate_count)
+        name_a, name_b = systems.run_names(found.runs)
+        return a, b, (name_a, name_b)
+
+    def _score_twice(
+        self, run: OneRun, assessments: Sequence[Input], changes: ChangesOfB
+    ) -> tuple[AnalysedRun, AnalysedRun, tuple[str, str]]:
+        """Score a run with the options of the command line, and again with the changes of side B.
+
+        Returns both results and their names, such as `("as given", "policy sf")`.
+        """
+        # Side A: as the command line says.
+        options_of_a = self.options_without_run_ids
+        gold_of_a = self.read_gold(options_of_a, assessments)
+        a = self._score_of_pair(gold_of_a, run, options_of_a)
+        # Causes of the difference are found by scoring A again with some of the changes.
+        a = replace(a, again=partial(self._score_again, run, assessments))
+
+        # Side B: the same run with the changes. The gold of A serves for it if neither options nor the pool differ.
+        options_of_b, names_of_changes = self._options_of_b(changes)
+        assessments_of_b = assessments
+        if changes.pool is not None:
+            assessments_of_b = [changes.pool]
+            names_of_changes.append(f"pool {changes.pool}")
+        gold_of_b = gold_of_a
+        if options_of_b != options_of_a or changes.pool is not None:
+            gold_of_b = self.read_gold(options_of_b, assessments_of_b)
+        b = self._score_of_pair(gold_of_b, run, options_of_b)
+        return a, b, ("as given", ", ".join(names_of_changes))
+
+    def _options_of_b(self, changes: ChangesOfB) -> tuple[Options, list[str]]:
+        """Return the options for scoring side B, and the names of its changes, such as `["policy sf"]`.
+
+        The pool is not an option, so its change is not among them. Raises UsageError for an unknown edition or policy.
+        """
+        inputs_of_b = self
+        names_of_changes = []
+        if changes.edition is not None:
+            inputs_of_b = Runs(self.line.with_changes({"--follow": changes.edition}))
+            names_of_changes.append(f"edition {inputs_of_b.options_without_run_ids.follow}")
+        options_of_b = inputs_of_b.options_without_run_ids
+        if changes.policy is not None:
+            policies = read_policies([changes.policy], options_of_b, inputs_of_b.policy_texts, "--policy-b")
+            policy = policies[0]
+            options_of_b = policy.options(options_of_b)
+            names_of_changes.append(f"policy {policy.name}")
+        return options_of_b, names_of_changes
+
+    def _score_again(self, run: OneRun, assessments: Sequence[Input], options: Options) -> AnalysedRun:
+        """Read a run and its assessments again, and score the run with other options. Raises InputError."""
+        gold = self.read_gold(options, assessments)
+        return scored.score_for_analysis(self.load_single_run(gold, run), options.policy)
+
+    def _score_of_pair(self, gold: ColdStartGold, run: OneRun, options: Options) -> AnalysedRun:
+        """Load and score one side of a difference, and print its warnings with the name of its file."""
+        loaded_run = self.load_single_run(gold, run)
+        _warn_about_run(loaded_run, name_of(run.file))
+        return scored.score_for_analysis(loaded_run, options.policy)
+
+
+def _refuse_evidence_files(files: Iterable[Input]) -> None:
+    """Raise UsageError for a JSON file: it belongs to an evidence task, whose name is missing on the command line."""
+    for file in files:
+        if isinstance(file, str) and ending_of(file) in (".json", ".jsonl") and os.path.isfile(file):
+            evidence_tasks = [task for task in TASKS if task != COLD_START]
+            raise UsageError(f"{file} is no file of Cold Start; name its task: {', '.join(evidence_tasks)}")
+
+
+def _check_run_count(runs: Sequence[OneRun], changes: ChangesOfB) -> None:
+    """Raise UsageError unless there are two runs, or one run if A and B are the same run with changes."""
+    count = 2
+    needed = "two runs"
+    if changes.are_given:
+        count = 1
+        needed = "one run, with --policy-b, --pool-b or --follow-b"
+    if len(runs) == count:
+        return
+    verb = "is" if len(runs) == 1 else "are"
+    situation = f"there {verb} {len(runs)} among the files ({_descriptions(runs)})"
+    if len(runs) > count:
+        situation += "; choose with --run ID"
+    raise UsageError(f"name {needed}; {situation}; see cs-score diff -help")
+
+
+def _description(run: OneRun) -> str:
+    """Return the id of a run with its file: `KB1 in run.tab.txt`."""
+    return f"{run.run_id} in {name_of(run.file)}"
+
+
+def _descriptions(runs: Iterable[OneRun]) -> str:
+    """Return the ids of runs with their files, separated by commas."""
+    return ", ".join([_description(run) for run in runs])
+
+
+def _count_duplicates(results: Iterable[Result]) -> int:
+    """Return how many responses of all runs in some results are duplicates."""
+    duplicates = 0
+    for result in results:
+        for run in result.runs:
+            duplicates += run.duplicate_count
+    return duplicates
+
+
+def _warn_about_run(run: Run, file_name: str | None = None) -> None:
+    """Print the remarks on a loaded run on standard error, and a warning if its input has errors."""
+    warn(*run.remarks, file=file_name)
+    if run.problems.has_errors:
+        warn("there are errors in the input; score the run to see them", file=file_name)
+
+
+def remark_on_duplicates(scoring: Scoring, duplicates: int) -> None:
+    """Print how the policy in force counts duplicates, and which policy counts them differently.
+
+    Nothing is printed if there are no duplicates, or if the command line names a policy.
+    """
+    if duplicates == 0 or scoring.line.first_typed_option("--policy -right -wrong -ignore") is not None:
+        return
+    noun = "duplicate" if duplicates == 1 else "duplicates"
+    if "DUPLICATE" in scoring.edition.ignore:
+        remark(f"{duplicates} {noun} ignored (policy kb); --policy sf counts them as wrong")
+    else:
+        remark(f"{duplicates} {noun} wrong (policy sf); --policy kb ignores them")
+
+
+def load_with_preparation(
+    gold: ColdStartGold, files: Sequence[Input], knowledge_bases: Collection[Input], problems: ProblemLog
+) -> Run:
+    """Load assessments and runs, after resolving knowledge bases into runs and, with --validate, validating all runs.
+
+    `knowledge_bases` are the knowledge bases among the `files`. A remark on standard error says for each run how it was
+    prepared. Raises InputError if a knowledge base or a run has errors.
+    """
+    from cs_score.preparation.conversion import PreparationSettings, prepare_inputs, validate_inputs
+    from cs_score.preparation.prepared_runs import load_prepared
+
+    settings = PreparationSettings(
+        queries=gold.query_set,
+        limits=gold.options.justifications,
+        validates=gold.validates,
+        only_run_id=gold.only_run_id,
+        new_log=type(problems),  # each prepared run has a log of its own, which keeps as many details as this one
+        on_prepared=partial(_report_prepared_run, problems),
+    )
+    if not knowledge_bases:
+        validated = validate_inputs(files, settings)  # all files of a folder are validated together, as one run
+        return load_prepared(gold, validated, problems=problems)
+    prepared = prepare_inputs(files, settings, knowledge_bases)
+    return load_prepared(gold, prepared, problems=problems)
+
+
+def _report_prepared_run(problems: ProblemLog, run: PreparedRun) -> None:
+    """Print the problems of a run that was resolved or validated, and a remark that says how it was prepared.
+
+    If the log `problems` keeps details for the file of --problems, the problems of the run are added to it, too. Raises
+    InputError for a run with errors, which must not be scored.
+    """
+    print_unless_quiet(report_for_stderr(run.problems))
+    if isinstance(problems, RecordingLog) and isinstance(run.problems, RecordingLog):
+        problems.also_report(run.problems)
+    run.check()
+    remark(run.account)

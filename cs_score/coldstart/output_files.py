@@ -1,0 +1,749 @@
+"""Write the output files of the scorer and its report as text, in the form of the reference scorer.
+
+The output files of a run are its tables (`.sf`, `.ldcmax`, `.ldcmean`, `.summary`, `.ap`), the debug file, and files
+about resamples; `.params` is about the whole call.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import re
+import time
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from cs_score.base.display import align_columns, one_line
+from cs_score.base.errors import InputError
+from cs_score.base.outputs import blocks_of, encoded
+from cs_score.base.records import Record
+from cs_score.coldstart.judging import Counts, Labels, Tally, labels_without, pre_policy_category
+from cs_score.coldstart.lines import Response, load_order
+from cs_score.coldstart.options import LATEST, Edition, Options, is_left_out
+from cs_score.coldstart.ranking import Ranking
+from cs_score.coldstart.result import AveragePrecision, Result, ScoredRun, ScoreRow, UnitResult, tallies_of
+from cs_score.problems.log import NO_PLACE, Problem
+from cs_score.statistics.resampling_settings import note_sentences
+
+if TYPE_CHECKING:
+    from cs_score.coldstart.samples import Bootstrap
+    from cs_score.statistics.results import ScoreIntervals
+
+
+class Field(Record):
+    """A column that tables can have.
+
+    `header` is its heading, such as `Prec`. `attribute` is the attribute of a row, or of its counts, that the column
+    shows. `meaning` explains the column to users.
+    """
+
+    header: str
+    attribute: str
+    meaning: str
+
+    @property
+    def is_count(self) -> bool:
+        """Whether the column shows counts, which are aligned to the right."""
+        return self.attribute in Counts.__struct_fields__
+
+
+SCORE_FIELDS: Final[Mapping[str, Field]] = {
+    "EC": Field("QID/EC", "name", "query, or query and class"),
+    "RUNID": Field("RunID", "run_id", "run"),
+    "LEVEL": Field("Hop", "level", "hop from 0 on, or ALL"),
+    "GT": Field("GT", "ground_truth", "classes to be found"),
+    "SUBMITTED": Field("Submitted", "submitted", "responses"),
+    "CORRECT": Field("Correct", "correct", "responses assessed as correct, below a right parent"),
+    "INCORRECT": Field("Incorrect", "incorrect", "responses assessed as incorrect, below a right parent"),
+    "INEXACT": Field("Inexact", "inexact", "responses assessed as inexact, below a right parent"),
+    "INCORRECT_PARENT": Field("PIncorrect", "incorrect_parent", "responses below an answer that is not right"),
+    "UNASSESSED": Field("Unassessed", "unassessed", "responses without assessment, below a right parent"),
+    "REDUNDANT": Field("Dup", "redundant", "duplicates of a right response"),
+    "RIGHT": Field("Right", "right", "responses that count as right"),
+    "WRONG": Field("Wrong", "wrong", "responses that count as wrong"),
+    "IGNORED": Field("Ignored", "ignored", "responses that are left out of precision"),
+    "P": Field("Prec", "precision", "precision"),
+    "R": Field("Recall", "recall", "recall"),
+    "F": Field("F1", "f1", "F1"),
+}
+
+DEFAULT_FIELDS: Final = tuple(SCORE_FIELDS)
+
+# The columns of `.ldcmean` and `.summary`, whatever `-fields` says.
+SUMMARY_FIELDS: Final = ("EC", "RUNID", "LEVEL", "P", "R", "F")
+AP_FIELDS: Final[Mapping[str, Field]] = {
+    "EC": Field("QID/EC", "name", "query"),
+    "RUNID": Field("RunID", "run_id", "run"),
+    "LEVEL": Field("Hop", "level", "hop"),
+    "AP": Field("AP", "score", "average precision"),
+}
+
+TABLE_FOOT: Final = "\n*ALL-Macro Prec, Recall and F1 refer to mean-precision, mean-recall and mean-F1.\n"
+AP_FOOT: Final = "\n*ALL-Macro AP refer to mean of corresponding AP values.\n"
+# The spelling of "coressponding" is part of the format.
+AP_TITLES: Final = {
+    "SF": "SF: Slot-filling score variant considering all entrypoints as a separate query",
+    "LDC-MEAN": "LDC-MEAN: LDC level score variant considering averaging scores for all coressponding entrypoints",
+}
+AP_SUMMARY: Final = "SUMMARY: This section provides summary of AP scores"
+
+
+def check_fields(names: Iterable[str]) -> None:
+    """Raise InputError if any of the names is not the name of a field of tables."""
+    for name in names:
+        if name not in SCORE_FIELDS:
+            raise InputError(f"Unknown field: {name}", remedy=f"the fields are {':'.join(SCORE_FIELDS)}")
+
+
+def resampled_metrics(fields: Collection[str]) -> tuple[str, ...]:
+    """Return which of P, R and F have values in resamples if tables show these fields: `("P", "R", "F")`.
+
+    The reference reads the values of a resample from its own tables. That is why tables must show the metric, and also
+    the fields by which the reference finds a row: its name (`EC`) and its hop (`LEVEL`).
+    """
+    if "EC" not in fields or "LEVEL" not in fields:
+        return ()
+    all_metrics = Options().metrics
+    return tuple(metric for metric in all_metrics if metric in fields)
+
+
+class TableLayout:
+    """Lay out the tables of one run as text, one after the other.
+
+    A column is as wide as its widest cell in this table and in the tables before it.
+    """
+
+    def __init__(
+        self, fields: Mapping[str, Field], shown_names: Iterable[str], run_id: str, is_tab_separated: bool
+    ) -> None:
+        """Prepare to lay out tables of one run; `fields` has their fields by name, such as `EC`.
+
+        The cells of fields that are not among `shown_names` stay empty. Cells are padded and separated by blanks; if
+        `is_tab_separated`, they are separated by tabs and not padded.
+        """
+        self._fields = fields
+        self._run_id = run_id
+        self._is_tab_separated = is_tab_separated
+        self._widths = {name: len(fields[name].header) for name in shown_names}
+
+    def header(self, names: Sequence[str]) -> str:
+        """Return the header line of a table with these fields."""
+        cells = [self._padded_cell(name, self._fields[name].header) for name in names]
+        return self._join_lines([cells])
+
+    def table(self, names: Sequence[str], rows: Sequence[ScoreRow], prefix: str = "") -> str:
+        """Return the lines of a table without its header; `names` are the names of its fields.
+
+        If a `prefix` is given, it is put before the first cell of each line, and the columns are not widened.
+        """
+        columns = []
+        for position, name in enumerate(names):
+            prefix_of_column = prefix if position == 0 else ""
+            columns.append(self._column_cells(name, rows, prefix_of_column, has_fixed_width=bool(prefix)))
+        if not columns:
+            return "\n" * len(rows)
+        rows_of_cells = zip(*columns)
+        return self._join_lines(rows_of_cells)
+
+    def _column_cells(self, name: str, rows: Sequence[ScoreRow], prefix: str, has_fixed_width: bool) -> list[str]:
+        """Return the padded cells of a column, each with the `prefix` before its text; `name` is the name of its field.
+
+        The column becomes as wide as its widest cell, unless `has_fixed_width`.
+        """
+        if name not in self._widths:
+            return [prefix] * len(rows)
+        values = self._column_values(self._fields[name], rows)
+        # Most columns repeat few values; each value is formatted and padded once.
+        cell_by_value = {value: prefix + _cell_text(value) for value in set(values)}
+        if not has_fixed_width:
+            widths = [len(cell) for cell in cell_by_value.values()]
+            self._widths[name] = max([self._widths[name], *widths])
+        padded_by_value = {value: self._padded_cell(name, cell) for value, cell in cell_by_value.items()}
+        return [padded_by_value[value] for value in values]
+
+    def _column_values(self, field: Field, rows: Sequence[ScoreRow]) -> list[object]:
+        """Return the value of each row in the column of a field, before numbers are formatted.
+
+        Rows of means have no counts; their values are four blanks.
+        """
+        if field.attribute == "run_id":
+            return [self._run_id] * len(rows)
+        if field.is_count:
+            return ["    " if row.counts is None else getattr(row.counts, field.attribute) for row in rows]
+        values = [getattr(row, field.attribute) for row in rows]
+        if 0.0 in values:
+            # -0.0 is equal to 0.0, but must be printed with its sign.
+            values = ["-0.0000" if value == 0 and str(value) == "-0.0" else value for value in values]
+        return values
+
+    def _join_lines(self, rows: Iterable[Sequence[str]]) -> str:
+        """Return the text that has a line for each row of cells."""
+        separator = "\t" if self._is_tab_separated else " "
+        return "".join([f"{separator.join(cells)}\n" for cells in rows])
+
+    def _padded_cell(self, name: str, cell: str) -> str:
+        """Return a cell padded to the width of its column; it is not padded if cells are separated by tabs.
+
+        Counts are aligned to the right, other cells to the left.
+        """
+        width = 0
+        if not self._is_tab_separated:
+            width = self._widths.get(name, 0)
+        return cell.rjust(width) if self._fields[name].is_count else cell.ljust(width)
+
+
+def _cell_text(value: object) -> str:
+    """Return the text of a cell with this value: `12` -> `  12`, `0.5` -> `0.5000`; texts are not changed."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, int):
+        return f"{value:4d}"
+    return f"{value:6.4f}"
+
+
+class ColumnLayout(Record):
+    """The layout of tables: the names of the fields of `.sf` and `.ldcmax`, and whether tabs separate the columns."""
+
+    fields: Sequence[str] = DEFAULT_FIELDS
+    is_tab_separated: bool = False
+
+
+def _table_texts(run: ScoredRun, layout: ColumnLayout) -> Iterator[tuple[str, str]]:
+    """Yield the file ending and the text of each of the four tables of one run, beginning with `("sf", ...)`.
+
+    The text is empty if the run does not have the table. The columns of a table are at least as wide as in the tables
+    before it.
+    """
+    table_layout = TableLayout(SCORE_FIELDS, layout.fields, run.run_id, layout.is_tab_separated)
+    tables_with_fields = (
+        ("sf", run.tables.sf, layout.fields),
+        ("ldcmax", run.tables.ldc_max, layout.fields),
+        ("ldcmean", run.tables.ldc_mean, SUMMARY_FIELDS),
+    )
+    for ending, table, names in tables_with_fields:
+        if table is None:
+            yield ending, ""
+            continue
+        # The lines are laid out before the header, because they widen the columns.
+        lines = table_layout.table(names, table.rows + table.averages)
+        header = table_layout.header(names) if table.rows else ""
+        yield ending, header + lines + TABLE_FOOT
+
+    # The summary repeats the averages of all tables, with the name of the variant before the name of the average.
+    summary_lines = []
+    for variant, table in run.tables.variants:
+        summary_lines.append(table_layout.table(SUMMARY_FIELDS, table.averages, prefix=f"{variant}-"))
+    yield "summary", table_layout.header(SUMMARY_FIELDS) + "".join(summary_lines) + TABLE_FOOT
+
+
+def averages_text(run: ScoredRun) -> str:
+    """Return the averages of a run, which `.summary` shows, as an aligned table for a terminal."""
+    table_layout = TableLayout(SCORE_FIELDS, SUMMARY_FIELDS, one_line(run.run_id), is_tab_separated=False)
+    rows = []
+    for variant, table in run.tables.variants:
+        for row in table.averages:
+            rows.append(row._replace(name=f"{variant}-{row.name}"))
+    lines = table_layout.table(SUMMARY_FIELDS, rows)
+    return table_layout.header(SUMMARY_FIELDS) + lines
+
+
+def _average_precision_text(scores: AveragePrecision, is_primary: bool, is_tab_separated: bool) -> Iterator[str]:
+    """Yield the sections of the file `.ap` of one run: a table for each variant, then a summary of their averages.
+
+    The rows show the id of the first run of the input. `is_primary` says that this is the run whose file is written.
+    Only then there are macro averages.
+    """
+    fields = tuple(AP_FIELDS)
+    table_layout = TableLayout(AP_FIELDS, fields, scores.run_id, is_tab_separated)
+    for variant, table in scores.variants:
+        macro = table.macro if is_primary else ()
+        # The lines are laid out before the header, because they widen the columns.
+        lines = table_layout.table(fields, table.rows + macro)
+        header = table_layout.header(fields) if table.rows else ""
+        yield f"{AP_TITLES[variant]}\n\n{header}{lines}\n"
+    summary_lines = []
+    for variant, table in scores.variants:
+        macro = table.macro if is_primary else ()
+        summary_lines.append(table_layout.table(fields, macro, prefix=f"{variant}-"))
+    yield f"{AP_SUMMARY}\n\n{table_layout.header(fields)}{''.join(summary_lines)}{AP_FOOT}"
+
+
+# The end of the error file of a call that was stopped. A later call replaces an error file only if it ends like this.
+MAY_BE_REPLACED: Final = "\n(cs-score stopped here; its next call may write this file anew)\n"
+# The size in bytes beyond which a file cannot be a report, and is not read.
+_LARGEST_REPORT: Final = 1 << 28
+_CLOSING_OF_ERRORS: Final = re.compile(rb"[0-9]+ errors? encountered")
+
+
+def report_text(problems: Iterable[Problem], edition: Edition = LATEST) -> Iterator[str]:
+    """Yield the text of each problem: its message, with its first place and the number of other places.
+
+    An empty line follows each problem, but not in editions before 2017.2.0, which write the report before they score.
+    """
+    has_empty_lines = not edition.reports_first
+    line_end = "\n\n" if has_empty_lines else "\n"
+    for problem in problems:
+        yield f"{problem.severity}: {problem.message}{_places_text(problem, edition)}{line_end}"
+
+
+def _places_text(problem: Problem, edition: Edition) -> str:
+    """Return the first place of a problem and the number of its other places: ` (run.tab line 3 and 2 other places)`.
+
+    The text is empty if the problem has no place.
+    """
+    # The reference sorts places as bytes in UTF-8; sorting by code points gives the same order.
+    places = sorted([NO_PLACE if place is None else str(place) for place in problem.places])
+    first_place = places[0]
+    if first_place == NO_PLACE:
+        return ""
+    if not edition.encodes_report_twice:
+        # These editions encode only the names of files twice.
+        first_place = _bytes_as_characters(first_place)
+    other_count = len(places) - 1
+    if other_count == 0:
+        return f" ({first_place})"
+    return f" ({first_place} and {other_count} other place{'s' if other_count > 1 else ''})"
+
+
+def closing_line(errors: int, warnings: int) -> str:
+    """Return the last line of the report: the number of errors or, if there are none, the number of warnings."""
+    if errors:
+        return f"{errors} error{'s' if errors > 1 else ''} encountered\n"
+    if warnings:
+        return f"{warnings} warning{'s' if warnings > 1 else ''} encountered\n"
+    return "No warnings encountered\n"
+
+
+def whole_report(result: Result) -> str:
+    """Return the report of a scoring that was not stopped.
+
+    As in the reference, the report contains all problems twice, and a closing line (rule report-twice). In editions
+    that write the report before they score, it contains all problems once, and no closing line.
+    """
+    text = "".join(report_text(result.problems, result.options.edition))
+    if result.options.edition.reports_first:
+        return text
+    return text + text + closing_line(result.error_count, result.warning_count)
+
+
+def stopped_report(problems: Iterable[Problem], cause: Exception, edition: Edition = LATEST) -> str:
+    """Return the report of a scoring that was stopped: the problems that were found, and the error that stopped it.
+
+    The remedy is left out of the error for a file that is not UTF-8; only standard error shows it.
+    """
+    text = str(cause)
+    if isinstance(cause, InputError) and cause.code == "NOT_UTF8":
+        text = str(InputError(cause.problem, file=cause.file, place=cause.place))
+    return "".join(report_text(problems, edition)) + f"{text}\n"
+
+
+def doubly_encoded(text: str, edition: Edition = LATEST) -> bytes:
+    """Return the bytes of a report as the reference writes them (rule doubly-encoded-report).
+
+    Most editions encode the text to UTF-8, read each byte as a character, and encode these characters again.
+    """
+    if edition.encodes_report_twice:
+        text = _bytes_as_characters(text)
+    return text.encode("utf-8", "surrogateescape")
+
+
+def _bytes_as_characters(text: str) -> str:
+    """Encode a text in UTF-8, and return the text that has a character for each byte, from U+0000 to U+00FF.
+
+    For example, `é` becomes `Ã©`.
+    """
+    if text.isascii():
+        return text
+    return text.encode("utf-8", "surrogateescape").decode("latin-1")
+
+
+def is_report_of_failed_call(path: str) -> bool:
+    """Return whether a file is the report of an earlier call of cs-score that was stopped or ended with errors.
+
+    A new call may replace the report of such a call.
+    """
+    if not os.path.isfile(path) or os.path.getsize(path) > _LARGEST_REPORT:
+        return False
+    with open(path, "rb") as file:
+        report = file.read()
+    if report.endswith(MAY_BE_REPLACED.encode()):
+        return True
+    # The report of a call with errors contains all problems twice, and a closing line.
+    if not report.startswith((b"ERROR: ", b"WARNING: ")):
+        return False
+    body, newline, closing = report.removesuffix(b"\n").rpartition(b"\n")
+    problems = body + newline
+    half = len(problems) // 2
+    is_written_twice = problems[:half] == problems[half:]
+    return is_written_twice and _CLOSING_OF_ERRORS.fullmatch(closing) is not None
+
+
+_DOUBLE_LINE: Final = "=" * 80 + "\n"
+_DOTTED_LINE: Final = "." * 80 + "\n"
+
+
+def responses_text(
+    tallies: Iterable[tuple[Tally, UnitResult]], edition: Edition = LATEST, *, is_first_run: bool = True
+) -> Iterator[str]:
+    """Yield the first part of `.debug`: the name of each tally, then its responses, each with its labels.
+
+    Responses that have no label except their category are left out. `tallies` has each tally with the result of its
+    unit. `is_first_run` says that no other run of the call was scored before.
+    """
+    hides_unassessed = edition.hides_later_unassessed and not is_first_run
+    for tally, unit in tallies:
+        yield f"{_DOUBLE_LINE}{tally.name}\n"
+        for response, labels in _sorted_by_line_number(tally.responses, unit.labels_by_index):
+            assessment = unit.assessment_by_index.get(response.index)
+            category = pre_policy_category(assessment)
+            assessment_text = "-" if assessment is None else assessment.text
+            if hides_unassessed and assessment is None and response.node is not None:
+                category = ""
+                assessment_text = ""
+            other_labels = _labels_text(labels, category)
+            if not other_labels:
+                continue
+            # Editions without nodes write two lines less for each response.
+            node_line = ""
+            target_line = ""
+            if edition.has_nodes:
+                node_line = f"\tFQNODEID:\t{response.node or '-'}\n"
+                target_line = f"\tTARGET_QID:\t{response.query.full_id}_{response.target}\n"
+            yield (
+                f"{node_line}\tSUBMISSION:\t{response.text}\n{target_line}\tASSESSMENT:\t{assessment_text}\n\n"
+                f"\tPREPOLICY ASSESSMENT:\t{category}\n"
+                f"\tPOSTPOLICY ASSESSMENT:\t{other_labels}\n{_DOTTED_LINE}"
+            )
+
+
+def _sorted_by_line_number(
+    responses: Sequence[Response], labels_by_index: Mapping[int, Labels]
+) -> list[tuple[Response, Labels]]:
+    """Return the responses of a row with their labels, sorted by line number.
+
+    If lines of several files have the same number, only the line that was loaded first is returned. It has the labels
+    of all these lines (rules equal-line-numbers and first-loaded-block).
+    """
+    # Nearly always all numbers differ. Sorting only numbers then takes half the time.
+    response_by_number = {response.number: response for response in responses}
+    if len(response_by_number) == len(responses):
+        sorted_responses = [response_by_number[number] for number in sorted(response_by_number)]
+        return [(response, labels_by_index[response.index]) for response in sorted_responses]
+
+    responses_by_number: dict[int, list[Response]] = {}
+    for response in sorted(responses, key=load_order):
+        responses_by_number.setdefault(response.number, []).append(response)
+    labeled_responses = []
+    for responses_of_number in responses_by_number.values():
+        labels: list[str] = []
+        for response in responses_of_number:
+            labels += labels_by_index[response.index]
+        labeled_responses.append((responses_of_number[0], tuple(sorted(labels))))
+    return labeled_responses
+
+
+@functools.cache
+def _labels_text(labels: Labels, category: str) -> str:
+    """Return the labels of a response except its category, with commas between them: `IGNORE,REDUNDANT`."""
+    return ",".join(labels_without(labels, category))
+
+
+def rankings_text(rankings: Iterable[Ranking]) -> Iterator[str]:
+    """Yield the second part of `.debug`, without its first and its last line.
+
+    The text of a ranking shows its classes, its nodes in rank order, and its average precision.
+    """
+    query: str | None = None
+    # The lines of the nodes of the query, without their ranks. A node is ranked both at its own level and among all
+    # nodes, but its line is made only once.
+    line_by_node: dict[str, str] = {}
+    for ranking in rankings:
+        if ranking.query != query:
+            query = ranking.query
+            line_by_node = {}
+        node_lines = []
+        for rank, node in enumerate(ranking.nodes, 1):
+            line = line_by_node.get(node.name)
+            if line is None:
+                line = f"{node.name} {node.confidence:0.4f} {node.mapped_class or '-'} {node.value:0.4f}\n"
+                line_by_node[node.name] = line
+            node_lines.append(f"{rank} {line}")
+        class_lines = "".join([f"  {name}\n" for name in ranking.classes])
+        if not class_lines:
+            class_lines = "\n"
+        ground_truth = "" if ranking.ground_truth is None else str(ranking.ground_truth)
+        yield (
+            f"{_DOUBLE_LINE}"
+            f"QUERY_ID:         {ranking.query}\n"
+            f"LEVEL:            {ranking.level}\n"
+            f"AP:               {ranking.score:0.4f}\n"
+            f"NUM_GROUND_TRUTH: {ground_truth}\n"
+            f"GROUND TRUTH:\n{class_lines}RANKING:\n........\nRANK NODEID CONFIDENCE MAPPED_EC V\n"
+            f"{''.join(node_lines)}"
+        )
+
+
+def _bootstrap_texts(bootstrap: Bootstrap, run_id: str) -> Iterator[tuple[str, list[str]]]:
+    """Yield the ending and the lines of each file about resamples: `.sample`, `.samplescores`, `.confidence`."""
+    from cs_score.coldstart.samples import VALUE_CODES  # few calls resample
+
+    # Each sample with the LDC queries that it draws, and the first slot-filling query of each.
+    sample_lines = []
+    for sample in bootstrap.samples:
+        draws = []
+        for draw in sample.draws:
+            first_query = draw.query_ids[0] if draw.query_ids else ""
+            draws.append(f" {draw.ldc_id}:{first_query}")
+        sample_lines.append(f"{sample.label}{''.join(draws)}\n")
+    yield "sample", sample_lines
+
+    # The values of each sample; a value that does not exist counts as 0.
+    codes = "".join([f" {code}" for code in VALUE_CODES])
+    score_lines = [f"Sample#{codes} #RUNID\n"]
+    for sample, values in zip(bootstrap.samples, bootstrap.values):
+        score_cells = "".join([f"{'':15}{float(value or 0):0.4f}" for value in values])
+        score_lines.append(f"{_as_64_bit_integer(sample.number):6d}{score_cells} #{run_id}\n")
+    yield "samplescores", score_lines
+
+    # The limits of each value, from the outermost low one to the outermost high one.
+    limit_lines = [f"{'':22}99%(   95%(   90%(   mean   scr.   )90%   )95%   )99%\n"]
+    for limits in bootstrap.limits:
+        score = "     -" if limits.score is None else limits.score
+        columns = [limits.value]
+        columns += limits.low.values()
+        columns += (limits.mean, score)
+        columns += limits.high.values()
+        limit_lines.append(f"{' '.join(columns)}\n")
+    yield "confidence", limit_lines
+
+
+def _as_64_bit_integer(number: float) -> int:
+    """Return a number as an integer of 64 bits, without its decimals, as C converts it: `2.7` -> 2.
+
+    A number that is too large becomes the largest integer of 64 bits, and one that is too small becomes the smallest.
+    """
+    largest = (1 << 63) - 1
+    smallest = -largest - 1
+    return int(max(smallest, min(number, largest)))
+
+
+def params_text(words: Iterable[str], folder: str, policies: Mapping[str, str], has_samples: bool) -> str:
+    """Return the content of `.params`: the time, the working folder, the words of the command line, and the policy.
+
+    `policies` has the lists of categories of IGNORE, RIGHT and WRONG as they were typed. `has_samples` says whether the
+    call resamples queries.
+    """
+    sides = "".join([f"  {side} => {text}\n" for side, text in sorted(policies.items())])
+    samples = "\nSAMPLE => BOOTSTRAP RESAMPLE" if has_samples else ""
+    return f"#At: {time.asctime()}\n\n#Invoked as:\n{folder}$ {' '.join(words)}\n\n#Policy Selected:\n{sides}{samples}"
+
+
+def params_text_of_options(
+    options: Options,
+    switches: Iterable[str],
+    rest: Iterable[str],
+    folder: str,
+    policy_texts: Mapping[str, str] | None = None,
+) -> str:
+    """Return the content of `.params` for scores that no command line asked for.
+
+    A command line that would give these scores is made of the words `switches`, the limits and the policy in the
+    options, and the words of the `rest`. `policy_texts` has the categories of each side of the policy as they were
+    typed; by default it is made from the options.
+    """
+    import shlex  # the bare call, whose words are known, starts without it
+
+    if policy_texts is None:
+        policy_texts = options.policy.texts()
+    words = ["cs-score", *switches]
+    if options.edition.has_limits:
+        words += ["-justifications", str(options.justifications)]
+    for side, text in policy_texts.items():
+        words += [f"-{side.lower()}", text]
+    words += rest
+    quoted_words = [shlex.quote(word) for word in words]
+    return params_text(quoted_words, folder, policy_texts, has_samples=not is_left_out(options.samples))
+
+
+class OutputFile(Record):
+    """An output file: its ending, a description of its content, and the switch that it needs, None for no switch."""
+
+    ending: str
+    content: str
+    switch: str | None = None
+
+
+OUTPUTS: Final = (
+    OutputFile("debug", "each response with its assessment and what it counted as; each ranking"),
+    OutputFile("ap", "average precision: SF, LDC-MEAN, summary"),
+    OutputFile("sf", "counts and scores of each SF query and class, averages"),
+    OutputFile("ldcmax", "the same for LDC-MAX", switch="-expand"),
+    OutputFile("ldcmean", "P, R, F1 for LDC-MEAN", switch="-expand"),
+    OutputFile("summary", "the averages of all variants"),
+    OutputFile("sample", "the resamples with their first entry points", switch="-samples"),
+    OutputFile("samplescores", "the values of each resample", switch="-samples"),
+    OutputFile("confidence", "limits, mean, score", switch="-samples"),
+    OutputFile("params", "time, command line, policies"),
+    OutputFile("intervals", "every average with its interval", switch="--bootstrap"),
+)
+"""The output files in the order in which the reference creates them; the reference has no `.intervals`."""
+
+
+def written_outputs(switches: Collection[str], edition: Edition = LATEST) -> list[OutputFile]:
+    """Return the output files that a call with these switches writes, in the order in which they are created."""
+    outputs = []
+    for output in OUTPUTS:
+        if output.switch is not None and output.switch not in switches:
+            continue
+        if output.ending == "ap" and not edition.has_rankings:
+            continue
+        outputs.append(output)
+    return outputs
+
+
+_WHOLE_CALL: Final = -1
+
+
+class _FilePiece(NamedTuple):
+    """A piece of an output file: the ending of the file, such as `debug`, and the bytes of the piece in blocks.
+
+    Each run adds one piece to nearly every file, and two pieces to the debug file. `run_number` is the number of the
+    run that added the piece, from 0. It is `_WHOLE_CALL` for a piece that is about all runs.
+    """
+
+    run_number: int
+    ending: str
+    blocks: Iterable[bytes]
+
+
+def _pieces_of_run(run: ScoredRun, run_number: int, layout: ColumnLayout, edition: Edition) -> Iterator[_FilePiece]:
+    """Yield the pieces that a run adds to the output files, in the order in which the reference writes them.
+
+    If scoring was stopped, the pieces about later stages are missing. `run_number` is the number of the run in the
+    call, from 0.
+    """
+    # The first part of the debug file. If the run was scored in parts, its debug file was written in parts already.
+    parts = run.debug_text
+    if parts is None:
+        tallies = tallies_of(run.units)
+        responses: Iterable[bytes] = encoded(responses_text(tallies, edition, is_first_run=run_number == 0))
+    else:
+        responses = blocks_of(parts.responses)
+    yield _FilePiece(run_number, "debug", chain(responses, [b"\n"]))
+
+    for ending, text in _table_texts(run, layout):
+        yield _FilePiece(run_number, ending, encoded([text]))
+
+    average_precision = run.average_precision
+    if average_precision is not None:
+        rankings = encoded(rankings_text(average_precision.rankings)) if parts is None else blocks_of(parts.rankings)
+        begin = b"AP COMPUTATION DEBUG INFO BEGINS:\n"
+        end = b"AP COMPUTATION DEBUG INFO ENDS\n"
+        yield _FilePiece(run_number, "debug", chain([begin], rankings, [end]))
+        is_primary = average_precision.run_id == run.run_id
+        sections = _average_precision_text(average_precision, is_primary, layout.is_tab_separated)
+        yield _FilePiece(run_number, "ap", encoded(sections))
+
+    if run.bootstrap is not None:
+        for ending, lines in _bootstrap_texts(run.bootstrap, run.run_id):
+            yield _FilePiece(run_number, ending, encoded(lines))
+
+
+def _interval_blocks(run: ScoredRun, intervals: ScoreIntervals, is_tab_separated: bool) -> Iterable[bytes]:
+    """Return the content of `.intervals` in blocks: a line for each score, then notes, then how limits were computed.
+
+    Numbers have four decimals, and a missing number is shown as a hyphen. If `is_tab_separated`, tabs separate the
+    columns, numbers have all their digits, and the column of a missing number is empty.
+    """
+    # A line for each score.
+    rows = [["Measure", "RunID", "Score", "Low", "High", "Note"]]
+    for measure, interval in intervals.scores.items():
+        row = [
+            measure,
+            run.run_id,
+            _number_text(interval.point, is_tab_separated),
+            _number_text(interval.low, is_tab_separated),
+            _number_text(interval.high, is_tab_separated),
+            interval.note,
+        ]
+        rows.append(row)
+    if is_tab_separated:
+        lines = ["\t".join(row) for row in rows]
+    else:
+        is_right_aligned = [False, False, True, True, True, False]
+        lines = list(align_columns(rows, is_right_aligned, gap=" "))
+    lines.append("")
+
+    for sentence in note_sentences(intervals.notes):
+        lines.append(f"*{sentence}")
+    settings = intervals.resampling
+    method = "BCa" if settings.method == "bca" else settings.method
+    lines.append(
+        f"*Low and High: {settings.confidence:g}% {method} bootstrap interval from {settings.resamples} resamples; "
+        f"units of resampling ({settings.unit}): {intervals.units}; seed {settings.seed}."
+    )
+    return encoded([f"{line}\n" for line in lines])
+
+
+def _number_text(number: float | None, is_tab_separated: bool) -> str:
+    """Return a number as `.intervals` shows it: with four decimals or, if `is_tab_separated`, with all its digits."""
+    if is_tab_separated:
+        return "" if number is None else repr(number)
+    return "-" if number is None else f"{number:6.4f}"
+
+
+def _file_pieces(
+    result: Result, layout: ColumnLayout, params: str, intervals: Sequence[ScoreIntervals]
+) -> Iterator[_FilePiece]:
+    """Yield the pieces of all output files in the order in which they are written to a stream.
+
+    `params` is the content of `.params`. `intervals` has the intervals of each run; it is empty without intervals.
+    """
+    yield _FilePiece(_WHOLE_CALL, "params", encoded([params]))
+    for run_number, run in enumerate(result.runs):
+        yield from _pieces_of_run(run, run_number, layout, result.options.edition)
+    for run_number, intervals_of_run in enumerate(intervals):
+        blocks = _interval_blocks(result.runs[run_number], intervals_of_run, layout.is_tab_separated)
+        yield _FilePiece(run_number, "intervals", blocks)
+
+
+def stream_blocks(
+    result: Result, layout: ColumnLayout, params: str, intervals: Sequence[ScoreIntervals] = ()
+) -> Iterator[Iterable[bytes]]:
+    """Yield the content of all output files in blocks, in the order in which they are written to one stream.
+
+    `.params` comes first, then come the files of each run, then the intervals of all runs.
+    """
+    for piece in _file_pieces(result, layout, params, intervals):
+        yield piece.blocks
+
+
+def file_blocks(
+    result: Result,
+    layout: ColumnLayout,
+    params: str,
+    intervals: Sequence[ScoreIntervals] = (),
+    was_stopped: bool = False,
+) -> Iterator[tuple[str, Iterable[bytes]]]:
+    """Yield the ending of each output file with its whole content in blocks.
+
+    If scoring was stopped, a file is left out unless every run has added its piece to it.
+    """
+    options = result.options
+    pieces = list(_file_pieces(result, layout, params, intervals))
+    switches = []
+    if options.expand is not None:
+        switches.append("-expand")
+    if options.samples is not None:
+        switches.append("-samples")
+    if intervals:
+        switches.append("--bootstrap")
+    for output in written_outputs(switches, options.edition):
+        pieces_of_file = [piece for piece in pieces if piece.ending == output.ending]
+        run_numbers = {piece.run_number for piece in pieces_of_file}
+        # If there is no run, a file about runs is not complete.
+        has_all_runs = len(run_numbers) == max(1, len(result.runs))
+        is_complete = has_all_runs or run_numbers == {_WHOLE_CALL}
+        if is_complete or not was_stopped:
+            yield output.ending, chain.from_iterable([piece.blocks for piece in pieces_of_file])

@@ -1,0 +1,89 @@
+"""Prepare the inputs of a scoring before they are loaded: convert files to runs, and validate runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable
+from typing import NamedTuple
+
+from cs_score.base.records import Record
+from cs_score.base.sources import InMemory, Input, rereadable
+from cs_score.coldstart.converters import KNOWLEDGE_BASE, converter_for
+from cs_score.coldstart.linking import expand_folder
+from cs_score.coldstart.options import Justifications
+from cs_score.coldstart.queries import QuerySet
+from cs_score.preparation.prepared_runs import Preparation, PreparedRun, validate_runs
+from cs_score.problems.log import ProblemLog
+
+
+class Conversion(NamedTuple):
+    """The result of a conversion: an account of the converted file, and the run that was made of it.
+
+    `run_file` is None if the file has errors, so that no run can be made of it.
+    """
+
+    account: PreparedRun
+    run_file: InMemory | None
+
+
+class PreparationSettings(Record, eq=False):
+    """How inputs are prepared.
+
+    * `queries`: the queries that knowledge bases answer.
+    * `validates`: whether runs are validated, under the `limits` on justifications.
+    * `only_run_id`: the run that is validated if a file holds several, or None for all of them.
+    * `new_log`: the function that makes the log of problems of each run.
+    * `on_prepared`: the function that is called with each run that was converted or validated. It raises InputError for
+      a run that must not be scored.
+    """
+
+    queries: QuerySet
+    limits: Justifications
+    validates: bool
+    only_run_id: str | None = None
+    new_log: Callable[[], ProblemLog] = ProblemLog
+    on_prepared: Callable[[PreparedRun], object] = PreparedRun.check
+
+
+def prepare_inputs(
+    files: Iterable[Input], settings: PreparationSettings, knowledge_bases: Collection[Input] = ()
+) -> Preparation:
+    """Return the files to score, in order, after converting files to runs and, if asked to, validating the runs.
+
+    A knowledge base, for example, is replaced by a run with its answers to the queries, while a run stays as it is. All
+    files of a folder are taken. The files in `knowledge_bases` are converted even if they do not look like knowledge
+    bases. The result also has an account of each run that was converted or validated. Raises InputError for a file that
+    cannot be prepared.
+    """
+    # Convert files of other kinds to runs.
+    converted = Preparation()
+    queries = list(settings.queries.default_queries())
+    for path in files:
+        for file in expand_folder(path):
+            converter = KNOWLEDGE_BASE if file in knowledge_bases else converter_for(file)
+            if converter is None:
+                converted.files.append(file)
+                continue
+            convert_file = converter.load_function(file)
+            conversion: Conversion = convert_file(rereadable(file), queries, settings.new_log())
+            converted.runs.append(conversion.account)
+            if conversion.run_file is not None:
+                converted.files.append(conversion.run_file)
+    for run in converted.runs:
+        settings.on_prepared(run)
+
+    # Validate the runs, including those that were made of other files.
+    if not settings.validates:
+        return converted
+    validated = validate_inputs(converted.files, settings)
+    return Preparation(files=validated.files, runs=converted.runs + validated.runs)
+
+
+def validate_inputs(files: Iterable[Input], settings: PreparationSettings) -> Preparation:
+    """Return the files to score after validating the runs among them; a folder is validated as one run.
+
+    Nothing is converted. Raises InputError for a run that cannot be validated or must not be scored.
+    """
+    validated = validate_runs(files, settings.queries, settings.limits, settings.new_log, settings.only_run_id)
+    for run in validated.runs:
+        settings.on_prepared(run)
+    return validated

@@ -1,0 +1,689 @@
+"""Validate runs and assessments before they are scored: load them with all problems, repair, apply limits, and write.
+
+A validated run is sorted. A diff keeps the order of the input, since otherwise the changes could not be seen.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import string
+from collections import defaultdict, deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from difflib import SequenceMatcher
+from functools import cached_property
+from operator import attrgetter
+from typing import Any, Final, NamedTuple, TypeAlias
+
+from cs_score.base.display import join_first, one_line
+from cs_score.base.errors import InputError, UsageError
+from cs_score.base.outputs import encoded
+from cs_score.base.records import Record, Struct, field, replace
+from cs_score.base.runtime import paused_collector
+from cs_score.base.sources import InMemory, Input, InputDigest, name_of, open_source, rereadable
+from cs_score.coldstart.file_columns import RUN_2017, FileKind, Schema
+from cs_score.coldstart.gold import ColdStartGold, Run, load_run
+from cs_score.coldstart.lines import JUDGMENT_OF_CODE, Assessment, LinkedQuery, Response
+from cs_score.coldstart.linking import Loading, expand_folder, kind_of
+from cs_score.coldstart.options import Justifications
+from cs_score.coldstart.output_files import closing_line
+from cs_score.coldstart.queries import DEFAULT_CODE, QueryFiles, QuerySet, language_code
+from cs_score.coldstart.tab_files import read_confidence, split_columns
+from cs_score.preparation.pooling import Depth, discard_beyond_depth
+from cs_score.preparation.source_documents import DocumentList, verify_fillers
+from cs_score.problems.codes import Severity
+from cs_score.problems.log import Detail, ProblemLog
+
+_LETTER_COUNT: Final = 4
+"""The number of letters in made-up node ids such as :NIL_aBcD000000001."""
+
+CONTEXT: Final = 3
+"""Unchanged lines that a diff shows around a change."""
+
+_LINES_OF_PIECE: Final = 1 << 10
+
+WrittenLine: TypeAlias = tuple[str, Response]
+"""A line of a validated run with its line feed, and the run line that it was made from."""
+
+
+class RunLimits(Record):
+    """The limits on a run: justifications per node, and the depth to which it is pooled (None for the whole run)."""
+
+    justifications: Justifications
+    depth: Depth | None = None
+
+
+class ValidatedText(Record):
+    """A validated run: its text in pieces of whole lines, and remarks that are not in the report.
+
+    `dropped_query_ids` are the full ids of the queries whose lines are left out although the report does not say so.
+    """
+
+    pieces: Iterator[str]
+    remarks: Sequence[str]
+    dropped_query_ids: Sequence[str]
+
+
+class CheckedRun(Record, dict=True):
+    """A run that has been loaded and checked. If its problems include errors, it must not be used."""
+
+    loading: Loading
+
+    def validated(self) -> ValidatedText:
+        """Return the validated run, with remarks for the user and the queries whose lines are left out."""
+        dropped_query_ids = [
+            query.full_id for query in self._lines_by_query if query.short_id in self._queries_of_skipped_lines
+        ]
+        return ValidatedText(
+            pieces=self._pieces(), remarks=self.loading.remarks, dropped_query_ids=sorted(dropped_query_ids)
+        )
+
+    def remark_on_node_ids(self) -> str | None:
+        """Return a remark on node ids that do not begin with a colon, None if there are none.
+
+        Average precision never ranks such nodes.
+        """
+        node_ids: list[str] = []
+        for response in self.loading.links.responses:
+            if response.node is None:
+                continue
+            # For a query of the first hop `node` is the query's id and the node id: CS14_0001:h1. To look at the colon
+            # there saves splitting the columns of most lines.
+            query_id = response.query.full_id
+            is_first_hop = response.query.level == 0
+            if is_first_hop and response.node.startswith(":", len(query_id)):
+                continue
+            node_id = split_columns(response.text)[-1]
+            if not node_id.startswith(":"):
+                node_ids.append(node_id)
+        if not node_ids:
+            return None
+        examples = join_first(dict.fromkeys(node_ids))
+        return (
+            f"{len(node_ids)} line(s) have a node id without a colon in front ({examples}): "
+            f"average precision never ranks such nodes; write :{node_ids[0]}"
+        )
+
+    def _pieces(self) -> Iterator[str]:
+        """Yield the text of the validated run in pieces of whole lines, so that it need not be in memory as a whole."""
+        texts = []
+        for text, _ in self.written_lines():
+            texts.append(text)
+            if len(texts) == _LINES_OF_PIECE:
+                yield "".join(texts)
+                texts.clear()
+        if texts:
+            yield "".join(texts)
+
+    @cached_property
+    def _lines_by_query(self) -> dict[LinkedQuery, list[Response]]:
+        """The lines that are not discarded, by the query that they answer."""
+        lines_by_query: dict[LinkedQuery, list[Response]] = defaultdict(list)
+        for response in self.loading.links.responses:
+            if response.index not in self.loading.discard_rules.discarded_indexes:
+                lines_by_query[response.query].append(response)
+        return lines_by_query
+
+    @cached_property
+    def _queries_of_skipped_lines(self) -> frozenset[str]:
+        """The short ids of the queries about answers of skipped lines (rule below-skipped-lines)."""
+        return frozenset([line.target for line in self.loading.links.skipped_lines])
+
+    def written_lines(self) -> Iterator[WrittenLine]:
+        """Yield the lines of the validated run in the order in which they are written.
+
+        All lines get the run id of the first line (rule first-run-id). A query may give its lines a node id (rule
+        query-node-ids). A line without node id gets a made-up one (rule made-up-node-ids).
+        """
+        responses = self.loading.links.responses
+        run_id = responses[0].run_id if responses else ""
+        letters = self._letters_of_node_ids()
+        altered_indexes = self.loading.links.altered_indexes
+        nine_column_files = {name for name, schema in self.loading.layouts.items() if schema is RUN_2017}
+        line_count = 0
+        previous_text = ""
+        for query in self._written_queries():
+            loaded_query = self.loading.query_set.by_id.get(query.short_id)
+            query_node = None if loaded_query is None else loaded_query.node_id
+            # Two stable sorts by one key each take half as long as one sort by pairs.
+            ordered = sorted(self._lines_by_query[query], key=attrgetter("number"))
+            ordered.sort(key=attrgetter("confidence"), reverse=True)
+            for response in ordered:
+                line_count += 1
+                node = query_node
+                if response.node is None and not query_node:
+                    node = f":NIL_{letters}{line_count:09d}"
+                keeps_ids = not node and response.run_id == run_id
+                has_all_columns = response.file in nine_column_files and not response.text.endswith("\t")
+                if keeps_ids and has_all_columns and response.index not in altered_indexes:
+                    # The line is written as it was read, which saves two thirds of the time for nearly all lines.
+                    text = f"{response.text}\n"
+                else:
+                    text = _written_text(response, run_id, node)
+                if text != previous_text:
+                    yield text, response
+                    previous_text = text
+
+    def _written_queries(self) -> list[LinkedQuery]:
+        """Return the queries whose lines are written, by level and short id."""
+        queries = [query for query in self._lines_by_query if query.short_id not in self._queries_of_skipped_lines]
+        queries.sort(key=attrgetter("short_id"))
+        queries.sort(key=attrgetter("level"))
+        return queries
+
+    def _letters_of_node_ids(self) -> str:
+        """Return the letters of made-up node ids.
+
+        The reference draws them at random; here they are derived from the inputs, so that equal inputs give equal ids.
+        """
+        digests_of_inputs = "".join([input_digest.sha256 for input_digest in self.loading.digests])
+        digest = hashlib.sha256(digests_of_inputs.encode()).digest()
+        alphabet = string.ascii_letters
+        letters = [alphabet[byte % len(alphabet)] for byte in digest[:_LETTER_COUNT]]
+        return "".join(letters)
+
+
+def _written_text(response: Response, run_id: str, node: str | None) -> str:
+    """Return a line of a validated run with this run id and this node id; without `node` the line keeps its own.
+
+    Relation, value and provenance are written as they were read and repaired.
+    """
+    query_id, slot, _run_id, _relation, _value, value_type, _provenance, confidence, *node_id = response.text.split(
+        "\t"
+    )
+    # A decimal number without exponent is legal already.
+    if "." not in confidence or "e" in confidence:
+        confidence = read_confidence(confidence).text
+    relation, value, provenance = response.answer
+    new_columns = (
+        query_id,
+        slot,
+        run_id,
+        relation,
+        value,
+        value_type.upper(),
+        provenance,
+        confidence,
+        node or node_id[0],
+    )
+    return "\t".join(new_columns) + "\n"
+
+
+class _Pooling:
+    """Discards the lines of a run beyond the depth of pooling, each time that a file of the run has been loaded."""
+
+    def __init__(self, limits: RunLimits) -> None:
+        """Take the limits, which have the depth; if it is None, no line is discarded."""
+        self._limits = limits
+
+    def discard_lines(self, loading: Loading) -> None:
+        """Discard the lines that were loaded beyond the depth of pooling, unless there was a fatal condition."""
+        depth = self._limits.depth
+        if depth is None or loading.problems.fatal:
+            return
+        discard_beyond_depth(
+            depth,
+            self._limits.justifications.justifications_per_node,
+            loading.links.responses,
+            loading.discard_rules.discarded_indexes,
+            loading.problems,
+        )
+
+
+def check_run(
+    run: list[Input],
+    queries: QueryFiles,
+    limits: RunLimits,
+    problems: ProblemLog,
+    documents: DocumentList | None = None,
+    *,
+    allow_comments: bool = False,
+    only_run_id: str | None = None,
+) -> CheckedRun:
+    """Return a run that was loaded and checked; all problems of all its lines are added to `problems`.
+
+    The files and folders of `run` are loaded as one run. `only_run_id` is the run whose lines are loaded, None for all.
+    If `documents` is given, answers are compared with the texts of the documents. After a fatal condition loading goes
+    on as far as possible; at the end the first fatal condition is raised as InputError, and `problems` holds all.
+    """
+    loading = Loading(
+        queries.query_set,
+        limits.justifications,
+        problems,
+        document_lengths=None if documents is None else documents.length_by_docid,
+        allow_comments=allow_comments,
+        only_run_id=only_run_id,
+        is_validation=True,
+        on_error=problems.fatal.append,
+        after_run=_Pooling(limits).discard_lines,
+    )
+    loading.remarks += queries.remarks
+    loading.digests += queries.digests
+    with paused_collector():
+        last_error = None
+        try:
+            loading.load(run)
+        except InputError as error:
+            last_error = error
+        if documents is not None:
+            _verify_lines(loading, documents, problems)
+        if last_error is not None:
+            problems.fatal.append(last_error)
+        problems.end_if_fatal(loading.remarks)
+        _report_run_ids(loading.links.responses, problems)
+    return CheckedRun(loading)
+
+
+def _verify_lines(loading: Loading, documents: DocumentList, problems: ProblemLog) -> None:
+    """Compare answers with the texts of documents, and report each answer that differs.
+
+    The error of a text that cannot be read becomes a fatal condition. Fatal conditions are sorted by file, in load
+    order, and line.
+    """
+    for lines in (loading.links.responses, loading.links.assessments):
+        problems.fatal += verify_fillers(lines, loading.layouts, documents, problems)
+    number_by_file = {name: number for number, name in enumerate(loading.layouts)}
+
+    # Two stable sorts: the second one keeps the order of lines within a file.
+    problems.fatal.sort(key=_line_number)
+    problems.fatal.sort(key=lambda error: number_by_file.get(error.file or "", -1))
+
+
+def _line_number(error: InputError) -> int:
+    """Return the number of the line that an error names as its place: 12 for `line 12`, 0 if it names no line."""
+    number = (error.place or "").removeprefix("line ")
+    return int(number) if number.isdecimal() else 0
+
+
+def _report_run_ids(responses: Sequence[Response], problems: ProblemLog) -> None:
+    """Report the lines whose run id differs from that of the first line."""
+    first_id = responses[0].run_id if responses else ""
+    for line in responses:
+        if line.run_id != first_id:
+            detail = Detail("RUNID", line.run_id, first_id)
+            problems.add("MULTIPLE_RUNIDS", first_id, line.run_id, place=line.place, detail=detail)
+
+
+def differences(checked: CheckedRun) -> Iterator[str]:
+    """Yield the unified diff of each file of a run, in load order; a file without changes gives nothing.
+
+    Raises UsageError for a run from standard input, which cannot be read twice.
+    """
+    new_lines_by_file: dict[str, dict[int, tuple[str]]] = defaultdict(dict)
+    for text, response in checked.written_lines():
+        new_lines_by_file[response.file][response.number] = (text.removesuffix("\n"),)
+    for name in checked.loading.layouts:
+        if name == "-":
+            raise UsageError("--diff reads the run twice; give it as a file")
+        yield from file_differences(name, new_lines_by_file[name])
+
+
+class _KnownAlignment(SequenceMatcher[str]):
+    """A matcher of difflib for two files whose alignment is known: it groups changes, and compares nothing."""
+
+    def __init__(self, opcodes: list[Any]) -> None:
+        """Take the stretches of the two files, as `get_opcodes` of difflib returns them."""
+        super().__init__()
+        self._opcodes = opcodes
+
+    def get_opcodes(self) -> list[Any]:
+        """Return the stretches of the two files as difflib describes them."""
+        return self._opcodes
+
+
+class _Stretch(NamedTuple):
+    """A stretch of lines of a file, and the lines that replace them, both by positions as difflib gives them.
+
+    `tag` is `equal` or `replace`.
+    """
+
+    tag: str
+    start: int
+    end: int
+    new_start: int
+    new_end: int
+
+
+def file_differences(name: str, new_lines_by_number: Mapping[int, Sequence[str]]) -> Iterator[str]:
+    """Yield the unified diff of a file and its new lines, as the program `diff -u` would print it.
+
+    `new_lines_by_number` has the new lines that replace each old line, by the number of the old line from 1.
+    """
+    with open_source(name) as source:
+        old_lines = source.read_bytes().decode("utf-8").split("\n")
+    ends_with_newline = old_lines[-1] == ""
+    if ends_with_newline:
+        old_lines.pop()
+    new_lines, stretches = _align(old_lines, new_lines_by_number, ends_with_newline)
+    header = f"--- {one_line(name)}\n+++ {one_line(name)} (validated)\n"
+    for opcodes in _KnownAlignment(stretches).get_grouped_opcodes(CONTEXT):
+        hunk = [_Stretch(*opcode) for opcode in opcodes]
+        yield header + _hunk_heading(hunk)
+        header = ""  # it stands before the first hunk only
+        for stretch in hunk:
+            sign = " " if stretch.tag == "equal" else "-"
+            for line in old_lines[stretch.start : stretch.end]:
+                yield f"{sign}{line}\n"
+            if stretch.tag == "equal":
+                continue
+            if stretch.end == len(old_lines) and not ends_with_newline:
+                yield "\\ No newline at end of file\n"
+            for line in new_lines[stretch.new_start : stretch.new_end]:
+                yield f"+{line}\n"
+
+
+def _hunk_heading(hunk: Sequence[_Stretch]) -> str:
+    """Return the heading of a hunk, with the first line and the number of lines in both files: `@@ -3,7 +3,6 @@`."""
+    start = hunk[0].start
+    new_start = hunk[0].new_start
+    line_count = hunk[-1].end - start
+    new_line_count = hunk[-1].new_end - new_start
+    # Lines are numbered from 1. A file without new lines in the hunk has the number of the line before it.
+    first_number = start + 1
+    first_new_number = new_start + 1 if new_line_count else new_start
+    return f"@@ -{first_number},{line_count} +{first_new_number},{new_line_count} @@\n"
+
+
+def _align(
+    old_lines: Sequence[str], new_lines_by_number: Mapping[int, Sequence[str]], ends_with_newline: bool
+) -> tuple[list[str], list[_Stretch]]:
+    """Return all new lines of a file, and the stretches of lines that are unchanged or replaced.
+
+    A last line without line feed counts as replaced, since it is written with one.
+    """
+    new_lines: list[str] = []
+    stretches: list[_Stretch] = []
+    for number, old_line in enumerate(old_lines, start=1):
+        lines_of_number = list(new_lines_by_number.get(number, ()))
+        has_newline = ends_with_newline or number < len(old_lines)
+        is_unchanged = has_newline and lines_of_number == [old_line]
+        tag = "equal" if is_unchanged else "replace"
+        new_start = len(new_lines)
+        new_lines += lines_of_number
+        new_end = len(new_lines)
+        if stretches and stretches[-1].tag == tag:
+            stretches[-1] = stretches[-1]._replace(end=number, new_end=new_end)
+        else:
+            stretch = _Stretch(tag, start=number - 1, end=number, new_start=new_start, new_end=new_end)
+            stretches.append(stretch)
+    return new_lines, stretches
+
+
+class PreparedRun(Record):
+    """An input of the scorer that was converted or validated: its problems, and the run that is scored instead.
+
+    `scored_as` is the name of that run, and `change` says how it was made from the input. If `problems` include errors,
+    the run must not be scored; `code` and `remedy` belong to the error that says so. `digests` are the digests of the
+    original files.
+    """
+
+    name: str
+    scored_as: str
+    problems: ProblemLog
+    change: str
+    digests: tuple[InputDigest, ...]
+    code: str = "RUN_WITH_ERRORS"
+    remedy: str = "a run with errors cannot be validated, and is not scored with --validate; correct them first"
+
+    @property
+    def account(self) -> str:
+        """A sentence on how the input was changed: `kb.tac: validated and resolved; 2 of 2 queries found ...`."""
+        return str(InputError(self.change, file=self.name))
+
+    def check(self) -> None:
+        """Raise InputError if there are errors, since such a run must not be scored."""
+        error_count = self.problems.count(Severity.ERROR)
+        if error_count:
+            problem = closing_line(error_count, 0).rstrip("\n")
+            raise InputError(problem, file=self.name, remedy=self.remedy, code=self.code)
+
+
+class Preparation(Struct):
+    """The files to score, in order and with prepared runs instead of their originals, and an account of each run."""
+
+    files: list[Input] = field(default_factory=list)
+    runs: list[PreparedRun] = field(default_factory=list)
+
+
+def validate_runs(
+    files: Iterable[Input],
+    queries: QuerySet,
+    justifications: Justifications,
+    new_log: Callable[[], ProblemLog] = ProblemLog,
+    only_run_id: str | None = None,
+) -> Preparation:
+    """Return the files to score after validating the runs among `files`, as the command `validate-run` does.
+
+    A folder with several run files is validated as one run. If a file holds several runs, each is validated separately,
+    since validation gives all lines the run id of the first; `only_run_id` restricts this to one of them. `queries` are
+    the scored queries; `new_log` makes the log of problems of each run. Raises InputError if a run cannot be
+    validated at all. A run with errors is returned; its method `check` raises InputError.
+    """
+    preparation = Preparation()
+    query_files = QueryFiles(queries, [], [])
+    for file in files:
+        # Files that are not runs, such as assessments, stay as they are.
+        run_files: list[Input] = []
+        for member in expand_folder(file):
+            readable = rereadable(member)
+            if kind_of(readable) is FileKind.RUN:
+                run_files.append(readable)
+            else:
+                preparation.files.append(readable)
+        if not run_files:
+            continue
+
+        # The texts of the validated runs become one file in memory, which is scored instead.
+        name = name_of(file)
+        scored_as = f"{name} (validated)"
+        run_ids = _ids_to_validate(run_files) if only_run_id is None else [only_run_id]
+        texts: list[bytes] = []
+        for run_id in run_ids:
+            problems = new_log()
+            checked = check_run(run_files, query_files, RunLimits(justifications), problems, only_run_id=run_id)
+            text = b"".join(encoded(checked.validated().pieces))
+            texts.append(text)
+            line_count = len(checked.loading.links.responses)
+            left_out_count = line_count - text.count(b"\n")
+            subject = "validated" if run_id is None else f"run {run_id} validated"
+            prepared_run = PreparedRun(
+                name=name,
+                scored_as=scored_as,
+                problems=problems,
+                change=f"{subject}; {left_out_count} of {line_count} lines are left out",
+                digests=tuple(checked.loading.digests),
+            )
+            preparation.runs.append(prepared_run)
+        preparation.files.append(InMemory(scored_as, b"".join(texts)))
+    return preparation
+
+
+def _ids_to_validate(files: Sequence[Input]) -> list[str | None]:
+    """Return the ids of the runs that are validated separately: those in a file that holds several runs.
+
+    Several files are validated as one run, and so is a file with a single run; then the list has only None.
+    """
+    from cs_score.coldstart.scorer import runs_of  # programs before the scorer start without it
+
+    if len(files) > 1:
+        return [None]
+    run_ids: list[str | None] = [run.run_id for run in runs_of(files) if run.is_shared]
+    return run_ids or [None]
+
+
+def load_prepared(
+    gold: ColdStartGold,
+    preparation: Preparation,
+    limits: Justifications | None = None,
+    problems: ProblemLog | None = None,
+) -> Run:
+    """Return the run that is in prepared files, with the digests of the files that users gave.
+
+    `limits` and `problems` are passed to `load_run`. Raises InputError if the files cannot be loaded.
+    """
+    run = load_run(gold, preparation.files, limits, problems)
+    # A prepared run exists only in memory; its digests are replaced by those of the file that it was made from. A
+    # knowledge base is first converted and then validated. To get from the last file to the first one, the
+    # preparations are undone in reverse order.
+    digests = list(run.digests)
+    for prepared_run in reversed(preparation.runs):
+        digests = _digests_before(prepared_run, digests)
+    return replace(run, digests=digests)
+
+
+def _digests_before(prepared_run: PreparedRun, digests: Iterable[InputDigest]) -> list[InputDigest]:
+    """Return the digests with the digest of a prepared run replaced by the digests of its original files."""
+    digests_before: list[InputDigest] = []
+    for digest in digests:
+        if digest.name == prepared_run.scored_as:
+            digests_before += prepared_run.digests
+        else:
+            digests_before.append(digest)
+    return digests_before
+
+
+CROSS_LINGUAL: Final = "XLING"
+LANGUAGES: Final = ("ENG", "SPA", "CMN", CROSS_LINGUAL)
+"""The languages of assessments, in the order in which their files are made."""
+
+NAMED: Final = "NAM"
+NOMINAL: Final = "NOM"
+_UNEXPECTED: Final = "UNEXPECTED_MENTION_TYPE"
+
+_DOCUMENT_LANGUAGE: Final = re.compile("(ENG|SPA|CMN)_")
+_CODE_OF_JUDGMENT: Final[dict[str, str]] = {judgment: code for code, judgment in JUDGMENT_OF_CODE.items()}
+
+_MentionTypes: TypeAlias = Mapping[tuple[str, str], str]
+"""The mention type of an equivalence class in a language, by the name of the class and the language."""
+
+
+def sort_by_language(loading: Loading) -> Iterator[tuple[str, str]]:
+    """Yield the lines of the assessment files of all languages, each with the language of its file, in load order.
+
+    Every assessment is written into the cross-lingual file. If it has a language, it is also written into the file of
+    that language. An assessment of a follow-on query has a language only if the assessment of the answer that this
+    query asks about has the same language. Raises InputError if the mention types of an equivalence class contradict
+    each other.
+    """
+    assessments = loading.links.assessments
+    languages = _languages(loading)
+    mention_types = _mention_types(assessments, languages)
+    languages_of_answers = set()
+    for assessment, language in zip(assessments, languages):
+        if assessment.query.level == 0:
+            languages_of_answers.add((assessment.target, language))
+    for assessment, language in zip(assessments, languages):
+        query = assessment.query
+        schema = loading.layouts[assessment.file]
+        is_of_language = query.level == 0 or (query.short_id, language) in languages_of_answers
+        if is_of_language and language != CROSS_LINGUAL:
+            yield language, _line_in_language(assessment, language, mention_types, schema)
+        yield CROSS_LINGUAL, _line_in_language(assessment, CROSS_LINGUAL, mention_types, schema)
+
+
+def _languages(loading: Loading) -> list[str]:
+    """Return the language of each assessment, such as "ENG" if its documents and that of its query are English.
+
+    The language is "XLING" if these documents have several languages, and if the assessment names no document whose
+    language is known.
+    """
+    creating_documents = _creating_documents(loading)
+    languages = []
+    for assessment in loading.links.assessments:
+        schema = loading.layouts[assessment.file]
+        text_by_column = dict(zip(schema.columns, split_columns(assessment.text)))
+        relation = text_by_column["RELATION_PROVENANCE_TRIPLES"]
+        provenance = text_by_column["VALUE_PROVENANCE_TRIPLES"]
+        document_languages = set(_DOCUMENT_LANGUAGE.findall(f"{relation},{provenance}"))
+        query_document = _document_of_query(assessment, loading, creating_documents)
+        query_language = language_code(query_document) or DEFAULT_CODE
+        has_one_language = document_languages == {query_language}
+        languages.append(query_language if has_one_language else CROSS_LINGUAL)
+    return languages
+
+
+def _document_of_query(assessment: Assessment, loading: Loading, creating_documents: Mapping[str, str]) -> str:
+    """Return the id of the document that the query of an assessment starts from, empty if there is none.
+
+    It is the document of the first entry point or, for a follow-on query, the one in `creating_documents`.
+    """
+    short_id = assessment.query.short_id
+    query = loading.query_set.by_id.get(short_id)
+    if query is None:
+        return creating_documents.get(short_id, "")
+    if not query.entry_points:
+        return ""
+    return query.entry_points[0].docid or ""
+
+
+def _creating_documents(loading: Loading) -> dict[str, str]:
+    """Return the document from which each follow-on query was created, by the short id of the query.
+
+    A follow-on query asks about an answer. Its document is that of the value provenance in the first line with this
+    answer, even if that line was skipped.
+    """
+    document_by_query: dict[str, str] = {}
+    skipped_lines = deque(loading.links.skipped_lines)
+    for index, assessment in enumerate(loading.links.assessments):
+        # The skipped lines that stand before this assessment in the file come first.
+        while skipped_lines:
+            is_before_assessment = skipped_lines[0].accepted_line_count <= index
+            if not is_before_assessment:
+                break
+            skipped_line = skipped_lines.popleft()
+            follow_on_query = skipped_line.target
+            document_by_query.setdefault(follow_on_query, skipped_line.docid)
+        follow_on_query = assessment.target
+        document_by_query.setdefault(follow_on_query, assessment.docid)
+    return document_by_query
+
+
+def _mention_types(assessments: Iterable[Assessment], languages: Iterable[str]) -> _MentionTypes:
+    """Return the mention type (name or description) of each equivalence class in each language.
+
+    The cross-lingual type of a class is that of its last assessment.
+
+    Raises InputError where assessments contradict each other (rule contradicting-mention-types).
+    """
+    types: dict[tuple[str, str], str] = {}
+    for assessment, language in zip(assessments, languages):
+        mention = assessment.value_mention or ""
+        class_mention = assessment.class_mention or ""
+        key = (assessment.value_class, language)
+        if mention == class_mention and class_mention in (NAMED, NOMINAL):
+            earlier_type = types.setdefault(key, class_mention)
+            if earlier_type != class_mention:
+                remedy = f"class {assessment.value_class} has been {earlier_type} in {language} before"
+                raise _unexpected_mention(assessment, "Unexpected mention type.", remedy)
+        elif mention == NOMINAL and class_mention not in (NAMED, NOMINAL):
+            # Instead of a type the class has a document, which counts in the language of that document.
+            match = _DOCUMENT_LANGUAGE.search(class_mention)
+            if match is None:
+                raise _unexpected_mention(
+                    assessment,
+                    f"Unexpected value: ==>{class_mention}<== in line: {assessment.text}",
+                    "the mention type of the class of a nominal answer is NAM, NOM or a document",
+                )
+            if match.group(1) == language:
+                types[key] = class_mention
+        types[assessment.value_class, CROSS_LINGUAL] = class_mention
+    return types
+
+
+def _unexpected_mention(assessment: Assessment, problem: str, remedy: str) -> InputError:
+    """Return the error of an assessment with impossible mention types."""
+    place = f"line {assessment.number}"
+    return InputError(problem, file=assessment.file, place=place, remedy=remedy, code=_UNEXPECTED)
+
+
+def _line_in_language(assessment: Assessment, language: str, types: _MentionTypes, schema: Schema) -> str:
+    """Return the line of an assessment for the file of a language, with the mention type of its class there."""
+    if assessment.value_class == "0":
+        return assessment.text
+    columns = split_columns(assessment.text)
+    position_of_type = schema.position("EC_MENTION_TYPE")
+    if position_of_type is not None:
+        columns[position_of_type] = types.get((assessment.value_class, language), NOMINAL)
+    # Every column that reads like the name of a judgment becomes its code, a value of that text as well.
+    columns = [_CODE_OF_JUDGMENT.get(column, column) for column in columns]
+    return "\t".join(columns).rstrip("\t")

@@ -1,0 +1,135 @@
+"""The document list of a task, and the comparison of answers with the texts of its documents."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from typing import Final, NamedTuple
+
+from cs_score.base.errors import InputError
+from cs_score.base.records import Record
+from cs_score.base.sources import SPACE, Input, decode_text, open_source
+from cs_score.coldstart.file_columns import Schema
+from cs_score.coldstart.lines import Assessment, Response
+from cs_score.coldstart.tab_files import VALUE_SPANS, Span, offset_value, read_provenance, split_columns
+from cs_score.problems.log import Detail, Place, ProblemLog
+
+_COLUMNS: Final = 3
+_LEADING_NUMBER: Final = re.compile(r"\s*([0-9]+)", re.ASCII)
+# White space as the reference sees it, without the separators U+001C to U+001F.
+_WHITE_SPACE: Final = re.compile(f"{SPACE}+")
+
+
+class DocumentList(Record):
+    """The documents of a task: their lengths in characters, and the paths of the files with their texts.
+
+    A document without a file is in `length_by_docid` only.
+    """
+
+    length_by_docid: dict[str, float]
+    file_by_docid: dict[str, str]
+
+
+def read_document_list(file: Input) -> DocumentList:
+    """Return the documents of a list with the tab-separated columns DOCID, LENGTH and FILE.
+
+    If a document is listed twice, the later line counts. Raises InputError if the list cannot be opened or is not
+    UTF-8.
+    """
+    with open_source(file) as source:
+        text = decode_text(source.read_bytes(), source.name)
+    length_by_docid: dict[str, float] = {}
+    file_by_docid: dict[str, str] = {}
+    for line in text.split("\n"):
+        columns = line.split("\t")
+        columns += [""] * (_COLUMNS - len(columns))
+        docid, length, document_file = columns[:_COLUMNS]
+        if not docid:
+            continue
+        match = _LEADING_NUMBER.match(length)
+        length_by_docid[docid] = float(match.group(1)) if match else 0.0
+        # For the reference program "0" means that there is no file.
+        if document_file in ("", "0"):
+            file_by_docid.pop(docid, None)
+        else:
+            file_by_docid[docid] = document_file
+    return DocumentList(length_by_docid=length_by_docid, file_by_docid=file_by_docid)
+
+
+def source_text(file: str, needed_at: Place) -> str:
+    """Return the text in the file of a document. Bytes that are not UTF-8 become replacement characters.
+
+    `needed_at` is the place of the line whose check needs the text. If the file cannot be read, an InputError that
+    names this place is raised.
+    """
+    try:
+        with open_source(file, stdin_as_dash=False) as source:
+            data = source.read_bytes()
+    except InputError as error:
+        reason = error.problem.removeprefix(f"Could not open {file}: ")
+        raise InputError(
+            f"Source document expected at {file}: {reason}",
+            file=needed_at.file,
+            place=f"line {needed_at.line}",
+            code="SOURCE_DOCUMENT_MISSING",
+        ) from None
+    return data.decode("utf-8", "replace")
+
+
+def is_text_at(text: str, start: float, end: float, value: str) -> bool:
+    """Return whether a text has the text `value` at the offsets `start` to `end`, both inclusive.
+
+    Several white space characters in a row are compared as one blank. The offsets may be larger than the length of the
+    text, and even infinite.
+    """
+    excerpt = ""
+    if start < len(text):
+        first_offset = int(start)
+        last_offset = int(min(end, len(text)))
+        excerpt = text[first_offset : last_offset + 1]
+    return _WHITE_SPACE.sub(" ", excerpt) == _WHITE_SPACE.sub(" ", value)
+
+
+def verify_fillers(
+    lines: Iterable[Response | Assessment], layouts: Mapping[str, Schema], documents: DocumentList, problems: ProblemLog
+) -> list[InputError]:
+    """Report every answer that differs from the text at its place in the document, if the document has a file.
+
+    The place of an answer is the first span of its value provenance. Each document is opened only once. Returns a list
+    with the error of the first file that cannot be read; the list is empty if all files can be read.
+    """
+    places_by_file: dict[str, list[_PlaceOfAnswer]] = defaultdict(list)
+    for line in lines:
+        file = documents.file_by_docid.get(line.docid)
+        if file is None or not line.provenance:
+            continue
+        position = layouts[line.file].columns.index("VALUE_PROVENANCE_TRIPLES")
+        provenance_as_written = split_columns(line.text)[position]
+        span = read_provenance(provenance_as_written, VALUE_SPANS, documents.length_by_docid).first_span
+        if span is not None:
+            places_by_file[file].append(_PlaceOfAnswer(line, span))
+
+    first_errors: list[InputError] = []
+    for file, places in places_by_file.items():
+        try:
+            text = source_text(file, places[0].line.place)
+        except InputError as error:
+            if not first_errors:
+                first_errors.append(error)
+            continue
+        for line, span in places:
+            start = offset_value(span.start)
+            end = offset_value(span.end)
+            if not is_text_at(text, start, end, line.value):
+                detail = Detail("VALUE", line.value)
+                arguments = (line.value, line.provenance)
+                problems.add("INACCURACTE_MENTION_STRING", *arguments, place=line.place, detail=detail)
+    return first_errors
+
+
+class _PlaceOfAnswer(NamedTuple):
+    """A line with an answer, and the place in its document that must have the text of the answer, such as D1:3-9."""
+
+    line: Response | Assessment
+    span: Span

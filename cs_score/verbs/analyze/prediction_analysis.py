@@ -1,0 +1,87 @@
+"""The analysis of a result of an evidence task: what each mistake costs, and all else that lies behind the score."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from msgspec import UNSET, UnsetType
+
+from cs_score.analysis.evidence.evidence_task import EvidenceTask
+from cs_score.analysis.evidence.examination import CostedMistakes, Examination
+from cs_score.analysis.evidence.mistake_records import (
+    ConfusionCount,
+    EvidenceBudgetRow,
+    EvidenceExplanations,
+    EvidenceGroup,
+    EvidenceMistake,
+    EvidenceScenario,
+    PolicyScores,
+)
+from cs_score.base.documents import Document
+from cs_score.base.runtime import paused_collector
+from cs_score.evidence.mode import Progress, ScoredPredictions
+from cs_score.tables.layout import TOP
+
+
+class EvidenceAnalysis(Document, frozen=True, kw_only=True, tag="analysis"):
+    """Why a score is what it is.
+
+    `score` is that of the measure that was asked about, 0..1. `mistakes` are sorted by gain, at most `top`; `budget`
+    has a row for each kind of mistakes, `groups` are by dimension; `units` counts those that were scored. `head` says
+    what was scored, `undefined` why measures have no value; `scenarios` and `policies` are there in tasks that have
+    them.
+    """
+
+    schema_version: Literal[3] = 3
+    head: tuple[str, ...] | UnsetType = UNSET
+    score: float
+    scores: dict[str, float]
+    undefined: dict[str, str] | UnsetType = UNSET
+    scenarios: tuple[EvidenceScenario, ...] | UnsetType = UNSET
+    policies: tuple[PolicyScores, ...] | UnsetType = UNSET
+    units: int
+    top: int | UnsetType = UNSET
+    mistakes: Sequence[EvidenceMistake]
+    budget: tuple[EvidenceBudgetRow, ...]
+    groups: dict[str, tuple[EvidenceGroup, ...]]
+    confusions: tuple[ConfusionCount, ...]
+    explanations: EvidenceExplanations | UnsetType = UNSET
+
+
+@paused_collector()
+def analyze(
+    task: EvidenceTask,
+    result: ScoredPredictions,
+    measure: str | None = None,
+    *,
+    top: int | None = None,
+    is_whole: bool = True,
+    progress: Progress = iter,
+    policies: Sequence[str] = (),
+) -> EvidenceAnalysis:
+    """Return the analysis of a result: mistakes, error budget, groups, confusions, scores under other policies.
+
+    It lists the `top` mistakes, or else all of them, and explains units in words. If it is not `is_whole`, it has
+    no explanations and only the mistakes that a text shows. `progress` gets first the predictions, for the budget,
+    and then the mistakes, and shows how many are done. Raises UsageError for an unknown measure.
+    """
+    examination = Examination(result, task.measure_for(measure, result))
+    budget = examination.budget(progress(examination.entries))
+    costs = examination.costs(examination.entries, progress)
+    mistake_count = top if is_whole else top or TOP
+    explanations: EvidenceExplanations | UnsetType = UNSET
+    if is_whole:
+        explanations = examination.explanations(costs[:top], with_others=top is None)
+    return EvidenceAnalysis(
+        **examination.head,
+        scenarios=examination.scenarios(),
+        policies=examination.policies(policies),
+        units=len(result.units),
+        top=UNSET if top is None else top,
+        mistakes=CostedMistakes(examination, costs[:mistake_count]),
+        budget=budget,
+        groups=examination.groups(costs),
+        confusions=examination.confusions(),
+        explanations=explanations,
+    )

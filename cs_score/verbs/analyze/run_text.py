@@ -1,0 +1,159 @@
+"""Print the analysis of a Cold Start run as a text for people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from textwrap import wrap
+from typing import Final
+
+from cs_score.analysis.coldstart.scenarios import Scenarios
+from cs_score.analysis.views import ScreenTable, first_screen
+from cs_score.base.display import one_line, prose_width
+from cs_score.measures.registry import undefined_sentences
+from cs_score.statistics.resampling_settings import note_sentences
+from cs_score.tables.layout import text
+from cs_score.verbs.analyze.run_analysis import RunAnalysis
+from cs_score.verbs.analyze.run_tables import BUDGET, COSTLIEST, COSTLIEST_SLOTS, LAYOUTS
+
+_SCREEN: Final = (ScreenTable(BUDGET, None), ScreenTable(COSTLIEST_SLOTS, 5), ScreenTable(COSTLIEST, 10))
+_HINT: Final = (
+    "--all shows every mistake, groups, confusions, policies and thresholds; --format tsv -o DIR writes them."
+)
+
+
+def text_of(analysis: RunAnalysis, terminal_width: int | None, top: int | None = None) -> str:
+    """Return the text of an analysis.
+
+    With `top` it has every table, with at most so many rows each; without it only the first screen. Tables fit the
+    width of the terminal; if that is None, their cells are not cut. Control characters in texts of the inputs are
+    replaced.
+    """
+    width = prose_width(terminal_width, is_screen=top is None)
+    head = _analysis_head(analysis, width)
+    if top is None:
+        return "\n".join(first_screen(analysis, head, _SCREEN, _HINT, width))
+    return "\n".join(_whole_analysis(analysis, head, terminal_width, top))
+
+
+def _whole_analysis(analysis: RunAnalysis, head: Sequence[str], terminal_width: int | None, top: int) -> list[str]:
+    """Return the lines of an analysis: its head, all tables, and sentences on what no table shows."""
+    width = prose_width(terminal_width, is_screen=False)
+    lines = list(head)
+    for layout in LAYOUTS:
+        lines += text(layout.table(analysis), top, terminal_width)
+    for sentence in _closing_sentences(analysis):
+        lines.append("")
+        lines += wrap(sentence, width)
+    return lines
+
+
+# ---- The head of an analysis
+
+
+def _analysis_head(analysis: RunAnalysis, width: int) -> list[str]:
+    """Return the first lines of an analysis: the score with its interval, undefined measures, and both scenarios."""
+    lines = [f"{one_line(analysis.run)}: {analysis.measure} = {analysis.score:.4f}{_limits_in_words(analysis)}"]
+    for sentence in undefined_sentences(analysis.undefined or {}):
+        lines += wrap(f"Undefined for this run: {sentence}.", width)
+    return lines + _scenario_lines(analysis.scenarios, width)
+
+
+def _limits_in_words(analysis: RunAnalysis) -> str:
+    """Return the limits of the score's interval, ` [0.4012, 0.5034]`; an empty text if there is no interval."""
+    if not analysis.intervals:
+        return ""
+    interval = analysis.intervals.scores.get(str(analysis.measure))
+    if interval is None or interval.low is None or interval.high is None:
+        return ""
+    return f" [{interval.low:.4f}, {interval.high:.4f}]"
+
+
+def _scenario_lines(scenarios: Scenarios, width: int) -> list[str]:
+    """Return a sentence, in lines, on the scores if all unassessed answers were wrong or right; none without such."""
+    if not scenarios.unassessed:
+        return []
+    answers = "1 answer was" if scenarios.unassessed == 1 else f"{scenarios.unassessed} answers were"
+    reason = "" if scenarios.reason is None else f" ({one_line(scenarios.reason)})"
+    scores = []
+    for measure, scenario in scenarios.shown.items():
+        all_wrong = _score_in_words(scenario.pessimistic)
+        all_right = _score_in_words(scenario.optimistic)
+        scores.append(f"{measure} {scenario.score:.4f} ({all_wrong}, {all_right})")
+    sentence = (
+        f"{answers} not assessed. Two scenarios, all wrong (pessimistic) and all right (optimistic): "
+        f"{'; '.join(scores)}{reason}."
+    )
+    return wrap(sentence, width)
+
+
+def _score_in_words(score: float | None) -> str:
+    """Return a score with four decimal places; `none` if the scorer would not give it."""
+    return "none" if score is None else f"{score:.4f}"
+
+
+# ---- The end of an analysis
+
+
+def _closing_sentences(analysis: RunAnalysis) -> Iterator[str]:
+    """Yield the sentences at the end: on classes that cannot be found, thresholds, nodes, confidences and intervals."""
+    unreachable = _unreachable_sentence(analysis)
+    if unreachable is not None:
+        yield unreachable
+    yield _threshold_sentence(analysis)
+    structure = analysis.structure
+    yield (
+        f"{structure.merged_nodes} nodes merge several classes, {structure.split_classes} classes are split over "
+        f"several nodes, {structure.discarded_lines} lines are beyond a limit on justifications."
+    )
+    reliability = analysis.reliability
+    if reliability.numbers:
+        numbers = ", ".join([f"{name} {value:.4f}" for name, value in reliability.numbers.items()])
+        yield f"Confidences of {reliability.lines} assessed lines: {numbers}."
+    intervals = _intervals_sentence(analysis)
+    if intervals is not None:
+        yield intervals
+
+
+def _unreachable_sentence(analysis: RunAnalysis) -> str | None:
+    """Return a sentence on the missed classes that no answer of the pool can find; None if there are none."""
+    missed = analysis.budget[-1]
+    count_by_reason = missed.unreachable or {}
+    if not count_by_reason:
+        return None
+    reasons = ", ".join([f"{reason}: {count}" for reason, count in count_by_reason.items()])
+    count = sum(count_by_reason.values())
+    sentence = f"{count} of {missed.count} missed classes can be found by no answer of the pool ({reasons})."
+    if isinstance(missed.reachable_recall, float):
+        sentence += f" The recall of {analysis.table} that others could reach is {missed.reachable_recall:.4f}."
+    return sentence
+
+
+def _threshold_sentence(analysis: RunAnalysis) -> str:
+    """Return a sentence on the threshold of confidence that gains most, or the sentence that none gains anything."""
+    best = analysis.best
+    if best is None or not best.gain:
+        return "No threshold of confidence gains anything."
+    line_count = next(row.lines for row in analysis.sweep if row.threshold == best.threshold)
+    return (
+        f"The best threshold of confidence is {best.threshold:g}: {best.gain:+.4f}, with {line_count} lines; it was "
+        f"chosen on these data as the best of {len(analysis.sweep)}, and others may have another one."
+    )
+
+
+def _intervals_sentence(analysis: RunAnalysis) -> str | None:
+    """Return sentences on how the intervals were computed, with the notes on them; None if there are no intervals."""
+    if not analysis.intervals:
+        return None
+    settings = analysis.intervals.resampling
+    sentences = [
+        f"In brackets, and low and high: {settings.confidence:g} % {settings.method} bootstrap intervals from "
+        f"{settings.resamples} resamples of {analysis.intervals.units} units ({settings.unit}), "
+        f"seed {settings.seed}."
+    ]
+    group_count = 0
+    for groups in analysis.groups.values():
+        group_count += len([group for group in groups if group.intervals])
+    if group_count:
+        sentences.append(f"{group_count} groups have intervals, each uncorrected for their number.")
+    sentences += note_sentences(analysis.intervals.notes)
+    return " ".join(sentences)

@@ -1,0 +1,599 @@
+"""Cold Start runs in a batch: queries and pool are read once, and each run is scored as if it were the only one."""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from functools import cached_property, partial
+from operator import attrgetter
+from typing import Any
+
+from msgspec import UNSET
+
+from cs_score.analysis.coldstart.scored import AnalysedRun
+from cs_score.base.errors import InputError, UsageError
+from cs_score.base.outputs import encoded
+from cs_score.base.records import Record, field, replace
+from cs_score.base.signature import QUERY_LIST, SAMPLES
+from cs_score.base.slices import part_of_slice
+from cs_score.base.sources import Input, InputDigest, name_of
+from cs_score.coldstart import output_files as outputs
+from cs_score.coldstart.gold import ColdStartGold, Run, open_gold, with_pool
+from cs_score.coldstart.linking import RUN_SUFFIX
+from cs_score.coldstart.options import Justifications, NamedPolicy, Options, origin_of, read_policies
+from cs_score.coldstart.output_files import ColumnLayout
+from cs_score.coldstart.result import Result, ScoredRun, ScoringStopped
+from cs_score.coldstart.score_documents import json_text
+from cs_score.coldstart.scorer import OneRun, runs_of, score_runs, score_separately
+from cs_score.coldstart.unit_statistics import intervals, resampled_unit, summary_scores
+from cs_score.measures.registry import COLD_START_MODE, LDC_MEAN, headline_names, rankable_measures
+from cs_score.preparation.conversion import PreparationSettings, prepare_inputs
+from cs_score.preparation.prepared_runs import Preparation, PreparedRun, load_prepared
+from cs_score.problems.codes import Severity
+from cs_score.problems.log import NO_PLACE, Occurrence, Problem, ProblemLog, RecordingLog
+from cs_score.statistics.results import ScoreIntervals
+from cs_score.tasks import task_named
+from cs_score.verbs.batch.batch_documents import OK, WITH_ERRORS, Outcome, ProblemPlace, RunOrigin, RunScores
+from cs_score.verbs.batch.folder_layout import RESERVED_NAMES, page_name
+from cs_score.verbs.batch.input_files import BatchRunFile, InputFile
+from cs_score.verbs.batch.overview import (
+    Evaluation,
+    TargetIndex,
+    collect_findings,
+    index_targets,
+    score_found_targets,
+    unit_measure,
+)
+from cs_score.verbs.batch.plan import Plan, PreparedGold, RunFiles, ScoredInBatch, outcome_of
+
+
+class ColdStartPlan(Plan, kw_only=True):
+    """The queries, pool and options by which all runs of a batch are scored.
+
+    `policies` has at least one entry. `layout` and `with_json` choose the files of a run. `switches` are the words that
+    a call of the scorer would have beside the policy, `folder` is the working folder of the user; both are written into
+    `.params`. `named_files` are the files that options name, by role. If the plan `validates`, each run is validated
+    before it is scored. With `has_problem_details`, problems keep their details. `editions` has a plan for each other
+    edition of the scorer that some of the runs follow, by the name of the edition.
+    """
+
+    task: str = COLD_START_MODE
+    queries: tuple[InputFile, ...]
+    pool: tuple[InputFile, ...]
+    options: Options
+    policies: tuple[NamedPolicy, ...]
+    layout: ColumnLayout = ColumnLayout()
+    with_json: bool = False
+    switches: tuple[str, ...] = ()
+    folder: str = ""
+    named_files: Mapping[str, InputFile] = field(default_factory=dict)
+    validates: bool = False
+    has_problem_details: bool = False
+    editions: Mapping[str, ColdStartPlan] = field(default_factory=dict)
+
+    def prepare(self) -> PreparedColdStart:
+        """Read queries and pool. Raises CsScoreError if that fails."""
+        return PreparedColdStart(self)
+
+    @property
+    def inputs(self) -> Sequence[InputFile]:
+        """The queries, the pool, and the files that options name."""
+        return [*self.queries, *self.pool, *self.named_files.values()]
+
+    def measures(self) -> list[str]:
+        """Return the names of the measures that can rank runs under these options, the headline measure first."""
+        measures = rankable_measures(
+            self.task, with_ldc=self.options.expand is not None, has_rankings=self.options.edition.has_rankings
+        )
+        return [str(measure) for measure in measures]
+
+    def headline(self) -> Sequence[str]:
+        """Return the names of the few measures that readable leaderboards show, the most important first."""
+        has_ldc_queries = self.options.expand is not None
+        return headline_names(self.task, has_ldc_queries)
+
+    @property
+    def policy_names(self) -> Sequence[str]:
+        """The names of the policies, in order."""
+        return [policy.name for policy in self.policies]
+
+    @property
+    def edition(self) -> str:
+        """The name of the edition of the scorer by which runs are scored."""
+        return self.options.edition.name
+
+
+def cold_start_plan(
+    queries: Iterable[Input], pool: Iterable[Input], options: Options, policies: Sequence[NamedPolicy], **choices: Any
+) -> ColdStartPlan:
+    """Return the plan of a batch that scores runs against queries and a pool, under each of the `policies`.
+
+    `choices` are further fields of the plan, such as `validates`. Raises InputError if an input that can be read only
+    once, such as a pipe, cannot be read.
+    """
+    # Two options take either the name of a file or a list of ids.
+    named_files = {}
+    if options.queries is not None and os.path.isfile(options.queries):
+        named_files[QUERY_LIST] = InputFile(options.queries)
+    if options.samples is not None and os.path.isfile(options.samples):
+        named_files[SAMPLES] = InputFile(options.samples)
+    return ColdStartPlan(
+        queries=tuple([InputFile.of(file) for file in queries]),
+        pool=tuple([InputFile.of(file) for file in pool]),
+        options=options,
+        policies=tuple(policies),
+        folder=os.getcwd(),
+        named_files=named_files,
+        **choices,
+    )
+
+
+def policies_of_batch(
+    options: Options,
+    policy_texts: dict[str, str],
+    policy_name: str,
+    further_policies: Sequence[str],
+    option: str = "--also-policy",
+) -> list[NamedPolicy]:
+    """Return the policies that a batch scores under: the policy of `options`, then the further ones.
+
+    `policy_texts` are the values of the switches IGNORE, RIGHT and WRONG as the user typed them. `policy_name` is the
+    name of the policy of `options`, which has no name if it is the only one. `further_policies` are texts such as
+    `"sf"` or `"x:right=CORRECT"`, and `option` is the option or argument that gave them, for messages. Raises
+    UsageError for a text that is no policy, and for a name that is taken or cannot be that of a folder.
+    """
+    others = read_policies(further_policies, options, policy_texts, "--also-policy")
+    name = policy_name if others else ""
+    for other in others:
+        if other.name in RESERVED_NAMES:
+            raise UsageError(f"--also-policy {other.name}: that is a file of every batch; choose another name")
+        if other.name == name:
+            raise UsageError(f"{option} {name} is the policy in force already")
+    first = NamedPolicy(name, options.policy, options.justifications, policy_texts)
+    return [first, *others]
+
+
+class PreparedColdStart(PreparedGold):
+    """Queries and pool as they were read. Each run is loaded on top of them; loading changes nothing in them."""
+
+    plan: ColdStartPlan
+
+    def __init__(self, plan: ColdStartPlan) -> None:
+        """Read queries and pool. Raises CsScoreError if that fails."""
+        self.plan = plan
+        outputs.check_fields(plan.layout.fields)
+        files_by_role = {role: file.open() for role, file in plan.named_files.items()}
+        query_files = [file.open() for file in plan.queries]
+        self.log_of_queries = RecordingLog() if plan.has_problem_details else ProblemLog()
+        gold = open_gold(
+            query_files, plan.options, self.log_of_queries, file_by_role=files_by_role, validates=plan.validates
+        )
+        self.gold = with_pool(gold, [file.open() for file in plan.pool])
+        self.digests = self.gold.digests
+        if isinstance(self.gold.problems, RecordingLog):
+            self.occurrences = tuple(self.gold.problems.occurrences())
+        self._policy_by_name = {policy.name: policy for policy in plan.policies}
+        self._unit = resampled_unit(self.gold.has_clusters)
+        self._prepared_by_edition: dict[str, PreparedColdStart] = {}
+
+    def measures(self) -> Mapping[str, Sequence[str]]:
+        """Return the hops for which each measure exists, by the name of the measure, the headline measure first.
+
+        `{"SF-F1": ["0", "1"], ...}` says that `SF-F1@0` and `SF-F1@1` exist.
+        """
+        last_hop = max(self.gold.hop_limits.values(), default=0)
+        hops = [str(hop) for hop in range(last_hop + 1)]
+        measures = rankable_measures(
+            COLD_START_MODE,
+            with_ldc=bool(self.gold.query_set.ldc_id_by_query),
+            has_rankings=self.plan.options.edition.has_rankings,
+        )
+        hops_by_measure = {}
+        for measure in measures:
+            # The averages of LDC-MEAN know hops 0 and 1 only: later hops are counted in the row of the class above.
+            if measure.table == LDC_MEAN and measure.average:
+                hops_by_measure[str(measure)] = hops[:2]
+            else:
+                hops_by_measure[str(measure)] = hops
+        return hops_by_measure
+
+    @cached_property
+    def target_index(self) -> TargetIndex:
+        """The equivalence classes of the ground truth, which runs should find."""
+        return index_targets(self.gold)
+
+    @property
+    def evaluation(self) -> Evaluation:
+        """The properties of gold that the tables over all runs need."""
+        return Evaluation(
+            task=COLD_START_MODE,
+            unit=self._unit,
+            measure=str(unit_measure(self.gold)),
+            targets=self.target_index.targets,
+            union_scores=partial(score_found_targets, self.gold, self.target_index),
+        )
+
+    def origin(self, run: BatchRunFile, digest: InputDigest, policy: str) -> RunOrigin:
+        """Return the inputs and options from which the scores and files of a run under a policy are made.
+
+        `digest` is the digest of the file of the run.
+        """
+        prepared_gold = self._for_edition(run.edition)
+        if prepared_gold is not self:  # the run follows another edition, whose gold and options are prepared separately
+            return prepared_gold.origin(run, digest, policy)
+        options = self._policy_by_name[policy].options(self.plan.options)
+        has_ldc_index = bool(self.gold.query_set.ldc_id_by_query)
+        origin = origin_of(options, [*self.digests, digest], has_ldc_index, are_runs_validated=self.plan.validates)
+        layout = self.plan.layout
+        return self.run_origin(
+            origin,
+            self._unit,
+            policy=policy,
+            fields=layout.fields,
+            tabs=layout.is_tab_separated,
+            json=self.plan.with_json,
+        )
+
+    def _for_edition(self, edition: str) -> PreparedColdStart:
+        """Return gold as an edition of the scorer reads it. It is read when the first run of that edition is scored."""
+        if edition not in self.plan.editions:
+            return self
+        if edition not in self._prepared_by_edition:
+            self._prepared_by_edition[edition] = self.plan.editions[edition].prepare()
+        return self._prepared_by_edition[edition]
+
+    def score(self, run: BatchRunFile, policies: Sequence[str]) -> Iterator[ScoredInBatch]:
+        """Score a run under each of the policies called `policies`, and yield its outcome and its files under each.
+
+        A run that cannot be scored has a failed outcome. The run is loaded once for all policies in a row that have the
+        same limits on justifications, because loading it depends on these limits alone.
+        """
+        prepared_gold = self._for_edition(run.edition)
+        named_policies = [prepared_gold._policy_by_name[name] for name in policies]
+        for limits, policies_with_limits in itertools.groupby(named_policies, key=attrgetter("justifications")):
+            yield from prepared_gold._score_under_limits(run, limits, list(policies_with_limits))
+
+    def _score_under_limits(
+        self, run: BatchRunFile, limits: Justifications, policies: Sequence[NamedPolicy]
+    ) -> Iterator[ScoredInBatch]:
+        """Load a run under limits on justifications, and yield its outcome under each policy with these limits."""
+        loaded_run = _LoadedRun(self, run, limits)
+        try:
+            loaded_run.load()
+        except InputError as error:
+            for policy in policies:
+                attempt = _Attempt(self, run, policy, loaded_run.prepared_runs, loaded_run.log)
+                yield attempt.outcome_when_stopped(error)
+            return
+        for policy in policies:
+            log = loaded_run.new_log()
+            attempt = _Attempt(self, run, policy, loaded_run.prepared_runs, log)
+            try:
+                result = loaded_run.score(policy, log)
+            except InputError as error:
+                yield attempt.outcome_when_stopped(error)
+            else:
+                yield attempt.outcome_when_finished(result, loaded_run.runs_of(result))
+
+
+class _LoadedRun:
+    """A run file of a batch, converted and validated if need be, and loaded on top of gold.
+
+    A file may hold several runs. `prepared_runs` tell what conversion and validation did to each of them. `log` has the
+    problems that were met until `load` returned or raised an error.
+    """
+
+    def __init__(self, prepared_gold: PreparedColdStart, run: BatchRunFile, limits: Justifications) -> None:
+        """Prepare to load `run` under `limits` on justifications."""
+        self.prepared_runs: list[PreparedRun] = []
+        # A call for a single run has read only the queries when it prepares the run, and so it reports their problems.
+        self.log: ProblemLog = prepared_gold.log_of_queries
+        self._gold = prepared_gold.gold
+        self._plan = prepared_gold.plan
+        self._run = run
+        self._limits = limits
+        self._preparation = Preparation()
+        self._runs: list[OneRun] = []
+        self._only_run: Run | None = None
+        self._run_by_id: dict[str, Run] = {}
+
+    def load(self) -> None:
+        """Convert and validate the file if need be, and load its run on top of gold.
+
+        If the file has several runs, each is loaded when it is scored. Raises InputError if the file cannot be prepared
+        or loaded.
+        """
+        settings = PreparationSettings(
+            queries=self._gold.query_set,
+            limits=self._limits,
+            validates=self._plan.validates,
+            new_log=type(self.log),
+            on_prepared=self._on_prepared,
+        )
+        self._preparation = prepare_inputs([self._run.file.open()], settings)
+        # A call for a single run has read the pool, too, before it loads the run.
+        self.log = self._gold.problems.copy()
+        if not self._preparation.files:  # the run is a folder that lost its files after the runs had been listed
+            name = self._run.file.name
+            raise InputError(f"no file *{RUN_SUFFIX} in it", file=name, remedy="name the files of the run")
+        self._runs = _chosen_runs(self._preparation.files, self._plan.options.runids)
+        has_several_runs = self._runs[0].is_shared
+        if not has_several_runs:
+            self._only_run = load_prepared(self._gold, self._preparation, self._limits, self.log)
+
+    def _on_prepared(self, prepared_run: PreparedRun) -> None:
+        """Keep the account of a run that was converted or validated.
+
+        Raises InputError if the run must not be scored.
+        """
+        self.prepared_runs.append(prepared_run)
+        prepared_run.check()
+
+    def new_log(self) -> ProblemLog:
+        """Return a new log of problems with which the run is scored under one policy.
+
+        It begins with the problems of gold. If the file has a single run, the problems of this run follow.
+        """
+        if self._only_run is not None:
+            return self._only_run.problems.copy()
+        return self._gold.problems.copy()
+
+    def score(self, policy: NamedPolicy, log: ProblemLog) -> Result:
+        """Return the result of each run of the file under a policy; the runs are scored independently.
+
+        Problems are added to `log`. Raises InputError if a run cannot be loaded or scored.
+        """
+        options = policy.options(self._gold.options)
+        if self._only_run is not None:
+            return score_runs(self._only_run, options.policy, log)
+        return score_separately(replace(self._gold, options=options), self._runs, log, self._load_one)
+
+    def _load_one(self, gold: ColdStartGold, one_run: OneRun, pool: Sequence[Input], log: ProblemLog) -> Run:
+        """Load one of several runs of the file on top of `gold`, and return it; problems are added to `log`.
+
+        `pool` belongs to the signature that `score_separately` expects; gold has it already. Raises InputError if the
+        run cannot be loaded.
+        """
+        run = load_prepared(one_run.restrict(gold), self._preparation, self._limits, log)
+        self._run_by_id[one_run.run_id] = run
+        return run
+
+    def runs_of(self, result: Result) -> list[Run]:
+        """Return the loaded runs to which the scored runs of a result belong, in the same order."""
+        if self._only_run is not None:
+            return [self._only_run] * len(result.runs)
+        return [self._run_by_id[run.run_id] for run in result.runs]
+
+
+def _chosen_runs(files: Sequence[Input], run_ids: Sequence[str] | None) -> list[OneRun]:
+    """Return the runs in some files that have one of the `run_ids`, in the order of the ids.
+
+    All runs are returned if `run_ids` is None. Raises InputError if no run has one of the ids.
+    """
+    runs = runs_of(files)
+    if run_ids is None:
+        chosen_runs = runs
+    else:
+        chosen_runs = []
+        for run_id in run_ids:
+            chosen_runs += [run for run in runs if run.run_id == run_id]
+    if not chosen_runs:
+        known_ids = ", ".join([run.run_id for run in runs])
+        wanted_ids = " or ".join(run_ids or ())
+        raise InputError(f"no run called {wanted_ids}; there is {known_ids}", file=name_of(files[0]))
+    return chosen_runs
+
+
+# ---- The outcome of a run
+
+
+class _Attempt(Record):
+    """The scoring of a run under a policy, which may be complete or stopped by an error.
+
+    `prepared_gold` has gold and the options. `prepared_runs` tell what conversion and validation did to the runs of the
+    file. `log` has the problems of scoring.
+    """
+
+    prepared_gold: PreparedColdStart
+    run: BatchRunFile
+    policy: NamedPolicy
+    prepared_runs: list[PreparedRun]
+    log: ProblemLog
+
+    def outcome_when_finished(self, result: Result, loaded_runs: Sequence[Run]) -> ScoredInBatch:
+        """Return the outcome of a run that was scored to its end, with the files of a call for this run alone.
+
+        `loaded_runs` are the runs to which the scored runs of `result` belong. A run without any line that could be
+        scored has failed, but has files, since a call for it alone writes them, too.
+        """
+        limits: list[ScoreIntervals] = []
+        resampling = self.prepared_gold.plan.resampling
+        if resampling is not None:
+            limits += intervals(result, resampling)
+        files = self._files_and_pages(result, limits, loaded_runs)
+        remarks = [prepared_run.account for prepared_run in self.prepared_runs]
+        remarks += result.warnings
+        if not result.runs:
+            error = InputError("no line of it could be scored", file=self.run.file.name)
+            failed_outcome = self._make_outcome(result.problems, error, remarks=tuple(remarks))
+            return ScoredInBatch(failed_outcome, files)
+        digest_of_run = result.origin.inputs[-1]  # gold comes before it
+        origin = self.prepared_gold.origin(self.run, digest_of_run, self.policy.name)
+        outcome = self._make_outcome(
+            result.problems,
+            state=WITH_ERRORS if result.error_count else OK,
+            signature=str(origin.signature),
+            origin=origin,
+            runs=tuple(self._scores_of_runs(result, limits)),
+            remarks=tuple(remarks),
+        )
+        return ScoredInBatch(outcome, files)
+
+    def outcome_when_stopped(self, error: InputError) -> ScoredInBatch:
+        """Return the failed outcome of a run whose scoring was stopped by an error.
+
+        A call for this run alone would have met the same problems before the error, and would have written the same
+        files.
+        """
+        partial_result: Result | None = None
+        remarks: list[str] = []
+        if isinstance(error, ScoringStopped):
+            partial_result = error.partial_result
+            remarks += partial_result.warnings
+        problems = list(self.log)
+        outcome = self._make_outcome(problems, error, remarks=tuple(remarks))
+        report = outputs.stopped_report(problems, error, self.prepared_gold.plan.options.edition)
+        return ScoredInBatch(outcome, self._files_of_stopped(report, partial_result))
+
+    # -- The outcome
+
+    def _scores_of_runs(self, result: Result, limits: Sequence[ScoreIntervals]) -> Iterator[RunScores]:
+        """Yield the scores of each run id of the file with its findings, and with intervals if there are `limits`."""
+        for position, run in enumerate(result.runs):
+            measures = self._measures_to_record(run, limits)
+            findings = collect_findings(run, self.prepared_gold.target_index, measures)
+            yield RunScores(
+                run_id=run.run_id,
+                scores=dict(run.scores),
+                intervals=limits[position] if limits else UNSET,
+                findings=findings,
+                duplicates=run.duplicate_count,
+                undefined=run.undefined or UNSET,
+            )
+
+    def _measures_to_record(self, run: ScoredRun, limits: Sequence[ScoreIntervals]) -> list[Any]:
+        """Return the measures whose statistics by unit are recorded with a run.
+
+        Without `limits` of intervals that is only the measure that tables show for each unit, because nothing is
+        resampled.
+        """
+        if limits:
+            return list(summary_scores(run))
+        return [unit_measure(self.prepared_gold.gold)]
+
+    def _make_outcome(
+        self, scoring_problems: Iterable[Problem], error: InputError | None = None, **fields: Any
+    ) -> Outcome:
+        """Return an outcome of the run with the problems of validation, followed by the problems of scoring.
+
+        If there is an `error`, the run has failed and the error is the reason. `fields` are further fields of the
+        outcome.
+        """
+        problems: list[Problem] = []
+        for prepared_run in self.prepared_runs:
+            problems += prepared_run.problems
+        problems += scoring_problems
+        count_by_severity = Counter[Severity]()
+        for problem in problems:
+            count_by_severity[problem.severity] += problem.occurrences
+        return outcome_of(
+            COLD_START_MODE,
+            self.run,
+            self.policy.name,
+            failure=None if error is None else str(error),
+            errors=count_by_severity[Severity.ERROR],
+            warnings=count_by_severity[Severity.WARNING],
+            problems=tuple(_problem_places(problems)),
+            occurrences=self._own_occurrences(error),
+            **fields,
+        )
+
+    def _own_occurrences(self, error: InputError | None) -> tuple[Occurrence, ...] | None:
+        """Return the problems of the run itself, with their details; problems of gold are left out.
+
+        The problems of validation and the `error` that ended the scoring are among them. Returns None if problems keep
+        no details in this batch.
+        """
+        problems_of_gold = self.prepared_gold.gold.problems
+        if not isinstance(self.log, RecordingLog) or not isinstance(problems_of_gold, RecordingLog):
+            return None
+        log = self.log.copy()
+        for prepared_run in self.prepared_runs:
+            if isinstance(prepared_run.problems, RecordingLog):
+                log.also_report(prepared_run.problems)
+        if error is not None:
+            log.fatal.append(error)
+        return tuple(log.occurrences_since(problems_of_gold, self.run.file.name))
+
+    # -- The files
+
+    def _files_and_pages(
+        self, result: Result, limits: Sequence[ScoreIntervals], loaded_runs: Sequence[Run]
+    ) -> RunFiles:
+        """Yield the name and the content of each file of a run that was scored to its end."""
+        plan = self.prepared_gold.plan
+        if plan.with_json:
+            yield "out.json", encoded(json_text(result, limits))
+        yield from self._tables(result, limits)
+        yield self._report_file(outputs.whole_report(result))
+        yield from self._pages(result, loaded_runs)
+
+    def _files_of_stopped(self, report: str, partial_result: Result | None) -> RunFiles:
+        """Yield the name and the content of each file of a run whose scoring ended with an error."""
+        if partial_result is not None:
+            yield from self._tables(partial_result, was_stopped=True)
+        yield self._report_file(report)
+
+    def _tables(self, result: Result, limits: Sequence[ScoreIntervals] = (), *, was_stopped: bool = False) -> RunFiles:
+        """Yield the name and the content of each table of the scorer: `out.sf`, `out.debug`, `out.params` ...
+
+        If the scoring `was_stopped` by an error, they have the scores computed before.
+        """
+        plan = self.prepared_gold.plan
+        # The words of a call of the scorer for this run alone, which `out.params` records.
+        words = ["-output_file", "out", "-error_file", "out.errlog"]
+        words += [file.name for file in plan.queries]
+        words += [file.name for file in plan.pool]
+        words.append(self.run.file.name)
+        params = outputs.params_text_of_options(result.options, plan.switches, words, plan.folder, self.policy.texts)
+        for ending, blocks in outputs.file_blocks(result, plan.layout, params, limits, was_stopped):
+            yield f"out.{ending}", blocks
+
+    def _report_file(self, report: str) -> tuple[str, list[bytes]]:
+        """Return the name and the content of the report of problems."""
+        return "out.errlog", [outputs.doubly_encoded(report, self.prepared_gold.plan.options.edition)]
+
+    def _pages(self, result: Result, loaded_runs: Sequence[Run]) -> RunFiles:
+        """Yield the name and the content of the page of each run id, if the batch makes pages.
+
+        A run that cannot be analysed has no page.
+        """
+        make_page = self.prepared_gold.plan.page
+        if make_page is None:
+            return
+        task = task_named(COLD_START_MODE)
+        analyze_result = part_of_slice("analyze", "by_task:analyze_result", needed_by="the page of a run")
+        for position, (run, loaded_run) in enumerate(zip(result.runs, loaded_runs)):
+            scored = AnalysedRun(
+                run=loaded_run,
+                run_id=run.run_id,
+                policy=self.policy.policy,
+                result=run,
+                stopped=None,
+                origin=run.origin or result.origin,
+                signature=result.signature(run),
+            )
+            with suppress(InputError):
+                page = make_page(analyze_result(task, scored))
+                yield page_name(position, len(result.runs)), encoded([page])
+
+
+def _problem_places(problems: Iterable[Problem]) -> Iterator[ProblemPlace]:
+    """Yield a record for each place at which each problem was met.
+
+    File and line are empty for a problem that belongs to no line, and the file for a problem that belongs to no file.
+    """
+    for problem in problems:
+        for place in problem.places:
+            file = ""
+            line = ""
+            if place is not None:
+                line = str(place.line)
+                if place.file != NO_PLACE:
+                    file = place.file
+            yield ProblemPlace(
+                severity=str(problem.severity), code=problem.code, message=problem.message, file=file, line=line
+            )

@@ -1,0 +1,207 @@
+"""Predictions of the evidence tasks in a batch: gold is read once, and each file of predictions is scored alone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Final
+
+from msgspec import UNSET
+
+from cs_score.base.display import join_first, terminal_safe
+from cs_score.base.errors import CsScoreError, InputError
+from cs_score.base.outputs import encoded
+from cs_score.base.records import asdict, replace
+from cs_score.base.signature import GOLD
+from cs_score.base.slices import part_of_slice
+from cs_score.base.sources import InputDigest
+from cs_score.evidence.mode import Mode, ScoredPredictions, intervals
+from cs_score.evidence.report import intervals_text, json_text, table_text, unit_blocks
+from cs_score.statistics.results import ScoreIntervals
+from cs_score.tasks import mode_named, task_named
+from cs_score.tasks.score_files import read_gold, score_predictions
+from cs_score.verbs.batch.batch_documents import OK, RunOrigin, RunScores
+from cs_score.verbs.batch.folder_layout import RESERVED_NAMES, page_name
+from cs_score.verbs.batch.input_files import BatchRunFile, InputFile
+from cs_score.verbs.batch.overview import Evaluation, make_findings
+from cs_score.verbs.batch.plan import Plan, PreparedGold, RunFiles, ScoredInBatch, outcome_of
+
+
+class EvidencePlan(Plan, kw_only=True):
+    """Gold of an evidence task, and the options under which predictions are scored.
+
+    `gold` is None for judged answers whose labels are in the files of predictions.
+    """
+
+    gold: InputFile | None
+    options: Mapping[str, object]
+
+    def prepare(self) -> PreparedGold:
+        """Read gold. Raises CsScoreError if that fails."""
+        return _PreparedEvidence(self)
+
+    @property
+    def inputs(self) -> Sequence[InputFile]:
+        """The file of gold, if there is one."""
+        return () if self.gold is None else (self.gold,)
+
+
+class _PreparedEvidence(PreparedGold):
+    """Gold of an evidence task as it was read."""
+
+    plan: EvidencePlan
+
+    def __init__(self, plan: EvidencePlan) -> None:
+        """Read gold. Raises CsScoreError if that fails."""
+        self.plan = plan
+        self._mode = mode_named(plan.task).with_options(plan.options)
+        self._gold = None
+        self.digests = ()
+        if plan.gold is not None:  # otherwise each file of predictions has its own labels
+            self._gold = read_gold(self._mode, plan.gold.open())
+            self.digests = (plan.gold.digest(GOLD),)
+
+    @property
+    def evaluation(self) -> Evaluation:
+        """The properties of gold that tables over all runs need; a unit counts as found by each headline measure."""
+        headline = self.plan.headline()
+        return Evaluation(
+            task=self.plan.task,
+            unit=self._mode.unit,
+            measure=headline[0],
+            targets=(),
+            union_scores=_no_union_scores,
+            target_measures=headline,
+        )
+
+    def origin(self, run: BatchRunFile, digest: InputDigest, policy: str) -> RunOrigin:
+        """Return the inputs and options from which the scores and files of a run are made.
+
+        `digest` is the digest of the file of predictions. `policy` is empty, since evidence tasks have no policies.
+        """
+        gold_digest = self.digests[0] if self.digests else None
+        mode = self._mode.with_options(self._options_of(run))
+        origin = mode.origin(asdict(mode.chosen_options), gold_digest, digest)
+        return self.run_origin(origin, mode.unit)
+
+    def _options_of(self, run: BatchRunFile) -> dict[str, object]:
+        """Return the options under which a run is scored.
+
+        If the file of the run holds several systems, one of the options chooses the system that is this run.
+        """
+        options = dict(self.plan.options)
+        if run.system:
+            options[self._mode.option_of_systems] = run.system
+        return options
+
+    def score(self, run: BatchRunFile, policies: Sequence[str]) -> Iterator[ScoredInBatch]:
+        """Score a file of predictions, and yield its outcome with its files.
+
+        The command writes and prints the same when it scores these predictions alone. Evidence tasks have no policies,
+        so there is one outcome. It has failed if the predictions cannot be scored.
+        """
+        plan = self.plan
+        try:
+            result = score_predictions(self._mode, self._gold, run.file.open(), **self._options_of(run))
+            limits = None if plan.resampling is None else intervals(result, plan.resampling)
+        except CsScoreError as error:
+            yield ScoredInBatch(outcome_of(plan.task, run, policy="", failure=str(error)))
+            return
+        digest_of_predictions = result.origin.inputs[-1]  # gold comes before it
+        origin = self.origin(run, digest_of_predictions, policy="")
+        scores = RunScores(
+            run_id=run.name,
+            scores=dict(result.scores),
+            intervals=limits or UNSET,
+            findings=make_findings(result.table),
+            answered=result.origin.answered_count_text or UNSET,
+        )
+        outcome = outcome_of(
+            plan.task,
+            run,
+            policy="",
+            state=OK,
+            signature=str(origin.signature),
+            origin=origin,
+            runs=(scores,),
+            remarks=tuple(result.notices),
+        )
+        yield ScoredInBatch(outcome, self._files(result, limits))
+
+    def _files(self, result: ScoredPredictions, limits: ScoreIntervals | None) -> RunFiles:
+        """Yield the name and the content of each file of scored predictions."""
+        yield "out.json", _as_printed([json_text(result, limits, with_units=True)])
+        texts = [table_text(result)]
+        if limits is not None:
+            texts.append(intervals_text(limits))
+        yield "out.txt", _as_printed(texts)
+        yield "out.tsv", unit_blocks(result)
+        if self.plan.page is not None:
+            analyze_result = part_of_slice("analyze", "by_task:analyze_result", needed_by="the page of a run")
+            analysis = analyze_result(task_named(self.plan.task), result)
+            yield page_name(position=0, run_count=1), encoded([self.plan.page(analysis)])
+
+
+# ---- Files that hold several runs
+
+_UNFIT_FOR_FOLDERS: Final = re.compile(r"[^\w.+-]")
+"""Characters of the name of a system that the folder of its run does not have."""
+
+
+def runs_of_systems(mode: Mode, runs: Sequence[BatchRunFile], chosen_systems: Sequence[str] = ()) -> list[BatchRunFile]:
+    """Return the runs of a batch with a run of its own for each system of a file that holds several systems.
+
+    If systems are chosen, the others are left out. The new run has the name of its system, preceded by the name of the
+    file if there are several files: system `a/b` of `x.csv` and `y.csv` becomes `x-a_b` and `y-a_b`. A file that cannot
+    be read, and standard input, stay a single run, which fails when it is scored. Raises InputError for a chosen system
+    that no file holds.
+    """
+    expanded_runs: list[BatchRunFile] = []
+    names: set[str] = set()
+    for run in runs:
+        systems: Sequence[str] = ()
+        if run.file.name != "-":  # standard input can be read only once
+            systems = mode.systems_of_file(run.file.name)
+        has_one_system = len(systems) == 1 and not chosen_systems
+        if not systems or has_one_system:
+            expanded_runs.append(run)
+            names.add(run.name)
+            continue
+        for system in systems:
+            if chosen_systems and system not in chosen_systems:
+                continue
+            name = _UNFIT_FOR_FOLDERS.sub("_", system)
+            if len(runs) > 1 or name in RESERVED_NAMES or name.startswith("."):
+                name = f"{run.name}-{name}"
+            name = _unused_name(name, names)
+            names.add(name)
+            expanded_runs.append(replace(run, name=name, system=system))
+    systems_of_runs = {run.system for run in expanded_runs}
+    for system in chosen_systems:
+        if system not in systems_of_runs:
+            raise InputError(f"no run is called {system} in {join_first([run.file.name for run in runs])}")
+    return expanded_runs
+
+
+def _unused_name(name: str, used_names: Collection[str]) -> str:
+    """Return `name` if it is not used yet, otherwise `NAME-N` with the smallest number from 2 for which it is not."""
+    unused_name = name
+    number = 1
+    while unused_name in used_names:
+        number += 1
+        unused_name = f"{name}-{number}"
+    return unused_name
+
+
+# ---- How files are written
+
+
+def _no_union_scores(found_bits: int) -> Mapping[str, float]:
+    """Return no scores: the scores of the right units of several runs together are not defined for evidence tasks."""
+    return {}
+
+
+def _as_printed(texts: Iterable[str]) -> list[bytes]:
+    """Return the bytes that a command prints when it prints some texts with a blank line between them."""
+    text = "\n\n".join(texts) + "\n"
+    return [terminal_safe(text).encode("utf-8", "backslashreplace")]

@@ -1,0 +1,309 @@
+"""The input files of a batch: how its workers read them, which files are its runs, and how each run is named."""
+
+from __future__ import annotations
+
+import glob
+import itertools
+import os
+from codecs import BOM_UTF8
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final, NamedTuple
+
+from cs_score.base.display import join_first
+from cs_score.base.errors import InputError, UsageError
+from cs_score.base.records import Record, replace
+from cs_score.base.sources import (
+    InMemory,
+    Input,
+    InputDigest,
+    file_in_folder,
+    name_of,
+    open_source,
+    plain_name,
+    reason_of,
+    rereadable,
+)
+from cs_score.coldstart.options import edition_of
+from cs_score.verbs.batch.folder_layout import RESERVED_NAMES
+
+# ---- Inputs that can be sent to a worker
+
+
+class InputFile(Record):
+    """An input file of a batch, which several workers can read.
+
+    `name` is the path as the user gave it, which messages show. `path` is the absolute path if the worker may have
+    another working folder, `content` the bytes of the file if the worker may not see the file at all.
+    """
+
+    name: str
+    path: str | None = None
+    content: bytes | None = None
+
+    @classmethod
+    def of(cls, source: Input) -> InputFile:
+        """Return an input file that can be read any number of times.
+
+        A pipe or an open file is read now, and its bytes are kept. Raises InputError if it cannot be read.
+        """
+        repeatable_source = rereadable(source)
+        if isinstance(repeatable_source, InMemory):
+            return cls(name_of(source), content=repeatable_source.getvalue())
+        return cls(name_of(source))
+
+    def open(self) -> Input:
+        """Return the input as its path or, if a worker may not find this path, as an object with its bytes.
+
+        Raises InputError if the bytes must be read now, and cannot be read.
+        """
+        if self.content is None and self.path is None:
+            return self.name
+        return InMemory(self.name, self._read())
+
+    def for_remote_worker(self, *, ships_inputs: bool) -> InputFile:
+        """Return the input with its absolute path or, with `ships_inputs`, with its bytes.
+
+        Raises InputError if its bytes are needed and cannot be read.
+        """
+        if self.content is not None:
+            return self
+        if ships_inputs:
+            return replace(self, content=self._read())
+        return replace(self, path=os.path.abspath(self.name))
+
+    def _read(self) -> bytes:
+        """Return the bytes of the file as it is stored. Raises InputError if it cannot be read."""
+        if self.content is not None:
+            return self.content
+        try:
+            with open(self.path or self.name, "rb") as file:
+                return file.read()
+        except (OSError, ValueError) as error:
+            raise InputError(f"Could not open {self.name}: {reason_of(error)}") from None
+
+    def digest(self, role: str) -> InputDigest:
+        """Return the name and the SHA-256 of the file, with the `role` that it has in scoring (gold, run ...).
+
+        Raises InputError if it cannot be read.
+        """
+        with open_source(self.open()) as source:
+            return source.digest(role)
+
+
+# ---- The runs
+
+
+class BatchRunFile(Record):
+    """A run of a batch: its name, which is unique and can be that of a folder, and its file.
+
+    `edition` is the edition of the scorer that this run follows; empty for that of the batch. `system` is the name of
+    the run in a file that holds several runs; empty otherwise.
+    """
+
+    name: str
+    file: InputFile
+    edition: str = ""
+    system: str = ""
+
+
+class FoundRuns(NamedTuple):
+    """The runs of a batch in their order, and remarks for the user on files given twice and on names."""
+
+    runs: list[BatchRunFile]
+    remarks: list[str]
+
+
+class _ListedWord(NamedTuple):
+    """A word that names runs (a file, folder or pattern), and the edition that these follow; empty for the default."""
+
+    word: str
+    edition: str
+
+
+_EDITION_SETTING: Final = "follow="
+"""The beginning of a setting in a list of runs: `run.tab<TAB>follow=2016`."""
+
+
+def find_runs(words: Iterable[str], list_file: str | None, run_endings: Sequence[str]) -> FoundRuns:
+    """Return the runs that words of a command line and the lines of a list name.
+
+    A word is a file, a folder (its files that end like one of `run_endings`, compressed or not), or a pattern with `*`,
+    `?` or `[...]`. A line of `list_file` is such a word, which a tab and `follow=EDITION` may follow; blank lines and
+    lines that begin with `#` are ignored.
+
+    Raises InputError if there is no run, or if a folder or pattern has no file. Raises UsageError for any other text
+    after a tab, and for a file with two editions.
+    """
+    # Collect the words, then the files that they name, each file once.
+    listed_words = [_ListedWord(word, edition="") for word in words]
+    if list_file is not None:
+        listed_words += _read_list(list_file)
+    remarks = []
+    file_by_absolute_path: dict[str, _ListedWord] = {}
+    for word, edition in listed_words:
+        for path in _files_of_word(word, run_endings):
+            absolute_path = os.path.abspath(path)
+            earlier = file_by_absolute_path.get(absolute_path)
+            if earlier is None:
+                file_by_absolute_path[absolute_path] = _ListedWord(path, edition)
+                continue
+            if earlier.edition != edition:
+                editions = f"{edition or 'the default'} and {earlier.edition or 'the default'}"
+                raise UsageError(f"{path} is to follow {editions}")
+            if earlier.word != path:
+                remarks.append(f"{path} is {earlier.word} again; it is scored once")
+    if not file_by_absolute_path:
+        raise InputError("no run to score", remedy="name run files, folders or patterns after the pool, or --runs-from")
+    # Give each file a name that no other run has.
+    name_by_path = _name_runs([path for path, _ in file_by_absolute_path.values()])
+    remarks += _remarks_on_names(name_by_path)
+    runs = []
+    for path, edition in file_by_absolute_path.values():
+        runs.append(BatchRunFile(name=name_by_path[path], file=InputFile(path), edition=edition))
+    return FoundRuns(runs, remarks)
+
+
+def _read_list(list_file: str) -> Iterator[_ListedWord]:
+    """Yield the words in a list of runs, each with its edition; blank lines and comments are left out.
+
+    The line `run.tab<TAB>follow=2016` gives the word `run.tab` with the edition `2016`. Raises InputError if the file
+    cannot be read, UsageError if another text than `follow=EDITION` comes after a tab or the edition is unknown.
+    """
+    with open_source(list_file) as source:
+        data = source.read_bytes().removeprefix(BOM_UTF8)
+    for line_number, line in enumerate(data.split(b"\n"), 1):
+        word, tab, setting = os.fsdecode(line.strip()).partition("\t")
+        if tab and not setting.startswith(_EDITION_SETTING):
+            place = f"{list_file}: line {line_number}"
+            raise UsageError(f"{place}: {setting!r} is not understood; a tab precedes {_EDITION_SETTING}NAME")
+        if not word or word.startswith("#"):
+            continue
+        edition = ""
+        if tab:
+            edition = edition_of(setting.removeprefix(_EDITION_SETTING)).name
+        yield _ListedWord(word, edition)
+
+
+def _files_of_word(word: str, run_endings: Sequence[str]) -> list[str]:
+    """Return the paths of the files that a word names: those in a folder, all matches of a pattern, or the file itself.
+
+    Of a folder only the files that end like one of `run_endings` are taken: `(".tab.txt",)`. Raises InputError if there
+    is none in a folder, or if a pattern matches none.
+    """
+    if os.path.isdir(word):
+        names = [name for name in os.listdir(word) if plain_name(name).endswith(tuple(run_endings))]
+        if not names:
+            patterns = " or ".join([f"*{ending}" for ending in run_endings])
+            all_files = os.path.join(word, "*")
+            raise InputError(f"no file {patterns} in it", file=word, remedy=f"name the files: {all_files}")
+        return [file_in_folder(os.path.join(word, name)) for name in sorted(names)]
+    if glob.has_magic(word) and not os.path.exists(word):
+        paths = [path for path in glob.glob(word, recursive=True) if not os.path.isdir(path)]
+        if not paths:
+            raise InputError("no file matches this pattern", file=word)
+        return [file_in_folder(path) for path in sorted(paths)]
+    return [word]
+
+
+# ---- The names of runs
+
+_ENDINGS: Final = (".tab.txt", ".tab", ".tac", ".tsv", ".csv", ".txt", ".jsonl", ".json")
+"""Endings that say what a file is and not which run it holds; the longest comes before others that it ends with."""
+
+
+def _name_runs(paths: Sequence[str]) -> dict[str, str]:
+    """Return a name for the run in each file, by the path of the file; each name can be that of a folder of the batch.
+
+    No two names are alike, and none is reserved for a file of the batch, such as `leaderboard.tsv`. A name is the name
+    of the file without its ending, after as many folders as distinguish it from others: `runs/a/out.tab` and
+    `runs/b/out.tab` are `a-out` and `b-out`. If folders do not help, a number follows: `out-2`.
+    """
+    name_by_path = _names_with_folders(paths)
+    count_by_name = Counter(name_by_path.values())
+    for path in _paths_with_unusable_names(name_by_path):
+        name = name_by_path[path]
+        # The last of several files with the same name keeps it, since the others have numbers by then.
+        if count_by_name[name] > 1 or name in RESERVED_NAMES:
+            numbered_name = _numbered_name(name, count_by_name)
+            name_by_path[path] = numbered_name
+            count_by_name[name] -= 1
+            count_by_name[numbered_name] += 1
+    return name_by_path
+
+
+def _names_with_folders(paths: Sequence[str]) -> dict[str, str]:
+    """Return a name for each path, made of the file and of the fewest folders above it that make the name usable.
+
+    A name is usable if no other path has it and it is not reserved. The names of `runs/a/out.tab` and `runs/b/out.tab`
+    are `a-out` and `b-out`. A path keeps an unusable name if all folders above it do not make the name usable.
+    """
+    name_by_path = {path: _short_name(path, 0) for path in paths}
+    folder_count_by_path = dict.fromkeys(paths, 0)
+    paths_to_rename = _paths_with_unusable_names(name_by_path)
+    # Put one folder more before each unusable name, until all names are usable or no path has any folders left.
+    while paths_to_rename:
+        renamed_paths = []
+        for path in paths_to_rename:
+            longer_name = _short_name(path, folder_count_by_path[path] + 1)
+            if longer_name != name_by_path[path]:
+                name_by_path[path] = longer_name
+                folder_count_by_path[path] += 1
+                renamed_paths.append(path)
+        if not renamed_paths:
+            break
+        paths_to_rename = _paths_with_unusable_names(name_by_path)
+    return name_by_path
+
+
+def _paths_with_unusable_names(name_by_path: Mapping[str, str]) -> list[str]:
+    """Return the paths with a name that another path has, too, or that is reserved for another file of the batch."""
+    count_by_name = Counter(name_by_path.values())
+    paths = []
+    for path, name in name_by_path.items():
+        if count_by_name[name] > 1 or name in RESERVED_NAMES:
+            paths.append(path)
+    return paths
+
+
+def _numbered_name(name: str, taken_names: Mapping[str, int]) -> str:
+    """Return `NAME-N` with the smallest number from 2 for which this name is not taken yet: `out-2`."""
+    for number in itertools.count(2):
+        candidate = f"{name}-{number}"
+        if candidate not in taken_names:
+            return candidate
+    raise AssertionError
+
+
+def _short_name(path: str, folder_count: int) -> str:
+    """Return the name of a file without its ending, after the names of the `folder_count` folders above it.
+
+    `"x/runs/a.tab.txt"` gives `"a"` without folders, and `"runs-a"` with one folder. If there are fewer folders, all
+    are taken. Standard input, `"-"`, is called `stdin`.
+    """
+    if path == "-":
+        return "stdin"
+    parts = [part for part in os.path.abspath(path).split(os.sep) if part]
+    file = plain_name(parts.pop())
+    for ending in _ENDINGS:
+        if file.endswith(ending) and len(file) > len(ending):
+            file = file.removesuffix(ending)
+            break
+    first_folder = max(0, len(parts) - folder_count)
+    return "-".join([*parts[first_folder:], file])
+
+
+def _remarks_on_names(name_by_path: Mapping[str, str]) -> list[str]:
+    """Return a remark for each name that several files share, with the names that their runs have instead.
+
+    The remark is `the name out does not distinguish runs: a/out.tab as a-out, b/out.tab as b-out`.
+    """
+    renamed_runs: dict[str, list[str]] = defaultdict(list)
+    for path, name in name_by_path.items():
+        file_name = _short_name(path, 0)
+        if name != file_name:
+            renamed_runs[file_name].append(f"{path} as {name}")
+    remarks = []
+    for file_name, runs in renamed_runs.items():
+        remarks.append(f"the name {file_name or '(empty)'} does not distinguish runs: {join_first(runs, 5)}")
+    return remarks

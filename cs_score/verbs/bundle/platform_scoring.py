@@ -1,0 +1,167 @@
+"""Scores a submission so that its participant learns the scores, but nothing about gold, not even from errors.
+
+A submission is read once before gold is read. Errors of this stage cannot reveal gold, and participants get their full
+messages. Any later error gives a message that is the same for all submissions.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any, Final
+
+from cs_score.analysis.aggregate import Aggregate, aggregate_of_predictions, aggregate_of_run
+from cs_score.analysis.coldstart.scored import score_for_analysis
+from cs_score.analysis.recorded import cold_start_options, evidence_arguments
+from cs_score.base.errors import CsScoreError, InputError
+from cs_score.base.runtime import paused_collector
+from cs_score.base.signature import GOLD, POOL, QUERIES, QUERY_LIST, SAMPLES, Origin
+from cs_score.base.sources import Input
+from cs_score.coldstart.file_columns import FileKind
+from cs_score.coldstart.gold import ColdStartGold, load_run, open_gold
+from cs_score.coldstart.linking import kind_of
+from cs_score.coldstart.options import Options
+from cs_score.evidence.mode import ScoredPredictions
+from cs_score.evidence.reading import read_input
+from cs_score.statistics.resampling_settings import Resampling
+from cs_score.tasks import COLD_START, mode_named
+from cs_score.verbs.bundle.settings import Bundle
+from cs_score.verbs.bundle.submission import SubmissionError
+
+_DOES_NOT_FIT: Final = (
+    "the submission can be read, but not scored against the reference data: see that it answers what was asked, once "
+    "each, in the form of the starting kit"
+)
+_DEFECT: Final = "the submission could not be scored because of a fault of the scoring program: tell the organisers"
+
+
+def score_submission(bundle: Bundle, reference: str, submission: str) -> Aggregate:
+    """Score a submission, and return the scores and counts that its participant may see.
+
+    `reference` is the folder with the files of gold, and `submission` is the path of the file that was handed in. Any
+    error becomes a SubmissionError, whose message the participant may see.
+    """
+    try:
+        if bundle.task == COLD_START:
+            return _score_run(bundle, reference, submission)
+        return _score_predictions(bundle, reference, submission)
+    except CsScoreError:
+        raise SubmissionError(_DOES_NOT_FIT) from None
+    except (SubmissionError, MemoryError):
+        raise
+    except Exception:
+        # The message of an unexpected error could quote gold.
+        raise SubmissionError(_DEFECT) from None
+
+
+def defined_scores(bundle: Bundle, aggregate: Aggregate) -> dict[str, float]:
+    """Return the scores of a submission by the measures of the leaderboard; measures without a value are left out."""
+    score_by_measure = {row.measure: row.score for row in aggregate.scores}
+    scores = {}
+    for measure in bundle.measures:
+        score = score_by_measure.get(measure)
+        if score is not None:
+            scores[measure] = score
+    return scores
+
+
+def gold_paths(origin: Origin, folder: str, role: str) -> list[str]:
+    """Return the paths of the files in `folder` that have a role in scoring, such as that of the query files."""
+    return [os.path.join(folder, file.name) for file in origin.inputs if file.role == role]
+
+
+# ---- Evidence tasks
+
+
+def _score_predictions(bundle: Bundle, reference: str, submission: str) -> Aggregate:
+    """Score predictions of an evidence task, and return what their participant may see.
+
+    Raises SubmissionError for predictions that cannot be read, and CsScoreError for predictions that can be read but do
+    not fit gold.
+    """
+    arguments = evidence_arguments(bundle.task, bundle.origin.options, "the bundle", "options")
+    # Faults that show without gold are told to the participant in full.
+    check_form_without_gold(bundle.task, arguments, submission)
+    (gold_path,) = gold_paths(bundle.origin, reference, GOLD)
+    result: ScoredPredictions = mode_named(bundle.task).score(gold_path, submission, **arguments)
+    return aggregate_of_predictions(result, bundle.measure, Resampling(can_grow=True))
+
+
+def check_form_without_gold(task: str, arguments: dict[str, Any], submission: str) -> None:
+    """Raise SubmissionError for a fault in the form of predictions, and for several systems in one file.
+
+    The predictions are read before gold is, so that the error may say in full what is wrong. `arguments` are the
+    options of the task.
+    """
+    mode = mode_named(task).with_options(arguments)
+    try:
+        predictions = read_input(submission, "predictions", mode.predictions, has_lines=mode.has_lines)
+        systems = mode.systems(predictions)
+    except InputError as error:
+        raise _with_short_name(error, submission) from None
+    if len(systems) > 1:
+        raise SubmissionError(f"{os.path.basename(submission)} has {len(systems)} systems: hand in one")
+
+
+def _with_short_name(error: InputError, submission: str) -> SubmissionError:
+    """Return an error about a submission that names its file without the folder, which participants do not know.
+
+    The file that `error` names is changed, too.
+    """
+    name = os.path.basename(submission)
+    error.file = name
+    text = str(error).replace(submission, name)
+    return SubmissionError(text)
+
+
+# ---- Cold Start
+
+
+def _score_run(bundle: Bundle, reference: str, submission: str) -> Aggregate:
+    """Score a Cold Start run, and return what its participant may see.
+
+    Raises SubmissionError for a run that cannot be read, and CsScoreError for a run that can be read but does not fit
+    gold.
+    """
+    options = cold_start_options(bundle.origin.options, "the bundle", "options")
+    with paused_collector():
+        queries = open_queries(options, bundle.origin, reference)
+        # Faults that show without assessments are told to the participant in full.
+        run_id = _id_of_only_run(queries, submission)
+        assessment_paths = gold_paths(bundle.origin, reference, POOL)
+        run = load_run(queries, [*assessment_paths, submission])
+        scored_run = score_for_analysis(run, options.policy, run_id)
+    return aggregate_of_run(scored_run, bundle.measure, Resampling(can_grow=True))
+
+
+def open_queries(options: Options, origin: Origin, folder: str) -> ColdStartGold:
+    """Return the gold of a bundle with its queries only, so that a run can be read before its assessments are.
+
+    `folder` has the files of gold.
+    """
+    file_by_role: dict[str, Input] = {}
+    for role in (QUERY_LIST, SAMPLES):
+        for path in gold_paths(origin, folder, role):
+            file_by_role[role] = path
+    query_paths = gold_paths(origin, folder, QUERIES)
+    return open_gold(query_paths, options, file_by_role=file_by_role)
+
+
+def _id_of_only_run(queries: ColdStartGold, submission: str) -> str:
+    """Return the id of the run in a submission, which must be the only one.
+
+    The run is read without assessments, so that errors cannot reveal them. Raises SubmissionError for another kind of
+    file, for lines that cannot be read, and for several runs.
+    """
+    name = os.path.basename(submission)
+    try:
+        if kind_of(submission) is not FileKind.RUN:
+            raise SubmissionError(f"{name} is no run: its lines have another number of columns")
+        run = load_run(queries, [submission])
+    except InputError as error:
+        raise _with_short_name(error, submission) from None
+    run_ids = sorted(run.lines_by_run_id)
+    if not run_ids:
+        raise SubmissionError(f"{name} has no line that answers a query")
+    if len(run_ids) > 1:
+        raise SubmissionError(f"{name} has {len(run_ids)} run ids: hand in one run")
+    return run_ids[0]

@@ -1,0 +1,325 @@
+"""`diff`: why one Cold Start run scores higher than another, or than itself under another policy, pool or edition."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Final, Literal, TypeAlias
+
+from msgspec import UNSET, UnsetType
+
+from cs_score.analysis.coldstart.faults import category_of, counted_lines, rows_to_find
+from cs_score.analysis.coldstart.scored import AnalysedRun, ScoredLine
+from cs_score.analysis.outcomes import PairOutcome, Side, Sides, TwoSided, head_of, outcome_of, undefined_notes
+from cs_score.base.records import Record, field, replace
+from cs_score.coldstart.judging import Labels, pre_policy_category
+from cs_score.coldstart.options import RIGHT, WRONG
+from cs_score.coldstart.unit_statistics import resampled_unit, unit_table
+from cs_score.measures.registry import COLD_START_MODE, Measure, formula_of
+from cs_score.statistics.resampling_settings import Resampling
+from cs_score.verbs.diff.edition_rules import EditionRule, rules_of
+from cs_score.verbs.diff.group_contributions import GroupShare, group_shares, shares_of
+
+
+class UnitShare(Record):
+    """A unit: its own scores in A and B, 0..1 (None: not scored), and its contribution (None: not defined)."""
+
+    unit: str
+    a: float | None
+    b: float | None
+    contribution: float | None
+
+
+Label: TypeAlias = Literal["right", "wrong", "ignored", "not counted"]
+
+_BEST_FIRST: Final[tuple[Label, ...]] = ("right", "wrong", "ignored", "not counted")
+"""The labels of lines from the best one to the worst one."""
+
+
+class AnswerLabel(Record):
+    """What an answer counted as in a run: the best label of the lines that give it, with the first line of that."""
+
+    label: Label
+    category: str
+    class_name: str | None = field(name="class")
+    file: str
+    line: int
+    lines: int = 1
+
+
+class AnswerPair(Record):
+    """An answer (query, value and canonical value provenance) in A and in B; None where the run does not give it.
+
+    The outcome `in neither` is that of an answer that counts as right or wrong in neither run.
+    """
+
+    query: str
+    value: str
+    provenance: str
+    a: AnswerLabel | None
+    b: AnswerLabel | None
+    outcome: str
+
+
+class ClassPair(Record):
+    """A class of the ground truth, the row that it stands below, and whether A and B have found it."""
+
+    class_name: str = field(name="class")
+    row: str
+    a: bool
+    b: bool
+    outcome: str
+
+
+class RunDifference(TwoSided, frozen=True, kw_only=True, tag="difference"):
+    """Why B scores otherwise than A under `measure`.
+
+    `units` are those that count differently, the largest contribution first; all contributions add up to the
+    difference. `answers` are those that counted differently, and `classes` those that only one of the two has found;
+    `outcomes` and `found` count all of them. `groups` has the rows of the measure's table by slot, hop and entity type,
+    and for micro averages its lines by their own groups. `rules` say which rows change by which rule alone, where A and
+    B are one run under two editions. `undefined` has by side the measures that have no value there, with the reasons.
+    """
+
+    schema_version: Literal[3] = 3
+    undefined: Mapping[str, Mapping[str, str]] | UnsetType = UNSET
+    unit: str
+    units: Sequence[UnitShare]
+    answers: Sequence[AnswerPair]
+    outcomes: Mapping[str, int]
+    classes: Sequence[ClassPair]
+    found: Mapping[str, int]
+    groups: Mapping[str, Sequence[GroupShare]]
+    rules: Sequence[EditionRule] | UnsetType = UNSET
+
+    def __repr__(self) -> str:
+        return f"<{self.measure}: {self.names['b']} - {self.names['a']} = {self.difference:+.4f}>"
+
+
+def diff(
+    a: AnalysedRun,
+    b: AnalysedRun,
+    measure: str | None = None,
+    *,
+    names: tuple[str, str] = ("A", "B"),
+    resampling: Resampling | None = None,
+) -> RunDifference:
+    """Return the answers, classes and units in which two scored runs differ, and why their scores differ.
+
+    `measure` is by default the headline measure that both have. `names` are the names by which people call A and B;
+    `resampling` has the settings of the interval and the test. Raises UsageError for an unknown measure, InputError for
+    a measure by which a run has no score.
+    """
+    if measure is None and b.why_unranked is not None:
+        measure = str(b.headline)
+    shared_measure = a.measure(measure)
+    b.measure(str(shared_measure))  # raises if B has no score by it
+    # The units and their contributions to the difference
+    side_a = _side_of(a, names[0], shared_measure)
+    side_b = _side_of(b, names[1], shared_measure)
+    sums_a = dict(zip(side_a.table.ids, side_a.table.rows))
+    sums_b = dict(zip(side_b.table.ids, side_b.table.rows))
+    units = []
+    for share in shares_of(sums_a, sums_b, shared_measure):
+        units.append(UnitShare(unit=share.name, a=share.a, b=share.b, contribution=share.contribution))
+    different_units = [unit for unit in units if sums_a.get(unit.unit) != sums_b.get(unit.unit)]
+    different_units.sort(key=lambda unit: -abs(unit.contribution or 0.0))
+    # The fields that the differences of all tasks have
+    unit_name = _name_of_units(a, b)
+    sides = Sides(
+        a=side_a,
+        b=side_b,
+        measure=str(shared_measure),
+        formula=formula_of([shared_measure]),
+        unit=unit_name,
+        units="units",
+        has_contributions=all(unit.contribution is not None for unit in units),
+    )
+    head = head_of(sides, resampling)
+    reasons_by_name = {names[0]: a.result.undefined, names[1]: b.result.undefined}
+    head["notes"] += tuple(undefined_notes(reasons_by_name))
+    answers = _answer_pairs(a, b)
+    classes = _class_pairs(a, b)
+    return RunDifference(
+        task=COLD_START_MODE,
+        **head,
+        undefined=_undefined_by_side(a, b) or UNSET,
+        unit=unit_name,
+        units=different_units,
+        answers=[pair for pair in answers if not _counts_alike(pair)],
+        outcomes=_count_outcomes(answers),
+        classes=[pair for pair in classes if pair.a != pair.b],
+        found=_count_outcomes(classes),
+        groups=group_shares(a, b, shared_measure),
+        rules=rules_of(a, b) or UNSET,
+    )
+
+
+def _side_of(scored: AnalysedRun, name: str, measure: Measure) -> Side:
+    """Return a scored run as one side of the comparison: its name, units, score and origin."""
+    return Side(name, unit_table(scored.result, [measure]), scored.result.measures[measure], scored.origin)
+
+
+def _name_of_units(a: AnalysedRun, b: AnalysedRun) -> str:
+    """Return the noun for the compared units: `LDC query` if the LDC query of some query is known, else `SF query`."""
+    has_clusters = bool(a.run.gold.query_set.ldc_id_by_query)
+    for scored in (a, b):
+        for query_id, unit_id in scored.result.unit_by_query.items():
+            if unit_id != query_id:
+                has_clusters = True
+    return resampled_unit(has_clusters)
+
+
+def _undefined_by_side(a: AnalysedRun, b: AnalysedRun) -> dict[str, Mapping[str, str]]:
+    """Return for `a` and `b` the measures by which the run has no score, with the reasons.
+
+    A run that has a score by every measure is left out.
+    """
+    undefined: dict[str, Mapping[str, str]] = {}
+    if a.result.undefined:
+        undefined["a"] = a.result.undefined
+    if b.result.undefined:
+        undefined["b"] = b.result.undefined
+    return undefined
+
+
+def _count_outcomes(pairs: Sequence[AnswerPair | ClassPair]) -> dict[str, int]:
+    """Return the number of pairs with each outcome, sorted by the name of the outcome."""
+    counts = Counter([pair.outcome for pair in pairs])
+    return dict(sorted(counts.items()))
+
+
+# ---- Answers
+
+_AnswerKey: TypeAlias = tuple[str, str, str]
+"""Query, value and canonical value provenance of an answer."""
+
+
+def _answer_pairs(a: AnalysedRun, b: AnalysedRun) -> list[AnswerPair]:
+    """Return all answers with their labels in A and in B: first the answers of A, then the other answers of B."""
+    labels_a = _label_by_answer(a)
+    labels_b = _label_by_answer(b)
+    pairs = []
+    for answer in dict.fromkeys([*labels_a, *labels_b]):
+        query, value, provenance = answer
+        label_a = labels_a.get(answer)
+        label_b = labels_b.get(answer)
+        pairs.append(
+            AnswerPair(
+                query=query,
+                value=value,
+                provenance=provenance,
+                a=label_a,
+                b=label_b,
+                outcome=_outcome_of_answer(label_a, label_b),
+            )
+        )
+    return pairs
+
+
+def _outcome_of_answer(label_a: AnswerLabel | None, label_b: AnswerLabel | None) -> str:
+    """Return the outcome of an answer in A and B, such as `right in A only`; a label is None if a run lacks it.
+
+    An answer that is neither right nor wrong in any of the two has the outcome `in neither`.
+    """
+    label_text_a = None if label_a is None else label_a.label
+    label_text_b = None if label_b is None else label_b.label
+    is_right = (label_text_a == "right", label_text_b == "right")
+    is_wrong = (label_text_a == "wrong", label_text_b == "wrong")
+    outcome = outcome_of(is_right, is_wrong)
+    return "in neither" if outcome is PairOutcome.MISSED else str(outcome)
+
+
+def _counts_alike(pair: AnswerPair) -> bool:
+    """Return whether an answer has the same label, category and class in both runs; its lines may be others."""
+    if pair.a is None or pair.b is None:
+        return pair.a is None and pair.b is None
+    meaning_a = (pair.a.label, pair.a.category, pair.a.class_name)
+    meaning_b = (pair.b.label, pair.b.category, pair.b.class_name)
+    return meaning_a == meaning_b
+
+
+def _label_by_answer(scored: AnalysedRun) -> dict[_AnswerKey, AnswerLabel]:
+    """Return for each answer of a run the best label among the lines that give it, with the number of these lines."""
+    label_by_answer: dict[_AnswerKey, AnswerLabel] = {}
+    line_count_by_answer: Counter[_AnswerKey] = Counter()
+    counted_indexes: set[int] = set()
+    for unit in scored.result.units:
+        counted_indexes.update([line.index for line in counted_lines(unit)])
+    for scored_line in scored.lines():
+        line = scored_line.line
+        answer = (line.query.full_id, line.value, line.provenance)
+        line_count_by_answer[answer] += 1
+        label = _label_of_line(scored_line, scored, is_counted=line.index in counted_indexes)
+        best = label_by_answer.get(answer)
+        if best is None or _BEST_FIRST.index(label.label) < _BEST_FIRST.index(best.label):
+            label_by_answer[answer] = label
+    for answer, line_count in line_count_by_answer.items():
+        if line_count > 1:
+            label_by_answer[answer] = replace(label_by_answer[answer], lines=line_count)
+    return label_by_answer
+
+
+def _label_of_line(scored_line: ScoredLine, scored: AnalysedRun, *, is_counted: bool) -> AnswerLabel:
+    """Return the label of a single line; `is_counted` says whether it is counted in a row of the tables."""
+    unit, line, assessment = scored_line
+    label: Label = "not counted"
+    category = pre_policy_category(assessment)
+    if is_counted:
+        labels = unit.labels_by_index[line.index]
+        label = _side_of_labels(labels)
+        category = category_of(labels, scored.policy)
+    class_name = None
+    if assessment is not None and assessment.is_accepted:
+        class_name = assessment.value_class
+    return AnswerLabel(label=label, category=category, class_name=class_name, file=line.file, line=line.number)
+
+
+def _side_of_labels(labels: Labels) -> Label:
+    """Return the best side of a line from its labels; a line that is both right and ignored is `right`."""
+    if RIGHT in labels:
+        return "right"
+    if WRONG in labels:
+        return "wrong"
+    return "ignored"
+
+
+# ---- Classes
+
+_ClassKey: TypeAlias = tuple[str, str]
+"""A class and the row that it belongs to."""
+
+
+def _class_pairs(a: AnalysedRun, b: AnalysedRun) -> list[ClassPair]:
+    """Return the classes of the ground truth, in load order of the pool, with whether A and B have found them."""
+    found_in_a = _is_found_by_class(a)
+    found_in_b = _is_found_by_class(b)
+    pairs = []
+    for class_key in dict.fromkeys([*found_in_a, *found_in_b]):
+        class_name, row = class_key
+        in_a = found_in_a.get(class_key, False)
+        in_b = found_in_b.get(class_key, False)
+        outcome = _outcome_of_class(in_a, in_b)
+        pairs.append(ClassPair(class_name=class_name, row=row, a=in_a, b=in_b, outcome=outcome))
+    return pairs
+
+
+def _is_found_by_class(scored: AnalysedRun) -> dict[_ClassKey, bool]:
+    """Return for each class of the ground truth, with its row, whether right lines of a run have found it."""
+    is_found: dict[_ClassKey, bool] = {}
+    for unit in scored.result.units:
+        for row in rows_to_find(scored, unit):
+            for class_name in row.class_names:
+                is_found[class_name, row.name] = class_name in row.found
+    return is_found
+
+
+def _outcome_of_class(in_a: bool, in_b: bool) -> str:
+    """Return in words which run has found a class: `found by A only`, `found by both` ..."""
+    if in_a and in_b:
+        return "found by both"
+    if in_a:
+        return "found by A only"
+    if in_b:
+        return "found by B only"
+    return "found by neither"

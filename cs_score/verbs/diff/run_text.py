@@ -1,0 +1,53 @@
+"""Print the difference of two Cold Start runs as a text for people."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from cs_score.analysis.outcomes import heading
+from cs_score.analysis.views import ScreenTable, first_screen
+from cs_score.base.display import align_columns, prose_width
+from cs_score.tables.layout import text
+from cs_score.verbs.diff.run_difference import RunDifference
+from cs_score.verbs.diff.run_tables import LARGEST_GROUPS, LAYOUTS, RULES, UNITS
+
+_SCREEN: Final = (ScreenTable(UNITS, 7), ScreenTable(LARGEST_GROUPS, 8), ScreenTable(RULES, 5))
+_HINT: Final = "--all shows every unit, group, answer and class; --format json has all of it."
+
+
+def text_of(difference: RunDifference, terminal_width: int | None, top: int | None = None) -> str:
+    """Return the text of a difference.
+
+    With `top` it has every table, with at most so many rows each; without it only the first screen. Tables fit the
+    width of the terminal; if that is None, their cells are not cut. Control characters in texts of the inputs are
+    replaced.
+    """
+    width = prose_width(terminal_width, is_screen=top is None)
+    head = heading(difference, "run", width, str(difference.measure))
+    if top is None:
+        return "\n".join(first_screen(difference, head, _SCREEN, _HINT, width))
+    return "\n".join(_whole_difference(difference, head, terminal_width, top))
+
+
+def _whole_difference(
+    difference: RunDifference, head: Sequence[str], terminal_width: int | None, top: int
+) -> list[str]:
+    """Return the lines of a difference: its head and all tables; before answers and classes the counts of outcomes."""
+    count_by_outcome = {"answers": difference.outcomes, "classes": difference.found}
+    lines = list(head)
+    for layout in LAYOUTS:
+        counts = count_by_outcome.get(layout.name)
+        if counts:
+            lines.append("")
+            lines += _count_lines(layout.name, counts)
+        lines += text(layout.table(difference), top, terminal_width)
+    return lines
+
+
+def _count_lines(name: str, counts: Mapping[str, int]) -> list[str]:
+    """Return the lines of a small table with the count of each outcome; `name` is the heading of the outcomes."""
+    rows = [(name, "count")]
+    for outcome, count in counts.items():
+        rows.append((outcome, str(count)))
+    return align_columns(rows, (False, True))

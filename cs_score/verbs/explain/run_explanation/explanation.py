@@ -1,0 +1,105 @@
+"""Explain why lines, classes, nodes and queries of a run, or the run as a whole, scored as they did."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Final, TypeAlias, TypeVar
+
+from msgspec import UNSET
+
+from cs_score.analysis.coldstart.scored import AnalysedRun
+from cs_score.base.records import replace
+from cs_score.base.runtime import paused_collector
+from cs_score.coldstart.lines import Response
+from cs_score.measures.registry import COLD_START_MODE
+from cs_score.verbs.explain.run_explanation import document
+from cs_score.verbs.explain.run_explanation.case import Case
+from cs_score.verbs.explain.run_explanation.line_steps import explain_line
+from cs_score.verbs.explain.run_explanation.selectors import Selectors
+from cs_score.verbs.explain.run_explanation.subjects import explain_class, explain_node, explain_query, explain_run
+
+Item = TypeVar("Item")
+
+MOST_SCORED_AGAIN: Final = 200_000
+"""The most lines that are scored again for effects of the lines of `--answer`; each effect takes those of its unit."""
+
+Wanted: TypeAlias = str | int | Sequence[str | int]
+"""One selector, or several."""
+
+
+# Long, since it takes the selectors of one kind after the other.
+def explain(
+    scored: AnalysedRun,
+    *,
+    line: Wanted = (),
+    query: Wanted = (),
+    class_name: Wanted = (),
+    node: Wanted = (),
+    answer: Wanted = (),
+    measure: str | None = None,
+) -> document.RunExplanation:
+    """Return explanations of lines, queries, classes and nodes of a run; without any selector, of the whole run.
+
+    Each selector may be a single one or several. `line` has numbers or `FILE:N`, `query` the ids of SF or LDC queries
+    of any hop, `class_name` the names of equivalence classes, and `node` FQ node ids or ids as lines have them.
+    `answer` has values, in which `*` means any text; the lines that give them are explained. Effects are given by
+    `measure`, by default the headline measure, and by average precision.
+
+    Raises InputError with the nearest names if there is nothing that a selector names, UsageError for a text that
+    cannot be a selector.
+    """
+    with paused_collector():
+        case = Case(scored, measure)
+        selectors = Selectors(case)
+        lines = [explain_line(item, case) for item in _select(line, selectors.lines_at)]
+        lines += _explain_answers(_select(answer, selectors.answers_of), case)
+        queries = [explain_query(item, case) for item in _select(query, selectors.queries_of)]
+        classes = [explain_class(*item, case) for item in _select(class_name, selectors.classes_of)]
+        nodes = [explain_node(item, case) for item in _select(node, selectors.nodes_of)]
+        is_whole_run = not (lines or queries or classes or nodes)
+        measure_name = str(case.measure or measure or scored.headline)
+        signature = scored.signature
+        score = None
+        if case.measure is not None:
+            signature = scored.signature.of(measure_name)
+            score = scored.result.measures[case.measure]
+        return document.RunExplanation(
+            task=COLD_START_MODE,
+            measure=measure_name,
+            signature=str(signature),
+            origin=scored.origin,
+            run=scored.run_id,
+            score=score,
+            scores={} if case.fatal else scored.result.scores,
+            undefined=scored.result.undefined or UNSET,
+            fatal=None if case.fatal is None else str(case.fatal),
+            overview=explain_run(case) if is_whole_run else None,
+            lines=tuple(lines),
+            queries=tuple(queries),
+            classes=tuple(classes),
+            nodes=tuple(nodes),
+        )
+
+
+def _explain_answers(lines: Iterable[Response], case: Case) -> list[document.LineExplanation]:
+    """Return explanations of the lines that give an answer.
+
+    Effects are computed for the first of them, until `MOST_SCORED_AGAIN` lines have been scored again.
+    """
+    explanations = []
+    scored_again = 0
+    for line in lines:
+        effect = case.effect_without([line], is_computed=scored_again < MOST_SCORED_AGAIN)
+        explanation = explain_line(line, case, with_effect=False)
+        explanations.append(replace(explanation, effect=effect))
+        scored_again += case.query(line.query.base_id).lines_in_unit
+    return explanations
+
+
+def _select(selection: Wanted, find: Callable[[str], Sequence[Item]]) -> list[Item]:
+    """Return all items that the selectors of one kind name; `find` returns the items that a single selector names."""
+    selectors = (selection,) if isinstance(selection, str | int) else selection
+    items: list[Item] = []
+    for selector in selectors:
+        items += find(str(selector))
+    return items

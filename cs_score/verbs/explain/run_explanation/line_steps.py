@@ -1,0 +1,354 @@
+"""Explain the score of a single line in nine steps, from reading it to its effect on the scores, each with its rule."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from cs_score.analysis.coldstart.changes import At
+from cs_score.analysis.coldstart.run_files import AnyLine
+from cs_score.base.records import replace
+from cs_score.coldstart.limits import DISCARD_CODES, Discard
+from cs_score.coldstart.lines import Assessment, LinkedQuery, Response, SkippedLine, node_confidence
+from cs_score.coldstart.near_misses import small_differences
+from cs_score.coldstart.options import DISCIPLINES
+from cs_score.coldstart.tab_files import UnreadLine, is_blank_or_comment, split_columns
+from cs_score.problems.log import Place
+from cs_score.verbs.explain.run_explanation import document
+from cs_score.verbs.explain.run_explanation.case import Case, QueryCase
+from cs_score.verbs.explain.run_explanation.categories import at, explain_category, explain_label, summary_of
+
+
+def explain_line(line: AnyLine, case: Case, *, with_effect: bool = True) -> document.LineExplanation:
+    """Return the explanation of a line with all steps that it reached.
+
+    The last step, the effect of removing the line, takes the most time; it is left out unless asked for.
+    """
+    explanation = document.LineExplanation(
+        summary=summary_of(line, case), text=line.text, read=_explain_reading(line, case)
+    )
+    if isinstance(line, UnreadLine):
+        return explanation
+    explanation = replace(explanation, asked=explain_asking(line.query, case))
+    if isinstance(line, Response):
+        explanation = _with_scoring_steps(explanation, line, case)
+        if explanation.stopped_by is not None:
+            return explanation
+    if not with_effect:
+        return explanation
+    # A skipped line has an effect, too: it may have created the query of other lines.
+    return replace(explanation, effect=case.effect_without([line]))
+
+
+def _with_scoring_steps(explanation: document.LineExplanation, line: Response, case: Case) -> document.LineExplanation:
+    """Return the explanation of a response with the steps from the limits to the rankings added.
+
+    If scoring stopped before the end, `stopped_by` of the explanation says why, and later steps are missing.
+    """
+    query_case = case.query(line.query.base_id)
+    if case.unit_by_id:  # otherwise reading stopped before limits were applied
+        explanation = replace(explanation, kept=_explain_limits(line, case))
+    stopped_by = _why_stopped(line, query_case)
+    if stopped_by is not None:
+        return replace(explanation, stopped_by=stopped_by)
+    category = explain_category(line, query_case)
+    label = None
+    if category is not None:
+        label = explain_label(explanation.summary, category, case)
+    row = explanation.summary.row
+    ranked_node, not_ranked = query_case.ranked_node(line.node)
+    return replace(
+        explanation,
+        met=_explain_matching(line, query_case),
+        category=category,
+        label=label,
+        rows=() if row is None else tuple(query_case.counted_rows[row]),
+        ranked=ranked_node,
+        not_ranked=not_ranked,
+    )
+
+
+def _why_stopped(line: Response, query_case: QueryCase) -> str | None:
+    """Return the reason why a line was not scored after it was read; None if it was scored."""
+    case = query_case.case
+    unit = query_case.unit
+    if not case.is_of_run(line):
+        return f"it belongs to run {line.run_id}; this is about run {case.scored.run_id} (--run {line.run_id})"
+    if unit.id not in case.unit_by_id:
+        return "its query is not among those to score" if case.fatal is None else f"nothing was scored: {case.fatal}"
+    if unit.matching_error is not None:
+        return f"it could not be matched: {unit.matching_error}"
+    if query_case.result.counting_error is not None:
+        return f"its query could not be counted: {query_case.result.counting_error}"
+    return None
+
+
+# ---- Step 1: reading
+
+
+def _explain_reading(line: AnyLine, case: Case) -> document.Read:
+    """Return step 1 of a line: its columns, the repaired ones among them, and why it was not read or skipped, if so."""
+    names = case.run.layouts[line.file].columns
+    texts = split_columns(line.text)
+    text_by_column = dict(zip(names, texts))
+    reading = document.Read(
+        rule="lines",
+        columns=text_by_column,
+        counted_as={},
+        problems=tuple(_problems_at(line, case)),
+        not_read=None,
+        rests_on=None,
+    )
+    if isinstance(line, Response):
+        return replace(reading, counted_as=_repaired_columns(line, text_by_column))
+    if isinstance(line, SkippedLine):
+        return replace(reading, not_read=_why_skipped(line, text_by_column))
+    # All other lines were not read.
+    if is_blank_or_comment(line.text):
+        kind = "a comment" if line.text.strip() else "a blank line"
+        return replace(reading, columns={}, not_read=f"not read: {kind}")
+    first_number = case.first_number_by_text[line.file, line.text]
+    if first_number < line.number:
+        repeated_line = At(line.file, first_number)
+        return replace(reading, not_read="not read: it repeats an earlier line of its file", rests_on=repeated_line)
+    reason = f"it has {len(texts)} columns, where lines of this layout have {len(names)}"
+    return replace(reading, not_read=f"not read: {reason}")
+
+
+def _repaired_columns(line: Response, text_by_column: Mapping[str, str]) -> dict[str, str]:
+    """Return the columns of a response whose text counts as a different one, with the text that counts."""
+    relation, _, provenance = line.answer
+    counted_as: dict[str, str] = {}
+    if text_by_column["RELATION_PROVENANCE_TRIPLES"] != relation:
+        counted_as["RELATION_PROVENANCE_TRIPLES"] = relation
+    if text_by_column["VALUE_PROVENANCE_TRIPLES"] != provenance:
+        counted_as["VALUE_PROVENANCE_TRIPLES"] = provenance
+    if not _is_number(text_by_column["CONFIDENCE"], line.confidence):
+        counted_as["CONFIDENCE"] = repr(line.confidence)
+    return counted_as
+
+
+def _is_number(text: str, number: float) -> bool:
+    """Return whether a text is the decimal form of a number."""
+    try:
+        return float(text) == number
+    except ValueError:
+        return False
+
+
+def _why_skipped(line: SkippedLine, text_by_column: Mapping[str, str]) -> str:
+    """Return a sentence on why a line was skipped: because of an empty column, or else because of its slot."""
+    empty_columns = [name for name, text in text_by_column.items() if not text.strip()]
+    if empty_columns:
+        why = f"its column {empty_columns[0]} is empty"
+    else:
+        wanted_slot = line.query.slots[0] if line.query.slots else "nothing more"
+        why = f"its slot is {text_by_column.get('SLOT_NAME', '')} and its query asks for {wanted_slot}"
+    consequence = "it was read, and has created the query that asks about its answer, but it is not scored"
+    return f"skipped, since {why}; {consequence}"
+
+
+def _problems_at(line: AnyLine, case: Case) -> Iterator[document.Noted]:
+    """Yield the problems that were reported at a line, except those about limits, which are part of step 3."""
+    for problem in case.problems.get(Place(line.file, line.number), ()):
+        if problem.code not in DISCARD_CODES:
+            yield document.Noted(code=problem.code, severity=str(problem.severity), message=problem.message.strip())
+
+
+# ---- Step 2: the query
+
+
+def explain_asking(query: LinkedQuery, case: Case) -> document.Asked:
+    """Return step 2 of a line: its query with the slot, the lines that lead to it, and why it is not scored, if so."""
+    gold = case.run.gold
+    query_case = case.query(query.base_id)
+    ldc_id = gold.query_set.ldc_id_by_query.get(query.base_id)
+    unit = gold.ldc_ids.get(query.base_id) if ldc_id is None else gold.query_set.by_id[ldc_id].full_id
+    names = [entry_point.name for entry_point in query_case.query.entry_points if entry_point.name]
+    in_pool: tuple[At, ...] = ()
+    if query.level:
+        follow_on = case.run.links.find_follow_on(query.short_id)
+        if follow_on is not None and follow_on.assessment is not None:
+            in_pool = (at(follow_on.assessment),)
+    return document.Asked(
+        rule="follow-on-queries" if query.level else "queries",
+        query=query.full_id,
+        name=names[0] if names else None,
+        slot=query.slots[0] if query.slots else "",
+        hop=query.level,
+        unit=unit,
+        chain=tuple(_lines_leading_to(query, case)),
+        in_pool=in_pool,
+        not_scored=_why_not_scored(query, case),
+    )
+
+
+def _why_not_scored(query: LinkedQuery, case: Case) -> str | None:
+    """Return the reason why a query is not scored; None if it is scored."""
+    if not case.query(query.base_id).is_scored:
+        return "nothing was scored" if case.fatal else "its query is not among those to score"
+    hop_limit = case.run.gold.hop_limits[query.base_id]
+    if query.level > hop_limit:
+        return f"hops beyond {hop_limit} are not scored for this query"
+    return None
+
+
+def _lines_leading_to(query: LinkedQuery, case: Case) -> Iterator[document.Parent]:
+    """Yield the lines that lead to a follow-on query, from the first hop on; in each hop skipped lines come last.
+
+    A line leads to the query if the query asks about its answer, or if it leads to the query of such a line.
+    """
+    if query.parent is None:
+        return
+    yield from _lines_leading_to(query.parent, case)
+    for line in case.query(query.base_id).lines_by_target.get(query.short_id, ()):
+        summary = summary_of(line, case)
+        yield document.Parent(
+            file=summary.file,
+            line=summary.line,
+            value=summary.value or "",
+            category=summary.category or "",
+            side=summary.side,
+        )
+    for skipped in case.run.links.skipped_lines:
+        if skipped.target == query.short_id and skipped.file in case.files:
+            columns = skipped.text.split("\t")
+            value = columns[4]  # in all layouts of runs, the fifth column is the value
+            yield document.Parent(file=skipped.file, line=skipped.number, value=value, category="", side="skipped")
+
+
+# ---- Step 3: limits
+
+
+def _explain_limits(line: Response, case: Case) -> document.Kept:
+    """Return step 3 of a line: whether a limit on justifications discards it, and which lines are kept instead."""
+    limits = case.run.limits
+    discard = case.run.discard_by_index.get(line.index)
+    if discard is None:
+        return document.Kept(rule="limits", limits=str(limits))
+    rule = "limits"
+    order = ""
+    if discard.limit == "parent":
+        limit = "all lines that give the answer which its query asks about were discarded, or there are none"
+    elif discard.limit == "single-valued":
+        rule = "single-values"
+        limit = "the slot takes one value"
+        order = _why_other_node(line, discard.kept_lines, case)
+    elif discard.limit == "node":
+        limit = f"B = {limits.justifications_per_node} for each node"
+        order = _why_other_line(line, discard)
+    else:
+        limit = f"A = {limits.justifications_per_document} for each node and document"
+        order = _why_other_line(line, discard)
+    kept_places = tuple([at(kept_line) for kept_line in discard.kept_lines])
+    return document.Kept(rule=rule, limits=str(limits), limit=limit, in_favour_of=kept_places, order=order)
+
+
+def _why_other_line(line: Response, discard: Discard) -> str:
+    """Return why the kept lines of a node are preferred to a discarded one; the last kept line is compared with it."""
+    last_kept = discard.kept_lines[-1]
+    if last_kept.confidence == line.confidence:
+        numbers = f"{last_kept.number} < {line.number}"
+        return f"the confidence is the same, {line.confidence:g}; the earlier line stays: {numbers}"
+    return f"the higher confidence stays: {last_kept.confidence:g} > {line.confidence:g}"
+
+
+def _why_other_node(line: Response, kept_lines: Sequence[Response], case: Case) -> str:
+    """Return why the node of the kept lines is preferred to the node of a discarded line."""
+    own_lines: Sequence[Response] = [line]
+    if line.node is not None:
+        own_lines = case.run.links.lines_by_node[line.node]
+    node = kept_lines[0].node
+    kept_confidence = _confidence_within_limits(kept_lines, case)
+    own_confidence = _confidence_within_limits(own_lines, case)
+    if kept_confidence > own_confidence:
+        return f"node {node} has the higher confidence: {kept_confidence:.4f} > {own_confidence:.4f}"
+    first_kept = min([kept_line.number for kept_line in kept_lines])
+    first_own = min([own_line.number for own_line in own_lines])
+    return (
+        f"node {node} has the same confidence, {kept_confidence:.4f}, and begins earlier: "
+        f"line {first_kept}, not {first_own}"
+    )
+
+
+def _confidence_within_limits(lines: Sequence[Response], case: Case) -> float:
+    """Return the confidence of a node, computed from its lines that are within the limits for each node."""
+    confidences = []
+    for line in lines:
+        discard = case.run.discard_by_index.get(line.index)
+        if discard is None or discard.limit == "single-valued":
+            confidences.append(line.confidence)
+    return node_confidence(confidences, case.run.limits.justifications_per_node)
+
+
+# ---- Step 4: the assessment
+
+
+class _ComparedColumn(NamedTuple):
+    """A column in which a line and its assessment must agree: its name, and its text in a line and an assessment."""
+
+    name: str
+    in_line: str
+    in_assessment: str
+
+
+def _explain_matching(line: Response, query_case: QueryCase) -> document.Met:
+    """Return step 4 of a line: its assessment, or the most similar assessments if it has none."""
+    case = query_case.case
+    assessment = query_case.assessment_by_index.get(line.index)
+    discipline = case.run.gold.options.discipline
+    if assessment is not None:
+        matching = "the same answer with the same justification"
+        if assessment.query.full_id != line.query.full_id or assessment.answer != line.answer:
+            matching = f"the same value, since no assessment has the same justification ({discipline})"
+        return document.Met(
+            rule="matching", discipline=discipline, how=matching, assessment=describe_assessment(assessment, case)
+        )
+    near = []
+    for description, near_assessment in query_case.nearest_assessments(line):
+        near.append(_explain_near(line, near_assessment, description, case))
+    matching = f"no assessment: {DISCIPLINES[discipline]}"
+    return document.Met(rule="matching", discipline=discipline, how=matching, assessment=None, nearest=tuple(near))
+
+
+def _explain_near(line: Response, assessment: Assessment, description: str, case: Case) -> document.Near:
+    """Return an assessment that is similar to a line, with the columns in which they differ.
+
+    `description` says in which way it is similar.
+    """
+    small = small_differences(line.value, assessment.value)
+    if small:
+        description = f"{description}; the answers differ in {' and '.join(small)} only"
+    differing_texts: dict[str, str] = {}
+    for column in _compared_columns(line, assessment):
+        if column.in_line != column.in_assessment:
+            differing_texts[column.name] = column.in_assessment
+    return document.Near(assessment=describe_assessment(assessment, case), how=description, differs=differing_texts)
+
+
+def _compared_columns(line: Response, assessment: Assessment) -> list[_ComparedColumn]:
+    """Return the columns in which a line and an assessment must agree to belong together."""
+    return [
+        _ComparedColumn("FULL_QUERY_ID", line.query.full_id, assessment.query.full_id),
+        _ComparedColumn("RELATION_PROVENANCE_TRIPLES", line.relation, assessment.relation),
+        _ComparedColumn("VALUE", line.value, assessment.value),
+        _ComparedColumn("VALUE_PROVENANCE_TRIPLES", line.provenance, assessment.provenance),
+    ]
+
+
+def describe_assessment(assessment: Assessment, case: Case) -> document.Assessed:
+    """Return an assessment in the form of explanations, with its place, id, answer and judgment."""
+    columns = case.run.layouts[assessment.file].columns
+    text_by_column = dict(zip(columns, split_columns(assessment.text)))
+    return document.Assessed(
+        file=assessment.file,
+        line=assessment.number,
+        id=text_by_column.get("ASSESSMENT_ID", ""),
+        query=assessment.query.full_id,
+        value=assessment.value,
+        provenance=assessment.provenance,
+        judgment=assessment.judgment,
+        class_name=assessment.value_class if assessment.is_accepted else None,
+        mention=assessment.value_mention,
+        class_mention=assessment.class_mention,
+    )

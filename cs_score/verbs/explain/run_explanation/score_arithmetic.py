@@ -1,0 +1,249 @@
+"""Explain the arithmetic of scores in words: of rows of tables, and of nodes in rankings."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from cs_score.base.records import asdict
+from cs_score.coldstart.judging import Counts
+from cs_score.coldstart.lines import Response, sum_from_left
+from cs_score.coldstart.ranking import AssessedClasses, Node, RankedNode, Ranker
+from cs_score.coldstart.result import QueryResult, ScoreRow
+from cs_score.measures.registry import divide
+from cs_score.verbs.explain.run_explanation.document import Counted, Rank, RankStep
+
+# ---- Rows of tables
+
+
+def explain_counts(row: ScoreRow, table: str, rule: str) -> Counted:
+    """Return the explanation of a row of counts: its precision, recall and F1 with their arithmetic.
+
+    `table` is the name of the row's table, and `rule` the name of the rule by which its lines are counted.
+    """
+    counts = row.counts or Counts()
+    answered_lines = f"({counts.right} + {counts.wrong})"
+    if counts.right + counts.wrong != counts.answered:  # some lines count on no side, or on two
+        answered_lines = f"({counts.submitted} - {counts.ignored})"
+    precision, recall, f1 = row.scores
+    arithmetic = (
+        _quotient_in_words("P", counts.right, answered_lines, precision, is_defined=bool(counts.answered)),
+        _quotient_in_words("R", counts.right, str(counts.ground_truth), recall, is_defined=bool(counts.ground_truth)),
+        _f1_in_words(precision, recall, f1),
+    )
+    return Counted(
+        rule=rule,
+        table=table,
+        row=row.name,
+        hop=row.level,
+        counts=asdict(counts),
+        precision=precision,
+        recall=recall,
+        f1=f1,
+        arithmetic=arithmetic,
+    )
+
+
+def _quotient_in_words(score: str, right: int, denominator: str, value: float, *, is_defined: bool) -> str:
+    """Return the arithmetic of precision or recall: `P = 3 / (3 + 1) = 0.7500`; a quotient by 0 counts as 0."""
+    quotient = f"{score} = {right} / {denominator}"
+    return f"{quotient} = {value:.4f}" if is_defined else f"{quotient}, which counts as 0"
+
+
+def _f1_in_words(precision: float, recall: float, f1: float) -> str:
+    """Return the arithmetic of F1: `F1 = 2 * 0.7500 * 0.5000 / (0.7500 + 0.5000) = 0.6000`."""
+    if not f1:
+        return "F1 = 0, since P and R are 0"
+    return f"F1 = 2 * {precision:.4f} * {recall:.4f} / ({precision:.4f} + {recall:.4f}) = {f1:.4f}"
+
+
+def explain_mean(name: str, level: str, members: Sequence[ScoreRow]) -> Counted:
+    """Return the explanation of a row of LDC-MEAN: the means of the scores of its `members`, with their arithmetic.
+
+    `name` and `level` belong to the row; the members are the rows of the entry points.
+    """
+    arithmetic = []
+    means = []
+    for position, score in enumerate(("P", "R", "F1")):
+        values = [row.scores[position] for row in members]
+        mean = sum_from_left(values) / len(members)
+        terms = " + ".join([f"{value:.4f}" for value in values])
+        arithmetic.append(f"{score} = ({terms}) / {len(members)} = {mean:.4f}")
+        means.append(mean)
+    precision, recall, f1 = means
+    return Counted(
+        rule="ldc-mean",
+        table="LDC-MEAN",
+        row=name,
+        hop=level,
+        counts={},
+        precision=precision,
+        recall=recall,
+        f1=f1,
+        arithmetic=tuple(arithmetic),
+    )
+
+
+# ---- Nodes in rankings
+
+
+class NodeExplainer:
+    """Explains the nodes of a query in its rankings: their confidence, class, value and rank."""
+
+    def __init__(self, result: QueryResult, node_by_name: Mapping[str, Node], ranker: Ranker) -> None:
+        """Collect the ranked nodes of a query from its result.
+
+        `node_by_name` has the nodes of the query with their lines, and `ranker` has ranked them.
+        """
+        self._result = result
+        self._node_by_name = node_by_name
+        self._ranker = ranker
+        self._ranked_by_name: dict[str, RankedNode] = {}
+        self._node_by_class: dict[str | None, str] = {}
+        for ranking in result.rankings:
+            for ranked_node in ranking.nodes:
+                self._ranked_by_name[ranked_node.name] = ranked_node
+        for ranked_node in self._ranked_by_name.values():
+            self._node_by_class[ranked_node.mapped_class] = ranked_node.name
+
+    def explain_all(self, classes: AssessedClasses, most: int | None) -> dict[str, RankStep]:
+        """Return the explanation of every ranked node by its FQ node id.
+
+        `classes` are the classes of the query in the pool. At most `most` justifications of a node count, or all if it
+        is None.
+        """
+        ranks_by_name = self._ranks_by_name()
+        explained: dict[str, RankStep] = {}
+        for name, ranked_node in self._ranked_by_name.items():
+            node = self._node_by_name[name]
+            lines_by_class = self._ranker.useful_lines(node.lines)
+            explained[name] = RankStep(
+                rule="average-precision",
+                node=name,
+                confidence=ranked_node.confidence,
+                confidence_arithmetic=confidence_in_words(node, self._node_by_name, most),
+                mapped_class=ranked_node.mapped_class,
+                taken_by=self._taken_classes(lines_by_class, ranked_node.mapped_class),
+                value=ranked_node.value,
+                value_arithmetic=self._value_in_words(node, ranked_node, lines_by_class, classes, most),
+                ranks=tuple(ranks_by_name[name]),
+            )
+        return explained
+
+    def _ranks_by_name(self) -> dict[str, list[Rank]]:
+        """Return for each node its rank in the ranking of each level, with the precision there."""
+        ranks_by_name: dict[str, list[Rank]] = defaultdict(list)
+        for ranking in self._result.rankings:
+            value_so_far = 0.0
+            for number, node in enumerate(ranking.nodes, 1):
+                value_so_far += node.value
+                precision = value_so_far / number
+                rank = Rank(
+                    level=ranking.level,
+                    rank=number,
+                    nodes=len(ranking.nodes),
+                    precision=precision,
+                    arithmetic=f"{value_so_far:.4f} / {number} = {precision:.4f}",
+                    average_precision=ranking.score,
+                )
+                ranks_by_name[node.name].append(rank)
+        return ranks_by_name
+
+    def _taken_classes(
+        self, lines_by_class: Mapping[str, Sequence[Response]], mapped_class: str | None
+    ) -> dict[str, str]:
+        """Return the classes that a node could find, but that other nodes are mapped to, with these nodes.
+
+        `lines_by_class` has the lines by which the node could find classes; it is mapped to `mapped_class`.
+        """
+        node_by_taken_class: dict[str, str] = {}
+        for class_name in lines_by_class:
+            if class_name != mapped_class and class_name in self._node_by_class:
+                node_by_taken_class[class_name] = self._node_by_class[class_name]
+        return node_by_taken_class
+
+    def _value_in_words(
+        self,
+        node: Node,
+        ranked_node: RankedNode,
+        lines_by_class: Mapping[str, Sequence[Response]],
+        classes: AssessedClasses,
+        most: int | None,
+    ) -> str:
+        """Return the value V of a node with its arithmetic: `V = 1 / 2 = 0.5000 (1 useful line, 2 documents ...)`.
+
+        `lines_by_class` has the lines by which the node can find classes, `classes` are the classes of its query. At
+        most `most` justifications of a node count, or all if it is None.
+        """
+        # A node that finds no class has no value.
+        if not lines_by_class:
+            if classes.edition.ranks_correct_lines:
+                return "V = 0: none of its lines is correct"
+            return (
+                "V = 0: none of its lines is correct or inexact and counts as right, or is the duplicate of one that "
+                "does"
+            )
+        mapped_class = ranked_node.mapped_class
+        if mapped_class is None:
+            return "V = 0: every class of its useful lines is taken by a node before it"
+        # Otherwise it is the share of the documents of its class for which the node has a useful line.
+        document_count = classes.document_count(mapped_class)
+        line_count, denominator = self._ranker.value_fraction(lines_by_class[mapped_class], document_count)
+        value = divide(line_count, denominator)
+        lines = "1 useful line" if line_count == 1 else f"{line_count} useful lines"
+        documents = _documents_in_words(document_count, denominator, most)
+        text = f"V = {line_count} / {denominator} = {value:.4f} ({lines}, {documents})"
+        # A node of the second hop loses its value if its parent has none.
+        if value and not ranked_node.value and node.level:
+            text += f"; but its parent, {node.parent}, has V = 0, so that V = 0 here"
+        return text
+
+
+def _documents_in_words(document_count: int, denominator: int, most: int | None) -> str:
+    """Return in words the documents that are the denominator of a node's value: `3 documents of its class`.
+
+    The class of the node is in `document_count` documents. If only `most` justifications of a node count and there are
+    more documents, the words say so: `2 that count`, or `2 that count for each of 3 queries` for a denominator of 6.
+    """
+    if most is None or denominator >= document_count:
+        return "1 document" if document_count == 1 else f"{document_count} documents of its class"
+    query_count = denominator // most
+    if query_count > 1:
+        return f"{most} that count for each of {query_count} queries"
+    return f"{most} that count"
+
+
+_MOST_TERMS: Final = 5
+"""The most terms of a sum that are all shown; of a longer one the first four and the last."""
+
+
+def confidence_in_words(node: Node, node_by_name: Mapping[str, Node], most: int | None) -> str:
+    """Return the confidence of a node as a weighted sum over its lines: `(0.9 + 0.6/2) / (1 + 1/2) = 0.8000`.
+
+    The k-th best line has the weight 1/k. Only the `most` best lines count; all of them if `most` is None. The
+    confidence of a node of the second hop is multiplied by that of its parent.
+    """
+    best_first = sorted([line.confidence for line in node.lines], reverse=True)
+    confidences = best_first[:most]
+    weight_count = len(node.lines) if most is None else most
+    numerator = []
+    for rank, confidence in enumerate(confidences, 1):
+        numerator.append(f"{confidence:g}" if rank == 1 else f"{confidence:g}/{rank}")
+    denominator = ["1"]
+    denominator += [f"1/{rank}" for rank in range(2, weight_count + 1)]
+    own_confidence = node.own_confidence
+    text = f"({_sum_in_words(numerator)}) / ({_sum_in_words(denominator)}) = {own_confidence:.4f}"
+    if node.level == 0:
+        return text
+    parent_confidence = node_by_name[node.parent].own_confidence
+    product = own_confidence * parent_confidence
+    return f"{text}; times that of its parent, {own_confidence:.4f} * {parent_confidence:.4f} = {product:.4f}"
+
+
+def _sum_in_words(terms: list[str]) -> str:
+    """Return the terms of a sum with plus signs between them, a long one without its middle."""
+    if len(terms) > _MOST_TERMS:
+        first_terms = terms[: _MOST_TERMS - 1]
+        terms = [*first_terms, "...", terms[-1]]
+    return " + ".join(terms)

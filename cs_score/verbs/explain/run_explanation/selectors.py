@@ -1,0 +1,225 @@
+"""Find the lines, queries, classes, nodes and answers of a run that the selectors of `explain` name.
+
+If there is nothing of a name, an InputError suggests the nearest names.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from os.path import basename
+from typing import NamedTuple
+
+from cs_score.analysis.coldstart.run_files import AnyLine, RunFile
+from cs_score.base.errors import InputError, UsageError, did_you_mean
+from cs_score.coldstart.lines import LinkedQuery, Response, link_follow_on
+from cs_score.coldstart.queries import Query, parse_query_id
+from cs_score.verbs.explain.run_explanation.case import Case
+
+_LONGEST_TO_COMPARE = 200
+"""The most characters of an answer for which the nearest answers are searched."""
+
+
+class ClassOfQuery(NamedTuple):
+    """A class by its name, and the short id of its query."""
+
+    name: str
+    base_id: str
+
+
+class Selectors:
+    """Finds what selectors name in a run. Every method raises InputError if there is nothing of that name."""
+
+    def __init__(self, case: Case) -> None:
+        """Prepare for finding what selectors name in the run of a case."""
+        self._case = case
+        self._links = case.run.links
+        self._query_by_id = case.run.gold.query_set.by_id
+        self._why_stopped = None if case.fatal is None else f"scoring stopped: {case.fatal}"
+
+    # -- Lines
+
+    def lines_at(self, selector: str) -> Sequence[AnyLine]:
+        """Return the lines that a selector `[FILE:]NUMBER` names; without a file, one line of each file that has it.
+
+        Raises UsageError if the selector has no number, InputError if there is no such line.
+        """
+        file_name, _, number = selector.rpartition(":")
+        if not (number.isascii() and number.isdecimal() and len(number) < 12):
+            raise UsageError(f"--line {selector}: the number of a line is needed, 12 or FILE:12")
+        files = self._files_called(file_name)
+        if not files:
+            self._refuse_pool(file_name)  # a clearer message than that there is no such run file
+        lines: list[AnyLine] = []
+        for file in files:
+            lines += [line for line in file.lines if line.number == int(number)]
+        if not lines:
+            raise self._no_such_line(selector, file_name, files)
+        return lines
+
+    def _files_called(self, name: str) -> list[RunFile]:
+        """Return the run files with a path or a file name; all run files if the name is empty."""
+        files_by_name = self._case.files
+        if not name:
+            return list(files_by_name.values())
+        if name in files_by_name:
+            return [files_by_name[name]]
+        return [file for file in files_by_name.values() if basename(file.name) == name]
+
+    def _refuse_pool(self, name: str) -> None:
+        """Raise InputError if a file of the pool has this name: lines of the pool cannot be explained."""
+        for file in self._case.run.layouts:
+            if file not in self._case.files and name in (file, basename(file)):
+                raise InputError(f"{file} is a pool, not a run", remedy="ask for a class of it with --class")
+
+    def _no_such_line(self, selector: str, file_name: str, files: Sequence[RunFile]) -> InputError:
+        """Return the error that a line does not exist.
+
+        `files` are the run files that have the `file_name` of the selector. The remedy says which lines they have or,
+        if there are none, which lines all run files have.
+        """
+        if files:
+            problem = f"there is no line {selector} to explain"
+        elif file_name:
+            names = list(self._case.files)
+            names += [basename(name) for name in self._case.files]
+            problem = f"there is no run file {file_name}{did_you_mean(file_name, names)}"
+        else:
+            problem = "there is no run"
+        if self._case.fatal:
+            return InputError(problem, remedy=f"reading stopped: {self._case.fatal}")
+        possible_files = files if files else list(self._case.files.values())
+        ranges = [f"{file.name} has lines 1 to {file.last_number}" for file in possible_files]
+        return InputError(problem, remedy=", ".join(ranges) or "no run was loaded")
+
+    # -- Queries
+
+    def queries_of(self, text: str) -> Sequence[LinkedQuery]:
+        """Return the query with an id, which may lack its prefix; for an LDC query all of its entry points."""
+        parts = parse_query_id(text)
+        short_id = "" if parts is None else parts.short_id
+        full_id = None
+        queries: list[LinkedQuery] = []
+        query = self._query_by_id.get(short_id)
+        if query is not None:
+            full_id = query.full_id
+            for base_id in query.expansion_ids or (short_id,):
+                queries.append(self._links.link_first_hop_query(self._query_by_id[base_id]))
+        else:
+            follow_on = self._follow_on_called(short_id)
+            if follow_on is not None:
+                full_id = follow_on.full_id
+                queries.append(follow_on)
+        # A text may lead to the id of a query without being one of its two forms.
+        if not queries or text not in (short_id, full_id):
+            known_ids = [known_query.full_id for known_query in self._query_by_id.values()]
+            known_ids += self._links.queries
+            raise self._nothing_called("query", text, known_ids)
+        return queries
+
+    def _follow_on_called(self, short_id: str) -> LinkedQuery | None:
+        """Return the follow-on query with a short id; None if no line of the run or the pool has created one."""
+        follow_on = self._links.find_follow_on(short_id)
+        if follow_on is None or follow_on.query is None:
+            return None
+        return link_follow_on(follow_on.query, short_id)
+
+    # -- Classes
+
+    def classes_of(self, text: str) -> Sequence[ClassOfQuery]:
+        """Return the class with a name, `QUERY:1` or `QUERY:1:2`; for an LDC query one class of each entry point."""
+        query_id, colon, components = text.partition(":")
+        query = self._query_called(query_id)
+        classes: list[ClassOfQuery] = []
+        if query is not None and colon:
+            for base_id in query.expansion_ids or (query.short_id,):
+                class_of_query = ClassOfQuery(f"{self._query_by_id[base_id].full_id}:{components}", base_id)
+                if self._is_class(class_of_query):
+                    classes.append(class_of_query)
+        if not classes:
+            raise self._nothing_called("class", text, self._accepted_classes())
+        return classes
+
+    def _accepted_classes(self) -> list[str]:
+        """Return the names of all classes that have an accepted answer in the pool."""
+        names: dict[str, None] = {}
+        for assessments in self._case.run.gold.assessments_by_query.values():
+            for assessment in assessments:
+                if assessment.is_accepted:
+                    names[assessment.value_class] = None
+        return list(names)
+
+    def _query_called(self, query_id: str) -> Query | None:
+        """Return the query of the query files with this full or short id; None if there is none."""
+        for query in self._query_by_id.values():
+            if query_id in (query.full_id, query.short_id):
+                return query
+        return None
+
+    def _is_class(self, class_of_query: ClassOfQuery) -> bool:
+        """Return whether the pool or a line of the run has a class."""
+        name, base_id = class_of_query
+        for assessment in self._case.run.gold.assessments_by_query.get(base_id, ()):
+            if assessment.value_class == name:
+                return True
+        placement = self._case.query(base_id).placement
+        return placement is not None and name in placement.tree.parent_by_class
+
+    # -- Nodes and answers
+
+    def nodes_of(self, text: str) -> Sequence[str]:
+        """Return the FQ node ids of the nodes that a text names: `CS17_ENG_0001:E1`, or `:E1` or `E1` as in lines."""
+        node_names: list[str] = []
+        for name, lines in self._links.lines_by_node.items():
+            if any(self._case.is_of_run(line) for line in lines):
+                node_names.append(name)
+        if text in node_names:
+            return [text]
+        nodes = [name for name in node_names if _last_component(name) == text.removeprefix(":")]
+        if not nodes:
+            known_ids = node_names + [_last_component(name) for name in node_names]
+            remedy = "" if node_names else "the run has no node ids (eight columns)"
+            raise self._nothing_called("node", text, known_ids, remedy)
+        return nodes
+
+    def answers_of(self, text: str) -> Sequence[Response]:
+        """Return the lines whose answer matches a text, in which `*` means any text."""
+        lines_of_run = [line for line in self._links.responses if self._case.is_of_run(line)]
+        lines = [line for line in lines_of_run if is_answer(text, line.value)]
+        if lines:
+            return lines
+        remedy = self._why_stopped
+        for assessment in self._case.run.gold.links.assessments:
+            if assessment.is_accepted and is_answer(text, assessment.value):
+                remedy = f"the pool has it in class {assessment.value_class}; ask for that with --class"
+                break
+        near = ""
+        if len(text) < _LONGEST_TO_COMPARE:
+            near = did_you_mean(text, dict.fromkeys([line.value for line in lines_of_run]))
+        raise InputError(f"no line of the run gives the answer {text}{near}", remedy=remedy)
+
+    def _nothing_called(self, kind: str, text: str, known_names: Iterable[str], remedy: str = "") -> InputError:
+        """Return the error that there is no `kind` (query, class, node) called `text`, with the nearest known names."""
+        message = f"there is no {kind} {text}{did_you_mean(text, known_names)}"
+        return InputError(message, remedy=remedy or self._why_stopped)
+
+
+def _last_component(node_name: str) -> str:
+    """Return the last component of an FQ node id: `CS17_ENG_0001:E1` -> `E1`."""
+    return node_name.rpartition(":")[2]
+
+
+def is_answer(pattern: str, value: str) -> bool:
+    """Return whether a value matches a pattern in which `*` means any text: `J*Smith` matches `John Smith`.
+
+    The pieces between the stars are searched from left to right, each after the one before. The groups of the regular
+    expression are atomic, so that it never goes back and takes little time for any pattern.
+    """
+    if "*" not in pattern:
+        return value == pattern
+    first, *middle_pieces, last = [re.escape(piece) for piece in pattern.split("*")]
+    expression = first
+    for piece in middle_pieces:
+        expression += f"(?>.*?{piece})"
+    expression += f".*{last}"
+    return re.fullmatch(expression, value, re.DOTALL) is not None

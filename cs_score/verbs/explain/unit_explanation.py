@@ -1,0 +1,60 @@
+"""The explanation of how units of an evidence task were scored, or of the score of a whole run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, Literal
+
+from msgspec import UNSET, UnsetType
+
+from cs_score.analysis.evidence.evidence_task import EvidenceTask
+from cs_score.analysis.evidence.examination import Examination
+from cs_score.analysis.evidence.mistake_records import EvidenceMistake, ExplainedUnit
+from cs_score.base.documents import Document
+from cs_score.evidence.mode import Progress, ScoredPredictions
+
+LARGEST_COSTS: Final = 3
+"""The number of mistakes that an explanation of a whole run shows."""
+
+
+class EvidenceExplanation(Document, frozen=True, kw_only=True, tag="explanation"):
+    """Units explained, or the whole run: then `units` is empty and `mistakes` has its largest costs.
+
+    `scores` and `statistics` are those of the run, `head` says what was scored, `undefined` why measures have no value.
+    """
+
+    schema_version: Literal[3] = 3
+    head: tuple[str, ...] | UnsetType = UNSET
+    undefined: dict[str, str] | UnsetType = UNSET
+    units: tuple[ExplainedUnit, ...]
+    mistakes: tuple[EvidenceMistake, ...]
+    score: float
+    scores: dict[str, float]
+    statistics: dict[str, int | float]
+
+
+def explain(
+    task: EvidenceTask,
+    result: ScoredPredictions,
+    units: Sequence[str | int] = (),
+    measure: str | None = None,
+    *,
+    progress: Progress = iter,
+) -> EvidenceExplanation:
+    """Return the explanation of how units were scored, with the costs of their mistakes.
+
+    `units` are ids; if gold repeats an id, all its units are explained. Without ids the explanation has the largest
+    costs of the run, and `progress` gets all mistakes and shows how many are done. Raises UsageError for an unknown
+    measure, InputError for an unknown unit.
+    """
+    examination = Examination(result, task.measure_for(measure, result))
+    positions: list[int] = []
+    for unit in units:
+        positions += result.positions_of(unit)
+    costs = [] if units else examination.costs(examination.entries, progress)
+    return EvidenceExplanation(
+        **examination.head,
+        units=examination.explain_units(positions) if units else (),
+        mistakes=tuple([examination.mistake(cost) for cost in costs[:LARGEST_COSTS]]),
+        statistics=dict(zip(result.table.columns, result.table.sums())),
+    )

@@ -1,0 +1,470 @@
+"""Two assessors of the same runs: how far they agree, and how scores and ranks change from one to the other.
+
+See docs/statistics/assessors.md.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
+
+from msgspec import UNSET, UnsetType
+
+from cs_score.analysis.rankings import ranks_of, tau_b, tau_in_words
+from cs_score.base.display import number_with_noun
+from cs_score.base.documents import Document
+from cs_score.base.records import Record, asdict, field, replace
+from cs_score.coldstart.gold import ColdStartGold
+from cs_score.measures.registry import default_measure_for_scores
+from cs_score.statistics.assessors import JudgmentPair, assessor_intervals, kappa, kappa_limits
+from cs_score.statistics.resampling import ResampledSystems
+from cs_score.statistics.resampling_settings import FEWEST_RELIABLE_UNITS, Note, Resampling, note_sentences
+from cs_score.statistics.units import AlignedUnits, align_systems
+from cs_score.tables.layout import Column, Layout, Row
+from cs_score.tables.statistics import Printout
+from cs_score.tasks.task import Task
+
+# ---- The document
+
+ALL_SLOTS: Final = "all"
+"""The name of the agreement over all slots together."""
+
+
+class AssessorAgreement(Record):
+    """How far the assessors agree about the `both` answers of a slot that both have judged; `all` for all slots.
+
+    `kappa` is Cohen's, None where all judgments are the same. `kappa_low` and `kappa_high` are its limits, from
+    resamples of the `units` that the answers belong to: None for a single unit, and where kappa is undefined too often.
+    """
+
+    slot: str
+    both: int
+    agreed: int
+    kappa: float | None
+    kappa_low: float | None
+    kappa_high: float | None
+    units: int
+
+
+class LabelPair(Record):
+    """How many answers that both have judged have one label from the first assessor and one from the second."""
+
+    first: str
+    second: str
+    count: int
+
+
+class JudgedTwice(Record):
+    """An answer to which the two assessors have given different labels."""
+
+    unit: str
+    answer: str
+    first: str
+    second: str
+
+
+class UnderAssessor(Record):
+    """The score and rank of a run under one assessor, with the interval over units."""
+
+    score: float
+    rank: int
+    low: float | None
+    high: float | None
+
+
+class AssessedRun(Record):
+    """A run under either assessor; `low` to `high` is the interval that draws units and an assessor for all of them."""
+
+    run: str
+    first: UnderAssessor
+    second: UnderAssessor
+    low: float | None
+    high: float | None
+
+
+class AssessorComparison(Document, frozen=True, kw_only=True, tag="assessors"):
+    """Two assessors: their agreement, what only one of them has judged, and runs under either.
+
+    `units` were resampled, and `notes` hold for all intervals of runs. `tau_b` is that of the two rankings, None where
+    all runs are tied under one of them. `labels` counts the labels of judged answers (task `pool`), side by side, and
+    `differing` has the answers whose labels differ.
+    """
+
+    schema_version: Literal[2] = 2
+    measure: str
+    resampling: Resampling
+    units: int
+    notes: tuple[Note, ...]
+    agreement: tuple[AssessorAgreement, ...]
+    only_first: int
+    only_second: int
+    labels: tuple[LabelPair, ...] | UnsetType = UNSET
+    differing: tuple[JudgedTwice, ...] | UnsetType = UNSET
+    runs: tuple[AssessedRun, ...]
+    tau_b: float | None
+    signatures: Mapping[str, str]
+
+
+# ---- The comparison
+
+
+class JudgedAnswer(NamedTuple):
+    """How an answer was judged, with its slot and the unit that it is drawn with."""
+
+    slot: str
+    unit: str
+    judgment: str
+
+
+JudgedAnswers: TypeAlias = Mapping[tuple[str, Any], JudgedAnswer]
+"""The judged answers of an assessor, by their unit (in Cold Start the full id of the query) and what they say."""
+
+
+class AssessedResults(Record):
+    """The results of the same runs under two assessors, by the name of the run.
+
+    `first_judgments` and `second_judgments` have the judged answers of either assessor; they are empty in a task whose
+    answers are not judged one by one. `has_labels` says that the labels are shown side by side.
+    """
+
+    first: Mapping[str, Any]
+    second: Mapping[str, Any]
+    first_judgments: JudgedAnswers = field(default_factory=dict)
+    second_judgments: JudgedAnswers = field(default_factory=dict)
+    has_labels: bool = False
+
+
+def compare_assessors(
+    task: Task, results: AssessedResults, measure: str | None = None, resampling: Resampling | None = None
+) -> AssessorComparison:
+    """Return how far two assessors agree, and the scores and ranks of the runs under each of them.
+
+    If `measure` is None, the headline measure ranks the runs. `resampling` has the settings of intervals. Raises
+    UsageError for a measure that the task does not have, and InputError if the runs do not have the same units under
+    both assessors.
+    """
+    ranking_measure = _ranking_measure(task, results, measure)
+    # Bring the units of all runs under both assessors into the same order.
+    statistics_by_name = _statistics_by_name(task, results, ranking_measure)
+    tables = {name: statistics.table for name, statistics in statistics_by_name.items()}
+    units = align_systems(tables, common=results.has_labels)
+    # Resample the units, the same for both assessors.
+    unit_name = next(iter(statistics_by_name.values())).unit
+    settings = replace(resampling or Resampling(), unit=unit_name)
+    formula = task.formula([ranking_measure])
+    matrices = list(units.rows.values())
+    run_count = len(results.first)
+    matrices_under_first = matrices[:run_count]
+    matrices_under_second = matrices[run_count:]
+    first_systems = ResampledSystems(matrices_under_first, formula, settings, units.ids)
+    second_systems = ResampledSystems(matrices_under_second, formula, settings, units.ids)
+    runs = _assessed_runs(list(results.first), first_systems, second_systems)
+    # Compare the judgments of the same answers.
+    first_judgments = results.first_judgments
+    second_judgments = results.second_judgments
+    label_pairs: tuple[LabelPair, ...] | UnsetType = UNSET
+    differing_answers: tuple[JudgedTwice, ...] | UnsetType = UNSET
+    if results.has_labels:
+        label_pairs = _label_pairs(first_judgments, second_judgments)
+        differing_answers = _answers_judged_differently(first_judgments, second_judgments)
+    signature_by_name = {}
+    for name, statistics in statistics_by_name.items():
+        signature_by_name[name] = str(statistics.origin.signature.of(ranking_measure))
+    return AssessorComparison(
+        task=task.name,
+        measure=ranking_measure,
+        resampling=first_systems.settings,
+        units=len(units.ids),
+        notes=(*_notes_of_sample(units), *first_systems.notes),
+        agreement=tuple(_agreement_by_slot(first_judgments, second_judgments, first_systems.settings)),
+        only_first=len(first_judgments.keys() - second_judgments.keys()),
+        only_second=len(second_judgments.keys() - first_judgments.keys()),
+        labels=label_pairs,
+        differing=differing_answers,
+        runs=tuple(runs),
+        tau_b=tau_b([run.first.score for run in runs], [run.second.score for run in runs]),
+        signatures=signature_by_name,
+    )
+
+
+def _ranking_measure(task: Task, results: AssessedResults, measure: str | None) -> str:
+    """Return the name of the measure that ranks the runs: the given one or, if it is None, the headline measure.
+
+    Raises UsageError for a measure that the task does not have.
+    """
+    measures = task.measures(results.first.values())
+    given_measure = task.measure_of(measure)
+    if given_measure is not None:
+        return given_measure
+    headline_measure = task.headline_of(results.first.values())
+    if headline_measure is not None:
+        return headline_measure
+    return str(default_measure_for_scores(task.name, measures))
+
+
+def _statistics_by_name(task: Task, results: AssessedResults, measure: str) -> dict[str, Any]:
+    """Return the statistics of each run under the first, then under the second assessor, by name: `A (first)`."""
+    statistics_by_name = {}
+    for run, result in results.first.items():
+        statistics_by_name[f"{run} (first)"] = task.statistics(result, [measure])
+    for run, result in results.second.items():
+        statistics_by_name[f"{run} (second)"] = task.statistics(result, [measure])
+    return statistics_by_name
+
+
+def _notes_of_sample(units: AlignedUnits) -> list[Note]:
+    """Return a note if units were dropped, since only one assessor has judged answers of them; otherwise no note."""
+    dropped_units: set[str] = set()
+    for ids in units.dropped.values():
+        dropped_units.update(ids)
+    if not dropped_units:
+        return []
+    unit_count = len(units.ids)
+    text = (
+        f"scores are over the {unit_count:,} of {unit_count + len(dropped_units):,} units of which both have judged "
+        "answers; score --inclusion estimates those over all units from a sample"
+    )
+    return [Note("SHARED_UNITS", text)]
+
+
+def _assessed_runs(
+    names: Sequence[str], first_systems: ResampledSystems, second_systems: ResampledSystems
+) -> list[AssessedRun]:
+    """Return the scores and ranks of each run under both assessors, with the interval over units and assessors.
+
+    `names` are the names of the runs, in the order that both resampled systems have.
+    """
+    limits_of_runs = assessor_intervals(
+        first_systems.unit_statistics, second_systems.unit_statistics, first_systems.formula, first_systems.settings
+    )
+    under_first = _runs_under_assessor(first_systems)
+    under_second = _runs_under_assessor(second_systems)
+    runs = []
+    for name, first, second, limits in zip(names, under_first, under_second, limits_of_runs):
+        runs.append(AssessedRun(run=name, first=first, second=second, low=limits.low, high=limits.high))
+    return runs
+
+
+def _runs_under_assessor(systems: ResampledSystems) -> list[UnderAssessor]:
+    """Return the score, rank and interval of each run under one assessor."""
+    run_count = len(systems.observed_scores)
+    scores = [systems.score_interval(position, 0) for position in range(run_count)]  # by the only measure
+    ranks = ranks_of([score.point for score in scores])
+    runs = []
+    for score, rank in zip(scores, ranks):
+        runs.append(UnderAssessor(score=score.point, rank=rank, low=score.low, high=score.high))
+    return runs
+
+
+# ---- Agreement
+
+
+def judged_answers_of_pool(gold: ColdStartGold) -> JudgedAnswers:
+    """Return how the answers of a Cold Start pool were judged, by the query and what the answer says.
+
+    If the same answer was assessed several times, the last assessment counts.
+    """
+    judged_answers = {}
+    for assessment in gold.links.assessments:
+        query = assessment.query
+        # Answers to follow-on queries belong to the unit of their entry query. A pool may have queries that the query
+        # file lacks; each of them is a unit.
+        entry_query = gold.query_set.by_id.get(query.base_id)
+        unit = query.base_id if entry_query is None else gold.cluster_of(entry_query)
+        key = (query.full_id, assessment.answer)
+        judged_answers[key] = JudgedAnswer(slot=query.slots[0], unit=unit, judgment=assessment.judgment)
+    return judged_answers
+
+
+def judged_answers_of_result(result: Any) -> JudgedAnswers:
+    """Return how the answers in the gold standard of an evidence task were judged, by the unit and the answer.
+
+    `result` is the result of scoring against this gold. The mapping is empty if answers of the task have no labels.
+    """
+    label_by_key: Mapping[tuple[str, Any], str] = result.mode.judgments(result.units)
+    judged_answers = {}
+    for (unit, answer), label in label_by_key.items():
+        judged_answers[unit, answer] = JudgedAnswer(slot=ALL_SLOTS, unit=unit, judgment=label)
+    return judged_answers
+
+
+def _label_pairs(first: JudgedAnswers, second: JudgedAnswers) -> tuple[LabelPair, ...]:
+    """Return how often the two assessors gave each pair of labels to the same answer, the most frequent pair first."""
+    count_by_labels = Counter([(first[key].judgment, second[key].judgment) for key in first if key in second])
+    label_pairs = []
+    for (first_label, second_label), count in count_by_labels.most_common():
+        label_pairs.append(LabelPair(first=first_label, second=second_label, count=count))
+    return tuple(label_pairs)
+
+
+def _answers_judged_differently(first: JudgedAnswers, second: JudgedAnswers) -> tuple[JudgedTwice, ...]:
+    """Return the answers to which the two assessors have given different labels."""
+    differing_answers = []
+    for key, first_answer in first.items():
+        if key not in second:
+            continue
+        first_label = first_answer.judgment
+        second_label = second[key].judgment
+        if first_label == second_label:
+            continue
+        _, answer_key = key
+        text = " ".join(answer_key) if isinstance(answer_key, tuple) else str(answer_key)
+        differing_answers.append(
+            JudgedTwice(unit=first_answer.unit, answer=text, first=first_label, second=second_label)
+        )
+    return tuple(differing_answers)
+
+
+def _agreement_by_slot(first: JudgedAnswers, second: JudgedAnswers, settings: Resampling) -> list[AssessorAgreement]:
+    """Return the agreement of two assessors over all slots together, then in each slot, in alphabetical order.
+
+    There is none if no answer was judged by both. If the settings have clusters, the clusters are the units.
+    """
+    pairs_by_unit_of_all_slots: dict[str, list[JudgmentPair]] = {}
+    pairs_by_unit_by_slot: dict[str, dict[str, list[JudgmentPair]]] = {}
+    for key, first_answer in first.items():
+        if key not in second:
+            continue
+        unit = first_answer.unit
+        if settings.clusters:
+            unit = settings.clusters.clusters.get(unit, unit)
+        judgments = (first_answer.judgment, second[key].judgment)
+        pairs_by_unit_of_all_slots.setdefault(unit, []).append(judgments)
+        slot = first_answer.slot
+        if slot != ALL_SLOTS:  # in tasks without slots, all answers have this one
+            pairs_by_unit_by_slot.setdefault(slot, {}).setdefault(unit, []).append(judgments)
+    if not pairs_by_unit_of_all_slots:
+        return []
+    agreements = [_agreement(ALL_SLOTS, pairs_by_unit_of_all_slots, settings)]
+    for slot, pairs_by_unit in sorted(pairs_by_unit_by_slot.items()):
+        agreements.append(_agreement(slot, pairs_by_unit, settings))
+    return agreements
+
+
+def _agreement(slot: str, pairs_by_unit: Mapping[str, list[JudgmentPair]], settings: Resampling) -> AssessorAgreement:
+    """Return how far two assessors agree about the answers of a slot.
+
+    `pairs_by_unit` has the judgments of both about each answer of the slot, by the unit of the answer.
+    """
+    # Sort the units, so that limits do not depend on which assessor is called the first.
+    sorted_pairs_by_unit = dict(sorted(pairs_by_unit.items()))
+    pairs: list[JudgmentPair] = []
+    for pairs_of_unit in sorted_pairs_by_unit.values():
+        pairs += pairs_of_unit
+    limits = kappa_limits(sorted_pairs_by_unit, settings)
+    return AssessorAgreement(
+        slot=slot,
+        both=len(pairs),
+        agreed=sum(first == second for first, second in pairs),
+        kappa=kappa(pairs),
+        kappa_low=limits.low,
+        kappa_high=limits.high,
+        units=len(sorted_pairs_by_unit),
+    )
+
+
+# ---- How it is printed
+
+_ASSESSORS: Final = ("first", "second")
+
+
+def _rows_of_runs(assessors: AssessorComparison) -> Iterator[Row]:
+    """Yield the table's row of each run, in the order of the ranks under the first assessor.
+
+    The values under an assessor have keys such as `first_score` and `second_rank`.
+    """
+    for run in sorted(assessors.runs, key=lambda run: run.first.rank):
+        row: dict[str, object] = {"run": run.run}
+        for assessor, run_under_assessor in zip(_ASSESSORS, (run.first, run.second)):
+            for key, value in asdict(run_under_assessor).items():
+                row[f"{assessor}_{key}"] = value
+        row["low"] = run.low
+        row["high"] = run.high
+        yield row
+
+
+def _notes(assessors: AssessorComparison) -> Iterator[str]:
+    """Yield the sentences below the table of runs."""
+    yield tau_in_words(assessors.tau_b, len(assessors.runs))
+    if assessors.only_first or assessors.only_second:
+        yield f"Judged by one alone: {assessors.only_first} by the first, {assessors.only_second} by the second."
+    settings = assessors.resampling
+    resamples = f"{settings.resamples:,} resamples, seed {settings.seed}"
+    if assessors.agreement:
+        unit_count = assessors.agreement[0].units
+        yield (
+            f"Kappa: of the answers that both have judged; Low, High: {settings.confidence:g} % percentile bootstrap "
+            f"limits over the units ({settings.unit}) that these belong to, {resamples}."
+        )
+        if unit_count < FEWEST_RELIABLE_UNITS:
+            units_text = number_with_noun(unit_count, "unit")
+            yield (
+                f"Note: {units_text} with answers that both have judged: below {FEWEST_RELIABLE_UNITS} the limits of "
+                "kappa are too narrow."
+            )
+    all_units_text = number_with_noun(assessors.units, "unit")
+    yield (
+        f"Low, High of a run: {settings.confidence:g} % percentile bootstrap limits over {all_units_text} "
+        f"({settings.unit}) and over assessors, {resamples}: a resample draws units, and one assessor for all of them."
+    )
+    yield from note_sentences(assessors.notes)
+
+
+_AGREEMENT_LAYOUT: Final = Layout(
+    "agreement",
+    "Agreement of two assessors",
+    (
+        Column("slot", "Slot"),
+        Column("both", "Both", meaning="answers that both have judged"),
+        Column("agreed", "Agreed", meaning="answers that both have judged alike"),
+        Column("kappa", "Kappa", meaning="Cohen's kappa"),
+        Column("kappa_low", "Low", meaning="of the interval of kappa over resampled units"),
+        Column("kappa_high", "High", meaning="of the interval of kappa over resampled units"),
+        Column("units", "Units", meaning="units that these answers belong to"),
+    ),
+    lambda assessors: assessors.agreement,
+    row_selection="whole",
+)
+
+_LABELS_LAYOUT: Final = Layout(
+    "labels",
+    "Labels of the first assessor by those of the second",
+    (Column("first", "First"), Column("second", "Second"), Column("count", "Answers")),
+    lambda assessors: assessors.labels or (),
+    min_rows=1,
+    row_selection="whole",
+)
+
+_DIFFERING_LAYOUT: Final = Layout(
+    "differing",
+    "Answers that have another label from each",
+    (Column("unit", "Unit"), Column("answer", "Answer"), Column("first", "First"), Column("second", "Second")),
+    lambda assessors: assessors.differing or (),
+    min_rows=1,
+)
+
+ASSESSORS_PRINTOUT: Final = Printout(
+    Layout(
+        "assessed",
+        "%: Runs under either assessor",
+        (
+            Column("run", "Run"),
+            Column("first_rank", "Rank"),
+            Column("first_score", "First"),
+            Column("first_low", "Low"),
+            Column("first_high", "High"),
+            Column("second_rank", "Rank"),
+            Column("second_score", "Second"),
+            Column("second_low", "Low"),
+            Column("second_high", "High"),
+            Column("low", "Low", meaning="of the interval that draws the assessor as well"),
+            Column("high", "High", meaning="of the interval that draws the assessor as well"),
+        ),
+        _rows_of_runs,
+        shown=("run", "first_rank", "first_score", "second_rank", "second_score", "low", "high"),
+        row_selection="whole",
+    ),
+    _notes,
+    (_AGREEMENT_LAYOUT, _LABELS_LAYOUT, _DIFFERING_LAYOUT),
+)

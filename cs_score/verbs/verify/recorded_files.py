@@ -1,0 +1,81 @@
+"""Read the files that can be verified: scores of one task, and what a batch has written about its runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final, TypeAlias
+
+from msgspec import UNSET, UnsetType
+
+from cs_score.analysis.recorded import check_task, find_scores, refuse_several_runs, type_of_scores
+from cs_score.base.documents import Json, check_kind, convert_value, member_place, read_document, record_in
+from cs_score.base.errors import InputError
+from cs_score.base.records import Record
+from cs_score.base.signature import Origin
+from cs_score.verbs.batch.batch_documents import BatchOverview, LeaderboardDocument, Outcome
+
+
+class Head(Record):
+    """The members of recorded scores that are read; every other value is only compared with the computed one."""
+
+    task: str
+    origin: Origin
+    measure: str | UnsetType = UNSET
+    measures: tuple[str, ...] | UnsetType = UNSET
+    units: Json | UnsetType = UNSET
+    remarks: tuple[str, ...] = ()
+    empty_folders: tuple[str, ...] = ()
+
+
+BatchRecord: TypeAlias = LeaderboardDocument | BatchOverview | Outcome
+
+_BATCH_RECORDS: Final[Mapping[str, type[Any]]] = {
+    "leaderboard": LeaderboardDocument,
+    "batch": BatchOverview,
+    "batch-run": Outcome,
+}
+"""The records of a batch by the kind of their document."""
+
+
+class Recorded(Record):
+    """A file that records a result: its whole JSON (`value`), and its members as a record (`contents`).
+
+    `place` is the member of the JSON that holds the document. It is `signature` for a file that has the official
+    measures of an evidence task beside the document, empty otherwise.
+    """
+
+    file: str
+    value: Mapping[str, Json]
+    contents: Head | BatchRecord
+    place: str = ""
+
+    def inside(self, name: str) -> str:
+        """Return the place of a member of the document in the file, for messages: `signature.origin`."""
+        return member_place(self.place, name)
+
+
+def read_recorded(path: str) -> Recorded:
+    """Return the record of a result in a JSON file.
+
+    Raises InputError for a file that holds no result, or one of another version of the format.
+    """
+    value = read_document(path, stdin_as_dash=False)
+    place, document = find_scores(value)
+    kind = str(document.get("kind"))
+    if kind == "score":
+        refuse_several_runs(document, path)
+        check_kind(document, type_of_scores(document), path, place)
+        head = convert_value(document, Head, path, place)
+        check_task(head.origin.task, path, member_place(place, "origin.task"))
+        if head.task != head.origin.task:
+            problem = f"is {head.task}, its origin {head.origin.task}"
+            raise InputError(problem, file=path, place=member_place(place, "task"))
+        return Recorded(path, value, head, place)
+    if place or kind not in _BATCH_RECORDS:
+        raise InputError(
+            "no result that can be verified",
+            file=path,
+            remedy="verify takes the JSON of score and of evidence tasks, and that of a batch: leaderboard.json, "
+            "batch.json, signature.json",
+        )
+    return Recorded(path, value, record_in(value, _BATCH_RECORDS[kind], path))

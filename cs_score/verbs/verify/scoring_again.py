@@ -1,0 +1,246 @@
+"""Functions that compute recorded scores again from the input files that were found for them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from msgspec import UNSET
+
+from cs_score.analysis.recorded import cold_start_options, evidence_arguments, resampling_of
+from cs_score.base.errors import InputError
+from cs_score.base.records import replace
+from cs_score.base.runtime import paused_collector
+from cs_score.base.signature import GOLD, POOL, QUERIES, QUERY_LIST, RUN, SAMPLES
+from cs_score.base.sources import Input
+from cs_score.coldstart import score_documents as cold_start
+from cs_score.coldstart.converters import converter_for
+from cs_score.coldstart.gold import ColdStartGold, Run, open_gold, with_pool
+from cs_score.coldstart.linking import kind_of
+from cs_score.coldstart.options import SCORED_SEPARATELY, Options
+from cs_score.coldstart.output_files import ColumnLayout, file_blocks
+from cs_score.coldstart.result import Result
+from cs_score.coldstart.scorer import OneRun, runs_of, score_runs, score_separately
+from cs_score.coldstart.unit_statistics import intervals as cold_start_intervals
+from cs_score.evidence.mode import intervals as evidence_intervals
+from cs_score.evidence.report import document_of as evidence_document
+from cs_score.evidence.report import result_object
+from cs_score.preparation.conversion import PreparationSettings, prepare_inputs
+from cs_score.preparation.prepared_runs import load_prepared
+from cs_score.problems.log import ProblemLog
+from cs_score.tasks import mode_named
+from cs_score.verbs.batch.input_files import InputFile
+from cs_score.verbs.verify.places import FoundInput, Places
+from cs_score.verbs.verify.recorded_files import Head, Recorded
+
+if TYPE_CHECKING:
+    from cs_score.statistics.resampling_settings import Resampling
+    from cs_score.statistics.results import ScoreIntervals
+
+# ---- Cold Start runs
+
+
+class RescoredRuns(NamedTuple):
+    """The result of recorded runs that were scored again, with intervals if the record has them."""
+
+    result: Result
+    intervals: Sequence[ScoreIntervals]
+
+    def document(self, head: Head) -> object:
+        """Return the document that would be recorded now: the measures that the record chose, or all details."""
+        if not head.measures:
+            return cold_start.document_of(self.result, self.intervals)
+        scores = cold_start.document_of(self.result, self.intervals, ())
+        return cold_start.document_with_measures(scores, head.measures, head.measure)
+
+    def file_texts(self, layout: ColumnLayout, params: str) -> dict[str, str]:
+        """Return the texts of the files that are written beside the document, by ending: `{"sf": "...", ...}`."""
+        text_by_ending = {}
+        for ending, blocks in file_blocks(self.result, layout, params, self.intervals):
+            text_by_ending[ending] = b"".join(blocks).decode("utf-8", "surrogateescape")
+        return text_by_ending
+
+
+def rescore_runs(recorded: Recorded, head: Head, places: Places) -> RescoredRuns:
+    """Score the runs of a record again with the recorded options, and return the result.
+
+    `head` has the members of the record that say how it was scored. The inputs are found among `places`. Raises
+    InputError for invalid options or inputs, NotFoundError for inputs that are missing or changed, ScoringStopped if
+    an error stops the scoring.
+    """
+    inputs = places.find(head.origin.inputs)
+    resampling = _resampling_of(recorded, head, places)
+    with paused_collector():
+        result = _score_cold_start(head.origin.options, inputs, recorded.file)
+        intervals: Sequence[ScoreIntervals] = ()
+        if resampling is not None:
+            intervals = cold_start_intervals(result, resampling)
+    return RescoredRuns(result, intervals)
+
+
+def _score_cold_start(options: Mapping[str, object], inputs: Sequence[FoundInput], file: str) -> Result:
+    """Return the result of scoring with recorded options and inputs; `file` is the file of the record.
+
+    If the record says that each run was scored separately (option `apart`), that is done again. Raises InputError for
+    invalid options or inputs, ScoringStopped if an error stops the scoring.
+    """
+    scoring_options = cold_start_options(options, file, "origin.options")
+    is_validated = options.get("validate") is True
+    is_apart = SCORED_SEPARATELY in options
+    query_files = _files_of_role(inputs, QUERIES)
+    named_files: dict[str, Input] = {}
+    for role, input_file in named_inputs(scoring_options, inputs, file).items():
+        named_files[role] = input_file.open()
+    if not is_apart:
+        gold = open_gold(query_files, scoring_options, file_by_role=named_files, validates=is_validated)
+        pool_and_runs = _files_of_role(inputs, POOL, RUN)
+        run = _load(gold, pool_and_runs)
+        return score_runs(run, scoring_options.policy)
+    # Gold is read once for all runs, so it is not restricted to the runs that were chosen.
+    options_of_gold = replace(scoring_options, runids=None)
+    gold_without_pool = open_gold(query_files, options_of_gold, file_by_role=named_files, validates=is_validated)
+    gold = with_pool(gold_without_pool, _files_of_role(inputs, POOL))
+    run_files = _files_of_role(inputs, RUN)
+    runs = runs_of(run_files, _knowledge_bases(run_files), scoring_options.runids)
+    return score_separately(gold, runs, gold.problems.copy(), _load_alone)
+
+
+def _files_of_role(inputs: Sequence[FoundInput], *roles: str) -> list[Input]:
+    """Return the inputs that have one of the roles, such as `pool`, as open files."""
+    return [found.load().open() for found in inputs if found.recorded.role in roles]
+
+
+def _load(gold: ColdStartGold, files: Sequence[Input], problems: ProblemLog | None = None) -> Run:
+    """Return the run that the files hold, loaded on top of gold as in the recorded call.
+
+    Knowledge bases are converted first, and runs validated if the recorded call did so. Problems are added to the log
+    `problems` if there is one. Raises InputError if a file cannot be read or linked.
+    """
+    settings = PreparationSettings(
+        queries=gold.query_set,
+        limits=gold.options.justifications,
+        validates=gold.validates,
+        only_run_id=gold.only_run_id,
+    )
+    preparation = prepare_inputs(files, settings, _knowledge_bases(files))
+    return load_prepared(gold, preparation, problems=problems)
+
+
+def _load_alone(gold: ColdStartGold, run: OneRun, pool: Sequence[Input], problems: ProblemLog) -> Run:
+    """Return one of several runs, loaded with the pool but without the other runs.
+
+    Raises InputError if it cannot be read or linked.
+    """
+    return _load(run.restrict(gold), [*pool, run.file], problems)
+
+
+def _knowledge_bases(files: Sequence[Input]) -> Collection[Input]:
+    """Return the knowledge bases among the files, which are converted to runs."""
+    return [file for file in files if _is_knowledge_base(file)]
+
+
+def _is_knowledge_base(file: Input) -> bool:
+    """Return whether a file looks like a knowledge base, or its first line is neither of a run nor of assessments.
+
+    In the second case an option of the recorded call has named it as a knowledge base.
+    """
+    if converter_for(file) is not None:
+        return True
+    try:
+        kind_of(file)  # raises InputError if the first line is of neither kind
+    except InputError:
+        return True
+    return False
+
+
+def named_inputs(options: Options, inputs: Sequence[FoundInput], file: str) -> dict[str, InputFile]:
+    """Return the files that options name (a list of queries, samples), by role.
+
+    Raises InputError if an option of the record `file` names an existing file that is not among the inputs. Anybody may
+    have written the record, so such a file is not opened.
+    """
+    input_by_role = {}
+    for found in inputs:
+        if found.recorded.role in (QUERY_LIST, SAMPLES):
+            input_by_role[found.recorded.role] = found.load()
+    if QUERY_LIST not in input_by_role and _names_a_file(options.queries):
+        raise _unrecorded_file_error(QUERY_LIST, file, "origin.options.queries")
+    if SAMPLES not in input_by_role and _names_a_file(options.samples):
+        raise _unrecorded_file_error(SAMPLES, file, "origin.options.samples")
+    return input_by_role
+
+
+def _names_a_file(value: str | None) -> bool:
+    """Return whether the value of an option, which may be a list of ids instead, is the path of an existing file."""
+    if value is None:
+        return False
+    return os.path.lexists(value.replace("\0", ""))  # the path of no file has a NUL
+
+
+def _unrecorded_file_error(role: str, file: str, place: str) -> InputError:
+    """Return the error for an option, at `place` in the record `file`, that names a file that is no recorded input."""
+    return InputError(
+        f"names a file that is no input of the role {role}, so that it is not opened", file=file, place=place
+    )
+
+
+# ---- Predictions of evidence tasks
+
+
+def rescore_predictions(recorded: Recorded, head: Head, places: Places) -> object:
+    """Score the predictions of a record again, and return the document that would be recorded now.
+
+    `head` has the members of the record that say how they were scored. The inputs are found among `places`. Raises
+    InputError for invalid options or inputs, NotFoundError for inputs that are missing or changed.
+    """
+    file = recorded.file
+    inputs = places.find(head.origin.inputs)
+    resampling = _resampling_of(recorded, head, places)
+    arguments = evidence_arguments(head.task, head.origin.options, file, recorded.inside("origin.options"))
+    with paused_collector():
+        place_of_inputs = recorded.inside("origin.inputs")
+        gold = gold_of(head.task, inputs, file, place_of_inputs)
+        predictions = only_input(inputs, RUN, file, place_of_inputs).load().open()
+        gold_file = None if gold is None else gold.open()
+        result = mode_named(head.task).score(gold_file, predictions, **arguments)
+        intervals = None if resampling is None else evidence_intervals(result, resampling)
+        has_units = head.units is not UNSET
+        if recorded.place:  # the official measures are beside the document
+            return result_object(result, intervals, with_units=has_units)
+        return evidence_document(result, intervals, with_units=has_units)
+
+
+def gold_of(task: str, inputs: Sequence[FoundInput], file: str, place: str = "origin.inputs") -> InputFile | None:
+    """Return the gold of an evidence task among the inputs of a record.
+
+    Returns None if the record has no gold and the task can do without. Raises InputError, which names the `file` and
+    `place` of the record, if it lacks gold or has several files of gold.
+    """
+    has_gold = any(found.recorded.role == GOLD for found in inputs)
+    if not has_gold and not mode_named(task).needs_gold:
+        return None
+    return only_input(inputs, GOLD, file, place).load()
+
+
+# ---- All tasks
+
+
+def _resampling_of(recorded: Recorded, head: Head, places: Places) -> Resampling | None:
+    """Return the settings of the intervals of recorded scores; None if the record has no intervals.
+
+    Raises InputError for invalid settings.
+    """
+    place = recorded.inside("origin.options.bootstrap")
+    return resampling_of(head.origin.options.get("bootstrap"), recorded.file, place, is_forced=places.is_forced)
+
+
+def only_input(inputs: Sequence[FoundInput], role: str, file: str, place: str = "origin.inputs") -> FoundInput:
+    """Return the only input that has a role, such as `run`.
+
+    Raises InputError, which names the `file` and `place` of the record, if no input or several have this role.
+    """
+    inputs_of_role = [found for found in inputs if found.recorded.role == role]
+    if len(inputs_of_role) != 1:
+        raise InputError(f"has {len(inputs_of_role)} of the role {role}", file=file, place=place)
+    return inputs_of_role[0]
