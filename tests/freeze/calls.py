@@ -334,10 +334,11 @@ def calls() -> Iterator[Call]:
         yield Call("help", f"help {command.name}".strip(), (*(command.name or "").split(), "-help"))
     yield from (Call("about", f"schema {name}", ("schema", name)) for name in KINDS)
     for group, room in CASES.items():
-        for path in sorted((REPOSITORY / "tests" / room / "golden").rglob("case.json")):
+        (cases,) = (REPOSITORY / "tests").rglob(f"{room}/golden")
+        for path in sorted(cases.rglob("case.json")):
             case = json.loads(path.read_text(encoding="utf-8"))
             words = [case["program"], *case["args"]] if case.get("program") else case["args"]
-            name = path.parent.relative_to(REPOSITORY / "tests" / room / "golden").as_posix()
+            name = path.parent.relative_to(cases).as_posix()
             yield Call(group, f"{room}/{name}", tuple(words), path.parent)
 
 

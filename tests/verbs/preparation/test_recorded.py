@@ -23,6 +23,11 @@ OTHERS: Final = [
 ]
 
 
+def test_there_are_committed_cases_of_both_slices() -> None:
+    """Else the test below would pass without a case."""
+    assert {case.folder.relative_to(SLICES).parts[0] for case in COMMITTED} == {"preparation", "knowledge_base"}
+
+
 def _has_tree(case: Case) -> bool:
     return "tree" in json.loads((case.folder / "case.json").read_text(encoding="utf-8"))
 
