@@ -124,7 +124,11 @@ def test_slices_import_only_those_that_they_need() -> None:
 def test_each_slice_has_a_row_and_a_description() -> None:
     folders = {path.parent.name for path in (PACKAGE / "verbs").glob("*/__init__.py")}
     assert folders == {slice_.folder for slice_ in SLICES}
-    assert all((PACKAGE / "verbs" / folder / "README.md").is_file() for folder in folders)
+    for folder in folders:
+        description = (PACKAGE / "verbs" / folder / "README.md").read_text("utf-8")
+        for path in (PACKAGE / "verbs" / folder).rglob("*.py"):
+            name = path.relative_to(PACKAGE / "verbs" / folder).as_posix()
+            assert path.stem == "__init__" or f"| `{name}` |" in description, name
 
 
 NAMES_IN_EVERY_SLICE: Final = {"command", "api", "page", "by_task", "run_tables", "run_text", "evidence_text"}
