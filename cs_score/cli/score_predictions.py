@@ -19,20 +19,12 @@ from cs_score.cli.shared_options import read_measures, read_resampling
 from cs_score.measures.registry import select_names
 
 if TYPE_CHECKING:
-    from cs_score.analysis import system_comparison as comparison
-    from cs_score.cli import estimates
-    from cs_score.coldstart import score_documents as documents
     from cs_score.evidence import report
     from cs_score.evidence.mode import ScoredPredictions
     from cs_score.statistics.resampling_settings import Resampling
     from cs_score.statistics.results import ScoreIntervals
-    from cs_score.tables import layout
-else:  # a call scores runs or predictions
-    comparison = Late("cs_score.analysis.system_comparison")
-    estimates = Late("cs_score.cli.estimates")
-    documents = Late("cs_score.coldstart.score_documents")
+else:  # texts are made after scoring
     report = Late("cs_score.evidence.report")
-    layout = Late("cs_score.tables.layout")
 
 
 class PredictionsScored(Record):

@@ -29,19 +29,11 @@ from cs_score.coldstart.scorer import score_separately
 from cs_score.problems.log import ProblemLog, count_of_discarded, discarded_last
 
 if TYPE_CHECKING:
-    from cs_score.analysis import system_comparison as comparison
-    from cs_score.cli import estimates
     from cs_score.coldstart import score_documents as documents
-    from cs_score.evidence import report
     from cs_score.statistics.resampling_settings import Resampling
     from cs_score.statistics.results import ScoreIntervals
-    from cs_score.tables import layout
-else:  # a call scores runs or predictions
-    comparison = Late("cs_score.analysis.system_comparison")
-    estimates = Late("cs_score.cli.estimates")
+else:  # texts are made after scoring
     documents = Late("cs_score.coldstart.score_documents")
-    report = Late("cs_score.evidence.report")
-    layout = Late("cs_score.tables.layout")
 
 
 class RunsScored(Record):

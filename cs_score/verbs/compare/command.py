@@ -37,19 +37,13 @@ from cs_score.verbs.compare import any_table
 from cs_score.verbs.compare.exported import read_names
 
 if TYPE_CHECKING:
-    from cs_score.analysis import sampled_pools
     from cs_score.cli import estimates
-    from cs_score.pages import charts
     from cs_score.pages import making as pages
     from cs_score.verbs.studies import assessor_comparison as assessors
-    from cs_score.verbs.studies import pool_bias as pool_biases
     from cs_score.verbs.studies.assessor_comparison import AssessedResults
 else:
     estimates = Late("cs_score.cli.estimates")
     assessors = Late("cs_score.verbs.studies.assessor_comparison")
-    pool_biases = Late("cs_score.verbs.studies.pool_bias")
-    sampled_pools = Late("cs_score.analysis.sampled_pools")
-    charts = Late("cs_score.pages.charts")
     pages = Late("cs_score.pages.making")
 
 MOST_ROWS: Final = 10
