@@ -300,10 +300,12 @@ NEEDED: Final = {"pool": " --policy right=CORRECT,half=PARTIAL,wrong=INCORRECT,i
 """The options that calls of a mode need."""
 
 CASES: Final = {
-    "cases-coldstart": "coldstart", "cases-preparation": "preparation", "cases-knowledge-base": "knowledge_base",
+    "cases-coldstart": "coldstart",
+    "cases-preparation": "verbs/preparation",
+    "cases-knowledge-base": "verbs/knowledge_base",
     "cases-evidence": "evidence",
-}  # fmt: skip
-"""Groups of recorded cases that lie beside the tests, and the rooms of the tests in which they lie."""
+}
+"""Groups of recorded cases that lie beside the tests, and the folders of the tests in which they lie."""
 
 
 class Call(Record):
@@ -333,8 +335,9 @@ def calls() -> Iterator[Call]:
     for command in all_commands():
         yield Call("help", f"help {command.name}".strip(), (*(command.name or "").split(), "-help"))
     yield from (Call("about", f"schema {name}", ("schema", name)) for name in KINDS)
-    for group, room in CASES.items():
-        (cases,) = (REPOSITORY / "tests").rglob(f"{room}/golden")
+    for group, folder in CASES.items():
+        cases = REPOSITORY / "tests" / folder / "golden"
+        room = cases.parent.name
         for path in sorted(cases.rglob("case.json")):
             case = json.loads(path.read_text(encoding="utf-8"))
             words = [case["program"], *case["args"]] if case.get("program") else case["args"]
