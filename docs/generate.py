@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from operator import itemgetter
 from typing import Any, Final
 
+from cs_score.analysis.views import view_of_kind
 from cs_score.api import result_tables as results
 from cs_score.base.documents import KINDS, schema_of
-from cs_score.base.slices import view_of_kind
 from cs_score.cli.core import COMMANDS, Command, load_command
 from cs_score.coldstart.file_columns import SCHEMAS
 from cs_score.coldstart.options import POLICY_CATEGORIES, PRESETS, SIDES

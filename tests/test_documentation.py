@@ -16,8 +16,8 @@ from xml.etree import ElementTree
 import pytest
 
 import cs_score as cs
+from cs_score.analysis.views import view_of_kind
 from cs_score.base.documents import KINDS, schema_of
-from cs_score.base.slices import view_of_kind
 from cs_score.cli import main
 from cs_score.cli.core import COMMANDS, Status, load_command
 from cs_score.cli.shared_options import DEFAULTS

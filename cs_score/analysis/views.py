@@ -8,7 +8,9 @@ from typing import Any, NamedTuple
 
 from cs_score.analysis.outcomes import TwoSided
 from cs_score.base.records import Record, replace
+from cs_score.base.slices import part_of_slice
 from cs_score.tables.layout import Column, Layout, Table, text
+from cs_score.verbs import SLICES
 
 
 class ScreenTable(NamedTuple):
@@ -81,3 +83,16 @@ def _add_answered_column(table: Table, answered: str) -> Table:
     shown_keys = layout.shown or layout.keys
     layout = replace(layout, columns=(*layout.columns, Column("answered")), shown=shown_keys)
     return replace(table, layout=layout, rows=[(*row, answered) for row in table.rows])
+
+
+def view_of_kind(kind: str, task: Any) -> DocumentView:
+    """Return how documents of a kind, such as `analysis`, are shown for a task.
+
+    Raises UsageError if the slice that such documents belong to is not installed, KeyError for a kind without tables.
+    """
+    for slice_ in SLICES:
+        if kind in slice_.views:
+            view_of_task = part_of_slice(slice_.folder, slice_.views[kind], needed_by=f"the {kind}")
+            view: DocumentView = view_of_task(task)
+            return view
+    raise KeyError(kind)

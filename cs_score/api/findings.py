@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 from cs_score.analysis.outcomes import json_text as finding_json
 from cs_score.analysis.outcomes import shortened
 from cs_score.analysis.system_comparison import first_measure
-from cs_score.analysis.views import DocumentView
+from cs_score.analysis.views import DocumentView, view_of_kind
 from cs_score.api.arguments import checked
 from cs_score.api.shown import LONGEST_TEXT, WIDTH, ShownDocument, member
 from cs_score.base.display import one_line
@@ -17,7 +17,6 @@ from cs_score.base.errors import UsageError, did_you_mean
 from cs_score.base.records import to_builtins
 from cs_score.base.runtime import Late
 from cs_score.base.signature import Signature
-from cs_score.base.slices import view_of_kind
 from cs_score.tables.layout import Table
 from cs_score.tables.statistics import PAIRS, SYSTEMS, WRITERS, comparison_screen
 from cs_score.tasks import task_named
@@ -76,8 +75,7 @@ class _Finding(ShownDocument):
 
     def _view(self) -> DocumentView:
         """Return the functions that make the text and the tables of such documents, as the command prints them."""
-        view: DocumentView = view_of_kind(self._kind, task_named(self.task))
-        return view
+        return view_of_kind(self._kind, task_named(self.task))
 
     def _tables(self) -> Iterable[Table]:
         """Return the tables that the command writes to files, in order."""

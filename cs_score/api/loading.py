@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from pkgutil import resolve_name
 from typing import Any, Final
 
 from cs_score.analysis.recorded import read_whole_scores
 from cs_score.api.prediction_results import loaded_evidence
 from cs_score.api.run_results import loaded_result
-from cs_score.api.shown import refuse_incomplete
+from cs_score.api.shown import ShownDocument, refuse_incomplete
 from cs_score.base.documents import document_in, document_record, read_document
 from cs_score.base.errors import UsageError
+from cs_score.base.runtime import load_value
 from cs_score.base.sources import Input, name_of
 from cs_score.coldstart.score_documents import RunScoresDocument
 from cs_score.pages.making import checked as checked_document
@@ -30,7 +30,7 @@ def _list_classes() -> dict[str, str]:
 _CLASSES: Final = _list_classes()
 
 
-def load(given: Input) -> Any:
+def load(given: Input) -> ShownDocument:
     """Return the result, analysis, difference, ... that was stored by `to_json` or `--format json`.
 
     `given` is a path, an open file, or the JSON text itself. The loaded object has the same scores, tables, text and
@@ -52,18 +52,19 @@ def load(given: Input) -> Any:
     return result
 
 
-def _load_finding(kind: str, value: Mapping[str, Any], name: str) -> Any:
+def _load_finding(kind: str, value: Mapping[str, Any], name: str) -> ShownDocument:
     """Return the finding, such as an analysis, that the JSON object `value` holds.
 
     `kind` is one of the names in `_CLASSES`. Raises InputError for an invalid document; the message calls it `name`.
     """
     is_checked_further = kind in ("analysis", "difference")
     document = checked_document(value, name) if is_checked_further else document_record(value, name)
-    make_finding = resolve_name(f"cs_score.{_CLASSES[kind]}")
-    return make_finding(document)
+    make_finding = load_value(f"cs_score.{_CLASSES[kind]}", needed_by=f"the {kind}")
+    finding: ShownDocument = make_finding(document)
+    return finding
 
 
-def _load_result(value: Mapping[str, Any], name: str) -> Any:
+def _load_result(value: Mapping[str, Any], name: str) -> ShownDocument:
     """Return the result that the JSON object `value` holds, of a Cold Start run or of a task of evidence.
 
     Raises InputError for an invalid document; the message calls it `name`.

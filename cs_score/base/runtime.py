@@ -12,6 +12,8 @@ from importlib import import_module
 from types import FrameType
 from typing import Any, Final, TypeAlias
 
+from cs_score.base.errors import UsageError, missing_part_message
+
 _Handler: TypeAlias = Callable[[int, FrameType | None], object]
 
 STOP_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -155,3 +157,20 @@ class Late:
         value = getattr(import_module(self._package), name)
         setattr(self, name, value)  # from now on an ordinary attribute, for which Python does not call this method
         return value
+
+
+def load_value(path: str, needed_by: str = "this") -> Any:
+    """Return what a `path` of the form `module:value` leads to, such as "cs_score.evidence.r4c:MODE".
+
+    `needed_by` names what needs it, such as a command. Raises UsageError, with that name, if the module belongs to a
+    part of cs-score that is not installed.
+    """
+    module_name, _, value_name = path.partition(":")
+    try:
+        module = import_module(module_name)
+    except ModuleNotFoundError as error:
+        message = missing_part_message(error, needed_by=needed_by)
+        if not message:
+            raise
+        raise UsageError(message) from None
+    return getattr(module, value_name)

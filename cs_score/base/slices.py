@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from pkgutil import resolve_name
 from typing import Any
 
-from cs_score.base.errors import UsageError, missing_part_message
-from cs_score.verbs import SLICES
+from cs_score.base.runtime import load_value
 
 
 def part_of_slice(folder: str, part: str, needed_by: str = "this") -> Any:
@@ -14,22 +12,4 @@ def part_of_slice(folder: str, part: str, needed_by: str = "this") -> Any:
 
     `needed_by` names what needs the part. Raises UsageError, with that name, if the slice is not installed.
     """
-    try:
-        return resolve_name(f"cs_score.verbs.{folder}.{part}")
-    except ModuleNotFoundError as error:
-        message = missing_part_message(error, needed_by=needed_by)
-        if not message:
-            raise
-        raise UsageError(message) from None
-
-
-def view_of_kind(kind: str, task: Any) -> Any:
-    """Return how documents of a kind, such as `analysis`, are shown for a task (`DocumentView`).
-
-    Raises UsageError if the slice that such documents belong to is not installed.
-    """
-    for slice_ in SLICES:
-        if kind in slice_.views:
-            view_of_task = part_of_slice(slice_.folder, slice_.views[kind], needed_by=f"the {kind}")
-            return view_of_task(task)
-    raise KeyError(kind)
+    return load_value(f"cs_score.verbs.{folder}.{part}", needed_by)

@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import copy
 import functools
-import importlib
 import os
 import re
 import shutil
@@ -28,7 +27,7 @@ import msgspec
 from click.shell_completion import CompletionItem
 
 from cs_score.base.display import one_line
-from cs_score.base.errors import CsScoreError, UsageError, did_you_mean, missing_part_message
+from cs_score.base.errors import CsScoreError, UsageError, did_you_mean
 from cs_score.base.outputs import (
     Existing,
     OutputPlan,
@@ -38,6 +37,7 @@ from cs_score.base.outputs import (
     outputs_together,
     write_packed,
 )
+from cs_score.base.runtime import load_value
 from cs_score.base.version import VERSION
 from cs_score.cli.output import captured, quietly, warn, with_clock, write_text
 from cs_score.tasks import COLD_START, OWN_TASKS, TASKS
@@ -1196,13 +1196,7 @@ def load_command(name: str, task: str = COLD_START) -> Command:
 @functools.cache
 def _load_for_task(name: str, task: str) -> Command:
     """Return the command of a name and a task, as `load` does. `task` is empty if all tasks share the command."""
-    try:
-        module = importlib.import_module(f"cs_score.{COMMANDS[name].module}")
-    except ModuleNotFoundError as error:
-        message = missing_part_message(error, needed_by=name)
-        if not message:
-            raise
-        raise UsageError(message) from None
-    make = getattr(module, re.sub("[- ]", "_", name or "bare"))
+    function_name = re.sub("[- ]", "_", name or "bare")
+    make = load_value(f"cs_score.{COMMANDS[name].module}:{function_name}", needed_by=name)
     command: Command = make(task or name)
     return command

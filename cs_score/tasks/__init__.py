@@ -11,8 +11,9 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final
 
-from cs_score.base.errors import CsScoreError, InputError, OutputError, UsageError, did_you_mean, missing_part_message
+from cs_score.base.errors import CsScoreError, InputError, OutputError, UsageError, did_you_mean
 from cs_score.base.records import Record
+from cs_score.base.runtime import load_value
 
 if TYPE_CHECKING:  # they load what only some calls need
     from cs_score.base.sources import Source
@@ -177,7 +178,7 @@ def task_named(name: str) -> Task:
     if name == COLD_START:
         cold_start: Task = value
         return cold_start
-    make_task = _import_value(EVIDENCE_TASK)
+    make_task = load_value(EVIDENCE_TASK)
     evidence_task: Task = make_task(value)
     return evidence_task
 
@@ -218,10 +219,10 @@ def _value_of(name: str) -> Any:
     if not is_task(name):
         raise UsageError(f"no task called {name}; there are {', '.join(TASKS)}{did_you_mean(name, TASKS)}")
     if name in STAGES:
-        return _import_value(STAGES[name])
+        return load_value(STAGES[name])
     offer = TASKS.offer_by_task.get(name)
     if offer is None:  # a task of cs-score
-        return _import_value(TASKS[name])
+        return load_value(TASKS[name])
     second_offer = TASKS.second_offer_by_task.get(name)
     if second_offer is not None:
         packages = f"{offer.package} {offer.version} and {second_offer.package} {second_offer.version}"
@@ -229,22 +230,6 @@ def _value_of(name: str) -> Any:
     from cs_score.tasks import outside
 
     return outside.load_mode(offer)
-
-
-def _import_value(path: str) -> Any:
-    """Return the object that a `path` of the form `module:value` leads to, such as "cs_score.evidence.r4c:MODE".
-
-    Raises UsageError if the module belongs to a part of cs-score that is not installed.
-    """
-    module_name, _, value_name = path.partition(":")
-    try:
-        module = importlib.import_module(module_name)
-        return getattr(module, value_name)
-    except ModuleNotFoundError as error:
-        message = missing_part_message(error)
-        if not message:
-            raise
-        raise UsageError(message) from None
 
 
 def __getattr__(name: str) -> Any:

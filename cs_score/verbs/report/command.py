@@ -6,11 +6,12 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Final
 
 from cs_score.analysis.outcomes import shortened
+from cs_score.analysis.views import view_of_kind
 from cs_score.base.documents import failures_as_input_error
 from cs_score.base.errors import UsageError
 from cs_score.base.outputs import encoded, ending_of
 from cs_score.base.runtime import Late
-from cs_score.base.slices import part_of_slice, view_of_kind
+from cs_score.base.slices import part_of_slice
 from cs_score.cli.core import FORCE, CommandLine, Option, Parameter, Status, command
 from cs_score.cli.document_output import (
     ANALYSIS_OF_EVIDENCE,
