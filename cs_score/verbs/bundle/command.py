@@ -8,6 +8,7 @@ import hashlib
 import os
 import re
 from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from cs_score.base.documents import json_text
@@ -18,7 +19,8 @@ from cs_score.base.runtime import Late
 from cs_score.base.signature import Origin
 from cs_score.cli.core import CommandLine, Option, Status
 from cs_score.cli.output import print_text
-from cs_score.cli.shared_options import POLICIES, SCORING_SWITCHES, read_measures
+from cs_score.cli.run_options import POLICIES, SCORING_SWITCHES
+from cs_score.cli.shared_options import read_measures
 from cs_score.cli.verb import Verb, VerbForm
 from cs_score.tasks import COLD_START, mode_named
 from cs_score.verbs.check.locking import conditions_of
@@ -44,6 +46,7 @@ _OWN_OPTIONS: Final = (
     Option("--title TEXT", "The title of the competition", "the name of the task"),
     Option("--wheels FOLDER", "Take the wheels of other packages from this folder alone", "pip finds them"),
 )
+_EXAMPLE: Final = "-o bundle $GOLD"
 _COMMON_OPTIONS: Final = "--measure --title --start --sample --wheels --python --platform"
 _OPTIONS_FOR_RUNS: Final = f"{SCORING_SWITCHES} --policy {_COMMON_OPTIONS}"
 _OPTIONS_FOR_EVIDENCE: Final = f"--gold {_COMMON_OPTIONS}"
@@ -61,30 +64,33 @@ _SHOWN_TO_PARTICIPANTS: Final = (
 )
 
 
+def _form_for_runs(more_options: str) -> VerbForm:
+    """Return how the command is called for Cold Start runs. `more_options` are the names of options of its platform."""
+    return VerbForm(
+        options=f"{_OPTIONS_FOR_RUNS}{more_options}",
+        formats="text json",
+        files=_FILES_OF_RUNS,
+        sections=[POLICIES],
+        example=_EXAMPLE,
+        folder="files",
+    )
+
+
 def _verb_for_platform(more_options: str, summary: str) -> Verb:
     """Return the description of a command that makes a bundle for a platform such as Codabench.
 
     It says which options and files the command takes, for Cold Start runs and for evidence tasks. `more_options` are
     the names of options that only this platform has, such as " --split"; `summary` is the first line of its help.
     """
-    example = "-o bundle $GOLD"
-    for_runs = VerbForm(
-        options=f"{_OPTIONS_FOR_RUNS}{more_options}",
-        formats="text json",
-        files=_FILES_OF_RUNS,
-        sections=[POLICIES],
-        example=example,
-        folder="files",
-    )
     for_evidence = VerbForm(
         options=f"{_OPTIONS_FOR_EVIDENCE}{more_options}",
         formats="text json",
         files=_FILES_OF_EVIDENCE,
-        example=example,
+        example=_EXAMPLE,
         folder="files",
     )
     return Verb(
-        form_for_runs=for_runs,
+        form_for_runs=partial(_form_for_runs, more_options),
         form_for_evidence=for_evidence,
         own_options=_OWN_OPTIONS,
         sections=[_SHOWN_TO_PARTICIPANTS, _WHEELS],
