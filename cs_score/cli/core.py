@@ -870,7 +870,7 @@ class Command(click.Command):
             line.file = PlannedOutput("-o", path, Existing.RECOGNISED, _BEGINNINGS.get(line.format))
 
     def _choose_folder(self, line: CommandLine, path: str) -> None:
-        """Set the folder of the command line to `path`, and its format to that of what is printed beside the folder.
+        """Set the folder of the command line to `path`, and its format to one that can be printed beside the folder.
 
         Raises UsageError if the path looks like a file.
         """

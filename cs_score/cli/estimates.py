@@ -54,7 +54,7 @@ def _score_each_run(inputs: Runs) -> dict[str, AnalysedRun]:
 def _estimate_from_labels(line: CommandLine, predictions: Predictions) -> int:
     """Print estimates of the scores of judged answers from labels that are a sample. Return the exit status.
 
-    The file of --second-assessments, if it is given, has the labels of the sample, which correct those of the gold
+    The file of --second-assessments, if it is given, has the labels of the sample, which correct the labels in the gold
     file.
     """
     second_file = line.get("--second-assessments")

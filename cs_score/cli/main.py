@@ -60,7 +60,7 @@ def _advice_on_further_help(width: int) -> str:
 
 
 def _evidence_tasks() -> list[str]:
-    """Return the names of all tasks except Cold Start, also those of other installed packages."""
+    """Return the names of all tasks except Cold Start, including tasks of other installed packages."""
     return [task for task in TASKS if task != COLD_START]
 
 

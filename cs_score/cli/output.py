@@ -345,7 +345,7 @@ def _show_clock(activity: str, is_done: threading.Event) -> None:
 def with_bar(items: Sequence[Value], activity: str = "aligning") -> Iterator[Value]:
     """Yield the items, and show on a terminal what percentage of them is done if that takes more than two seconds.
 
-    The line on the terminal says what is done with the items, such as `aligning 40 %`.
+    The line on the terminal names the activity, for example `aligning 40 %`.
     """
     is_visible = shows_progress()
     start = time.monotonic()

@@ -240,7 +240,7 @@ class Predictions:
         return systems.Systems(result_by_name, names_by_file)
 
     def _named_results(self, file_name: str, file: str) -> dict[str, ScoredPredictions]:
-        """Score the systems in a file, and return the results of those that --run chooses, by the names of the systems.
+        """Score the systems in a file, and return the results by the names of the systems, but only the runs of --run.
 
         `file_name` is the name of the file in the result, such as `run-a` for `runs/run-a.jsonl`.
         """

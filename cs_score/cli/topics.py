@@ -54,7 +54,7 @@ class Topic(NamedTuple):
 def measures_text(words: Sequence[str]) -> str:
     """Return the topic `measures`: the meaning of each measure of a task or, without a task, of all tasks.
 
-    The tasks include those of other installed packages. Raises UsageError if the word is not a task, or if the package
+    Tasks of other installed packages are included. Raises UsageError if the word is not a task, or if the package
     of the task cannot be loaded.
     """
     if len(words) > 1:
@@ -118,7 +118,7 @@ def _headline_rows_of_cold_start() -> list[tuple[str, str]]:
 
 
 def _sections_of_evidence(task: str) -> list[Section]:
-    """Return the sections about an evidence task: its headline measure, its measures, and those of its stages."""
+    """Return the sections about an evidence task: its headline measure, all measures, and the measures of its stages."""
     headline_row = _reason_row(str(default_measure(task)), "by default")
     sections: list[Section] = [
         (f"{task}: the headline measure", [headline_row]),

@@ -95,7 +95,7 @@ class Verb(NamedTuple):
         """Return the verb's command for the predictions of an evidence task.
 
         The command is named after the verb and the task, such as `analyze scifact`; only the command that scores is
-        named after the task, such as `scifact`. It takes the options of the verb and those of the task.
+        named after the task, such as `scifact`. It takes the options of the verb and of the task.
         """
         command_name = task if verb_name == "score" else f"{verb_name} {task}"
         verb_form = self.form_for_evidence
@@ -111,7 +111,7 @@ class Verb(NamedTuple):
     def _form_of_command(self, task: str, verb_form: VerbForm, last_sections: Sequence[Section]) -> Form:
         """Return the form of the verb's command for a task, without a summary.
 
-        Its help has the sections of the verb, those of the verb for this kind of task, and `last_sections`.
+        Its help has the sections of the verb, the sections in `verb_form`, and `last_sections`.
         """
         return Form(
             example=_example(task, verb_form.example),
@@ -125,7 +125,7 @@ class Verb(NamedTuple):
     def _options_for_evidence(self, verb_name: str, task: str) -> list[Option]:
         """Return the options of the verb's command for an evidence task.
 
-        They are those of the verb, those of the task and, if answers are judged under a policy, those for policies.
+        The verb has options, the task has options, and there are options for policies if answers are judged under one.
         """
         options = select_options(self.form_for_evidence.options, self.own_options)
         options += options_of_task(task)
