@@ -363,6 +363,11 @@ class KbNode:
         self.mentioning_docids: set[str] = set()
 
     @property
+    def has_assertions(self) -> bool:
+        """True if the node is the subject of an assertion, a mention among them."""
+        return bool(self.other_assertions or self.mentions)
+
+    @property
     def type_in_reports(self) -> str:
         """The type of the node in reports and statistics, such as "per".
 
