@@ -22,12 +22,11 @@ from cs_score.cli.core import (
     StatusWithResults,
     command,
 )
-from cs_score.cli.output import Destination, print_unless_quiet, write_text
-from cs_score.cli.problem_report import report_for_stderr
+from cs_score.cli.output import Destination, print_unless_quiet, stderr_is_terminal, write_text
 from cs_score.cli.shared_options import select_options
 from cs_score.coldstart.linking import expand_folder
 from cs_score.coldstart.options import Justifications
-from cs_score.coldstart.output_files import closing_line, doubly_encoded, report_text
+from cs_score.coldstart.output_files import closing_line, doubly_encoded, report_for_stderr, report_text
 from cs_score.coldstart.queries import QueryFiles, load_queries
 from cs_score.preparation.assessments import CheckedPool, check_pool
 from cs_score.preparation.pooling import Depth
@@ -99,11 +98,16 @@ class Program(NamedTuple):
     def _plan(self, line: CommandLine) -> OutputPlan:
         """Return the checked plan of inputs and outputs. Raises UsageError or OutputError if they overlap."""
         outputs = list(self.planned_outputs(line))
-        if self.existing_error_file is not None:
-            error_file = Destination.of_report(line.text("-error_file"))
-            outputs.extend(error_file.planned("-error_file", self.existing_error_file))
+        outputs.extend(self._planned_error_file(line))
         outputs.extend(PROBLEMS.outputs(line.get("--problems")))
         return line.plan(outputs, self._inputs(line, outputs))
+
+    def _planned_error_file(self, line: CommandLine) -> Sequence[PlannedOutput]:
+        """Return the file of -error_file as the only item; nothing if the report goes to a stream or there is none."""
+        if self.existing_error_file is None:
+            return ()
+        error_file = Destination.of_report(line.text("-error_file"))
+        return error_file.planned("-error_file", self.existing_error_file)
 
     def _inputs(self, line: CommandLine, outputs: Iterable[PlannedOutput]) -> list[str]:
         """Return the names of all files that the program reads, including files in folders and in the document list.
@@ -289,18 +293,8 @@ class Session:
         """
         report = "" if self._is_report_printed else "".join(self._problem_texts())
         report += self._further_fatal_lines(error)
-        error_line = f"{self._command_name}: {error}\n"
         self.remark(*error.remarks)
-        if self._error_report.stream != "stderr":
-            # The report goes where the user wants it, standard error gets only the error.
-            with contextlib.suppress(OutputError):
-                self._write_report([self._announcements, report, error_line])
-            write_text("stderr", error_line)
-        elif terminal.is_quiet():
-            write_text("stderr", error_line)
-        else:
-            write_text("stderr", report + error_line)
-
+        self._write_report_with_error(report, f"{self._command_name}: {error}\n")
         is_logged = any(fatal is error for fatal in self.problems.fatal)
         if isinstance(error, InputError) and not is_logged:
             self.problems.fatal.append(error)
@@ -309,6 +303,20 @@ class Session:
             with contextlib.suppress(OutputError):
                 self._write_problems()
         return Status.REFERENCE_FAILURE
+
+    def _write_report_with_error(self, report: str, error_line: str) -> None:
+        """Write an error report and the line on the error that ended the program.
+
+        The report goes where the user wants it; standard error always gets the error and, with --quiet, nothing else.
+        """
+        if self._error_report.stream != "stderr":
+            with contextlib.suppress(OutputError):
+                self._write_report([self._announcements, report, error_line])
+            write_text("stderr", error_line)
+        elif terminal.is_quiet():
+            write_text("stderr", error_line)
+        else:
+            write_text("stderr", report + error_line)
 
     def _further_fatal_lines(self, error: CsScoreError) -> str:
         """Return a line for each fatal condition except `error`, up to a limit, and a line that counts the others."""
@@ -322,7 +330,7 @@ class Session:
     def _problem_texts(self) -> Iterable[str]:
         """Return the problems that were found as texts: shortened for a terminal, else as the reference writes them."""
         if self._error_report.stream == "stderr":
-            return [report_for_stderr(self.problems)]
+            return [report_for_stderr(self.problems, is_for_people=stderr_is_terminal())]
         return report_text(self.problems)
 
     def _write_report(self, pieces: Iterable[str]) -> None:
