@@ -288,8 +288,8 @@ class HotpotQA(Mode):
 class FactChange(NamedTuple):
     """The change of the predicted facts of a question when one fact is added or removed.
 
-    `key` is the key of the fact. `difference` is the change of the number of predicted facts: 1 if the fact is added, -1 if
-    it is removed, and 0 if it is added but was predicted before.
+    `key` is the key of the fact. `difference` is what is added to the number of predicted facts: 1 if the fact is
+    added, -1 if it is removed, and 0 if it is added but was predicted before.
     """
 
     key: FactKey
