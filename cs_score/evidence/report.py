@@ -348,7 +348,7 @@ def _format_with_notes(format_: str, scores: _ScoresWithNotes) -> str:
 
 
 def _plain_text(scores: _ScoresWithNotes) -> str:
-    """Return a table as text, below the lines of its head, and above sentences about its intervals and the signature."""
+    """Return a table as text, below the lines of its head, and above its sentences about intervals and signature."""
     lines = []
     if scores.head:
         lines += [*scores.head, ""]
