@@ -177,7 +177,7 @@ class AbstractsMode(Mode):
         return [Fault(kind=INCOMPLETE_RATIONALE, part=abstract, predicted=None, gold=missing_json)]
 
     def _find_nearest_set(self, sets: Sequence[Entry], entries: Sequence[Entry]) -> NearestSet:
-        """Return the gold set of an abstract of which the predicted entries miss the fewest sentences."""
+        """Return the gold set of an abstract that misses the fewest sentences in the predicted entries."""
         # The keys of an entry are made only once, because it may be compared with many sets. They are stored by the
         # identity of the entry, because an entry is a dictionary, which cannot be a key.
         keys_by_identity = {id(entry): sentence_keys(entry["sentences"]) for entry in entries}
@@ -264,7 +264,7 @@ class AbstractsMode(Mode):
         """Yield the label in gold and the predicted label of each abstract of a claim.
 
         Each item is a triple such as `("abstract", "SUPPORT", "CONTRADICT")`. An abstract has a triple for each of its
-        labels in gold. If such a label is not predicted, the predicted label is the first one that is predicted for the
+        labels in gold. If no entry has the label, the predicted label is the first one that is predicted for the
         abstract, or `NONE` if the abstract is not predicted. A predicted abstract that gold does not have has the label
         `NONE` in gold.
         """

@@ -371,7 +371,7 @@ class Claims(AbstractsMode):
         return super().correct_faults(unit_with_right_label, evidence_faults)
 
     def confusions(self, unit: Unit) -> Iterator[Confusion]:
-        """Yield the labels of a claim's abstracts in gold and as predicted, then those of the claim itself.
+        """Yield the labels of a claim's abstracts in gold and as predicted, then the labels of the claim itself.
 
         The last item is `("claim", label of gold, predicted label)`.
         """
@@ -499,7 +499,7 @@ class _ClaimsFile(NamedTuple):
 
 
 def parse_claim(fields: reading.Object) -> Claim:
-    """Return the claim in a line of gold or predictions, of which only the id is checked.
+    """Return the claim in a line of gold or predictions. Only its id is checked.
 
     Raises InputError if the line has no id.
     """
@@ -778,7 +778,7 @@ def _verdict_without_entry(
 ) -> SetVerdict:
     """Return the verdict on an evidence set of gold whose label no predicted entry has: all its sentences are missed.
 
-    The arguments are those of `_judge_set`. The sentences of all predicted `entries` for the document are wrong.
+    The arguments have the same meaning as in `_judge_set`. The sentences of all predicted `entries` for the document are wrong.
     """
     return SetVerdict(
         document=document,

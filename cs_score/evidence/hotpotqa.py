@@ -288,7 +288,7 @@ class HotpotQA(Mode):
 class FactChange(NamedTuple):
     """The change of the predicted facts of a question when one fact is added or removed.
 
-    `key` is the key of the fact. `difference` is what is added to the number of predicted facts: 1 if the fact is
+    `key` is the key of the fact. `difference` is added to the number of predicted facts: 1 if the fact is
     added, -1 if it is removed, and 0 if it is added but was predicted before.
     """
 
@@ -489,7 +489,7 @@ def _missing_notices(ids: Sequence[Any], predictions: InputContent, key: str, no
     """Return a list with the notice that some questions have no predicted answer, or no predicted facts.
 
     The list is empty if no question lacks them. `ids` are the ids of the questions that are scored. `key` is `ANSWER`
-    or `FACTS`, and `noun` is what the notice calls it. The notice names the first of these questions.
+    or `FACTS`, and `noun` is its name in the notice. The notice names the first of these questions.
     """
     missing_ids = [short_text(question_id) for question_id in ids if question_id not in predictions.content[key]]
     if not missing_ids:

@@ -70,7 +70,7 @@ def _sentence_number_notices(
 ) -> Iterator[str]:
     """Yield a notice if sentence numbers are texts in one file and numbers in the other.
 
-    It names the first such document. The arguments are those of `document_notices`.
+    It names the first such document. The arguments have the same meaning as in `document_notices`.
     """
     gold_file, predictions_file = files
     for claim, document in _predicted_documents(claims, are_in_gold=True):
@@ -86,7 +86,7 @@ def _sentence_number_notices(
 def _document_id_notices(claims: Iterable[DocumentsOfClaim], files: Files, document_noun: str) -> Iterator[str]:
     """Yield a notice if the id of a predicted document is another spelling of an id in gold, such as "007" of "7".
 
-    It names the first such document. The arguments are those of `document_notices`.
+    It names the first such document. The arguments have the same meaning as in `document_notices`.
     """
     gold_file, predictions_file = files
     unknown_documents = _predicted_documents(claims, are_in_gold=False)

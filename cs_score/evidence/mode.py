@@ -331,7 +331,7 @@ class Mode(ABC):
     ) -> dict[str, ScoredPredictions]:
         """Return the result of each system in a file of predictions, by the name of the system.
 
-        The arguments are those of `score`.
+        The arguments have the same meaning as in `score`.
         """
         files = self._read_files(gold, predictions, options)
         return {system: files.mode.result_of(files, system, progress) for system in files.systems}

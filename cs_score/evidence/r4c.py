@@ -498,7 +498,7 @@ def draw_orders(instance_count: int, reference_count: int) -> list[tuple[Order, 
 
     An order such as (2, 0) has `reference_count` of the positions 0, 1 and 2, drawn at random. As in the official
     script, one stream of random numbers is used for the whole run. It first draws the orders of `e` for all instances,
-    then those of `r`, and then those of `er`.
+    then the orders of `r`, and then the orders of `er`.
     """
     stream = random.Random(SEED)
     positions = range(REFERENCE_POSITIONS)
@@ -755,7 +755,7 @@ def _alignment_rows(evaluation: InstanceEvaluation) -> list[tuple[str, ...]]:
 def _row_of_pair(evaluation: InstanceEvaluation, pair: AlignedPair) -> tuple[str, ...]:
     """Return the cells for a pair of aligned facts: both facts, the similarities of their parts, and the weight.
 
-    The similarities are those of heads, relations and tails.
+    The parts are heads, relations and tails.
     """
     predicted = evaluation.predicted[pair.predicted]
     gold = evaluation.gold[pair.gold]

@@ -94,7 +94,7 @@ def result_object(
     """Return the object that `--json` writes for a result.
 
     It has the keys that the official evaluator writes, and the document of the result under the key "signature". The
-    arguments are those of `document_of`.
+    arguments have the same meaning as in `document_of`.
     """
     document = document_of(result, intervals, with_units=with_units)
     return {**result.mode.official_scores(result.scores), "signature": document}
@@ -103,7 +103,7 @@ def result_object(
 def json_text(result: ScoredPredictions, intervals: ScoreIntervals | None = None, *, with_units: bool = False) -> str:
     """Return the text that `--json` writes for a result, without the line feed at its end.
 
-    The arguments are those of `document_of`.
+    The arguments have the same meaning as in `document_of`.
     """
     json_object = result_object(result, intervals, with_units=with_units)
     return documents.json_text(json_object).removesuffix("\n")
@@ -175,7 +175,7 @@ def _first_line(result: ScoredPredictions) -> str:
 
 
 def _lines_of_tables(result: ScoredPredictions) -> list[str]:
-    """Return the lines of the table of scores, and below it those of the further table that some tasks have."""
+    """Return the lines of the table of scores, and below it the further table that some tasks have."""
     totals = result.table.sums()
     total_by_column = dict(zip(result.table.columns, totals))
     lines = score_lines(result.mode, result.scores, total_by_column, result.undefined)

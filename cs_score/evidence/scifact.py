@@ -207,7 +207,7 @@ class SciFact(AbstractsMode):
         """Return the counts of a claim in the order of the columns, first of abstracts and sentences, then of hits.
 
         The columns are the relevant and the retrieved abstracts, the relevant and the retrieved sentences, the
-        abstracts with the right label, those that are rationalized, too, the correct sentences, and the correct
+        abstracts with the right label, the rationalized abstracts, the correct sentences, and the correct
         sentences of abstracts with the right label. A sentence counts as often as it is listed. Raises InputError,
         with the abstract, if a predicted sentence is in several gold sets.
         """

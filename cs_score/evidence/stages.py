@@ -457,7 +457,7 @@ def _without_sentence(sentences: Iterable[object], extra_sentence: object) -> li
 
 
 def _with_missing_sentences(sentences: Sequence[object], missing_sentences: Iterable[object]) -> list[object]:
-    """Return the predicted sentence numbers of a document, followed by those that are missing and not among them."""
+    """Return the predicted sentence numbers of a document, followed by the missing ones that are not among them."""
     predicted_keys = sentence_keys(sentences)
     new_sentences = [sentence for sentence in missing_sentences if as_key(sentence) not in predicted_keys]
     return [*sentences, *new_sentences]
@@ -723,7 +723,7 @@ class Label(Stage):
             )
 
     def correct_faults(self, unit: Unit, faults: Iterable[Fault]) -> Any:
-        """Return the prediction for a claim, with these wrong labels replaced by those of gold, as a JSON object."""
+        """Return the prediction for a claim, with these wrong labels replaced by gold's labels, as a JSON object."""
         labels = dict(unit.prediction.content)
         for fault in faults:
             labels[str(fault.part)] = fault.gold

@@ -64,7 +64,7 @@ def add_remedy(
 def _files_of_call(
     refused_file: str, gold_file: str | None, predictions_file: str | None, can_score: CanScore
 ) -> Files:
-    """Return the files of a call, of which the task refused `refused_file`. A name is None if a value was passed."""
+    """Return the files of a call; the task refused `refused_file`. A name is None if a value was passed."""
     return Files(
         gold=gold_file or "",
         predictions=predictions_file,
@@ -87,7 +87,7 @@ def _name_of_input(source: object) -> str | None:
 
 
 def _remedy_in_words(mode: Mode, file: str, files: Files) -> str | None:
-    """Return in words what is wrong with the form of a file, with a command that corrects it.
+    """Return a description of the wrong form of a file, and a command that corrects it.
 
     Return None if the file has the form that the task reads, or if its form is not recognised.
     """

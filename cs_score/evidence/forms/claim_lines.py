@@ -64,7 +64,7 @@ def have_evidence(line_values: Iterable[Any]) -> bool:
 def find_gold_remedy(line_values: Sequence[dict[str, Any]]) -> Remedy | None:
     """Return the remedy for the lines of a file that should be gold; None if their form is not recognised.
 
-    The recognised forms are those that SciFact and claim verification have in common.
+    Only the forms that SciFact and claim verification have in common are recognised.
     """
     first_value = line_values[0]
     if "evidence_doc_id" in first_value and "evidence_sentences" in first_value:

@@ -124,7 +124,7 @@ def _is_web_page(text: str) -> bool:
 
 
 def _describe_unusual_properties(file: str, module: str | None, encoding: str) -> str:
-    """Return in words what is unusual about the packing and the encoding of a file: "the file is in UTF-16".
+    """Return the unusual properties of the packing and the encoding of a file in words: "the file is in UTF-16".
 
     `module` is the name of the module that unpacks the file, such as gzip, or None if the file is not packed. The text
     is empty if nothing is unusual.
