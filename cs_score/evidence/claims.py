@@ -778,7 +778,8 @@ def _verdict_without_entry(
 ) -> SetVerdict:
     """Return the verdict on an evidence set of gold whose label no predicted entry has: all its sentences are missed.
 
-    The arguments have the same meaning as in `_judge_set`. The sentences of all predicted `entries` for the document are wrong.
+    The sentences of all predicted `entries` for the document are wrong. The arguments have the same meaning as in
+    `_judge_set`.
     """
     return SetVerdict(
         document=document,

@@ -415,8 +415,8 @@ def _sum_of_found_weights(lines: Iterable[_LineCount]) -> float:
 def _sum_of_precisions(values: Iterable[float]) -> float:
     """Return the sum of the precision at each line of a unit that is at least half right: [1, 0, 0.5] -> 1 + 0.5.
 
-    `values` are the values of the lines that are not ignored, the highest confidence first. The precision at a line is the
-    sum of the values up to this line, divided by their number.
+    `values` holds the value of each line that is not ignored, the highest confidence first. The precision at a line is
+    the sum of the values up to this line, divided by their number.
     """
     right = 0.0
     precision_sum = 0.0
