@@ -204,12 +204,11 @@ class SciFact(AbstractsMode):
         return rows
 
     def row(self, unit: Unit) -> Row:
-        """Return the counts of a claim in the order of the columns, first of abstracts and sentences, then of hits.
+        """Return the counts of a claim in the order of the columns.
 
-        The columns are the relevant and the retrieved abstracts, the relevant and the retrieved sentences, the
-        abstracts with the right label, the rationalized abstracts, the correct sentences, and the correct
-        sentences of abstracts with the right label. A sentence counts as often as it is listed. Raises InputError,
-        with the abstract, if a predicted sentence is in several gold sets.
+        They are the relevant and the retrieved abstracts, the relevant and the retrieved sentences, and the four counts
+        of correct ones (`_count_correct`). A sentence counts as often as it is listed. Raises InputError, with the
+        abstract, if a predicted sentence is in several gold sets.
         """
         sets_by_abstract = unit.gold.evidence
         predicted = unit.prediction.evidence
@@ -219,10 +218,7 @@ class SciFact(AbstractsMode):
             len(predicted),
             sum([count_sentences(sets) for sets in sets_by_abstract.values()]),
             sum([len(entry.sentences) for entry in predicted.values()]),
-            sum([verdict.is_label_right for verdict in verdicts]),
-            sum([verdict.is_rationalized for verdict in verdicts]),
-            sum([len(verdict.correct_sentences) for verdict in verdicts]),
-            sum([len(verdict.correct_sentences) for verdict in verdicts if verdict.is_label_right]),
+            *_count_correct(verdicts),
         )
 
     def explain_unit(self, unit: Unit, row: Row) -> Iterator[str]:
@@ -743,6 +739,26 @@ def _judge_abstracts(
             location.place["abstract"] = abstract
             verdicts.append(judge_abstract(sets_by_abstract.get(abstract), entry))
     return verdicts
+
+
+def _count_correct(verdicts: Iterable[AbstractVerdict]) -> tuple[int, int, int, int]:
+    """Return the numbers of correct abstracts and sentences of a claim, such as (2, 1, 3, 3).
+
+    They are the abstracts with the right label, those of them that are rationalized, the correct sentences of all
+    abstracts, and the correct sentences of the abstracts with the right label.
+    """
+    abstract_count = 0
+    rationalized_count = 0
+    sentence_count = 0
+    labelled_sentence_count = 0
+    for verdict in verdicts:
+        sentence_count += len(verdict.correct_sentences)
+        if verdict.is_label_right:
+            abstract_count += 1
+            labelled_sentence_count += len(verdict.correct_sentences)
+        if verdict.is_rationalized:
+            rationalized_count += 1
+    return abstract_count, rationalized_count, sentence_count, labelled_sentence_count
 
 
 def judge_abstract(sets: Sequence[LabelledSentences] | None, predicted: LabelledSentences) -> AbstractVerdict:
