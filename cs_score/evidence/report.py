@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from msgspec import UNSET, UnsetType
 
@@ -21,12 +21,18 @@ from cs_score.base.display import (
 from cs_score.base.documents import Document
 from cs_score.base.outputs import OwnOption
 from cs_score.base.records import asdict, replace, to_builtins
+from cs_score.base.runtime import Late
 from cs_score.base.signature import Origin
 from cs_score.evidence.mode import Mode, ScoredPredictions
 from cs_score.measures.registry import HEADLINE_REASONS, select_names
 from cs_score.statistics.results import SETTINGS_COLUMNS, ScoreIntervals
 from cs_score.statistics.units import Units
-from cs_score.tables.layout import Layout, Table, columns, latex, markdown, text, tsv
+
+if TYPE_CHECKING:
+    from cs_score.tables import layout
+    from cs_score.tables.layout import Table
+else:  # the report for people needs no layouts
+    layout = Late("cs_score.tables.layout")
 
 _NUMBER: Final = re.compile(r"[-+]?\d+(\.\d+)?%?|-")
 
@@ -277,7 +283,7 @@ def scores_table(scores: PredictionScores, *, for_programs: bool = True) -> Tabl
     if answered is not None:
         keys.append("answered")
         rows = [{**row, "answered": answered} for row in rows]
-    return Layout("scores", "", columns(*keys), lambda _: rows).table(scores)
+    return layout.Layout("scores", "", layout.columns(*keys), lambda _: rows).table(scores)
 
 
 def _add_limits(rows: Iterable[dict[str, object]], intervals: ScoreIntervals) -> None:
@@ -314,7 +320,7 @@ def format_scores(
     scores = _select_scores(document_of(result, intervals), measures)
     table = scores_table(scores, for_programs=format_ == "tsv")
     if format_ == "tsv":
-        return b"".join(tsv(table)).decode()
+        return b"".join(layout.tsv(table)).decode()
     explanation = [] if intervals is None else intervals.explanation(list(scores.scores))
     scores_with_notes = _ScoresWithNotes(_head_of_table(result), table, explanation, str(result.origin.signature))
     return _format_with_notes(format_, scores_with_notes)
@@ -352,7 +358,7 @@ def _plain_text(scores: _ScoresWithNotes) -> str:
     lines = []
     if scores.head:
         lines += [*scores.head, ""]
-    _blank_line, *table_lines = text(scores.table, None)
+    _blank_line, *table_lines = layout.text(scores.table, None)
     lines += table_lines
     lines += _wrap_all(scores.explanation)
     lines += ["", f"signature  {scores.signature}"]
@@ -364,7 +370,7 @@ def _markdown_text(scores: _ScoresWithNotes) -> str:
     lines = []
     if scores.head:
         lines += [*scores.head, ""]
-    lines += markdown(scores.table)
+    lines += layout.markdown(scores.table)
     if scores.explanation:
         lines.append("")
         lines += [f"- {escape_markdown(sentence)}" for sentence in scores.explanation]
@@ -375,7 +381,7 @@ def _latex_text(scores: _ScoresWithNotes) -> str:
     """Return a table in LaTeX, below the lines of its head as comments, and above sentences about its intervals."""
     lines = [r"% \usepackage{booktabs}"]
     lines += [f"% {line}" for line in scores.head]
-    lines += latex(scores.table)
+    lines += layout.latex(scores.table)
     if scores.explanation:
         lines.append("")
         lines += [escape_latex(sentence) for sentence in scores.explanation]
