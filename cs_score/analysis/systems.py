@@ -41,7 +41,8 @@ def _end_of_path(path: str, part_count: int) -> str:
 def _ambiguous_paths(part_count_by_path: Mapping[str, int]) -> list[str]:
     """Return the paths that need more parts, because another path has the same last parts.
 
-    `part_count_by_path` has how many last parts of each path are used so far. A path that is used as a whole is left out.
+    `part_count_by_path` has how many last parts of each path are used so far. A path whose parts are all used is left
+    out.
     """
     name_by_path = {path: _end_of_path(path, part_count) for path, part_count in part_count_by_path.items()}
     path_count_by_name = Counter(name_by_path.values())
