@@ -361,7 +361,7 @@ def _answers_judged_differently(results: AssessedResults) -> tuple[JudgedTwice, 
 
 
 def _answer_text(answer: object) -> str:
-    """Return what an answer says as text. An answer of several parts has a space between them: `Paris doc7:12-16`."""
+    """Return an answer as text. An answer of several parts has a space between them: `Paris doc7:12-16`."""
     if isinstance(answer, tuple):
         return " ".join(answer)
     return str(answer)
