@@ -379,10 +379,15 @@ def comparison_sentences(difference: TwoSided) -> list[str]:
     family_of_tests = difference.family
     if family_of_tests is not None:
         sentences.append(f"Test: {family_of_tests.in_words(str(difference.measure))}.")
-    if difference.wins is not None and difference.ties is not None and difference.losses is not None:
-        effect = effect_in_words("B", difference.wins, difference.ties, difference.losses, difference.effect_size)
-        sentences.append(f"{effect}.")
-    return sentences
+    return sentences + _effect_sentences(difference)
+
+
+def _effect_sentences(difference: TwoSided) -> list[str]:
+    """Return a sentence with the units that B wins, ties and loses; no sentence if these are not known."""
+    if difference.wins is None or difference.ties is None or difference.losses is None:
+        return []
+    effect = effect_in_words("B", difference.wins, difference.ties, difference.losses, difference.effect_size)
+    return [f"{effect}."]
 
 
 def _interval_in_words(interval: Interval) -> str:
@@ -428,10 +433,8 @@ def json_text(document: Any) -> Iterator[str]:
     separator = "{"
     for key, content in to_builtins(without_mistakes).items():
         yield f"{separator}\n{json_line(key)}: "
-        if key == "mistakes" and mistakes is not None:
-            yield from _json_of_member(mistakes)
-        else:
-            yield from _json_of_member(content)
+        is_left_out = key == "mistakes" and mistakes is not None
+        yield from _json_of_member(mistakes if is_left_out else content)
         separator = ","
     yield "\n}\n"
 

@@ -67,19 +67,23 @@ class MeasureFormula(Record):
         has_same_shape = table.columns == self.columns and list(units) == units_of(table.ids)
         if has_same_shape:
             return list(table.rows)
-        positions = self._positions_in_table(table)
         row_by_unit = dict(zip(units_of(table.ids), table.rows))
         zeros = (0.0,) * len(table.columns)
-        rows = []
-        for unit in units:
-            row_of_table = row_by_unit.get(unit, zeros)
-            row = [0.0 if position is None else row_of_table[position] for position in positions]
-            rows.append(tuple(row))
-        return rows
+        rows_of_table = [row_by_unit.get(unit, zeros) for unit in units]
+        return self._select_columns(table.columns, rows_of_table)
 
-    def _positions_in_table(self, table: UnitTable) -> list[int | None]:
-        """Return the position of each column of the formula in a table, None for a column that the table lacks."""
-        return [table.columns.index(column) if column in table.columns else None for column in self.columns]
+    def _select_columns(self, columns: Sequence[str], rows: Iterable[Sequence[float]]) -> list[tuple[float, ...]]:
+        """Return rows with the columns that the formula needs, in its order; a column that they lack has zeros.
+
+        `columns` are the columns that the rows have: the row `(3, 4)` of the columns b and a gives `(4, 0.0)` for a
+        formula of a and c.
+        """
+        positions = [columns.index(column) if column in columns else None for column in self.columns]
+        selected_rows = []
+        for row in rows:
+            selected_row = [0.0 if position is None else row[position] for position in positions]
+            selected_rows.append(tuple(selected_row))
+        return selected_rows
 
     def values(self, table: UnitTable, values_by_row: dict[tuple[float, ...], Values]) -> dict[Unit, Values]:
         """Return the values of the measures in each single unit, from 0 to 1; None for a value of 0/0.
@@ -495,12 +499,20 @@ def _first_place(ranking: RunRanking, scores: Sequence[float | None], resampled:
     best = max(score_by_run.values(), default=0.0)
     lowest_first = best - TIE_TOLERANCE * abs(best)  # scores that differ by no more than rounding are equal
     first_runs = tuple([position for position, score in score_by_run.items() if score >= lowest_first])
-    share_by_run: dict[int, float | None] = {}
+    share_by_run: Mapping[int, float | None] = {}
     if resampled is not None and score_by_run:
-        shares = first_place_shares(resampled[list(score_by_run)])
-        share_by_run = dict(zip(score_by_run, shares))
-    shares_of_runs = tuple([share_by_run.get(position) for position in range(len(scores))])
-    return FirstPlace(ranking.measure, ranking.policy, first_runs, shares_of_runs)
+        share_by_run = _share_by_run(list(score_by_run), resampled)
+    shares = tuple([share_by_run.get(position) for position in range(len(scores))])
+    return FirstPlace(ranking.measure, ranking.policy, first_runs, shares)
+
+
+def _share_by_run(positions: Sequence[int], resampled: Floats) -> dict[int, float | None]:
+    """Return the share of resamples in which a run is first, by the position of the run: `{0: 0.75, 2: 0.25}`.
+
+    Only the runs at the given positions are compared. `resampled` are the scores (runs, N) of all runs in N resamples.
+    """
+    shares = first_place_shares(resampled[positions])
+    return dict(zip(positions, shares))
 
 
 def resample_scores(
@@ -566,9 +578,9 @@ def _taus_at_once(scores: Floats) -> Floats:
     # (N, rankings, rankings); all products are whole numbers, so that their sum is exact in any order.
     concordant_less_discordant = (signs @ signs.transpose(0, 2, 1)).astype(np.float64)
     untied_pairs = np.diagonal(concordant_less_discordant, axis1=1, axis2=2)  # (N, rankings)
+    products_of_untied = untied_pairs[:, :, np.newaxis] * untied_pairs[:, np.newaxis]  # (N, rankings, rankings)
     with np.errstate(invalid="ignore"):
-        denominator = np.sqrt(untied_pairs[:, :, np.newaxis] * untied_pairs[:, np.newaxis])
-        taus: Floats = concordant_less_discordant / denominator
+        taus: Floats = concordant_less_discordant / np.sqrt(products_of_untied)
     lacks_score = np.asarray(np.isnan(scores).any(axis=1)).T  # (N, rankings)
     taus[lacks_score[:, :, np.newaxis] | lacks_score[:, np.newaxis]] = np.nan
     return taus

@@ -130,18 +130,27 @@ def _check_columns(table: Delimited, answer_columns: Sequence[str]) -> None:
 def _read_stratum(number: int, cell_by_column: Mapping[str, str], answer_columns: Sequence[str], file: str) -> Stratum:
     """Return the stratum in line `number` of the table. Raises InputError for numbers that are no probabilities.
 
-    A cell that is empty or `*` demands nothing of an answer. A number that is missing is 0, except the probability.
+    `answer_columns` are the columns that describe answers. A number that is missing is 0, except the probability.
     """
-    answer_cells = {}
-    for column in answer_columns:
-        cell = cell_by_column.get(column, _ANY)
-        if cell not in ("", _ANY):
-            answer_cells[column] = cell
     number_by_column = {}
     for column in _NUMBER_COLUMNS:
         cell = cell_by_column.get(column, "0")
         number_by_column[column] = _read_number(column, cell, file, place=f"line {number}")
+    answer_cells = _demanded_cells(cell_by_column, answer_columns)
     return Stratum(number=number, cells=answer_cells, **number_by_column)
+
+
+def _demanded_cells(cell_by_column: Mapping[str, str], answer_columns: Sequence[str]) -> dict[str, str]:
+    """Return the cells that an answer must have to fit a stratum: `{"slot": "per:age"}`.
+
+    A cell of the table that is missing, empty or `*` demands nothing of an answer.
+    """
+    demanded_cells = {}
+    for column in answer_columns:
+        cell = cell_by_column.get(column, _ANY)
+        if cell not in ("", _ANY):
+            demanded_cells[column] = cell
+    return demanded_cells
 
 
 def _read_number(column: str, cell: str, file: str, place: str) -> float:
@@ -386,12 +395,9 @@ def _count_strata(items: Sequence[SampledItem], inclusion: Inclusion, run_id: st
         stratum = inclusion.strata[position]
         assessed_count = assessed_counts[position]
         if assessed_count == 0:
-            raise InputError(
-                f"none of the {answer_count} answers of run {run_id} was assessed",
-                file=inclusion.file,
-                place=f"line {stratum.number}",
-                remedy="put it together with another stratum",
-            )
+            problem = f"none of the {answer_count} answers of run {run_id} was assessed"
+            remedy = "put it together with another stratum"
+            raise InputError(problem, file=inclusion.file, place=f"line {stratum.number}", remedy=remedy)
         strata.append(SampledStratum(stratum.number, stratum.probability, answer_count, assessed_count))
     return tuple(strata)
 

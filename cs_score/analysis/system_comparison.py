@@ -13,7 +13,7 @@ from cs_score.base.errors import InputError, UsageError
 from cs_score.base.records import replace
 from cs_score.base.runtime import Late
 from cs_score.base.signature import Origin, short_digest
-from cs_score.measures.registry import MEASURES, find_name, headlines_among, matching_names, select_names
+from cs_score.measures.registry import MEASURES, Ratio, find_name, headlines_among, matching_names, select_names
 from cs_score.statistics.arithmetic import ratios_of
 from cs_score.statistics.comparison import compare_tables
 from cs_score.statistics.resampling_settings import Note, Resampling
@@ -56,10 +56,10 @@ def compare(
     selection = _select_measures(task, results, scope, measures, primary)
     systems = _statistics_of_systems(task, results, scope, selection)
     any_system = next(iter(systems.values()))
-    settings = replace(settings, unit=any_system.unit)
+    settings_with_unit = replace(settings, unit=any_system.unit)
     request = _Request(task, results, scope, selection, common=common, choices=choices)
-    comparison = _compare_selection(request, systems, settings)
-    comparison = _with_origins(comparison, task.name, systems)
+    comparison_of_scores = _compare_selection(request, systems, settings_with_unit)
+    comparison = _with_origins(comparison_of_scores, task.name, systems)
     if not scope.undefined:
         return comparison
     notes = _notes_on_undefined(scope, comparison)
@@ -115,12 +115,8 @@ def _scope_of(task: Comparable, results: Mapping[str, Any], baseline: str | None
     if not undefined or len(complete_systems) < 2 or not has_baseline:
         return _Scope(shared_measures=shared, partial_measures=(), complete_systems=(), undefined=undefined)
     measures_of_complete = task.measures([results[name] for name in complete_systems])
-    return _Scope(
-        shared_measures=shared,
-        partial_measures=[measure for measure in measures_of_complete if measure not in shared],
-        complete_systems=complete_systems,
-        undefined=undefined,
-    )
+    partial = [measure for measure in measures_of_complete if measure not in shared]
+    return _Scope(shared, partial, complete_systems, undefined)
 
 
 def _undefined_by_system(task: Comparable, results: Mapping[str, Any]) -> dict[str, Mapping[str, str]]:
@@ -200,14 +196,18 @@ def _default_primary(task: Comparable, results: Mapping[str, Any], measures: Seq
 def _refuse_undefined(scope: _Scope, patterns: Iterable[str]) -> None:
     """Raise InputError if a pattern matches no measure to compare by, but one by which a system has no score."""
     for pattern in patterns:
-        if matching_names(scope.all_measures, pattern):
-            continue
-        for system, reason_by_measure in scope.undefined.items():
-            for measure in matching_names(reason_by_measure, pattern):
-                raise InputError(
-                    f"{system} has no {measure}: {reason_by_measure[measure]}",
-                    remedy="compare by another measure, or leave that system out",
-                )
+        if not matching_names(scope.all_measures, pattern):
+            _refuse_undefined_measure(scope, pattern)
+
+
+def _refuse_undefined_measure(scope: _Scope, pattern: str) -> None:
+    """Raise InputError, which says the reason, if a pattern matches a measure by which a system has no score."""
+    for system, reason_by_measure in scope.undefined.items():
+        for measure in matching_names(reason_by_measure, pattern):
+            raise InputError(
+                f"{system} has no {measure}: {reason_by_measure[measure]}",
+                remedy="compare by another measure, or leave that system out",
+            )
 
 
 # ---- The comparison
@@ -420,12 +420,20 @@ def _unit_rows(task: Comparable, results: Mapping[str, Any], clusters: Clusters 
         ratios = ratios_of(formula, np.asarray(table.rows, dtype=np.float64))  # (units, measures)
         for position, unit_name in enumerate(unique_ids(table.ids)):
             cells = _cells_of_unit(table.ids[position], unit_name, clusters)
-            cells["system"] = system
-            numerators = ratios.numerator[position].tolist()
-            denominators = ratios.denominator[position].tolist()
-            for measure, numerator, denominator in zip(measures, numerators, denominators):
-                fraction = {"numerator": _as_integer(numerator), "denominator": _as_integer(denominator)}
-                yield {**cells, "measure": measure, **fraction}
+            ratio = Ratio(ratios.numerator[position], ratios.denominator[position])
+            yield from _rows_of_unit({**cells, "system": system}, measures, ratio)
+
+
+def _rows_of_unit(cells: Mapping[str, str], measures: Sequence[str], ratio: Ratio) -> Iterator[Row]:
+    """Yield the row of a unit for each measure, by column.
+
+    `cells` describe the unit and the system. `ratio` has the numerators and denominators of all measures: (measures,).
+    """
+    numerators = ratio.numerator.tolist()
+    denominators = ratio.denominator.tolist()
+    for measure, numerator, denominator in zip(measures, numerators, denominators):
+        fraction = {"numerator": _as_integer(numerator), "denominator": _as_integer(denominator)}
+        yield {**cells, "measure": measure, **fraction}
 
 
 def _cells_of_unit(unit_id: str, unit_name: str, clusters: Clusters | UnsetType) -> dict[str, str]:

@@ -326,17 +326,14 @@ class _DropTests(NamedTuple):
 
 def _judgement(run: Measured, baseline: Measured | None, checks: Sequence[Check], notes: tuple[Note, ...]) -> Checked:
     """Return the document with all checks of a run. If all are about one measure, its signature names this measure."""
-    measure_of_signature = ANY_MEASURE
-    measures_of_checks = {check.measure for check in checks}
-    if len(measures_of_checks) == 1:
-        measure_of_signature = checks[0].measure
-    origin = replace(run.origin, measure=measure_of_signature)
+    measure = _measure_of_signature(checks)
+    origin = replace(run.origin, measure=measure)
     baseline_of_document = None
     if baseline is not None:
-        baseline_of_document = Baseline(baseline.name, str(baseline.origin.signature.of(measure_of_signature)))
+        baseline_of_document = Baseline(baseline.name, str(baseline.origin.signature.of(measure)))
     return Checked(
         task=origin.task,
-        measure=measure_of_signature,
+        measure=measure,
         signature=str(origin.signature),
         origin=origin,
         passed=all(check.passed for check in checks),
@@ -344,6 +341,14 @@ def _judgement(run: Measured, baseline: Measured | None, checks: Sequence[Check]
         notes=notes,
         baseline=baseline_of_document,
     )
+
+
+def _measure_of_signature(checks: Sequence[Check]) -> str:
+    """Return the measure that the signature of a judgement names: `SF-AP` if all checks are about it, otherwise `*`."""
+    measures = {check.measure for check in checks}
+    if len(measures) == 1:
+        return checks[0].measure
+    return ANY_MEASURE
 
 
 # ---- Tests of drops

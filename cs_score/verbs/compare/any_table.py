@@ -275,10 +275,15 @@ def _table_of_system(
         if has_unit:  # otherwise only other systems have this unit
             unit_ids.append(unit)
             rows.append(_row_of_fractions(fractions, measures, unit, system))
+    return UnitTable(tuple(unit_ids), _columns_of_measures(measures), rows)
+
+
+def _columns_of_measures(measures: Sequence[str]) -> tuple[str, ...]:
+    """Return the columns of a system's table: `("F1:numerator", "F1:denominator", ...)`."""
     columns: list[str] = []
     for measure in measures:
         columns += [f"{measure}:numerator", f"{measure}:denominator"]
-    return UnitTable(tuple(unit_ids), tuple(columns), rows)
+    return tuple(columns)
 
 
 def _row_of_fractions(
@@ -428,13 +433,18 @@ def compare_table(table: AnyTable, resampling: Resampling | None = None, **choic
         raise UsageError(
             f"a comparison needs at least two systems; there is {systems[0]} only: name another table, too"
         )
-    settings = resampling or Resampling(can_grow=True)
-    if not settings.clusters:
-        settings = replace(settings, clusters=table.clusters)
+    settings = _settings_with_clusters(resampling or Resampling(can_grow=True), table)
     # `compare` takes a result by the name of its system; the result of a table's system is the name itself.
     result_by_system = {system: system for system in systems}
     comparison = compare(table, result_by_system, settings, with_sign_test=not table.has_measure_column, **choices)
     return replace(comparison, notes=(*comparison.notes, *_notes_on_reading(table)))
+
+
+def _settings_with_clusters(settings: Resampling, table: AnyTable) -> Resampling:
+    """Return the settings with the clusters of a table, unless the settings have clusters already."""
+    if settings.clusters:
+        return settings
+    return replace(settings, clusters=table.clusters)
 
 
 def _notes_on_reading(table: AnyTable) -> list[Note]:

@@ -177,11 +177,12 @@ def _read_json_lines(file: Input, own_names: Mapping[str, str]) -> Delimited:
         file_name = source.name
         data = source.read_bytes()
     columns: list[str] = []
+    own_columns: list[str] = []
     rows: list[tuple[int, tuple[str, ...]]] = []
     for line in _json_objects(data, file_name):
         if not columns:  # this is the first line
             columns = _columns_of_line(line, own_names, file_name)
-        own_columns = [own_names.get(column, column) for column in columns]
+            own_columns = [own_names.get(column, column) for column in columns]
         rows.append((line.number, _cells_of_line(line, own_columns, file_name)))
     if not rows:
         raise InputError("empty", file=file_name)
@@ -224,8 +225,8 @@ def _columns_of_line(line: _JsonLine, own_names: Mapping[str, str], file_name: s
     """
     columns = []
     for column in COLUMNS:
-        text = _member_text(line.members, own_names.get(column, column))
-        if text is not None:
+        own_name = own_names.get(column, column)
+        if _member_text(line.members, own_name) is not None:
             columns.append(column)
     for required_column in ["unit", "score", *own_names]:
         if required_column not in columns:

@@ -8,7 +8,7 @@ the team's runs are scored again. See docs/statistics.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from cs_score.analysis.coldstart.scenarios import Scenario, scenarios
 from cs_score.analysis.coldstart.scored import AnalysedRun, Progress, score_for_analysis, silent
@@ -88,18 +88,31 @@ def read_teams(file: Input, run_ids: Sequence[str]) -> dict[str, str]:
         file_name = source.name
         text = source.read_bytes().decode("utf-8", "replace")
     team_by_run: dict[str, str] = {}
-    for number, line in enumerate(text.splitlines(), start=1):
-        cells = _cells_of_line(line)
-        is_header = number == 1 and cells == _TEAMS_HEADER
-        if not cells or is_header:
-            continue
-        run, team = _read_team(cells, run_ids, file_name, place=f"line {number}")
+    for line in _lines_with_cells(text):
+        place = f"line {line.number}"
+        run, team = _read_team(line.cells, run_ids, file_name, place)
         earlier_team = team_by_run.setdefault(run, team)
         if earlier_team != team:
-            raise InputError(f"{run} is in {earlier_team} already", file=file_name, place=f"line {number}")
+            raise InputError(f"{run} is in {earlier_team} already", file=file_name, place=place)
     if not team_by_run:
         raise InputError("names no run", file=file_name)
     return {run: team_by_run.get(run, run) for run in run_ids}
+
+
+class _TeamLine(NamedTuple):
+    """A line of a file of teams: its number, and its cells, such as `["run1", "team A"]`."""
+
+    number: int
+    cells: Sequence[str]
+
+
+def _lines_with_cells(text: str) -> Iterator[_TeamLine]:
+    """Yield the lines of a file of teams, without blank lines and without the header `run<tab>team`."""
+    for number, line in enumerate(text.splitlines(), start=1):
+        cells = _cells_of_line(line)
+        is_header = number == 1 and cells == _TEAMS_HEADER
+        if cells and not is_header:
+            yield _TeamLine(number, cells)
 
 
 def _cells_of_line(line: str) -> list[str]:
@@ -363,19 +376,24 @@ class _Study(Record):
     def document(self, left_out_score_by_run: Mapping[str, float]) -> PoolBiasDocument:
         """Return the document of the study, with both scores and both ranks of each run."""
         score_by_run = self.scores()
-        ranks = ranks_of(list(score_by_run.values()))
-        left_out_ranks = ranks_of(list(left_out_score_by_run.values()))
+        rank_by_run = _rank_by_run(score_by_run)
+        left_out_rank_by_run = _rank_by_run(left_out_score_by_run)
         runs = []
-        for (run_id, left_out_score), rank, left_out_rank in zip(left_out_score_by_run.items(), ranks, left_out_ranks):
-            left_out = LeftOut(score=left_out_score, rank=left_out_rank)
-            runs.append(self._pooled_run(run_id, score_by_run[run_id], rank, left_out))
+        for run_id, score in score_by_run.items():
+            left_out = LeftOut(score=left_out_score_by_run[run_id], rank=left_out_rank_by_run[run_id])
+            runs.append(self._pooled_run(run_id, score, rank_by_run[run_id], left_out))
         return PoolBiasDocument(
             task=COLD_START_MODE,
             measure=str(self.measure),
             runs=tuple(runs),
             tau_b=tau_b(score_by_run.values(), left_out_score_by_run.values()),
-            signatures={run: str(scored.signature.of(str(self.measure))) for run, scored in self.scored_by_run.items()},
+            signatures=self._signatures(),
         )
+
+    def _signatures(self) -> dict[str, str]:
+        """Return the signature of each run's score against the whole pool, by run id."""
+        measure = str(self.measure)
+        return {run_id: str(scored.signature.of(measure)) for run_id, scored in self.scored_by_run.items()}
 
     def _pooled_run(self, run_id: str, score: float, rank: int, left_out: LeftOut) -> PooledRun:
         """Return a run with its score and rank against the whole pool, and what its team contributed to the pool."""
@@ -395,6 +413,12 @@ class _Study(Record):
             scenarios=scenarios_of_run.scores,
             removed=contribution.removed,
         )
+
+
+def _rank_by_run(score_by_run: Mapping[str, float]) -> dict[str, int]:
+    """Return the rank of each run by its score, from 1 for the highest: `{"run1": 2, "run2": 1}`."""
+    ranks = ranks_of(list(score_by_run.values()))
+    return dict(zip(score_by_run, ranks))
 
 
 def _scores_by_run(scored_by_run: Mapping[str, AnalysedRun], measure: Measure) -> dict[str, float]:
