@@ -20,17 +20,20 @@ from cs_score.base.records import replace, to_builtins
 from cs_score.base.runtime import Late
 from cs_score.base.signature import Origin, answered_only_lines
 from cs_score.measures.registry import Ratio, SumsFormula, undefined_sentences
-from cs_score.statistics.arithmetic import unit_contributions
-from cs_score.statistics.comparison import compare_tables
 from cs_score.statistics.resampling_settings import Family, Note, Resampling, difference_limits_in_words, note_sentences
 from cs_score.statistics.results import Interval, PairedSystems, SystemComparison
 from cs_score.statistics.units import UnitTable
-from cs_score.statistics.verdicts import effect_in_words, verdict_of
 
 if TYPE_CHECKING:
     import numpy as np
-else:
+
+    from cs_score.statistics import arithmetic, verdicts
+    from cs_score.statistics import comparison as table_comparison
+else:  # only differences need them
     np = Late("numpy")
+    arithmetic = Late("cs_score.statistics.arithmetic")
+    table_comparison = Late("cs_score.statistics.comparison")
+    verdicts = Late("cs_score.statistics.verdicts")
 
 # ---- Outcomes
 
@@ -276,7 +279,7 @@ def _compare_sides(sides: Sides, resampling: Resampling | None) -> SystemCompari
     settings = replace(resampling or Resampling(can_grow=True), unit=sides.unit)
     tables = {"a": sides.a.table, "b": sides.b.table}
     try:
-        return compare_tables(tables, [sides.measure], sides.formula, settings)
+        return table_comparison.compare_tables(tables, [sides.measure], sides.formula, settings)
     except InputError as error:
         if error.file is not None:  # the units can be compared, but a file is wrong
             raise
@@ -286,7 +289,7 @@ def _compare_sides(sides: Sides, resampling: Resampling | None) -> SystemCompari
 def _verdict_on(sides: Sides, comparison: SystemComparison, pair: PairedSystems) -> str:
     """Return a sentence that says whether the two sides differ, and which one is better."""
     named_pair = replace(pair, a=sides.a.name, b=sides.b.name)
-    return verdict_of([named_pair], comparison.primary.family, sides.measure, comparison.resampling.level)
+    return verdicts.verdict_of([named_pair], comparison.primary.family, sides.measure, comparison.resampling.level)
 
 
 Key = TypeVar("Key")
@@ -306,7 +309,7 @@ def contributions_of(
         return {}
     ratio_a = _ratio_of(_rows_of_keys(keys, sums_a, other_sums=sums_b), formula)
     ratio_b = _ratio_of(_rows_of_keys(keys, sums_b, other_sums=sums_a), formula)
-    contributions = unit_contributions(ratio_a, ratio_b)
+    contributions = arithmetic.unit_contributions(ratio_a, ratio_b)
     if contributions is None:
         return dict.fromkeys(keys)
     return dict(zip(keys, contributions.tolist()))
@@ -386,7 +389,7 @@ def _effect_sentences(difference: TwoSided) -> list[str]:
     """Return a sentence with the units that B wins, ties and loses; no sentence if these are not known."""
     if difference.wins is None or difference.ties is None or difference.losses is None:
         return []
-    effect = effect_in_words("B", difference.wins, difference.ties, difference.losses, difference.effect_size)
+    effect = verdicts.effect_in_words("B", difference.wins, difference.ties, difference.losses, difference.effect_size)
     return [f"{effect}."]
 
 
