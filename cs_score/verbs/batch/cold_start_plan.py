@@ -37,7 +37,7 @@ from cs_score.measures.registry import COLD_START_MODE, LDC_MEAN, Measure, headl
 from cs_score.preparation.conversion import PreparationSettings, prepare_inputs
 from cs_score.preparation.prepared_runs import Preparation, PreparedRun, load_prepared
 from cs_score.problems.codes import Severity
-from cs_score.problems.log import NO_PLACE, Occurrence, Problem, ProblemLog, RecordingLog
+from cs_score.problems.log import NO_PLACE, Occurrence, Place, Problem, ProblemLog, RecordingLog
 from cs_score.statistics.results import ScoreIntervals
 from cs_score.tasks import task_named
 from cs_score.verbs.batch.batch_documents import OK, WITH_ERRORS, Outcome, ProblemPlace, RunOrigin, RunScores
@@ -637,18 +637,23 @@ def _count_by_severity(problems: Iterable[Problem]) -> Counter[Severity]:
 
 
 def _problem_places(problems: Iterable[Problem]) -> Iterator[ProblemPlace]:
-    """Yield a record for each place at which each problem was met.
+    """Yield a record for each place at which each problem was met."""
+    for problem in problems:
+        for place in problem.places:
+            yield _problem_place(problem, place)
+
+
+def _problem_place(problem: Problem, place: Place | None) -> ProblemPlace:
+    """Return the record of a problem at one place.
 
     File and line are empty for a problem that belongs to no line, and the file for a problem that belongs to no file.
     """
-    for problem in problems:
-        for place in problem.places:
-            file = ""
-            line = ""
-            if place is not None:
-                line = str(place.line)
-                if place.file != NO_PLACE:
-                    file = place.file
-            yield ProblemPlace(
-                severity=str(problem.severity), code=problem.code, message=problem.message, file=file, line=line
-            )
+    file = ""
+    line = ""
+    if place is not None:
+        line = str(place.line)
+        if place.file != NO_PLACE:
+            file = place.file
+    return ProblemPlace(
+        severity=str(problem.severity), code=problem.code, message=problem.message, file=file, line=line
+    )

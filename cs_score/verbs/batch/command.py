@@ -78,7 +78,7 @@ def _inputs_of_runs(line: CommandLine) -> _BatchInputs:
         raise UsageError("Not enough arguments; assessments and runs must be given after the query files")
     pool_words = _pool_words(other_words)
     run_words = [word for word in other_words if word not in pool_words]
-    pool = _files_of_pool([*pool_words, *line.texts("--pool")])
+    pool = _files_of_pool(pool_words + line.texts("--pool"))
     return _BatchInputs(_plan_of_runs(line, queries, pool), run_words)
 
 
@@ -442,7 +442,8 @@ def _summary(result: BatchResult, out: str) -> str:
     scored_text = f"{scored_count} scored"
     if result.kept_count:
         scored_text += f" ({result.kept_count} of them before)"
-    parts = [scored_text, *_words_on_errors(count_by_state, out)]
+    parts = [scored_text]
+    parts += _words_on_errors(count_by_state, out)
     parts.append(f"all ranks in {os.path.join(out, 'leaderboard.tsv')}")
     return "; ".join(parts)
 

@@ -393,15 +393,12 @@ def _list_files(folder: str, has_wanted_name: Callable[[str], bool]) -> list[str
 
     The list is empty if the folder does not exist or cannot be read.
     """
-    paths = []
     try:
         with os.scandir(folder) as entries:
-            for entry in entries:
-                if has_wanted_name(entry.name) and not entry.is_dir(follow_symlinks=False):
-                    paths.append(entry.path)
+            files = [entry for entry in entries if not entry.is_dir(follow_symlinks=False)]
     except OSError:
         return []
-    return sorted(paths)
+    return sorted([file.path for file in files if has_wanted_name(file.name)])
 
 
 def _is_run_file(name: str) -> bool:

@@ -281,18 +281,23 @@ def dask_backend(scorer: Scorer, address: str) -> Iterator[Backend]:
         _check_workers(client, address)
         client.register_plugin(_plugin_with_scorer(distributed, scorer), name=batch_id)
         executor = client.get_executor(pure=False)
-        thread_count = sum(client.nthreads().values())
         try:
             yield _DaskBackend(
                 executor,
                 batch_id,
-                most_jobs_at_once=2 * max(1, thread_count),  # so that no worker waits for its next job
+                most_jobs_at_once=_jobs_to_hand_out(client),
                 death_error=distributed.scheduler.KilledWorker,
             )
         finally:
             executor.shutdown(wait=False)
             with contextlib.suppress(Exception):  # the scheduler may be gone
                 client.unregister_worker_plugin(batch_id)
+
+
+def _jobs_to_hand_out(client: Any) -> int:
+    """Return how many jobs the workers of a Dask cluster get at once: two for each thread, so that none has to wait."""
+    thread_count: int = sum(client.nthreads().values())
+    return 2 * max(1, thread_count)
 
 
 def _package_of_dask() -> Any:

@@ -419,7 +419,9 @@ def _order_of_runs(rows: Sequence[LeaderboardRow], known_order: Sequence[str]) -
     """
     all_runs = [row.run for row in rows]
     sorter = TopologicalSorter[str](dict.fromkeys(all_runs, ()))
-    for ordered_runs in [known_order, *_runs_by_rank(rows)]:
+    ordered_lists = [known_order]
+    ordered_lists += _runs_by_rank(rows)
+    for ordered_runs in ordered_lists:
         for run, next_run in pairwise(ordered_runs):
             if run != next_run:  # a file with several run ids has several rows
                 sorter.add(next_run, run)
