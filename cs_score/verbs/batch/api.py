@@ -41,7 +41,7 @@ class Leaderboard(ShownDocument):
     def __init__(self, document: Any, remarks: Sequence[str] = ()) -> None:
         """Make the leaderboard of a document, the record that a batch writes as `leaderboard.json`.
 
-        `remarks` are those of the batch that made it. A leaderboard that was loaded has none.
+        `remarks` are the remarks of the batch that made it. A leaderboard that was loaded has none.
         """
         super().__init__(document)
         self._remarks = tuple(remarks)
@@ -144,7 +144,7 @@ def batch(
 def _policies_to_score(
     scoring: Options, policy: str | Policy, also_policy: str | Iterable[str] | Mapping[str, Policy]
 ) -> list[NamedPolicy]:
-    """Return the policies under which all runs are scored: that of the options, then those of `also_policy`.
+    """Return the policies under which all runs are scored: the policy of the options, then all of `also_policy`.
 
     `policy` is the first policy as the caller named it; a Policy without a name is called `given`. Raises UsageError
     for a policy that does not exist, and for a name that is used twice.

@@ -225,7 +225,7 @@ BATCH_VERB: Final = Verb(
 
 
 class _BatchCall(NamedTuple):
-    """What a call of the command does: the plan (gold and options), the runs, and the options that change no scores."""
+    """A call of the command: the plan (gold and options), the runs, and the options that change no scores."""
 
     plan: Plan
     runs: Sequence[BatchRunFile]
@@ -261,7 +261,9 @@ def _with_run_ids(task: str, line: CommandLine) -> CommandLine:
 
 
 def _read_call(task: str, line: CommandLine) -> _BatchCall:
-    """Return what a command line asks for. Remarks on runs that are given twice, and on their names, are printed.
+    """Return the plan, the runs and the options that a command line names.
+
+    Remarks on runs that are given twice, and on their names, are printed.
 
     Raises CsScoreError for impossible options, and for runs that cannot be found.
     """

@@ -98,7 +98,7 @@ def _rows_of_boards(boards: Iterable[_PolicyBoard]) -> tuple[LeaderboardRow, ...
 
 
 def _all_measures(shown_measures: Iterable[str], rows: Iterable[LeaderboardRow]) -> tuple[str, ...]:
-    """Return the names of all measures that any row has, each once; those that readable tables show come first."""
+    """Return the names of all measures that any row has, each once; the measures of readable tables come first."""
     measures = dict.fromkeys(shown_measures)
     for row in rows:
         measures.update(dict.fromkeys(row.scores))
@@ -375,7 +375,7 @@ def leaderboard_layout(board: LeaderboardDocument) -> Layout:
 
 
 def _trailing_columns(board: LeaderboardDocument) -> list[Column]:
-    """Return the columns after the scores: those of tests, then problems, state, file and signature of the run."""
+    """Return the columns after the scores: results of tests, then problems, state, file and signature of the run."""
     columns = _test_columns(board)
     for key in ("errors", "warnings", "state", "file", "signature"):
         columns.append(Column(key, key.capitalize()))

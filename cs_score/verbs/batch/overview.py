@@ -177,8 +177,8 @@ class TargetIndex(Record, eq=False):
 class _RowOfTargets(NamedTuple):
     """A row of the score tables, and the targets that belong to it.
 
-    A row is about a query, or about a class of which the query asks further questions; `name` is its name. For each of
-    its `targets`, `class_groups` has the names of the equivalence classes (answers that mean the same) of the target.
+    A row is about a query, or about a class if the query asks further questions about it; `name` is its name. For each
+    of its `targets`, `class_groups` has the names of the equivalence classes (answers that mean the same) in it.
     """
 
     name: str
@@ -248,7 +248,7 @@ def _example_by_class(gold: ColdStartGold, query: Query) -> dict[str, str]:
 def _classes_by_row(tree: ClassTree, deepest_row: int) -> dict[str, list[str]]:
     """Return the names of the equivalence classes that belong to each row of a query's score tables.
 
-    A row is about the query itself, or about a class of which the query asks further questions. Rows deeper in
+    A row is about the query itself, or about a class if the query asks further questions about it. Rows deeper in
     the tree than `deepest_row` are not scored and left out.
     """
     classes_by_row: dict[str, list[str]] = {}
@@ -698,7 +698,7 @@ class _Rankings:
     """
 
     def __init__(self, task: str, measures: Sequence[str], resampling: Resampling | None) -> None:
-        """Begin without rankings. `measures` are those that rank; nothing is resampled if `resampling` is None."""
+        """Begin without rankings. The `measures` rank the systems; nothing is resampled if `resampling` is None."""
         self._task = task
         self._measures = measures
         self._resampling = resampling

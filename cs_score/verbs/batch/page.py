@@ -545,7 +545,7 @@ def _agreement_by_pair(pairs: Iterable[Overlap]) -> dict[tuple[int, int], float 
 def _agreement_in_words(pairs: Iterable[Overlap], labels: Sequence[str]) -> str:
     """Return the agreement of the right answers of each two runs in words: `"run1 and run2 0.5000; ..."`.
 
-    `labels` are those of the runs that the chart shows; pairs with other runs are left out.
+    `labels` are the labels of the runs in the chart; pairs with other runs are left out.
     """
     texts = []
     for pair in pairs:

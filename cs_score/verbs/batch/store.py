@@ -292,7 +292,7 @@ def _read_record(path: str) -> Outcome:
 
 
 def _is_as_written(outcome: Outcome, value: Mapping[str, object]) -> bool:
-    """Return whether the record of a run is as a batch wrote it; `value` is its JSON, of which `outcome` was made.
+    """Return whether the record of a run is as a batch wrote it; `outcome` was read from its JSON `value`.
 
     Raises InputError or ValueError for findings that no batch has written.
     """

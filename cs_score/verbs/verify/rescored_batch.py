@@ -185,7 +185,7 @@ def rescore_run(recorded: Recorded, outcome: Outcome, runs: BatchRuns) -> Outcom
 def _files_to_compare(
     rescored_files: Iterable[WrittenFile], recorded_files: Sequence[WrittenFile]
 ) -> tuple[WrittenFile, ...]:
-    """Return the files of a run that was scored again, with recorded ones in the place of those that may differ.
+    """Return the files of a run that was scored again, with recorded files in the place of some that may differ.
 
     The file `.params` may differ, since the words and the folder of the call are not recorded. Pages are not made
     again, since they only show verified values.
@@ -397,7 +397,7 @@ def _lines_of_problems(outcome: Outcome) -> list[str]:
 def _lines_of_failed_run(recorded_lines: Sequence[str], computed_lines: Sequence[str]) -> list[str]:
     """Return the lines of the table of problems about a run that failed, and was not scored again.
 
-    The leaderboard records its remarks and the reason of its failure, of which the `computed_lines` are made. They are
+    The leaderboard records its remarks and the reason of its failure, and the `computed_lines` have both. They are
     its last lines in the table; the lines before them are taken from the recorded ones.
     """
     kept_count = max(0, len(recorded_lines) - len(computed_lines))

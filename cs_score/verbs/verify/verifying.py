@@ -156,7 +156,7 @@ def verify(path: str, files: Sequence[str] = (), *, is_forced: bool = False) -> 
 def _verify_single_file(path: str, files: Sequence[str], *, is_forced: bool) -> Iterator[Verdict]:
     """Yield the verdict on a single record and, for scores of Cold Start runs, the verdicts on the files beside it.
 
-    The arguments and the errors are those of `verify`, except that `path` is a file.
+    The arguments and errors are the same as for `verify`, except that `path` is a file.
     """
     record = read_recorded(path)
     places = Places(files, os.path.dirname(path), is_forced=is_forced)
@@ -409,7 +409,7 @@ def _misplaced_runs(
 
 
 def _origin_by_run(board: LeaderboardDocument) -> dict[_RunKey, RunOrigin | UnsetType]:
-    """Return what the scores of each run were made from, for the runs that a leaderboard lists as scored."""
+    """Return the inputs and options (the origin) of each run that a leaderboard lists as scored."""
     return {(row.policy, row.run): row.origin for row in board.rows if row.state != FAILED}
 
 
