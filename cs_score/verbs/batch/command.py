@@ -297,15 +297,18 @@ def _report_result(task: str, line: CommandLine, call: _BatchCall, result: Batch
     run_ids_not_scored: list[str] = []
     if task == COLD_START:
         run_ids_not_scored = _run_ids_not_scored(line, call.plan, result)
-        with contextlib.suppress(OutputError):
-            remark_on_duplicates(Scoring(line), _duplicate_count(call.plan, result))
-    for run_id in run_ids_not_scored:
-        _remark_if_possible(f"no run called {run_id} could be scored")
+        _remark_on_lines_and_run_ids(line, _duplicate_count(call.plan, result), run_ids_not_scored)
     _remark_if_possible(_summary(result, call.options.out))
     all_are_ok = all(outcome.state == OK for outcome in result.outcomes)
-    if run_ids_not_scored or not all_are_ok:
-        return Status.FAILED
-    return Status.DONE
+    return Status.DONE if all_are_ok and not run_ids_not_scored else Status.FAILED
+
+
+def _remark_on_lines_and_run_ids(line: CommandLine, duplicate_count: int, run_ids_not_scored: Iterable[str]) -> None:
+    """Print remarks on the duplicate lines of Cold Start runs, and on each run id that no scored run has."""
+    with contextlib.suppress(OutputError):
+        remark_on_duplicates(Scoring(line), duplicate_count)
+    for run_id in run_ids_not_scored:
+        _remark_if_possible(f"no run called {run_id} could be scored")
 
 
 def _batch_options(line: CommandLine, plan: Plan) -> BatchOptions:

@@ -75,11 +75,7 @@ def _score_and_rank(batch: _Batch, edition_by_run: Mapping[str, str]) -> BatchRe
     UsageError if no run can have the measure that is to rank.
     """
     measure = _ranking_measure(batch.options.measure, batch.prepared_gold.measures())
-    batch.remark_other_results()
-    if batch.options.resume:
-        batch.keep_earlier_outcomes()
-    kept_count = len(batch.outcome_by_key)
-    batch.score_remaining_runs()
+    kept_count = batch.score_runs()
     outcomes = batch.ordered_outcomes()
     board = make_leaderboard(outcomes, batch.plan.task, measure, batch.plan.headline(), edition_by_run)
     _remark_missing_ranks(board, batch.remark)
@@ -199,8 +195,7 @@ class _Batch:
     """Scores the runs of a batch against the same gold, and writes their files into the output folder.
 
     The outcome of a run says under one policy whether it was scored, and has its scores and the names of its files.
-    `outcome_by_key` has the outcomes that are known so far. It begins empty, receives the outcomes of an earlier batch
-    from `keep_earlier_outcomes`, and then the outcome of each run when a worker has scored it.
+    It is made with the gold and the runs, `score_runs` does the work, and `ordered_outcomes` returns the outcomes.
     """
 
     def __init__(
@@ -221,16 +216,29 @@ class _Batch:
             for policy in self.plan.policy_names:
                 folder = store.folder_of_run(options.out, self.plan, run.name, policy)
                 self._folder_by_key[_RunAndPolicy(run.name, policy)] = folder
-        self.outcome_by_key: dict[_RunAndPolicy, Outcome] = {}
+        self._outcome_by_key: dict[_RunAndPolicy, Outcome] = {}
+
+    def score_runs(self) -> int:
+        """Give each run an outcome under each policy, and return how many outcomes were kept from an earlier batch.
+
+        With the option `resume` the outcomes of an earlier batch are kept. All other runs are scored. A remark is
+        printed if the output folder has results of runs that do not belong to this batch.
+        """
+        self._remark_other_results()
+        if self.options.resume:
+            self._keep_earlier_outcomes()
+        kept_count = len(self._outcome_by_key)
+        self._score_remaining_runs()
+        return kept_count
 
     def ordered_outcomes(self) -> tuple[Outcome, ...]:
         """Return all outcomes in the order of the runs, for each run in the order of the policies.
 
         Call it when every run has an outcome under every policy.
         """
-        return tuple([self.outcome_by_key[key] for key in self._folder_by_key])
+        return tuple([self._outcome_by_key[key] for key in self._folder_by_key])
 
-    def remark_other_results(self) -> None:
+    def _remark_other_results(self) -> None:
         """Print a remark if the output folder holds records of runs that are not in this batch."""
         out = self.options.out
         other_folders = _folders_with_record(out).difference(self._folder_by_key.values())
@@ -238,7 +246,7 @@ class _Batch:
             names = join_first([os.path.relpath(folder, out) for folder in sorted(other_folders)])
             self.remark(f"{out} holds results of other runs, too ({names}); the leaderboard has those of this call")
 
-    def keep_earlier_outcomes(self) -> None:
+    def _keep_earlier_outcomes(self) -> None:
         """Take over the outcomes that an earlier batch has recorded in the output folder, so that `--resume` goes on.
 
         The outcome of a run is taken over if the batch scored the same file with the same gold and options.
@@ -251,7 +259,7 @@ class _Batch:
             for policy in self.plan.policy_names:
                 outcome = self._earlier_outcome(run, digest, policy)
                 if outcome is not None:
-                    self.outcome_by_key[_RunAndPolicy(run.name, policy)] = outcome
+                    self._outcome_by_key[_RunAndPolicy(run.name, policy)] = outcome
 
     def _earlier_outcome(self, run: BatchRunFile, digest: InputDigest, policy: str) -> Outcome | None:
         """Return the outcome of a run that an earlier batch has recorded, or None if the run must be scored again.
@@ -279,7 +287,7 @@ class _Batch:
         has_page = any(is_page(file.name) for file in outcome.files)
         return has_page or self.plan.page is None
 
-    def score_remaining_runs(self) -> None:
+    def _score_remaining_runs(self) -> None:
         """Score the runs that have no outcome yet, on this machine or on a Dask cluster.
 
         Each outcome is stored as soon as it is known.
@@ -294,9 +302,13 @@ class _Batch:
             else:
                 self._score_on_cluster(jobs, self.options.dask, progress)
         finally:  # no worker writes any more
-            for job in jobs:
-                for policy in job.folder_by_policy:
-                    store.clear_leftovers(self._folder_by_key[_RunAndPolicy(job.run.name, policy)])
+            self._clear_leftovers(jobs)
+
+    def _clear_leftovers(self, jobs: Iterable[Job]) -> None:
+        """Remove the temporary files that workers have left in the folders of runs, as when they were killed."""
+        for job in jobs:
+            for policy in job.folder_by_policy:
+                store.clear_leftovers(self._folder_by_key[_RunAndPolicy(job.run.name, policy)])
 
     def _score_on_this_machine(self, jobs: Sequence[Job], progress: Progress) -> None:
         """Score runs in processes of this machine, and store their outcomes."""
@@ -329,7 +341,7 @@ class _Batch:
         folder_by_policy: dict[str, str | None] = {}
         for policy in self.plan.policy_names:
             key = _RunAndPolicy(run.name, policy)
-            if key not in self.outcome_by_key:
+            if key not in self._outcome_by_key:
                 folder = os.path.abspath(self._folder_by_key[key])
                 folder_by_policy[policy] = None if self.options.ships_inputs else folder
         return folder_by_policy
@@ -372,7 +384,7 @@ class _Batch:
             outcome = _failed_instead(outcome, reason=str(error))
         if outcome.state == FAILED and not outcome.files:
             store.clear(folder)  # files of an earlier batch are out of date
-        self.outcome_by_key[key] = outcome
+        self._outcome_by_key[key] = outcome
 
     def _check_inputs_of_worker(self, outcome: Outcome) -> None:
         """Raise OutputError if the worker that scored a run read other bytes of gold than this process.

@@ -1010,15 +1010,23 @@ def judge_units(values_by_unit: UnitValues, units: Sequence[Unit], measure_count
     """
     right_numbers = []
     wrong_numbers = []
-    for unit_number, unit in enumerate(units):
-        values = values_by_unit.get(unit, ())
-        for measure_number, value in enumerate(values):
-            number = measure_number * len(units) + unit_number
-            if value is not None and value < _RIGHT_VALUE:
-                wrong_numbers.append(number)
-            else:
-                right_numbers.append(number)
+    for number, value in _numbered_values(values_by_unit, units):
+        is_wrong = value is not None and value < _RIGHT_VALUE
+        if is_wrong:
+            wrong_numbers.append(number)
+        else:
+            right_numbers.append(number)
     bit_count = len(units) * measure_count
     right = pack_bits(right_numbers, bit_count)
     wrong = pack_bits(wrong_numbers, bit_count)
     return AnswerBits(found=right, right=right, wrong=wrong)
+
+
+def _numbered_values(values_by_unit: UnitValues, units: Sequence[Unit]) -> Iterator[tuple[int, float | None]]:
+    """Yield the number of the bit and the value of each unit that a system has, by each measure.
+
+    With two units the values of the first one have the numbers 0, 2, 4 ..., a number for each measure.
+    """
+    for unit_number, unit in enumerate(units):
+        for measure_number, value in enumerate(values_by_unit.get(unit, ())):
+            yield measure_number * len(units) + unit_number, value

@@ -439,14 +439,19 @@ class BatchPage(PageMaker):
         for policy_number, agreement in enumerate(self.document.agreement):
             for part in dict.fromkeys([shares.part for shares in agreement.systems]):
                 shares_of_part = [shares for shares in agreement.systems if shares.part == part]
-                caption = Caption(
-                    name=f"systems-{policy_number}-{slug(part)}",
-                    title=f"{_plural(part).capitalize()} found by so many runs{self._policy_text(agreement.policy)}",
-                    across="number of runs",
-                    upwards="share",
-                    of=_policy_and_part(agreement.policy, part),
-                )
+                caption = self._caption_of_systems(agreement.policy, policy_number, part)
                 yield _found_together_chart(caption, shares_of_part)
+
+    def _caption_of_systems(self, policy: str, policy_number: int, part: str) -> Caption:
+        """Return the name, title and axes of the chart of the answers in a part of gold that several runs find."""
+        answers = _plural(part)
+        return Caption(
+            name=f"systems-{policy_number}-{slug(part)}",
+            title=f"{answers.capitalize()} found by so many runs{self._policy_text(policy)}",
+            across="number of runs",
+            upwards="share",
+            of=_policy_and_part(policy, part),
+        )
 
     # ---- Rank stability
 

@@ -66,21 +66,36 @@ def planned_batch(plan: Plan, runs: Sequence[BatchRunFile], options: BatchOption
     problem_outputs = tuple(OPTION.outputs(options.problems))
     paths = [os.path.join(options.out, name) for name in FILES]
     paths += _list_files(options.out, _is_leftover)
-    for folder in _folders_of_runs(plan, runs, options.out):
-        _refuse_links(folder, has_policies=len(plan.policy_names) > 1)
-        paths += _list_files(folder, _is_run_file)
-        paths += _problem_reports_in_run_folder(problem_outputs, folder)
+    paths += _paths_in_folders_of_runs(_folders_of_runs(plan, runs, options.out), problem_outputs)
     outputs = _planned_outputs(dict.fromkeys(paths), writes_index=plan.page is not None)
     inputs = _names_of_inputs(plan, runs, options.runs_from)
     return OutputPlan(inputs, (*outputs, *problem_outputs), options.force, folder=options.out)
 
 
+def _paths_in_folders_of_runs(folders: Iterable[str], problem_outputs: Sequence[PlannedOutput]) -> list[str]:
+    """Return the paths of the files in the folders of runs that a batch replaces.
+
+    `problem_outputs` are the files of the option `--problems`. A path among the files of a run is returned for them,
+    too, so that the check of the plan finds it twice.
+    """
+    paths = []
+    for folder in folders:
+        paths += _list_files(folder, _is_run_file)
+        paths += _problem_reports_in_run_folder(problem_outputs, folder)
+    return paths
+
+
 def _folders_of_runs(plan: Plan, runs: Iterable[BatchRunFile], out: str) -> list[str]:
-    """Return the folder of each run under each policy, in the output folder `out`: `["out/sf/run1", ...]`."""
+    """Return the folder of each run under each policy, in the output folder `out`: `["out/sf/run1", ...]`.
+
+    Raises UsageError if the folder of a run, or that of a policy, is a link.
+    """
     folders = []
     for run in runs:
         for policy in plan.policy_names:
-            folders.append(folder_of_run(out, plan, run.name, policy))
+            folder = folder_of_run(out, plan, run.name, policy)
+            _refuse_links(folder, has_policies=len(plan.policy_names) > 1)
+            folders.append(folder)
     return folders
 
 
@@ -173,9 +188,18 @@ def write_run(folder: str, outcome: Outcome, files: RunFiles) -> Outcome:
     outcome_with_files = replace(outcome, files=_write_files(folder, files))
     if outcome.state == FAILED:
         return outcome_with_files
-    record = replace(outcome_with_files, digest=digest_of_record(to_builtins(outcome_with_files)))
-    write_whole(os.path.join(folder, SIGNATURE), encoded([json_text(record)]))
-    return record
+    return _write_record(folder, outcome_with_files)
+
+
+def _write_record(folder: str, outcome: Outcome) -> Outcome:
+    """Write the record of a run into its folder, and return the outcome with the digest that the record has.
+
+    Raises OutputError if the folder cannot be written.
+    """
+    digest = digest_of_record(to_builtins(outcome))
+    outcome_with_digest = replace(outcome, digest=digest)
+    write_whole(os.path.join(folder, SIGNATURE), encoded([json_text(outcome_with_digest)]))
+    return outcome_with_digest
 
 
 def _write_files(folder: str, files: RunFiles) -> tuple[WrittenFile, ...]:

@@ -391,21 +391,43 @@ def _misplaced_runs(
     folders are compared.
     """
     differences_by_file: dict[str, list[ValueDifference]] = {}
-    unmatched_origins = {} if batch is None else _origin_by_run(batch.board)
+    matching = _FolderMatching(folder, batch)
     for record in records:
-        if not isinstance(record.contents, Outcome):
-            continue
-        run_folder = os.path.relpath(os.path.dirname(record.file), folder)
-        difference = _difference_of_name(run_folder, record.contents, batch)
-        if difference is None and batch is not None:
-            # A run that is met again is not listed a second time.
-            recorded_origin = unmatched_origins.pop((record.contents.policy, record.contents.run), None)
-            difference = _difference_of_origin(run_folder, record.contents, recorded_origin)
-        if difference is not None:
-            differences_by_file[record.file] = [difference]
+        if isinstance(record.contents, Outcome):
+            difference = matching.match(record.file, record.contents)
+            if difference is not None:
+                differences_by_file[record.file] = [difference]
     if batch is not None:
-        differences_by_file[batch.recorded.file] = _missing_folders(unmatched_origins)
+        differences_by_file[batch.recorded.file] = _missing_folders(matching.unmatched_origins)
     return differences_by_file
+
+
+class _FolderMatching:
+    """Matches the folders of runs in the folder of a batch to the runs that its leaderboard lists as scored.
+
+    `unmatched_origins` has the listed runs that no folder was matched to, with the inputs and options of their scoring
+    (the origin). It is empty without a leaderboard.
+    """
+
+    def __init__(self, folder: str, batch: WholeBatch | None) -> None:
+        """Begin without matches. `folder` is the folder of the batch; `batch` is None without a leaderboard."""
+        self._folder = folder
+        self._batch = batch
+        self.unmatched_origins: dict[_RunKey, RunOrigin | UnsetType] = {}
+        if batch is not None:
+            self.unmatched_origins = _origin_by_run(batch.board)
+
+    def match(self, record_file: str, outcome: Outcome) -> ValueDifference | None:
+        """Match the folder of a run, and return a difference if it has a wrong name or the leaderboard says otherwise.
+
+        `outcome` was recorded in `record_file`, which is in the folder. A listed run is matched to one folder only.
+        """
+        run_folder = os.path.relpath(os.path.dirname(record_file), self._folder)
+        wrong_name = _difference_of_name(run_folder, outcome, self._batch)
+        if wrong_name is not None or self._batch is None:
+            return wrong_name
+        listed_origin = self.unmatched_origins.pop((outcome.policy, outcome.run), None)
+        return _difference_of_origin(run_folder, outcome, listed_origin)
 
 
 def _origin_by_run(board: LeaderboardDocument) -> dict[_RunKey, RunOrigin | UnsetType]:
