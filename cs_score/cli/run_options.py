@@ -150,7 +150,7 @@ class Scoring:
     def defaults(self) -> Mapping[str, str]:
         """The defaults of `-right`, `-wrong`, `-ignore` and `-justifications` for this command line.
 
-        For example `{"-right": "CORRECT", ...}`. They come from the policy that --policy names, or else from the edition.
+        For example `{"-right": "CORRECT", ...}`. They come from the policy of --policy, or else from the edition.
         """
         has_limits = self.edition.has_limits
         policy, limits = self._policy_and_limits()
