@@ -607,13 +607,10 @@ def samples(line: CommandLine) -> int:
         return Status.REFERENCE_FAILURE
     number_text, queries_file = line.words
     try:
-        groups = read_groups(queries_file)
-        lines = resample_lines(groups, _read_number(number_text) or 0, seed)
-        destination.write(encoded(lines))
+        report = _write_samples(number_text, queries_file, seed, destination)
     except CsScoreError as error:
         error_file.write(encoded([f"{error}\n"]))
         return Status.REFERENCE_FAILURE
-    report = _report_on_samples(number_text, queries_file, has_queries=bool(groups))
     terminal.write_report(error_file, report, encoded([report]))
     return Status.DONE
 
@@ -646,11 +643,17 @@ def _read_number(text: str) -> int | None:
     return None if number is None else int(Decimal(number.group(1)))
 
 
-def _report_on_samples(number_text: str, queries_file: str, *, has_queries: bool) -> str:
-    """Return warnings about input without effect, which is only reported, as the reference program does."""
+def _write_samples(number_text: str, queries_file: str, seed: int, destination: Destination) -> str:
+    """Write resamples, and return warnings about input without effect, which is only reported, as the reference does.
+
+    `number_text` is the number of resamples, and `queries_file` lists the queries. Raises InputError or OutputError.
+    """
+    number = _read_number(number_text)
+    groups = read_groups(queries_file)
+    destination.write(encoded(resample_lines(groups, number or 0, seed)))
     report = ""
-    if _read_number(number_text) is None:
+    if number is None:
         report += f"WARNING: {one_line(number_text)} is not a number of samples: no sample written\n"
-    if not has_queries:
+    if not groups:
         report += f"WARNING: no queries in {one_line(queries_file)}: the samples are empty\n"
     return report
