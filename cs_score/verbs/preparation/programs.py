@@ -269,7 +269,7 @@ class Session:
         return StatusWithResults(status, results)
 
     def _finish_report(self, closing: str) -> None:
-        """Write the closing line, which has the numbers of problems, and before it the report, if it is still missing."""
+        """Write the closing line with the numbers of problems, and before it the report if it is still missing."""
         if self._closing_destination is not None and not self.has_errors:
             self._closing_destination.write(encoded((closing,)))
         elif self.has_errors and self._error_report.stream == "stderr":
