@@ -11,7 +11,7 @@ from cs_score.api.result_tables import OCCURRENCES
 from cs_score.api.shown import Shown
 from cs_score.base.errors import UsageError
 from cs_score.base.outputs import Existing, OutputPlan, PlannedOutput, encoded, write_whole
-from cs_score.base.sources import name_of, rereadable
+from cs_score.base.sources import Input, name_of, rereadable
 from cs_score.coldstart.options import path_of
 from cs_score.coldstart.queries import load_queries
 from cs_score.preparation.pooling import Depth
@@ -112,15 +112,11 @@ def validate_run(
     Raises UsageError for impossible arguments, InputError for files that cannot be read and for lines that answer no
     query.
     """
-    files = arguments.files_of(run, "run")
-    query_files = arguments.files_of(queries, "queries")
-    if not files or not query_files:
-        raise UsageError("validate_run takes at least one run file and one query file")
+    files, query_files = _files_of_run_and_queries(run, queries)
     limits = RunLimits(arguments.limits_of(justifications), Depth.parse(depth))
     document_list = _read_documents(documents)
-    document_lengths = None if document_list is None else document_list.length_by_docid
     problems = RecordingLog()
-    loaded_queries = load_queries(query_files, expand, problems, document_lengths)
+    loaded_queries = load_queries(query_files, expand, problems, _lengths_of(document_list))
     repeatable_files = [rereadable(file) for file in files]
     run_check = check_run(
         repeatable_files, loaded_queries, limits, problems, document_list, allow_comments=allow_comments
@@ -129,6 +125,20 @@ def validate_run(
     text = None if problems.has_errors else "".join(validated.pieces)
     inputs = [name_of(file) for file in (*files, *query_files)]
     return ValidatedRun(text, problems, _remarks_on(validated), inputs)
+
+
+def _files_of_run_and_queries(run: Files, queries: Files) -> tuple[list[Input], list[Input]]:
+    """Return the files of a run and of its queries as lists. Raises UsageError if one of the lists is empty."""
+    files = arguments.files_of(run, "run")
+    query_files = arguments.files_of(queries, "queries")
+    if not files or not query_files:
+        raise UsageError("validate_run takes at least one run file and one query file")
+    return files, query_files
+
+
+def _lengths_of(document_list: DocumentList | None) -> dict[str, float] | None:
+    """Return the lengths of the listed documents in characters, by their ids; None without a list."""
+    return None if document_list is None else document_list.length_by_docid
 
 
 def _read_documents(documents: str | os.PathLike[str] | None) -> DocumentList | None:

@@ -531,12 +531,26 @@ def apply_k(line: CommandLine, session: Session) -> int:
     if most_documents == 0:
         session.remark("-justifications leaves no document for a node (M counts as 0 here): every line is discarded")
     lines = _lines_of_run(run_file)
-    is_kept_by_line = list(kept_lines(lines, most_documents))
-    kept = [f"{text}\n" for text, is_kept in zip(lines, is_kept_by_line) if is_kept]
-    discarded = [f"--discarding: {text}\n" for text, is_kept in zip(lines, is_kept_by_line) if not is_kept]
+    kept, discarded = _divide_lines(lines, most_documents)
     file_named(output_file).write(encoded(kept))
     _print_with_escapes("".join(discarded))
     return StatusWithResults(Status.DONE, (lines, kept, discarded))
+
+
+def _divide_lines(lines: Sequence[str], most_documents: int) -> tuple[list[str], list[str]]:
+    """Return the lines of a run that are kept, and messages about the others, each with a line feed.
+
+    The lines with the first documents of each node are kept, up to `most_documents`. A message is such as
+    `--discarding: CSSF15_ENG_01...`.
+    """
+    kept = []
+    discarded = []
+    for text, is_kept in zip(lines, kept_lines(lines, most_documents)):
+        if is_kept:
+            kept.append(f"{text}\n")
+        else:
+            discarded.append(f"--discarding: {text}\n")
+    return kept, discarded
 
 
 def _print_with_escapes(text: str) -> None:
