@@ -25,7 +25,7 @@ from cs_score.coldstart.linking import expand_folder
 from cs_score.coldstart.options import Options
 from cs_score.coldstart.result import Result, ScoringStopped
 from cs_score.coldstart.scorer import score_separately
-from cs_score.problems.log import ProblemLog, count_of_discarded, discarded_last
+from cs_score.problems.log import Problem, ProblemLog, count_of_discarded, discarded_last
 
 if TYPE_CHECKING:
     from cs_score.coldstart import score_documents as documents
@@ -105,7 +105,7 @@ def score_runs(line: CommandLine) -> Iterator[RunsScored]:
     except CsScoreError as error:
         if isinstance(error, ScoringStopped):
             warn(*error.partial_result.warnings)
-        print_unless_quiet(outputs.report_for_stderr(discarded_last(problems), is_for_people=stderr_is_terminal()))
+        _print_problems(problems)
         call.write_problems(problems, error)
         raise
     _remark_on_result(call, result)
@@ -236,13 +236,19 @@ def _remark_on_unsearched_near_misses(call: Call) -> None:
 
 def _remark_on_result(call: Call, result: Result) -> None:
     """Print the problems of the input, and remarks that help to understand the scores."""
-    print_unless_quiet(outputs.report_for_stderr(discarded_last(result.problems), is_for_people=stderr_is_terminal()))
+    _print_problems(result.problems)
     if result.problems:
         print_unless_quiet(outputs.closing_line(result.error_count, result.warning_count))
     warn(*result.warnings)
     _remark_on_discarded(result)
     _remark_on_made_files(result)
     remark_on_duplicates(call, sum(run.duplicate_count for run in result.runs))
+
+
+def _print_problems(problems: Iterable[Problem]) -> None:
+    """Print the problems of the input on standard error, those of discarded lines last, unless --quiet was typed."""
+    report = outputs.report_for_stderr(discarded_last(problems), is_for_people=stderr_is_terminal())
+    print_unless_quiet(report)
 
 
 def _remark_on_discarded(result: Result) -> None:
