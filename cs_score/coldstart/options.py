@@ -1003,7 +1003,7 @@ def origin_of(
 
 
 def _signature_parts(options: Options, inputs: Sequence[InputDigest]) -> Iterator[str]:
-    """Yield the parts of the signature of scores that the options make: `kb`, `1:3`, ...
+    """Yield what each option adds to the signature of scores: `kb` for the policy, `1:3` for the limits, ...
 
     `inputs` are the files that were read. If an option names a file, the signature has the digest of the file.
     """

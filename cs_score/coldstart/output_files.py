@@ -160,7 +160,8 @@ class TableLayout:
 
         The column becomes as wide as its widest cell, unless `has_fixed_width`.
         """
-        if name not in self._widths:
+        is_shown = name in self._widths
+        if not is_shown:  # its cells have no text
             return [prefix] * len(rows)
         values = self._column_values(self._fields[name], rows)
         # Most columns repeat few values; each value is formatted and padded once.
@@ -338,16 +339,22 @@ def _places_text(problem: Problem, edition: Edition) -> str:
     """
     # The reference sorts places as bytes in UTF-8; sorting by code points gives the same order.
     places = sorted([NO_PLACE if place is None else str(place) for place in problem.places])
-    first_place = places[0]
-    if first_place == NO_PLACE:
+    if places[0] == NO_PLACE:
         return ""
-    if not edition.encodes_report_twice:
-        # These editions encode only the names of files twice.
-        first_place = _bytes_as_characters(first_place)
+    first_place = _place_as_encoded(places[0], edition)
     other_count = len(places) - 1
     if other_count == 0:
         return f" ({first_place})"
     return f" ({first_place} and {other_count} other place{'s' if other_count > 1 else ''})"
+
+
+def _place_as_encoded(place: str, edition: Edition) -> str:
+    """Return a place as the report of an edition has it before the report is encoded to UTF-8.
+
+    Most editions later encode the whole report twice; then this is the place itself. The others encode only the places,
+    which have the names of files, twice.
+    """
+    return place if edition.encodes_report_twice else _bytes_as_characters(place)
 
 
 def closing_line(errors: int, warnings: int) -> str:

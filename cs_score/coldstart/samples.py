@@ -183,8 +183,8 @@ def _read_draw(text: str, name: str, line_number: int) -> Draw:
 NO_VALUE: Final = ""  # the text that stands for a value which a sample does not have; it counts as 0
 METRICS: Final = {"P": "P", "R": "R", "F": "F1"}
 LEVELS: Final = {"0": "0", "1": "1", "A": ALL_HOPS}
-_AVERAGES: Final = {"Mi": MICRO, "Ma": MACRO}
-_VARIANTS: Final = {"SLOTFLG": registry.SF, "LDCMAXI": registry.LDC_MAX, "LDCMEAN": registry.LDC_MEAN}
+_AVERAGE_OF_CODE: Final = {"Mi": MICRO, "Ma": MACRO}
+_VARIANT_OF_CODE: Final = {"SLOTFLG": registry.SF, "LDCMAXI": registry.LDC_MAX, "LDCMEAN": registry.LDC_MEAN}
 
 # Which entry points count (the first ones or all), the variant, and its averages, in the order of the score file.
 VALUE_GROUPS: Final = (
@@ -214,8 +214,10 @@ class ValueCode(Record):
     @property
     def measure(self) -> Measure:
         """The measure that the value belongs to, such as `LDC-MAX-ALL-Micro-P@0`."""
-        measure = Measure(METRICS[self.metric], _VARIANTS[self.variant], _AVERAGES[self.average])
-        return measure.at_level(LEVELS[self.level])
+        statistic = METRICS[self.metric]  # such as "F1"
+        variant = _VARIANT_OF_CODE[self.variant]
+        average = _AVERAGE_OF_CODE[self.average]
+        return Measure(statistic, variant, average).at_level(LEVELS[self.level])
 
 
 VALUE_CODES: Final = tuple(

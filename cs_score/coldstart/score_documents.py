@@ -317,7 +317,7 @@ def _require_a_score(scores: RunScoresDocument, measures: Sequence[str]) -> None
 def document_with_measures(
     scores: RunScoresDocument, measures: Sequence[str], headline_measure: str | UnsetType
 ) -> RunScoresDocument:
-    """Return a document with only the scores of these measures, and with their intervals.
+    """Return a document with only the scores of these measures, and with their intervals, but without problems.
 
     `headline_measure` is the measure that users are shown first, `UNSET` if there is none.
     """

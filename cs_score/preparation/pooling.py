@@ -278,12 +278,12 @@ class _Line(NamedTuple):
         return part_count - 2
 
 
-def documents_per_node(justifications: str) -> int:
+def documents_per_node(limits_text: str) -> int:
     """Return the number of documents that a node may have, from a text such as `1:3`: the number after the colon.
 
     For `M` and any other text the number is 0, so that no line is kept (rule apply-k-any-number).
     """
-    _first, _colon, after_colon = justifications.partition(":")
+    _first, _colon, after_colon = limits_text.partition(":")
     match = _WHOLE_NUMBER.match(after_colon)
     return int(match.group(1)) if match else 0
 
