@@ -160,16 +160,23 @@ def _nodes_by_root(
     for load_position, (name, node_lines) in enumerate(lines_by_node.items()):
         node_by_key = node_by_key_of_root[name.partition(":")[0]]
         if node_lines.level == 1 and not _has_lines_of_parent(name, lines_by_node):
-            parent = parent_node(name)
-            node_by_key.setdefault((parent, 0), _parent_without_lines(parent, load_position))
-        node_by_key[name, node_lines.level] = _Node(
-            name=name,
-            level=node_lines.level,
-            confidence=_path_confidence(name, node_lines.level, confidence_by_node),
-            first_line_number=min([line.number for line in node_lines.lines_left]),
-            load_position=load_position,
-        )
+            parent = _parent_without_lines(name, load_position)
+            node_by_key.setdefault((parent.name, 0), parent)
+        confidence = _path_confidence(name, node_lines.level, confidence_by_node)
+        node_by_key[name, node_lines.level] = _make_node(name, node_lines, confidence, load_position)
     return {root: _best_first(node_by_key.values(), depth) for root, node_by_key in node_by_key_of_root.items()}
+
+
+def _make_node(name: str, node_lines: _NodeLines, confidence: float, load_position: int) -> _Node:
+    """Return the node with these lines, this confidence, and this position in the order of loading."""
+    first_line_number = min([line.number for line in node_lines.lines_left])
+    return _Node(
+        name=name,
+        level=node_lines.level,
+        confidence=confidence,
+        first_line_number=first_line_number,
+        load_position=load_position,
+    )
 
 
 def _own_confidences(justifications_per_node: int | None, lines_by_node: Mapping[str, _NodeLines]) -> dict[str, float]:
@@ -196,8 +203,11 @@ def _has_lines_of_parent(name: str, lines_by_node: Mapping[str, _NodeLines]) -> 
 
 
 def _parent_without_lines(name: str, load_position: int) -> _Node:
-    """Return the node of the first hop that no line has; its confidence is 0, so that it is taken last."""
-    return _Node(name=name, level=0, confidence=0.0, first_line_number=0, load_position=load_position)
+    """Return the parent of a node of the second hop if no line has the parent: its confidence is 0.
+
+    It is therefore taken last. `name` is the name of the child, such as `CS14_0001:h1:h2`.
+    """
+    return _Node(name=parent_node(name), level=0, confidence=0.0, first_line_number=0, load_position=load_position)
 
 
 def _best_first(nodes: Iterable[_Node], depth: Depth) -> list[_Node]:

@@ -102,6 +102,25 @@ def verify_fillers(
     The place of an answer is the first span of its value provenance. Each document is opened only once. Returns a list
     with the error of the first file that cannot be read; the list is empty if all files can be read.
     """
+    errors: list[InputError] = []
+    for file, places in _places_by_file(lines, layouts, documents).items():
+        try:
+            text = source_text(file, places[0].line.place)
+        except InputError as error:
+            errors.append(error)
+        else:
+            _report_differences(places, text, problems)
+    return errors[:1]
+
+
+def _places_by_file(
+    lines: Iterable[Response | Assessment], layouts: Mapping[str, Schema], documents: DocumentList
+) -> dict[str, list[_PlaceOfAnswer]]:
+    """Return the places of answers by the path of the file with the text of their document: `{"ENG_1.txt": [...]}`.
+
+    Answers whose document has no file, and answers without a valid place, are left out. `layouts` has the layout of
+    each file of lines.
+    """
     places_by_file: dict[str, list[_PlaceOfAnswer]] = defaultdict(list)
     for line in lines:
         file = documents.file_by_docid.get(line.docid)
@@ -110,15 +129,7 @@ def verify_fillers(
         span = _first_span_as_written(line, layouts[line.file], documents)
         if span is not None:
             places_by_file[file].append(_PlaceOfAnswer(line, span))
-    errors: list[InputError] = []
-    for file, places in places_by_file.items():
-        try:
-            text = source_text(file, places[0].line.place)
-        except InputError as error:
-            errors.append(error)
-        else:
-            _report_differences(places, text, problems)
-    return errors[:1]
+    return places_by_file
 
 
 def _first_span_as_written(line: Response | Assessment, schema: Schema, documents: DocumentList) -> Span | None:
