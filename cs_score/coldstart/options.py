@@ -920,24 +920,33 @@ def _read_policy(text: str, base: Options, texts: dict[str, str], switch: str) -
 
     `read_policies` explains the other arguments. Raises UsageError for a value that cannot be read.
     """
+    beginning_of_message = f"{switch} {text}"
     name, colon, parts = text.partition(":")
     if not _POLICY_NAME.fullmatch(name):
-        raise UsageError(
-            f"{switch} {text}: a name is made of letters, digits and ._+- and begins with one of the former"
-        )
+        problem = "a name is made of letters, digits and ._+- and begins with one of the former"
+        raise UsageError(f"{beginning_of_message}: {problem}")
     if not colon:
         return _preset_with_limits(name, base, switch)
     limits = base.justifications
     text_by_side = dict(texts)
     for part in parts.split(","):
-        key, value = _read_part_of_policy(part, value_of_switch=f"{switch} {text}")
-        if key != _LIMITS_KEY:
-            text_by_side[key.upper()] = value
-        elif base.edition.has_limits:
-            limits = Justifications.parse(value)
+        key, value = _read_part_of_policy(part, beginning_of_message)
+        if key == _LIMITS_KEY:
+            limits = _read_limits_of_policy(value, base, beginning_of_message)
         else:
-            raise UsageError(f"{switch} {text}: edition {base.follow} has no limits on justifications")
+            text_by_side[key.upper()] = value
     return NamedPolicy(name, _policy_of_texts(text_by_side), limits, text_by_side)
+
+
+def _read_limits_of_policy(text: str, base: Options, beginning_of_message: str) -> Justifications:
+    """Return the limits on justifications in a part of a policy: `1:3`.
+
+    Raises UsageError for another text, and if the edition in the options `base` has no limits. The message then begins
+    with the switch and its value (`beginning_of_message`).
+    """
+    if not base.edition.has_limits:
+        raise UsageError(f"{beginning_of_message}: edition {base.follow} has no limits on justifications")
+    return Justifications.parse(text)
 
 
 def _preset_with_limits(name: str, base: Options, switch: str) -> NamedPolicy:
@@ -953,16 +962,17 @@ def _preset_with_limits(name: str, base: Options, switch: str) -> NamedPolicy:
     return replace(PRESETS[name], justifications=base.justifications)
 
 
-def _read_part_of_policy(part: str, value_of_switch: str) -> tuple[str, str]:
+def _read_part_of_policy(part: str, beginning_of_message: str) -> tuple[str, str]:
     """Return the key and the value of a part of a policy: `right=CORRECT:INEXACT` -> `("right", "CORRECT:INEXACT")`.
 
-    The key is a side or `justifications`. Raises UsageError for another part; the message begins with the switch and
-    its whole value (`value_of_switch`).
+    The key is a side or `justifications`. Raises UsageError for another part. The message begins with the switch and
+    its value (`beginning_of_message`).
     """
     key, equals, value = part.partition("=")
     legal_keys = (*[side.lower() for side in SIDES], _LIMITS_KEY)
     if not equals or key not in legal_keys:
-        raise UsageError(f"{value_of_switch}: {part or 'an empty part'} is not understood; the form is {_POLICY_FORM}")
+        problem = f"{part or 'an empty part'} is not understood; the form is {_POLICY_FORM}"
+        raise UsageError(f"{beginning_of_message}: {problem}")
     return key, value
 
 

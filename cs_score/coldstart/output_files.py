@@ -20,7 +20,7 @@ from cs_score.base.errors import InputError
 from cs_score.base.outputs import blocks_of, encoded
 from cs_score.base.records import Record
 from cs_score.coldstart.judging import Counts, Labels, Tally, labels_without, pre_policy_category
-from cs_score.coldstart.lines import Response, load_order
+from cs_score.coldstart.lines import Assessment, Response, load_order
 from cs_score.coldstart.options import LATEST, Edition, Options, is_left_out
 from cs_score.coldstart.ranking import RankedNode, Ranking
 from cs_score.coldstart.result import (
@@ -454,21 +454,24 @@ def responses_text(
         yield f"{_DOUBLE_LINE}{tally.name}\n"
         for response, labels in _sorted_by_line_number(tally.responses, unit.labels_by_index):
             assessment = unit.assessment_by_index.get(response.index)
-            category = pre_policy_category(assessment)
-            assessment_text = "-" if assessment is None else assessment.text
-            if hides_unassessed and assessment is None and response.node is not None:
-                category = ""
-                assessment_text = ""
+            is_hidden = hides_unassessed and assessment is None and response.node is not None
+            category = "" if is_hidden else pre_policy_category(assessment)
             other_labels = _labels_text(labels, category)
             if other_labels:
                 yield (
-                    f"{_response_text(response, assessment_text, edition)}\tPREPOLICY ASSESSMENT:\t{category}\n"
+                    f"{_response_text(response, assessment, edition, is_hidden)}\tPREPOLICY ASSESSMENT:\t{category}\n"
                     f"\tPOSTPOLICY ASSESSMENT:\t{other_labels}\n{_DOTTED_LINE}"
                 )
 
 
-def _response_text(response: Response, assessment_text: str, edition: Edition) -> str:
-    """Return the lines of `.debug` that show a response and its assessment; they end with an empty line."""
+def _response_text(response: Response, assessment: Assessment | None, edition: Edition, is_hidden: bool) -> str:
+    """Return the lines of `.debug` that show a response and its assessment; they end with an empty line.
+
+    A hyphen stands for a missing assessment, and nothing if that is hidden (`is_hidden`).
+    """
+    assessment_text = "" if is_hidden else "-"
+    if assessment is not None:
+        assessment_text = assessment.text
     if not edition.has_nodes:
         return f"\tSUBMISSION:\t{response.text}\n\tASSESSMENT:\t{assessment_text}\n\n"
     return (

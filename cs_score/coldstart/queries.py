@@ -771,20 +771,23 @@ class _QueryLoading:
 
 def _remarks_on_repeated_ids(loaded_queries: Iterable[Query]) -> list[str]:
     """Return a list with a remark on different queries that have the same id; it is empty if there are none."""
+    groups = _different_queries_with_one_id(loaded_queries)
+    if not groups:
+        return []
+    file_names: dict[str, None] = {}  # its keys are an ordered set
+    for queries in groups:
+        file_names |= dict.fromkeys(query.place.file for query in queries)
+    names = join_first(file_names)
+    ids = join_first(f"{queries[-1].full_id.removeprefix('_')} {len(queries)} times" for queries in groups)
+    return [f"{names}: different queries have one id ({ids}), and of each id the last one counts"]
+
+
+def _different_queries_with_one_id(loaded_queries: Iterable[Query]) -> list[list[Query]]:
+    """Return the queries with the same short id in one list each, if some of them differ in more than their places."""
     queries_by_id: dict[str, list[Query]] = defaultdict(list)
     for query in loaded_queries:
         queries_by_id[query.short_id].append(query)
-    id_counts = []
-    file_names: dict[str, None] = {}  # its keys are an ordered set
-    for namesakes in queries_by_id.values():
-        if _are_different(namesakes):
-            id_counts.append(f"{namesakes[-1].full_id.removeprefix('_')} {len(namesakes)} times")
-            file_names |= dict.fromkeys(query.place.file for query in namesakes)
-    if not id_counts:
-        return []
-    names = join_first(file_names)
-    ids = join_first(id_counts)
-    return [f"{names}: different queries have one id ({ids}), and of each id the last one counts"]
+    return [queries for queries in queries_by_id.values() if _are_different(queries)]
 
 
 def _are_different(queries: Sequence[Query]) -> bool:

@@ -859,10 +859,17 @@ def _third_columns(file: Input) -> set[bytes]:
     third_columns = set()
     with open_source(file) as source:
         for block in line_blocks(source, _BLOCK):
-            for line in block.split(b"\n"):
-                columns = line.split(b"\t", 3)
-                if len(columns) > 3:
-                    third_columns.add(columns[2])
+            third_columns |= _third_columns_of_lines(block.split(b"\n"))
+    return third_columns
+
+
+def _third_columns_of_lines(lines: Iterable[bytes]) -> set[bytes]:
+    """Return the different texts in the third column of lines; lines with at most three columns are left out."""
+    third_columns = set()
+    for line in lines:
+        columns = line.split(b"\t", 3)
+        if len(columns) > 3:
+            third_columns.add(columns[2])
     return third_columns
 
 

@@ -539,6 +539,26 @@ def read_provenance(
     against it. A span in an unknown document, which is fatal, is kept, so that its absence causes no further problems.
     """
     problems: list[SpanProblem] = []
+    spans = _read_spans(text, max_span_count, length_by_document, edition, problems)
+    if not spans:
+        return Provenance(canonical_text="", docid=NO_DOCUMENT, spans=(), problems=tuple(problems))
+    most_characters = edition.most_characters
+    if most_characters is not None and _character_count(spans) > most_characters:
+        problems.append(SpanProblem("TOO_MANY_TOTAL_CHARS", (most_characters,), text))
+    return Provenance(_canonical_text(spans), docid=spans[0].docid, spans=tuple(spans), problems=tuple(problems))
+
+
+def _read_spans(
+    text: str,
+    max_span_count: int,
+    length_by_document: DocumentLengths | None,
+    edition: Edition,
+    problems: list[SpanProblem],
+) -> list[Span]:
+    """Return the valid spans of a column in the order in which they were written; problems are added to `problems`.
+
+    The arguments are those of `read_provenance`. In most editions all spans get the same document.
+    """
     spans: list[Span] = []
     for part in _parts_of_provenance(text, max_span_count, edition, problems):
         span = _read_span(part, length_by_document, edition, problems)
@@ -549,12 +569,7 @@ def read_provenance(
             spans = _join_documents(spans, span, text, problems)
         else:
             spans.append(span)
-    if not spans:
-        return Provenance(canonical_text="", docid=NO_DOCUMENT, spans=(), problems=tuple(problems))
-    most_characters = edition.most_characters
-    if most_characters is not None and _character_count(spans) > most_characters:
-        problems.append(SpanProblem("TOO_MANY_TOTAL_CHARS", (most_characters,), text))
-    return Provenance(_canonical_text(spans), docid=spans[0].docid, spans=tuple(spans), problems=tuple(problems))
+    return spans
 
 
 def _join_documents(spans: Sequence[Span], span: Span, text: str, problems: list[SpanProblem]) -> list[Span]:

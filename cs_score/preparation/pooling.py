@@ -86,14 +86,20 @@ def discard_beyond_depth(
     lines_by_node = _lines_by_node(responses, discarded)
     nodes_by_root = _nodes_by_root(depth, justifications_per_node, lines_by_node)
     taken_nodes = _taken_per_query(depth, nodes_by_root) if depth.is_per_query else _taken_of_run(depth, nodes_by_root)
-    for name, node_lines in lines_by_node.items():
-        if name in taken_nodes:
-            continue
-        for line in node_lines.lines_left:
-            discarded.add(line.index)
-            if depth.is_per_query:  # scheme A reports nothing (rule depth-over-all-queries)
-                _report_discarded(line, "DISCARDED_ENTRY_DEPTH", problems)
+    for line in _lines_of_other_nodes(taken_nodes, lines_by_node):
+        discarded.add(line.index)
+        if depth.is_per_query:  # scheme A reports nothing (rule depth-over-all-queries)
+            _report_discarded(line, "DISCARDED_ENTRY_DEPTH", problems)
     _discard_orphans(depth, responses, discarded, problems)
+
+
+def _lines_of_other_nodes(taken_nodes: Collection[str], lines_by_node: Mapping[str, _NodeLines]) -> list[Response]:
+    """Return the lines of the nodes that are not among `taken_nodes`, node by node."""
+    lines: list[Response] = []
+    for name, node_lines in lines_by_node.items():
+        if name not in taken_nodes:
+            lines += node_lines.lines_left
+    return lines
 
 
 class _NodeLines(NamedTuple):

@@ -188,6 +188,23 @@ def _fails_by_capitals(query: Query, action: Misfit) -> bool:
     return is_kept_in_small_letters and not is_kept
 
 
+class _PlaceMisfit(NamedTuple):
+    """A slot that does not fit: its hop, from 0, and the slot that would fit in its place."""
+
+    hop: int
+    fitting_slot: str
+
+
+def _place_misfits(query: Query) -> list[_PlaceMisfit]:
+    """Return the slots of a query that start from another kind of place than the slot before them yields."""
+    misfits = []
+    for hop in range(1, len(query.slots)):
+        fitting_slot = _slot_from_same_place(query.slots[hop - 1], query.slots[hop])
+        if fitting_slot != query.slots[hop]:
+            misfits.append(_PlaceMisfit(hop, fitting_slot))
+    return misfits
+
+
 def _fit_places(query: Query, action: Misfit, problems: ProblemLog) -> Query | None:
     """Return a query in which each slot starts from the kind of place that the slot before it yields.
 
@@ -195,21 +212,16 @@ def _fit_places(query: Query, action: Misfit, problems: ProblemLog) -> Query | N
     fit is reported. Depending on `action`, the query is then deleted (None is returned), cut before this slot, repaired
     (`gpe:residents_of_city`), or kept.
     """
+    names = [slot.partition(":")[2] for slot in query.slots]
     slots = list(query.slots)
-    for hop, slot in enumerate(query.slots[:-1]):
-        next_slot = query.slots[hop + 1]
-        fitting_slot = _slot_from_same_place(slot, next_slot)
-        if fitting_slot == next_slot:
-            continue
-        name = slot.partition(":")[2]
-        next_name = next_slot.partition(":")[2]
-        problems.add("MISMATCHED_HOP_SUBTYPES", query.short_id, name, next_name)
+    for hop, fitting_slot in _place_misfits(query):
+        problems.add("MISMATCHED_HOP_SUBTYPES", query.short_id, names[hop - 1], names[hop])
         if action is Misfit.DELETE_QUERY:
             return None
         if action is Misfit.DELETE_SLOT:
-            return replace(query, slots=query.slots[: hop + 1])
+            return replace(query, slots=query.slots[:hop])
         if action is Misfit.REPAIR:
-            slots[hop + 1] = fitting_slot
+            slots[hop] = fitting_slot
     return replace(query, slots=tuple(slots))
 
 
@@ -379,12 +391,7 @@ def _query_lines(query: Query) -> Iterator[str]:
     full_id = _written_id(query)
     yield f'  <query id="{full_id}">'
     if query.has_mention_tags:
-        yield "    <mentions>"
-        for entry_point in query.entry_points:
-            yield "      <mention>"
-            yield from _entry_point_lines(entry_point, full_id, " " * 10)
-            yield "      </mention>"
-        yield "    </mentions>"
+        yield from _mention_lines(query, full_id)
     else:
         for entry_point in query.entry_points:
             yield from _entry_point_lines(entry_point, full_id, " " * 4)
@@ -392,6 +399,19 @@ def _query_lines(query: Query) -> Iterator[str]:
         if value is not None:
             yield f"    <{tag}>{value}</{tag}>"
     yield "  </query>"
+
+
+def _mention_lines(query: Query, full_id: str) -> Iterator[str]:
+    """Yield the lines of the entry points of a query between tags `<mentions>`.
+
+    `full_id` is the id of the query, for messages. Raises InputError if a required field is missing.
+    """
+    yield "    <mentions>"
+    for entry_point in query.entry_points:
+        yield "      <mention>"
+        yield from _entry_point_lines(entry_point, full_id, " " * 10)
+        yield "      </mention>"
+    yield "    </mentions>"
 
 
 def _written_id(query: Query) -> str:
@@ -449,6 +469,11 @@ def first_round(queries: Iterable[Query]) -> list[Query]:
     return first_queries
 
 
+# The positions of two columns of a run line.
+_VALUE_TYPE_COLUMN: Final = 5
+_PROVENANCE_COLUMN: Final = 6
+
+
 def second_round(responses: Iterable[Response], *, is_xml: bool) -> list[Query]:
     """Return the queries of the second round: a query about each answer whose value type fits the next slot.
 
@@ -467,20 +492,17 @@ def second_round(responses: Iterable[Response], *, is_xml: bool) -> list[Query]:
 def _query_about_answer(response: Response, *, is_xml: bool) -> Query | None:
     """Return the query about the answer of a response, with the later slots of the query that was answered.
 
-    The result is None if there are no later slots, if the value type (such as `per`) is not that of the next slot, or
-    if no span of the provenance is valid. With `is_xml` the name is escaped as in XML.
+    The result is None if the answer does not fit the next slot, or if no span of the provenance is valid. With `is_xml`
+    the name is escaped as in XML.
     """
-    later_slots = response.query.slots[1:]
-    if not later_slots:
+    if not _fits_next_slot(response):
         return None
-    *_, value_type, provenance = response.text.split("\t")[:7]
-    slot_type = later_slots[0].partition(":")[0]
-    if slot_type != value_type.lower():
-        return None
+    provenance = response.text.split("\t")[_PROVENANCE_COLUMN]
     span = read_provenance(provenance, VALUE_SPANS).first_span
     if span is None:
         return None
     name = escape(response.value, _QUOTES) if is_xml else response.value
+    later_slots = response.query.slots[1:]
     return Query(
         prefix=response.query.full_id,
         short_id=response.target,
@@ -488,9 +510,26 @@ def _query_about_answer(response: Response, *, is_xml: bool) -> Query | None:
         slots=later_slots,
         entry_points=(EntryPoint(name, span.docid, span.start, span.end),),
         place=response.place,
-        entity_type=slot_type,
+        entity_type=_type_of_entities_with(later_slots[0]),
         slot=later_slots[0],
     )
+
+
+def _fits_next_slot(response: Response) -> bool:
+    """Return whether the query of a response has a next slot, and the answer has the type of entities with this slot.
+
+    An answer of the type `PER` fits `per:title`.
+    """
+    later_slots = response.query.slots[1:]
+    if not later_slots:
+        return False
+    value_type = response.text.split("\t")[_VALUE_TYPE_COLUMN]
+    return value_type.lower() == _type_of_entities_with(later_slots[0])
+
+
+def _type_of_entities_with(slot: str) -> str:
+    """Return the type of the entities that have a slot: `per:title` -> `per`."""
+    return slot.partition(":")[0]
 
 
 Groups: TypeAlias = Mapping[str, Sequence[str]]
