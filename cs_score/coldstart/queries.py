@@ -1,4 +1,6 @@
 """Queries: read query files, compute and parse query ids, look up slots, and select the queries that are scored.
+A query names an entity by its entry points (mentions in documents), and the slots to fill, one for each hop: first
+`per:children`, then the `per:age` of each child.
 
 Query files are not parsed as XML, since the reference does not do so either. It takes every stretch from `<query ` to
 `</query>`, even in comments. In each stretch it reads the pairs of tags from left to right, and leaves the texts
@@ -494,6 +496,13 @@ class _LineCounter:
         return self._line_number
 
 
+def _query_matches(text: str) -> Iterator[re.Match[str]]:
+    """Return an iterator over the queries of a text: matches whose group 1 is the query without its end tag."""
+    # The search stops at the last end tag: otherwise it would run to the end of the text for each unclosed query.
+    search_end = text.rfind("</query>") + len("</query>")
+    return _QUERY.finditer(text, 0, search_end)
+
+
 def _tag_pairs(body: str) -> Iterator[tuple[str, str, str]]:
     """Yield the pairs of tags between the tags of a query: `<name>Bo</name>` -> `("name", "Bo", "name")`.
 
@@ -545,9 +554,7 @@ class _QueryReader:
         Raises InputError for an id that cannot be parsed.
         """
         line_counter = _LineCounter(text)
-        # The search stops at the last end tag: otherwise it would run to the end of the text for each unclosed query.
-        search_end = text.rfind("</query>") + len("</query>")
-        for match in _QUERY.finditer(text, 0, search_end):
+        for match in _query_matches(text):
             body = match.group(1)
             head = _QUERY_HEAD.match(body)
             if head is None:

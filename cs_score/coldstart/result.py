@@ -1,4 +1,5 @@
-"""The result of a Cold Start scoring: the rows of tables, their averages, and everything else about a run.
+"""The result of a Cold Start scoring: the rows of tables, their averages, and everything else about a run. Each entry
+point (mention of the entity) of an LDC query is scored as a slot-filling query of its own.
 
 There are tables of three variants. SF has a row for each query and class, or for each query and level. LDC-MAX has the
 rows of the best entry point of each LDC query, and LDC-MEAN has the means over the entry points. Source:

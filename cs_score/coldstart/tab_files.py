@@ -213,13 +213,14 @@ def _new_lines(
         # This is the body of `is_blank_or_comment`: calling it for each line would take longer than the test.
         if text[:1] in _MAYBE_SKIPPED and _BLANK_OR_COMMENT.fullmatch(text):
             unread_lines.append(UnreadLine(file_name, number, text))
-        elif text in earlier_texts:
+            continue
+        if text in earlier_texts:
             problems.add("DUPLICATE_LINE", f"\n{text}", place=Place(file_name, number))
             unread_lines.append(UnreadLine(file_name, number, text))
-        else:
-            if not keeps_repetitions:
-                earlier_texts.add(text)
-            yield number, text
+            continue
+        if not keeps_repetitions:
+            earlier_texts.add(text)
+        yield number, text
 
 
 def _numbered_lines(source: Source, first_block: list[bytes]) -> Iterator[tuple[int, str]]:

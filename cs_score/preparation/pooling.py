@@ -1,4 +1,6 @@
-"""Choose the lines of a run that are kept: pooling to a depth, and the selection of the program apply-k."""
+"""Choose the lines of a run that are kept: pooling to a depth, and the selection of the program apply-k. A node is an
+answer of a run, in one or several lines. A node of the second hop answers a query about the answer of its parent.
+"""
 
 from __future__ import annotations
 
@@ -140,11 +142,11 @@ def _discard_orphans(depth: Depth, responses: Iterable[Response], discarded: set
         if line.index not in discarded:
             lines_by_level[line.query.level].append(line)
     for level in (0, 1):
-        targets = {line.target for line in lines_by_level[level] if line.index not in discarded}
-        for line in lines_by_level[level + 1]:
-            if line.query.short_id not in targets:
-                discarded.add(line.index)
-                _report_discarded(line, code, problems)
+        follow_on_queries = {line.target for line in lines_by_level[level] if line.index not in discarded}
+        orphans = [line for line in lines_by_level[level + 1] if line.query.short_id not in follow_on_queries]
+        for line in orphans:
+            discarded.add(line.index)
+            _report_discarded(line, code, problems)
 
 
 def _report_discarded(line: Response, code: str, problems: ProblemLog) -> None:

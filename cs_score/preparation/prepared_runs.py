@@ -145,10 +145,7 @@ class CheckedRun(Record, dict=True):
         previous_text = ""
         for query in self._written_queries():
             query_node = self._node_id_of(query)
-            # Two stable sorts by one key each take half as long as one sort by pairs.
-            ordered = sorted(self._lines_by_query[query], key=attrgetter("number"))
-            ordered.sort(key=attrgetter("confidence"), reverse=True)
-            for response in ordered:
+            for response in _most_confident_first(self._lines_by_query[query]):
                 line_count += 1
                 text = writer.text(response, line_count, query_node)
                 if text != previous_text:
@@ -166,6 +163,14 @@ class CheckedRun(Record, dict=True):
         queries.sort(key=attrgetter("short_id"))
         queries.sort(key=attrgetter("level"))
         return queries
+
+
+def _most_confident_first(lines: Iterable[Response]) -> list[Response]:
+    """Return lines sorted by confidence, the highest first, then by line number."""
+    # Two stable sorts by one key each take half as long as one sort by pairs.
+    ordered = sorted(lines, key=attrgetter("number"))
+    ordered.sort(key=attrgetter("confidence"), reverse=True)
+    return ordered
 
 
 class _LineWriter:

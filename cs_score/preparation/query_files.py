@@ -1,4 +1,6 @@
-"""Check, repair, expand, generate and write query files, and draw resamples of their queries."""
+"""Check, repair, expand, generate and write query files, and draw resamples of their queries. A query names an entity
+by its entry points (mentions in documents), and the slots to fill, one for each hop.
+"""
 
 from __future__ import annotations
 
