@@ -96,7 +96,10 @@ def discard_beyond_depth(
 
 
 def _lines_of_other_nodes(taken_nodes: Collection[str], lines_by_node: Mapping[str, _NodeLines]) -> list[Response]:
-    """Return the lines of the nodes that are not among `taken_nodes`, node by node."""
+    """Return the lines of the nodes that are beyond the depth: those that are not among `taken_nodes`.
+
+    `taken_nodes` are the names of nodes, such as `CS14_0001:h1`.
+    """
     lines: list[Response] = []
     for name, node_lines in lines_by_node.items():
         if name not in taken_nodes:
@@ -176,7 +179,10 @@ def _nodes_by_root(
 
 
 def _make_node(name: str, node_lines: _NodeLines, confidence: float, load_position: int) -> _Node:
-    """Return the node with these lines, this confidence, and this position in the order of loading."""
+    """Return the node with these lines.
+
+    `confidence` is the one by which the node is ranked, and `load_position` its position in the order of loading.
+    """
     first_line_number = min([line.number for line in node_lines.lines_left])
     return _Node(
         name=name,
@@ -188,7 +194,10 @@ def _make_node(name: str, node_lines: _NodeLines, confidence: float, load_positi
 
 
 def _own_confidences(justifications_per_node: int | None, lines_by_node: Mapping[str, _NodeLines]) -> dict[str, float]:
-    """Return the confidence of each node, computed from its own lines, by the name of the node."""
+    """Return the confidence of each node, computed from its own lines, by the name of the node.
+
+    `justifications_per_node` is the number of lines that it is computed from, None for all.
+    """
     confidence_by_node = {}
     for name, node_lines in lines_by_node.items():
         confidences = [line.confidence for line in node_lines.lines_left]
@@ -271,7 +280,10 @@ class _Line(NamedTuple):
 
     @classmethod
     def read(cls, number: int, text: str) -> _Line:
-        """Return the line with this text and this position in the file; missing columns are empty."""
+        """Return the line with this text and this position in the file (`number`, from 0).
+
+        The columns are separated by tabs; missing columns are empty. The document is that of the relation provenance.
+        """
         columns = text.split("\t")
         columns += [""] * (_COLUMNS - len(columns))
         query, _slot, _run_id, relation, value, _type, provenance, confidence, node = columns[:_COLUMNS]

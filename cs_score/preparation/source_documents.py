@@ -153,7 +153,10 @@ def _first_span_as_written(line: Response | Assessment, schema: Schema, document
 
 
 def _report_differences(places: Iterable[_PlaceOfAnswer], text: str, problems: ProblemLog) -> None:
-    """Report the answers that differ from the text of their document at their places."""
+    """Report the answers that differ from the text of their document at their places.
+
+    `places` are the places in one document, and `text` is the whole text of this document.
+    """
     for line, span in places:
         if not is_text_at(text, offset_value(span.start), offset_value(span.end), line.value):
             detail = Detail("VALUE", line.value)
