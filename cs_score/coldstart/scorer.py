@@ -24,16 +24,7 @@ from cs_score.coldstart.gold import ColdStartGold, QueryGold, Run, ScoringUnit, 
 from cs_score.coldstart.judging import Counting, Labels
 from cs_score.coldstart.lines import Assessment, Response
 from cs_score.coldstart.linking import expand_folder, kind_of
-from cs_score.coldstart.options import (
-    DUPLICATE,
-    MANY,
-    SCORED_SEPARATELY,
-    SIDES,
-    Edition,
-    Policy,
-    is_left_out,
-    origin_of,
-)
+from cs_score.coldstart.options import DUPLICATE, MANY, SCORED_SEPARATELY, SIDES, Policy, is_left_out, origin_of
 from cs_score.coldstart.queries import Query, parse_query_id
 from cs_score.coldstart.ranking import RankedNode, Ranker, Ranking, is_in_ranked_node
 from cs_score.coldstart.result import (
