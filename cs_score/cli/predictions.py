@@ -56,14 +56,15 @@ def optional_gold_and_predictions(
         return gold_and_predictions(line)
     gold = line.get("--gold")
     words = list(line.words)
-    if gold is not None or not is_single_file:
-        return gold, words
-    file_count = len(words)
-    if "--predictions" in line:
-        file_count += 1
-    if file_count == 2:
+    if gold is None and is_single_file and _has_two_files(line):
         return words[0], words[1:]
-    return None, words
+    return gold, words
+
+
+def _has_two_files(line: CommandLine) -> bool:
+    """Return whether two files are named: by two words, or by one word and --predictions."""
+    words_needed = 1 if "--predictions" in line else 2
+    return len(line.words) == words_needed
 
 
 class Predictions:
@@ -126,8 +127,11 @@ class Predictions:
             system = "of the two" if self._most else "system"
             raise UsageError(f"standard input cannot be read once for each {system}: name a file")
         may_hold_several_systems = not self.mode.needs_gold
-        if may_hold_several_systems and self.files:
-            return
+        if not (may_hold_several_systems and self.files):
+            self._check_file_count()
+
+    def _check_file_count(self) -> None:
+        """Raise UsageError if there are too few or too many files of predictions."""
         if self._most and len(self.files) != self._most:
             raise UsageError(f"name two files of predictions, A and B, not {len(self.files)}")
         if len(self.files) < self._fewest:
