@@ -244,7 +244,7 @@ def _report_failure(error: CsScoreError, problems: ProblemLog, call: Call | None
 
 
 def _print_failure(error: CsScoreError, problems: Sequence[Problem]) -> None:
-    """Print an error that ended the scoring on standard error, behind its remarks and the problems found before it.
+    """Print on standard error the problems that were found before an error ended the scoring, and then the error.
 
     Nothing is printed if standard error cannot be written.
     """

@@ -382,9 +382,9 @@ def _message_about(error: CsScoreError | OSError | ImportError) -> str:
 
 
 def _message_about_system(error: OSError | ImportError) -> str:
-    """Return a message about the working folder if it is gone, or about the file that an error names, or its text.
+    """Return a message about an error of the operating system, such as `/data/run.tab: Permission denied`.
 
-    For example `/data/run.tab: Permission denied`.
+    If the working folder has been removed, which causes errors of many kinds, the message says so.
     """
     if not _has_working_folder():
         return "the working folder does not exist any more; change to another one"

@@ -209,7 +209,7 @@ def _write_and_flush(stream: TextIO, blocks: Iterable[bytes]) -> None:
 
 
 def _discard_output(stream: TextIO) -> None:
-    """Let everything that is still written to a stream vanish.
+    """Connect a stream to the null device, so that everything that is written to it from now on is discarded.
 
     The interpreter flushes the buffer of a standard stream once more when it ends: that must not fail again.
     """

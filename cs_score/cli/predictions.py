@@ -244,9 +244,10 @@ class Predictions:
         return systems.Systems(result_by_name, names_by_file)
 
     def _named_results(self, file_name: str, file: str) -> dict[str, ScoredPredictions]:
-        """Score the systems in a file, and return the results by the names of the systems, but only the runs of --run.
+        """Score the systems in a file, and return the results of the chosen systems by name.
 
-        `file_name` is the name of the file in the result, such as `run-a` for `runs/run-a.jsonl`.
+        The option --run chooses; without it, all systems are chosen. `file_name` is the name of the file in
+        the result, such as `run-a` for `runs/run-a.jsonl`.
         """
         arguments = dict(self._arguments)
         if len(self._line.texts("--run")) > 1:

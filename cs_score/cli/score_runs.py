@@ -246,7 +246,7 @@ def _remark_on_result(call: Call, result: Result) -> None:
 
 
 def _print_problems(problems: Iterable[Problem]) -> None:
-    """Print the problems of the input on standard error, those of discarded lines last, unless --quiet was typed."""
+    """Print the problems of the input on standard error, unless --quiet was typed. Discarded lines come last."""
     report = outputs.report_for_stderr(discarded_last(problems), is_for_people=stderr_is_terminal())
     print_unless_quiet(report)
 

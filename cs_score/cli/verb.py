@@ -132,7 +132,8 @@ class Verb(NamedTuple):
     def _options_for_evidence(self, verb_name: str, task: str) -> list[Option]:
         """Return the options of the verb's command for an evidence task.
 
-        The verb has options, the task has options, and there are options for policies if answers are judged under one.
+        The list has the options of the verb, the options of the task and, if its answers are judged under a policy, the
+        options for policies.
         """
         options = select_options(self.form_for_evidence.options, self.own_options)
         options += options_of_task(task)
