@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import UNSET, UnsetType
 
@@ -21,11 +21,16 @@ from cs_score.analysis.coldstart.counted_table import (
 from cs_score.analysis.outcomes import group_order
 from cs_score.base.errors import UsageError, did_you_mean
 from cs_score.base.records import Record, asdict, replace
+from cs_score.base.runtime import Late
 from cs_score.coldstart.judging import Counts
 from cs_score.measures.registry import divide, precision_recall_f1
-from cs_score.statistics.resampling import bootstrap_intervals
 from cs_score.statistics.resampling_settings import Resampling
 from cs_score.statistics.results import Interval
+
+if TYPE_CHECKING:
+    from cs_score.statistics import resampling as resampled
+else:  # groups without intervals need no resamples
+    resampled = Late("cs_score.statistics.resampling")
 
 SEPARATOR: Final = ","
 """The character between the dimensions that are crossed: `slot,language`."""
@@ -159,7 +164,7 @@ def _intervals_of_groups(
                 counts = counts_by_unit[group].get(unit, _NO_COUNTS)
                 unit_row += [counts.right, counts.answered, counts.ground_truth]
             unit_rows.append(unit_row)
-        intervals = iter(bootstrap_intervals(unit_rows, _scores_of_groups, resampling, units=units))
+        intervals = iter(resampled.bootstrap_intervals(unit_rows, _scores_of_groups, resampling, units=units))
         for group in groups_at_once:
             yield group, dict(zip(_SCORES, intervals))
 
