@@ -1,4 +1,6 @@
-"""The call without a command, which takes the switches of the Perl scorer and writes the same files."""
+"""The bare call, `cs-score` without the name of a command, takes the switches of the Perl scorer and writes the same
+files: tables of scores, a debug file, and an error report with the problems of the input.
+"""
 
 from __future__ import annotations
 

@@ -47,7 +47,10 @@ _EXPANSION_FACTOR: Final = 6
 
 
 class Call(Runs):
-    """A call that scores Cold Start runs, with its inputs, outputs and options, which have been checked."""
+    """A call that scores Cold Start runs, with its inputs, outputs and options, which have been checked. The inputs are
+    queries, assessments (the pool) and runs, the answers of systems. The outputs are tables of scores, a JSON document,
+    an error report, and the file of --problems.
+    """
 
     def __init__(
         self,

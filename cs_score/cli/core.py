@@ -1,4 +1,6 @@
-"""Commands on click under two contracts: that of cs-score's own commands and that of the reference programs.
+"""The class of all commands, and how they read a command line. A verb such as `analyze` has a command for each task,
+`analyze scifact`. A command that follows a reference program, one of the Perl programs of the evaluation, keeps the
+contract of that program: its switches, its messages and its exit status.
 
 click keeps the options, formats the help and completes words in a shell. `Command.parse` reads the command line,
 because click cannot read it as the reference programs do: names of options are exact, a value is always the next word,

@@ -1,4 +1,6 @@
-"""Print and write what analyses and comparisons find, and hold the options that these commands share."""
+"""Print and write what analyses and comparisons find, and hold the options that these commands share. The findings are
+in a document, a record that can be written as JSON. A view makes text and tables of a document.
+"""
 
 from __future__ import annotations
 

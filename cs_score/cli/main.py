@@ -1,4 +1,5 @@
-"""The entry point `cs-score`: find the command that the first words name, run it, and report errors.
+"""The entry point `cs-score`: find the command that the first words name, run it, and report errors. `analyze scifact`
+is a command for a task; commands with a common first word, such as `bundle codabench`, are a family.
 
 The module also holds the first page of help and the tree of commands for completion.
 """

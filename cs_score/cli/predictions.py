@@ -1,4 +1,7 @@
-"""Find the gold and the predictions that a command line names, and score them."""
+"""Find the gold and the predictions that a command line names, and score them. Gold is the annotation of an evidence
+task such as SciFact, and predictions are the output of a system; a file of some tasks holds the predictions of several
+systems.
+"""
 
 from __future__ import annotations
 
@@ -68,7 +71,8 @@ def _has_two_files(line: CommandLine) -> bool:
 
 
 class Predictions:
-    """The gold file and the files of predictions that a command line names.
+    """The gold file and the files of predictions that a command line names. A file holds the predictions of one system
+    or, in some tasks, the runs of several. The result of each system is known by a name.
 
     Every fault of the command line raises UsageError before a file is read.
     """

@@ -37,7 +37,9 @@ else:  # texts are made after scoring
 
 
 class RunsScored(Record):
-    """The result of scoring Cold Start runs, with the call that asked for it."""
+    """The result of scoring Cold Start runs, with the call that asked for it: its scores by measure, and the problems
+    of its input. It can be written to the files of the call and printed as text.
+    """
 
     call: Call
     result: Result

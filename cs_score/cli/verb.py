@@ -52,7 +52,10 @@ class VerbForm(NamedTuple):
 
 
 class Verb(NamedTuple):
-    """A verb such as `analyze`: how it is called for runs, how it is called for predictions, and what both share."""
+    """A verb such as `analyze`, which has a command for each task: how it is called for Cold Start runs, how it is
+    called for predictions of evidence tasks, and what both have in common. The verb makes its commands from these
+    descriptions.
+    """
 
     form_for_runs: Callable[[], VerbForm]
     """Returns how the verb is called for runs. It is a function so that commands for predictions do not need it."""

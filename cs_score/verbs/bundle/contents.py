@@ -1,4 +1,6 @@
-"""What the bundles of all platforms have in common: gold, the scoring program, the starting kit, the texts."""
+"""The parts that the bundles of all platforms have in common: the gold, the scoring program with its settings, and the
+starting kit, which participants get at the start.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The wheels of a bundle: cs-score and tasks from outside packed from their installations, others found by pip."""
+"""The wheels of a bundle, the files from which pip installs the scorer without a network. cs-score and tasks of other
+packages are packed from their installations; wheels of all other packages are found by pip.
+"""
 
 from __future__ import annotations
 

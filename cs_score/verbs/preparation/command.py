@@ -1,4 +1,6 @@
-"""The commands that are used before the scorer: they validate, make and package queries, runs and assessments."""
+"""The commands that are used before the scorer: they validate, make and package queries, runs and assessments. Each
+follows a reference program; its call has a session, which reads the inputs and reports their problems.
+"""
 
 from __future__ import annotations
 

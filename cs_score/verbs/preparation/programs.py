@@ -139,7 +139,8 @@ def _documents_of(document_list: str) -> list[str]:
 
 
 class Session:
-    """A call of a program: it reads the inputs, collects their problems, and writes the error report.
+    """A call of a program such as `validate-run`: it reads the inputs, collects their problems, and writes the error
+    report, which lists these problems and ends with their numbers.
 
     A program reads and checks its inputs, calls `report`, writes its results if there is no error, and calls `end`.
     """
