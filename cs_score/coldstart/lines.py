@@ -1,8 +1,8 @@
 """The lines of runs and assessments, linked to the queries that they answer.
 
 A line answers a query. The answer itself leads to a follow-on query, which asks about it. Links hold both kinds of
-queries with their lines. The links of a run build on the links of gold (the queries and the pool): what the links of
-the run lack is looked up in the links of gold. Gold itself never changes, so that one gold serves many runs.
+queries with their lines. The links of a run build on the links of gold (the queries and the pool), where a query is
+looked up that the links of the run lack. Gold itself never changes, so that one gold serves many runs.
 """
 
 from __future__ import annotations

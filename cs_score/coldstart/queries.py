@@ -748,38 +748,46 @@ class _QueryLoading:
         """
         self.names.append(sources.name_of(file))
         with sources.open_source(file) as source:
-            name = source.name
             data = source.read_bytes()
-            text = decoded_text(data, name)
+            text = decoded_text(data, source.name)
             self.digests.append(source.digest(QUERIES))
+        self._add_queries(source.name, text, _remarks_on_xml(data, source.name))
+
+    def _add_queries(self, name: str, text: str, remarks_on_xml: Sequence[str]) -> None:
+        """Add the queries in the text of a file, with remarks on them and on the XML of the file.
+
+        Raises InputError for an illegal query id; the error has the remarks on this file and on those before it.
+        """
         reader = _QueryReader(name, self._problems, self._length_by_document, self._edition)
         try:
             queries = list(reader.queries(text))
         except InputError as error:
-            error.add_remarks(self.remarks)
-            error.add_remarks(_remarks_on_xml(data, name))
+            error.add_remarks([*self.remarks, *remarks_on_xml])
             raise
         self.queries += queries
         self.remarks += reader.remarks() if queries else [why_no_queries(text, name)]
-        self.remarks += _remarks_on_xml(data, name)
+        self.remarks += remarks_on_xml
 
 
 def _remarks_on_repeated_ids(loaded_queries: Iterable[Query]) -> list[str]:
     """Return a list with a remark on different queries that have the same id; it is empty if there are none."""
+    groups = _different_queries_with_one_id(loaded_queries)
+    if not groups:
+        return []
+    file_names: dict[str, None] = {}  # its keys are an ordered set
+    for queries in groups:
+        file_names |= dict.fromkeys(query.place.file for query in queries)
+    names = join_first(file_names)
+    ids = join_first(f"{queries[-1].full_id.removeprefix('_')} {len(queries)} times" for queries in groups)
+    return [f"{names}: different queries have one id ({ids}), and of each id the last one counts"]
+
+
+def _different_queries_with_one_id(loaded_queries: Iterable[Query]) -> list[list[Query]]:
+    """Return the queries with the same short id in one list each, if some of them differ in more than their places."""
     queries_by_id: dict[str, list[Query]] = defaultdict(list)
     for query in loaded_queries:
         queries_by_id[query.short_id].append(query)
-    id_counts = []
-    file_names: dict[str, None] = {}  # its keys are an ordered set
-    for namesakes in queries_by_id.values():
-        if _are_different(namesakes):
-            id_counts.append(f"{namesakes[-1].full_id.removeprefix('_')} {len(namesakes)} times")
-            file_names |= dict.fromkeys(query.place.file for query in namesakes)
-    if not id_counts:
-        return []
-    names = join_first(file_names)
-    ids = join_first(id_counts)
-    return [f"{names}: different queries have one id ({ids}), and of each id the last one counts"]
+    return [queries for queries in queries_by_id.values() if _are_different(queries)]
 
 
 def _are_different(queries: Sequence[Query]) -> bool:
@@ -867,6 +875,18 @@ class _SelectedQuery(NamedTuple):
         """Whether the query has a second hop, which may be left out."""
         return len(self.query.slots) > 1
 
+    @property
+    def lacks_hop_by_empty_limit(self) -> bool:
+        """Whether the second hop is left out because the column of the hop limit is empty."""
+        is_expanded = self.query.expansion_ids is not None
+        return self.has_second_hop and self.item.has_empty_limit and not is_expanded
+
+    @property
+    def lacks_hop_of_expansion(self) -> bool:
+        """Whether the second hop of a query that was made from this LDC query is left out."""
+        is_expanded = self.query.expansion_ids is not None
+        return self.has_second_hop and is_expanded and not all(self.hop_limits.values())
+
 
 def _select_items(
     items: Iterable[_ListedQuery], queries: QuerySet, problems: ProblemLog, file: str | None
@@ -910,27 +930,19 @@ def _ldc_ids_of(selected_queries: Iterable[_SelectedQuery]) -> dict[str, str]:
     return ldc_ids
 
 
-def _remarks_on_hops(selected_queries: Iterable[_SelectedQuery], file: str | None) -> list[str]:
+def _remarks_on_hops(selected_queries: Sequence[_SelectedQuery], file: str | None) -> list[str]:
     """Return remarks on queries whose second hop is left out, which the user may not have meant.
 
     `file` is the name of the file that lists the queries, None if `-queries` is a list of ids.
     """
-    ids_without_limit: dict[str, None] = {}  # the keys of both are ordered sets
-    expanded_ids: dict[str, None] = {}
-    for selected in selected_queries:
-        item = selected.item
-        if not selected.has_second_hop:
-            continue
-        if selected.query.expansion_ids is None:
-            if item.has_empty_limit:
-                ids_without_limit[item.ldc_id or item.text] = None
-        elif not all(selected.hop_limits.values()):
-            expanded_ids[item.text] = None
     remarks = []
-    if ids_without_limit:
-        remarks.append(f"{join_first(ids_without_limit)}: hop 0 only (the third column of {file})")
-    if expanded_ids:
-        names = join_first(expanded_ids)
+    items_without_limit = [selected.item for selected in selected_queries if selected.lacks_hop_by_empty_limit]
+    if items_without_limit:
+        names = join_first(dict.fromkeys(item.ldc_id or item.text for item in items_without_limit))
+        remarks.append(f"{names}: hop 0 only (the third column of {file})")
+    expanded_items = [selected.item for selected in selected_queries if selected.lacks_hop_of_expansion]
+    if expanded_items:
+        names = join_first(dict.fromkeys(item.text for item in expanded_items))
         remarks.append(f"{names}: hop 0 only (-queries names an LDC query without its entry points)")
     return remarks
 

@@ -307,17 +307,17 @@ def _require_a_score(scores: RunScoresDocument, measures: Sequence[str]) -> None
     for run in scores.runs:
         if any(measure in run.scores for measure in measures):
             return
-    # Find the first run with a reason.
     for run in scores.runs:
+        reason_by_measure = run.undefined or {}
         for measure in measures:
-            if run.undefined and measure in run.undefined:
-                raise InputError(f"run {run.run_id} has no {measure}: {run.undefined[measure]}")
+            if measure in reason_by_measure:
+                raise InputError(f"run {run.run_id} has no {measure}: {reason_by_measure[measure]}")
 
 
 def document_with_measures(
     scores: RunScoresDocument, measures: Sequence[str], headline_measure: str | UnsetType
 ) -> RunScoresDocument:
-    """Return a document with only the scores of these measures, and with their intervals.
+    """Return a document with only the scores of these measures, and with their intervals, but without problems.
 
     `headline_measure` is the measure that users are shown first, `UNSET` if there is none.
     """

@@ -181,7 +181,7 @@ def _validation_command(run_file: str, most_justifications: int | None) -> str:
 def score_rows(units: Iterable[UnitResult]) -> list[ScoreRow]:
     """Return the rows of the SF table in printing order, from the results of the units of a run."""
     rows: list[ScoreRow] = []
-    for query_result in _queries_by_full_id(units):
+    for query_result in _in_table_order(units):
         rows += query_result.rows
     return in_printing_order(rows)
 
@@ -191,21 +191,21 @@ def rankings_of(units: Sequence[UnitResult]) -> list[Ranking]:
 
     Raises InputError if a query could not be ranked, because an average precision would be above 1.
     """
-    for query_result in _queries_by_short_id(units):
+    for query_result in _in_scoring_order(units):
         if query_result.ranking_error is not None:
             raise query_result.ranking_error
     rankings: list[Ranking] = []
-    for query_result in _queries_by_full_id(units):
+    for query_result in _in_table_order(units):
         rankings += query_result.rankings
     return rankings
 
 
-def _queries_by_full_id(units: Iterable[UnitResult]) -> list[QueryResult]:
+def _in_table_order(units: Iterable[UnitResult]) -> list[QueryResult]:
     """Return the results of the queries of all units, sorted by full id, which is the order of tables."""
     return sorted(_queries_of(units), key=lambda query_result: query_result.query.full_id)
 
 
-def _queries_by_short_id(units: Iterable[UnitResult]) -> list[QueryResult]:
+def _in_scoring_order(units: Iterable[UnitResult]) -> list[QueryResult]:
     """Return the results of the queries of all units, sorted by short id, the order in which the reference scores."""
     return sorted(_queries_of(units), key=lambda query_result: query_result.query.short_id)
 
@@ -264,13 +264,16 @@ class CallScorer:
         # Some editions write the report before they score: the report lacks the problems that scoring finds.
         self._problems_before_scoring = tuple(problems) if self.edition.reports_first else None
 
-    def score_by_stage(self, run_id: str) -> Iterator[ScoredRun]:
-        """Score a run, and yield its result up to three times, each time with more scores; see `results_by_stage`.
+    def score_by_stage(self, run_id: str, results: list[ScoredRun]) -> None:
+        """Score a run, and add its result to the `results` of the call after the first stage; see `results_by_stage`.
 
-        Raises InputError for a fatal condition. The result that was yielded before it can still be written.
+        The result of each later stage replaces it. Raises InputError for a fatal condition. The result of the stage
+        before it is then among the results, and can still be written.
         """
         units = self.score_units(run_id)
-        yield from self.results_by_stage(run_id, score_rows(units), units)
+        position = len(results)
+        for result in self.results_by_stage(run_id, score_rows(units), units):
+            results[position:] = [result]
 
     def score_units(self, run_id: str) -> list[UnitResult]:
         """Score all units of a run, report their problems and remarks, and return their results.
@@ -316,7 +319,7 @@ class CallScorer:
 
         Raises the InputError of the first query whose responses could not be counted.
         """
-        for query_result in _queries_by_short_id(units):
+        for query_result in _in_scoring_order(units):
             self._problems.add_all(query_result.problems)
             if query_result.counting_error is not None:
                 raise query_result.counting_error
@@ -542,17 +545,16 @@ def score_runs(
     if problems is None:
         problems = run.problems.copy()
     scorer = CallScorer(run, policy, problems, earlier_results)
-    result_by_position: dict[int, ScoredRun] = {}
+    results: list[ScoredRun] = []
     try:
         _check_loaded(run)
         if not run.run_ids:
             scorer.remarks.append(_remark_on_missing_run(run))
-        for position, run_id in enumerate(run.run_ids):
-            for run_result in scorer.score_by_stage(run_id):
-                result_by_position[position] = run_result  # replaces the result of the stage before
+        for run_id in run.run_ids:
+            scorer.score_by_stage(run_id, results)
     except InputError as error:
-        raise ScoringStopped(error, scorer.result([*result_by_position.values()])) from None
-    return scorer.result([*result_by_position.values()])
+        raise ScoringStopped(error, scorer.result(results)) from None
+    return scorer.result(results)
 
 
 def _check_loaded(run: Run) -> None:
@@ -563,10 +565,9 @@ def _check_loaded(run: Run) -> None:
     if has_files and not has_lines and not has_pool:
         problem = f"nothing was loaded: no line of {join_first(run.layouts)} was accepted"
         raise InputError(problem, remedy="the problems reported say why")
-    if run.gold.query_set.edition.reports_first:
-        error_count = run.problems.count(Severity.ERROR)
-        if error_count:
-            raise InputError(f"{error_count} error{'s' if error_count > 1 else ''} encountered")
+    error_count = run.problems.count(Severity.ERROR)
+    if run.gold.query_set.edition.reports_first and error_count > 0:
+        raise InputError(f"{error_count} error{'s' if error_count > 1 else ''} encountered")
 
 
 def _remark_on_missing_run(run: Run) -> str:
@@ -574,8 +575,8 @@ def _remark_on_missing_run(run: Run) -> str:
     run_files = [name for name, schema in run.layouts.items() if schema.kind is FileKind.RUN]
     if run_files:
         return f"nothing was scored: no line of {join_first(run_files)} was accepted"
-    pool_names = f" ({join_first(run.layouts)}: assessments)" if run.layouts else ""
-    return f"nothing was scored: none of the files is a run with lines{pool_names}; name the run, too"
+    pool_in_brackets = f" ({join_first(run.layouts)}: assessments)" if run.layouts else ""
+    return f"nothing was scored: none of the files is a run with lines{pool_in_brackets}; name the run, too"
 
 
 def score_unit(unit: ScoringUnit, policy: Policy, is_ranked: bool = True) -> UnitResult:
@@ -629,15 +630,19 @@ def _count_unit(unit: ScoringUnit, matched: UnitResult, golds: Sequence[QueryGol
     if unit.other_run is not None:
         labels_by_index.update(unit.other_run.labels_by_index)
         assessment_by_index = {**unit.other_run.assessment_by_index, **assessment_by_index}
-    most_justifications = unit.run.limits.justifications_per_node
-    edition = unit.gold.query_set.edition
-    counting = Counting(matched.assessment_by_index, policy, most_justifications, labels_by_index, edition)
-    query_results = [_count_query(unit, gold, counting) for gold in golds]
+    counting = Counting(
+        matched.assessment_by_index,
+        policy,
+        unit.run.limits.justifications_per_node,
+        labels_by_index,  # labels are added to it
+        unit.gold.query_set.edition,
+    )
+    query_results = tuple([_count_query(unit, gold, counting) for gold in golds])
     return UnitResult(
         id=unit.id,
         assessment_by_index=assessment_by_index,
         labels_by_index=labels_by_index,
-        queries=tuple(query_results),
+        queries=query_results,
         problems=matched.problems,
     )
 
@@ -854,10 +859,17 @@ def _third_columns(file: Input) -> set[bytes]:
     third_columns = set()
     with open_source(file) as source:
         for block in line_blocks(source, _BLOCK):
-            for line in block.split(b"\n"):
-                columns = line.split(b"\t", 3)
-                if len(columns) > 3:
-                    third_columns.add(columns[2])
+            third_columns |= _third_columns_of_lines(block.split(b"\n"))
+    return third_columns
+
+
+def _third_columns_of_lines(lines: Iterable[bytes]) -> set[bytes]:
+    """Return the different texts in the third column of lines; lines with at most three columns are left out."""
+    third_columns = set()
+    for line in lines:
+        columns = line.split(b"\t", 3)
+        if len(columns) > 3:
+            third_columns.add(columns[2])
     return third_columns
 
 

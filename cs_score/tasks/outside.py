@@ -76,11 +76,8 @@ def _import_mode(offer: Offer) -> Mode:
     """
     from cs_score.evidence.mode import Mode
 
-    module, _, attributes = offer.mode_path.partition(":")
     try:
-        mode: Any = importlib.import_module(module)
-        for attribute in attributes.split("."):
-            mode = getattr(mode, attribute)
+        mode = _import_value(offer.mode_path)
     except (Exception, SystemExit) as error:  # importing a package can raise any error
         problem = f"{type(error).__name__}: {error}"
         raise UsageError(f"{offer} cannot be loaded: {problem}; mend or uninstall it") from None
@@ -91,6 +88,15 @@ def _import_mode(offer: Offer) -> Mode:
     if name != offer.task:
         raise UsageError(f"{offer}: {offer.mode_path} is the mode of a task {name}; mend or uninstall it")
     return mode
+
+
+def _import_value(path: str) -> Any:
+    """Return the object that a path such as `cs_score_fever.task:MODE` or `package.tasks:Tasks.fever` leads to."""
+    module_name, _, attributes = path.partition(":")
+    value: Any = importlib.import_module(module_name)
+    for attribute in attributes.split("."):
+        value = getattr(value, attribute)
+    return value
 
 
 def _restore_mode(offer: Offer, attributes: Mapping[str, Any]) -> Mode:
