@@ -1,4 +1,6 @@
-"""Output files that appear whole or not at all, and the plan of a call: its inputs and outputs, checked beforehand."""
+"""Output files that appear whole or not at all, and the plan of a call: its inputs and outputs, checked beforehand.
+A file is written under a temporary name in the same folder, and gets its final name when it is whole.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Charts as SVG: bars, dots by row, curves, and grids of coloured cells.
+"""Charts as SVG: bars, dots by row, curves, and grids of coloured cells. Places and sizes are in units of the chart,
+which is 420 units wide; heights are measured downwards. The text of a caption, a label or a note may come from inputs.
 
 Each is drawn from numbers and from texts of inputs, which are untrusted. A chart has a description for readers who do
 not see it, with all its numbers.

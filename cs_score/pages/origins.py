@@ -1,4 +1,6 @@
-"""How the pages of reports can be made again: inputs with their digests, the options in force, and commands."""
+"""How the pages of reports can be made again: inputs with their digests, the options in force, and commands. An
+origin records all inputs and options of a result; a command is a list of words, such as ["--measure", "F1"].
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Print the analysis of a Cold Start run as a text for people."""
+"""Print the analysis of a Cold Start run as a text for people: the score, what the mistakes cost, and sentences on
+what no table shows.
+"""
 
 from __future__ import annotations
 

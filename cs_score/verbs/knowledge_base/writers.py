@@ -1,4 +1,7 @@
-"""Writes a validated knowledge base in its own format and in those of other tracks, with statistics and a diff."""
+"""Writes a validated knowledge base in its own format and in those of other tracks (event nuggets, event arguments,
+sentiments, entity linking), with statistics and a diff. A mention is an assertion that a node has a text at a place;
+the canonical mention gives a node its name.
+"""
 
 from __future__ import annotations
 
@@ -660,16 +663,20 @@ class KbOutputs(Record):
         if self.paths and not os.path.isdir(self.folder):
             _make_folder(self.folder)
         for mode, path in self.paths.items():
-            if mode == "tac":
-                write_whole(path, encoded(tac_text(kb, self.labels)))
-            elif mode == "edl":
-                write_whole(path, encoded(edl_text(kb, self.link_kb)))
-            elif mode == "nug":
-                write_whole(path, encoded(nugget_text(kb)))
+            if mode in _FILES:
+                write_whole(path, encoded(self._text_of_file(mode, kb)))
             elif mode == "eal":
                 write_folder(path, ("arguments", "corpusLinking", "linking"), argument_files(kb))
             else:
                 write_folder(path, ("predicted-ere", "predicted-best"), sentiment_files(kb))
+
+    def _text_of_file(self, mode: str, kb: KnowledgeBase) -> Iterator[str]:
+        """Return the pieces of text of a knowledge base in a format that is a single file: "tac", "edl" or "nug"."""
+        if mode == "tac":
+            return tac_text(kb, self.labels)
+        if mode == "edl":
+            return edl_text(kb, self.link_kb)
+        return nugget_text(kb)
 
 
 def _make_folder(folder: str) -> None:
