@@ -71,7 +71,7 @@ class Drawing:
     def __init__(self, caption: Caption, description: str, height: float) -> None:
         """Begin an empty image with a title, whose height is `height` units.
 
-        `description` says what the image shows to readers who do not see it.
+        `description` describes the image to readers who do not see it.
         """
         self.of = caption.of
         self.title = caption.title

@@ -59,7 +59,7 @@ def _analysis_words(document: Any) -> list[str]:
 
 
 def _words_of_analysed(document: Any) -> list[str]:
-    """Return the words of a command line that name what was analysed: task, options, files, and the run in them.
+    """Return the words of a command line that name the analysed result: task, options, files, and the run in them.
 
     Cold Start runs are named by `--run`. Predictions of evidence tasks have the switch `--predictions` before them.
     """

@@ -161,7 +161,7 @@ class AnalysisPage(PageMaker):
         return [*self._sections_of_mistakes(), self._units(), self._every_score()]
 
     def _sections_of_mistakes(self) -> list[Section]:
-        """Return the sections with which the pages of all tasks begin: the scores, and what the mistakes cost."""
+        """Return the sections with which the pages of all tasks begin: on the scores, and on the cost of mistakes."""
         return [self._scores(), self._mistakes(), self._budget(), self._groups(), self._confusions()]
 
     # ---- Scores
@@ -322,7 +322,7 @@ class AnalysisPage(PageMaker):
     def _group_layout(self) -> Layout:
         """Return the layout of the groups on the page, with their rows in the order of the dimensions.
 
-        The columns that people see anyway come first, then the others, except those that only the JSON has. Groups of
+        The columns that people see anyway come first, then the others, except columns that only the JSON has. Groups of
         evidence tasks also have the column of their score.
         """
         layout = self.layouts["groups"]
@@ -354,7 +354,7 @@ class AnalysisPage(PageMaker):
         return {name: self.document.groups[name] for name in names if self.document.groups[name]}
 
     def group_charts(self) -> Iterator[Drawing]:
-        """Yield a chart for each dimension with at least two groups, of which at least one has a score."""
+        """Yield a chart for each dimension with at least two groups, if at least one of them has a score."""
         for dimension, groups in self._dimensions().items():
             rows = [self._group_dots(group) for group in _groups_to_draw(groups)]
             has_scores = any(row.values for row in rows)

@@ -104,7 +104,7 @@ def _score_in_words(score: float | None) -> str:
 def _closing_sentences(analysis: RunAnalysis) -> list[str]:
     """Return the sentences at the end: on classes that cannot be found, thresholds, nodes, confidences and intervals.
 
-    Sentences about what the analysis does not have are left out.
+    Sentences without a subject in the analysis are left out.
     """
     sentences = [
         _unreachable_sentence(analysis),

@@ -506,8 +506,8 @@ def _make_predicate(starred_name: str, domain: list[str], range_: list[str], sta
 def _is_in_table(definition: _Definition, table: PredicateTable) -> bool:
     """Return whether the table has the predicate of a definition already.
 
-    That is so if a predicate in the table has the same name, and its domain and range include those of the definition.
-    Raises ValueError if that predicate has another inverse, or takes another number of values.
+    That is so if a predicate in the table has the same name, and its domain and range include the domain and range of
+    the definition. Raises ValueError if that predicate has another inverse, or takes another number of values.
     """
     predicate = definition.predicate
     for verb in table.verbs_named(predicate.name):

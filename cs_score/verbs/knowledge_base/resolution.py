@@ -343,7 +343,7 @@ class ValidatedKb:
     def _keep_if_needed(self, line: _KbLine) -> None:
         """Keep a line that has one of the predicates which queries need, if they need this line.
 
-        Canonical mentions are only collected here. After the last block, those of nodes that answer a query are kept.
+        Canonical mentions are only collected here. They are kept after the last block, if their nodes answer a query.
         """
         if self._needed_lines.is_only_canonical(line.predicate):
             self._canonical_lines.append(line)

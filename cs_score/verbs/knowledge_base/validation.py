@@ -121,7 +121,7 @@ def _mentions_by_place(mentions: Iterable[Assertion], places: set[str | None]) -
 
 
 def _places_with_several_texts(mentions: Iterable[Assertion]) -> set[str | None]:
-    """Return the places, such as D1:3-9, at which mentions have different texts; None stands for an absent place."""
+    """Return the places, such as D1:3-9, at which mentions have different texts; None is an absent place."""
     text_by_place: dict[str | None, str] = {}
     places = set()
     for mention in mentions:
@@ -661,7 +661,7 @@ def validate_kb(source: Source, options: KbOptions, problems: ProblemLog) -> Kno
 
 
 def _check_as_read(kb: KnowledgeBase, documents: DocumentList | None, findings: KbFindings) -> Iterator[InputError]:
-    """Report problems of what was read: types, texts and places of mentions, and provenances.
+    """Report problems of the lines of the file: types, texts and places of mentions, and provenances.
 
     Without `documents` no text is looked for in its document. Yields an error for each document that cannot be read.
     """

@@ -11,6 +11,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from html import escape
+from operator import itemgetter
 from typing import Final, Literal, NamedTuple
 
 from msgspec import UNSET, UnsetType
@@ -71,9 +72,17 @@ def _nugget_lines(run_id: str, docid: str, mentions: Iterable[Assertion]) -> Ite
     for event in sorted(lines_by_event):
         yield from sorted(lines_by_event[event])
     for event in sorted(ids_by_event):
-        if len(ids_by_event[event]) > 1:
-            mention_ids = ",".join(sorted(ids_by_event[event]))
-            yield f"@Coreference\t{event}\t{mention_ids}\n"
+        yield from _coreference_lines(event, ids_by_event[event])
+
+
+def _coreference_lines(event: str, mention_ids: Sequence[str]) -> Iterator[str]:
+    """Yield the line that says which mentions are of an event: `@Coreference :Event_1 E1,E2`, with tabs.
+
+    An event with a single mention has no such line.
+    """
+    if len(mention_ids) > 1:
+        ids = ",".join(sorted(mention_ids))
+        yield f"@Coreference\t{event}\t{ids}\n"
 
 
 def _nugget_line(run_id: str, docid: str, mention_id: str, mention: Assertion) -> str:
@@ -304,6 +313,18 @@ class _MentionsAndSentiments(Struct):
         place = self.canonical_place_by_node.get(node, "")
         return self.mention_by_node_and_place.get((node, place))
 
+    def sentiments_by_target(self) -> dict[tuple[str, str], list[Assertion]]:
+        """Return the sentiments by the node that is liked or disliked and its place: (":Entity_1", "D1:3-9").
+
+        The justification of a sentiment is this place. A sentiment is left out if there is no mention at the place.
+        """
+        sentiments_by_target: dict[tuple[str, str], list[Assertion]] = defaultdict(list)
+        for sentiment in self.sentiments:
+            target = (sentiment.object, sentiment.provenance.place or "")
+            if target in self.mention_by_node_and_place:
+                sentiments_by_target[target].append(sentiment)
+        return sentiments_by_target
+
 
 def sentiment_files(kb: KnowledgeBase) -> Iterator[FolderFile]:
     """Yield the files of the sentiments: folder, name and content of each file.
@@ -356,38 +377,38 @@ def _entity_mention_xml(docid: str, mention: _Mention) -> Iterator[str]:
 def _sentiments_xml(docid: str, document: _MentionsAndSentiments) -> Iterator[str]:
     """Yield the lines of the XML file with the sentiments of a document.
 
-    They are grouped by the mention that is liked or disliked, the target. The justification of a sentiment is its
-    place. A sentiment is left out if its holder has no canonical mention in the document.
+    They are grouped by the mention that is liked or disliked, the target.
     """
-    sentiments_by_target: dict[tuple[str, str], list[Assertion]] = defaultdict(list)
-    for sentiment in document.sentiments:
-        target_place = sentiment.provenance.place or ""
-        sentiments_by_target[sentiment.object, target_place].append(sentiment)
-    targets = [target for target in sentiments_by_target if target in document.mention_by_node_and_place]
-
     yield _XML_HEAD
     yield f'<belief_sentiment_doc id="{_xml_attribute(docid)}">\n  <sentiment_annotations>\n    <entities>\n'
-    for node_and_place in sorted(targets):
+    for node_and_place, sentiments in sorted(document.sentiments_by_target().items(), key=itemgetter(0)):
         target_mention = document.mention_by_node_and_place[node_and_place]
-        target_text = _xml_text(target_mention.assertion.text)
-        yield f'      <entity ere_id="{target_mention.id}" {target_mention.offset_and_length}>\n'
-        yield f"        <text>{target_text}</text>\n        <sentiments>\n"
-        for sentiment in sentiments_by_target[node_and_place]:
-            yield from _sentiment_xml(sentiment, document.canonical_mention(sentiment.subject.name))
-        yield "        </sentiments>\n      </entity>\n"
+        yield from _target_xml(target_mention, document, sentiments)
     yield "    </entities>\n  </sentiment_annotations>\n</belief_sentiment_doc>\n"
 
 
-def _sentiment_xml(sentiment: Assertion, holder_mention: _Mention | None) -> Iterator[str]:
+def _target_xml(target: _Mention, document: _MentionsAndSentiments, sentiments: Iterable[Assertion]) -> Iterator[str]:
+    """Yield the lines of the element of a mention that is the target of sentiments.
+
+    A sentiment is left out if its holder has no canonical mention in the document.
+    """
+    yield f'      <entity ere_id="{target.id}" {target.offset_and_length}>\n'
+    yield f"        <text>{_xml_text(target.assertion.text)}</text>\n        <sentiments>\n"
+    for sentiment in sentiments:
+        holder_mention = document.canonical_mention(sentiment.subject.name)
+        if holder_mention is not None:
+            yield from _sentiment_xml(sentiment, holder_mention)
+    yield "        </sentiments>\n      </entity>\n"
+
+
+def _sentiment_xml(sentiment: Assertion, holder: _Mention) -> Iterator[str]:
     """Yield the lines of the element of a sentiment, which likes ("pos") or dislikes ("neg") its target.
 
-    `holder_mention` is the mention of the node that has the sentiment; without one, nothing is yielded.
+    `holder` is the mention of the node that has the sentiment.
     """
-    if holder_mention is None:
-        return
     polarity = _POLARITIES[sentiment.verb.name]
-    holder_text = _xml_text(holder_mention.assertion.text)
-    holder_attributes = f'ere_id="{holder_mention.id}" {holder_mention.offset_and_length}'
+    holder_text = _xml_text(holder.assertion.text)
+    holder_attributes = f'ere_id="{holder.id}" {holder.offset_and_length}'
     yield f'          <sentiment polarity="{polarity}" sarcasm="no" confidence="{sentiment.confidence}">\n'
     yield f"            <source {holder_attributes}>{holder_text}</source>\n"
     yield "          </sentiment>\n"
