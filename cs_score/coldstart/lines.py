@@ -556,10 +556,8 @@ def node_confidence(confidences: Sequence[float], most_justifications: int | Non
     if len(confidences) == 1:  # as most nodes have: this saves the sorting
         return confidences[0] / sum_of_weights
     best_confidences = sorted(confidences, reverse=True)[:most_justifications]
-    weighted_sum = 0.0
-    for rank, confidence in enumerate(best_confidences, 1):
-        weighted_sum += confidence / rank
-    return weighted_sum / sum_of_weights
+    weighted_confidences = [confidence / rank for rank, confidence in enumerate(best_confidences, 1)]
+    return sum_from_left(weighted_confidences) / sum_of_weights
 
 
 @functools.cache

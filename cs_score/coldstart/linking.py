@@ -59,8 +59,8 @@ class _AssessmentPositions(NamedTuple):
     """The positions of the columns in a layout of assessments, counted from 0.
 
     `code` is the position of the assessor's judgment on the answer, and `provenance_code` that of the judgment on the
-    justification. `mention` is the position of the mention type of the answer, and `class_mention` that of the mention
-    type of its equivalence class; both are None in layouts without mention types.
+    justification. `mention_type` is the position of the mention type of the answer, such as `NAM` for a name, and
+    `class_mention_type` that of its equivalence class; both are None in layouts without mention types.
     """
 
     query: int
@@ -70,8 +70,8 @@ class _AssessmentPositions(NamedTuple):
     code: int
     provenance_code: int
     value_class: int
-    mention: int | None
-    class_mention: int | None
+    mention_type: int | None
+    class_mention_type: int | None
 
     @classmethod
     def find_in(cls, schema: Schema) -> _AssessmentPositions:
@@ -85,8 +85,8 @@ class _AssessmentPositions(NamedTuple):
             code=position("VALUE_ASSESSMENT"),
             provenance_code=position("PROVENANCE_ASSESSMENT"),
             value_class=position("VALUE_EC"),
-            mention=schema.position("VALUE_MENTION_TYPE"),
-            class_mention=schema.position("EC_MENTION_TYPE"),
+            mention_type=schema.position("VALUE_MENTION_TYPE"),
+            class_mention_type=schema.position("EC_MENTION_TYPE"),
         )
 
 
@@ -296,7 +296,6 @@ class Loading:
         gold_follow_ons = self._gold_follow_ons
         makes_follow_ons_late = self._makes_follow_ons_late
         not_yet_made = lines.FOLLOW_ON_PLACEHOLDER
-        language_prefixes = self._language_prefixes
         for number, text, columns in tab_file.lines:
             # The columns before the answer: the query, the confidence, the type of the answer.
             full_id, slot, run_id, relation, value, value_type, provenance, confidence_text = columns[:8]
@@ -310,14 +309,7 @@ class Loading:
             )
 
             # The query about the answer. A validation makes it later if the answer cannot cause a report.
-            if (
-                makes_follow_ons_late
-                and surely_counts
-                and ("_ENG_" in provenance or provenance[:4] in language_prefixes)
-                and not query.unknown_later_slots
-                and not query.is_ldc
-                and tab_files.are_surely_canonical(relation, provenance, self._document_lengths)
-            ):
+            if makes_follow_ons_late and surely_counts and self._is_surely_faultless(query, relation, provenance):
                 stored_answer = None
                 follow_on = not_yet_made
             else:
@@ -374,6 +366,17 @@ class Loading:
                 nodes[node] = [*lines_of_node, response]
             if not prefix:
                 links.lines_without_parent.append(response)
+
+    def _is_surely_faultless(self, query: LinkedQuery, relation: str, provenance: str) -> bool:
+        """Return whether an answer to a query surely causes no report when its follow-on query is made.
+
+        This is so if the document of the answer tells its language, if the inventory has all slots of the query, and if
+        the texts of both justifications, `relation` and `provenance`, are in canonical form.
+        """
+        if query.is_ldc or query.unknown_later_slots:
+            return False
+        tells_language = "_ENG_" in provenance or provenance[:4] in self._language_prefixes
+        return tells_language and tab_files.are_surely_canonical(relation, provenance, self._document_lengths)
 
     def _error_of_2014(self, tab_file: tab_files.TabFile) -> InputError:
         """Return the error for a run of 2014, which cannot be scored (rule seven-column-runs).
@@ -552,13 +555,13 @@ class Loading:
         If the layout has no columns for them, both are the type that the edition assumes: None or `NAM`. If the edition
         assumes `NAM`, and the answer has no class, the second one is `0`.
         """
-        if positions.mention is not None and positions.class_mention is not None:
-            return sys.intern(columns[positions.mention]), sys.intern(columns[positions.class_mention])
-        mention = self._edition.assumed_mention
+        if positions.mention_type is not None and positions.class_mention_type is not None:
+            return sys.intern(columns[positions.mention_type]), sys.intern(columns[positions.class_mention_type])
+        assumed_type = self._edition.assumed_mention
         has_class = columns[positions.value_class] != "0"
-        if mention is not None and not has_class:
-            return mention, "0"
-        return mention, mention
+        if assumed_type is not None and not has_class:
+            return assumed_type, "0"
+        return assumed_type, assumed_type
 
     def _find_query(self, full_id: str, number: int) -> LinkedQuery:
         """Return the query that a line names, and enter it in the links for later lines.

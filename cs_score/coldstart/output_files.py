@@ -261,7 +261,10 @@ def _summary_text(table_layout: TableLayout, tables: PrecisionRecall) -> str:
 
 
 def averages_text(run: ScoredRun) -> str:
-    """Return the averages of a run, which `.summary` shows, as an aligned table for a terminal."""
+    """Return the averages of a run, which `.summary` shows, as an aligned table for a terminal.
+
+    The names of the rows begin with the variant: `SF-ALL-Micro`, `LDC-MAX-ALL-Macro`.
+    """
     table_layout = TableLayout(SCORE_FIELDS, SUMMARY_FIELDS, one_line(run.run_id), is_tab_separated=False)
     rows = []
     for variant, table in run.tables.variants:

@@ -390,17 +390,11 @@ def default_measure_for_scores(mode: str, scores: Iterable[str]) -> Measure:
 
     These names show whether there are LDC queries, and whether there are rankings.
     """
-    tables = set()
-    has_rankings = False
-    for name in scores:
-        name_over_all_hops = name.partition("@")[0]
-        measure = _BY_NAME.get(name_over_all_hops)
-        if measure is None:
-            continue
-        tables.add(measure.table)
-        if measure.statistic in RANKING_FORMULAS:
-            has_rankings = True
-    return default_measure(mode, with_ldc=LDC_MEAN in tables, has_rankings=has_rankings)
+    names_over_all_hops = [name.partition("@")[0] for name in scores]
+    measures = [_BY_NAME[name] for name in names_over_all_hops if name in _BY_NAME]
+    with_ldc = any(measure.table == LDC_MEAN for measure in measures)
+    has_rankings = any(measure.statistic in RANKING_FORMULAS for measure in measures)
+    return default_measure(mode, with_ldc=with_ldc, has_rankings=has_rankings)
 
 
 def headlines_among(modes: Sequence[str], names: Sequence[str], scores: Iterable[str] | None = None) -> list[str]:

@@ -90,6 +90,16 @@ class _Entry(NamedTuple):
     place: Place | None
     detail: Detail | None
 
+    @property
+    def arguments(self) -> tuple[object, ...]:
+        """The arguments for the template of the code; empty if only the message is stored."""
+        return () if isinstance(self.wording, str) else self.wording
+
+    @property
+    def message(self) -> str:
+        """The message, made from the template of the code if its arguments are stored."""
+        return self.wording if isinstance(self.wording, str) else CODES[self.code].message(self.wording)
+
 
 class ProblemLog:
     """Collects problems, each at its places with the number of times that it was met there.
@@ -365,21 +375,15 @@ def _occurrence(entry: _Entry, times: int) -> Occurrence:
     kind = CODES[entry.code]
     detail = entry.detail or Detail()
     place = _place_to_look_at(entry)
-    if isinstance(entry.wording, str):
-        arguments: tuple[object, ...] = ()
-        message = entry.wording
-    else:
-        arguments = entry.wording
-        message = kind.message(arguments)
     return Occurrence(
         code=entry.code,
         severity=kind.severity,
-        message=message.rstrip(),
+        message=entry.message.rstrip(),
         file=None if place is None else place.file,
         line=_line_of(place),
         within=_name_inside_file(place),
-        column=detail.column or kind.column_name(arguments),
-        text=kind.offending_text(arguments) if detail.text is None else detail.text,
+        column=detail.column or kind.column_name(entry.arguments),
+        text=kind.offending_text(entry.arguments) if detail.text is None else detail.text,
         repaired=detail.repaired,
         times=times,
     )

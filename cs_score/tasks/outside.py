@@ -12,6 +12,8 @@ from cs_score.base.records import Record
 from cs_score.base.runtime import Late
 
 if TYPE_CHECKING:  # only scoring needs these modules
+    from importlib.metadata import EntryPoint
+
     from cs_score.evidence.mode import Mode
     from cs_score.tasks import containing
 else:
@@ -40,15 +42,18 @@ def find_offers() -> list[Offer]:
     """Return the tasks that installed packages offer, in the order of the packages' names."""
     from importlib.metadata import entry_points  # takes 20 ms, and tasks of cs-score do not need it
 
-    offers = []
-    for point in entry_points(group=GROUP):
-        package = "unknown"
-        version = "unknown"
-        if point.dist is not None:
-            package = point.dist.name
-            version = point.dist.version
-        offers.append(Offer(task=point.name, mode_path=point.value, package=package, version=version))
+    offers = [_offer_of(point) for point in entry_points(group=GROUP)]
     return sorted(offers, key=lambda offer: (offer.package, offer.task))
+
+
+def _offer_of(point: EntryPoint) -> Offer:
+    """Return the task that a package offers by an entry point.
+
+    An entry point is a line of the metadata of the package: `fever = cs_score_fever.task:MODE`.
+    """
+    package = "unknown" if point.dist is None else point.dist.name
+    version = "unknown" if point.dist is None else point.dist.version
+    return Offer(task=point.name, mode_path=point.value, package=package, version=version)
 
 
 def load_mode(offer: Offer) -> Mode:
