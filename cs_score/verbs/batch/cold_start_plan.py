@@ -1,7 +1,6 @@
 """Cold Start runs in a batch: queries and pool are read once, and each run is scored as if it were the only one.
-
-*Gold* is what the queries and the pool (assessments of responses) say. A batch scores many runs against the same gold,
-each of them under one or several *policies*, which say which responses count as right.
+*Gold* is the queries and the pool (assessments of responses). A *policy* says which responses count as right; a batch
+scores each run under one or several policies.
 """
 
 from __future__ import annotations
@@ -297,10 +296,11 @@ def _hops_of_measure(measure: Measure, last_hop: int) -> list[str]:
 
 
 class _LoadedRun:
-    """The file of a run, converted and validated if need be, and loaded on top of gold.
+    """The file of a run, converted and validated if need be, and loaded on top of gold (queries and assessments). The
+    file may hold several runs, which have run ids of their own.
 
-    The file may hold several runs, which have run ids of their own. `prepared_runs` tell what conversion and validation
-    did to each of them. `log` has the problems that were met until `load` returned or raised an error.
+    `prepared_runs` tell what conversion and validation did to each of them. `log` has the problems that were met until
+    `load` returned or raised an error.
     """
 
     def __init__(self, prepared_gold: PreparedColdStart, run_file: BatchRunFile, limits: Justifications) -> None:
@@ -410,7 +410,8 @@ def _chosen_runs(files: Sequence[Input], run_ids: Sequence[str] | None) -> list[
 
 
 class _Attempt(Record):
-    """The scoring of a run under a policy, which may be complete or stopped by an error.
+    """The scoring of a run under a policy, which may be complete or stopped by an error. Its *outcome* is the record
+    of the run: state, scores of each run id, problems. The files of the run come with it.
 
     `prepared_gold` has gold and the options. `prepared_runs` tell what conversion and validation did to the runs of the
     file. `log` has the problems of scoring.

@@ -1,6 +1,5 @@
 """Predictions of the evidence tasks in a batch: gold is read once, and each file of predictions is scored alone.
-
-A file of predictions may hold several *systems*, each with predictions of its own; a batch makes a run of each system.
+A file may hold the predictions of several *systems*; each system is a run of the batch.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""A whole batch: many runs scored against the same gold standard, each as if it were alone, and their tables."""
+"""A whole batch: many runs scored against the same gold standard, each as if it were alone, and their tables. The
+*outcome* of a run under a policy says whether it was scored, and has its scores. It is stored in the folder of the run.
+"""
 
 from __future__ import annotations
 
@@ -192,9 +194,8 @@ class _RunAndPolicy(NamedTuple):
 
 
 class _Batch:
-    """Scores the runs of a batch against the same gold, and writes their files into the output folder.
-
-    The outcome of a run says under one policy whether it was scored, and has its scores and the names of its files.
+    """Scores the runs of a batch against the same gold, and writes their files into the output folder. The outcome of a
+    run says under one policy whether it was scored, and has its scores and the names of its files.
     It is made with the gold and the runs, `score_runs` does the work, and `ordered_outcomes` returns the outcomes.
     """
 

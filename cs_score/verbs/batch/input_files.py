@@ -1,4 +1,6 @@
-"""The input files of a batch: how its workers read them, which files are its runs, and how each run is named."""
+"""The input files of a batch: how its workers read them, which files are its runs, and how each run is named. The name
+of a run is also that of its folder in the output of the batch, so no two names are alike.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """The overview of many runs: what each run found, how much runs have in common, how certain their rankings are.
-
-A *target* is something that gold wants found: an equivalence class of the ground truth or, in evidence tasks, a unit
-(claim, question) by a measure. Targets are numbered from 0. The *findings* of a run say which targets it found.
+A *target* is something to be found: an equivalence class (answers that mean the same) or, in evidence tasks, a unit
+(claim, question) by a measure. *Findings* say which targets a run found, by their numbers.
 
 A batch scores many runs and calls `make_overview` with the results. Each run has its `Findings` under each policy,
 which are small enough to be stored with the run and to be sent from one process to another. In evidence tasks, a unit

@@ -1,7 +1,6 @@
-"""The page of a batch, from `batch.json`, and its charts by kind.
-
-A batch scores many runs against the same gold. Its page shows the leaderboard, the score of each unit (query, claim,
-question) in each run, which answers few runs found, how much the runs agree, and how certain their ranks are.
+"""The page of a batch (many runs scored against the same gold), from `batch.json`, and its charts by kind.
+It shows the leaderboard, the score of each unit (query, claim, question) in each run, which answers few runs found, how
+much the runs agree, and how certain their ranks are.
 """
 
 from __future__ import annotations
@@ -66,10 +65,9 @@ _BARS_IN_DIFFICULTY_CHART: Final = 24
 
 
 class BatchPage(PageMaker):
-    """The page of a batch (many runs scored against the same gold), and its charts.
-
-    A run is known by its position in the document, counted from 0. Its label is its name, with the run id if several
-    runs share the name. A *part* of gold is `class` in Cold Start, and a measure in evidence tasks.
+    """The page of a batch (many runs scored against the same gold), and its charts. A run is known by its position in
+    the document, counted from 0. Its label is its name, with the run id if several runs share the name. A *part* of
+    gold is `class` in Cold Start, and a measure in evidence tasks.
     """
 
     document: BatchOverview

@@ -1,7 +1,6 @@
 """The verification of recorded results: inputs are found and scored again, and all values compared with the record.
-
-A *record* is a JSON file that cs-score wrote: the scores of some runs, or what a batch (many runs scored into a folder)
-says about its runs. The *verdict* on a file lists the values that differ.
+A *record* is a JSON file that cs-score wrote about scores, about a run of a batch, or about a whole batch (many runs
+scored into a folder). The *verdict* on a file lists the values that differ.
 """
 
 from __future__ import annotations
@@ -585,17 +584,24 @@ def _changed_files(file: str, outcome: Outcome) -> list[ValueDifference]:
     `file` is the file of the record, in the folder of the run. Raises InputError if the record names a file outside
     this folder.
     """
-    folder = os.path.dirname(file)
     changed_files = []
     for position, written in enumerate(outcome.files):
-        if os.path.basename(written.name) != written.name:
+        is_file_name = os.path.basename(written.name) == written.name
+        if not is_file_name:
             raise InputError("is no name of a file", file=file, place=f"files[{position}][0]")
-        try:
-            check_file(os.path.join(folder, written.name), written)
-        except ChangedFileError:
+        if not _is_as_recorded(os.path.join(os.path.dirname(file), written.name), written):
             difference = ValueDifference(f"the file {written.name}", _content_in_words(written), "another file")
             changed_files.append(difference)
     return changed_files
+
+
+def _is_as_recorded(path: str, written: WrittenFile) -> bool:
+    """Return whether the file at `path` has the size and the digest that were recorded when it was written."""
+    try:
+        check_file(path, written)
+    except ChangedFileError:
+        return False
+    return True
 
 
 def _content_in_words(written: WrittenFile) -> str:
