@@ -155,15 +155,15 @@ def policies_of_batch(
     `"sf"` or `"x:right=CORRECT"`, and `option` is the option or argument that gave them, for messages. Raises
     UsageError for a text that is no policy, and for a name that is taken or cannot be that of a folder.
     """
-    others = read_policies(further_policies, options, policy_texts, "--also-policy")
-    name = policy_name if others else ""
-    for other in others:
-        if other.name in RESERVED_NAMES:
-            raise UsageError(f"--also-policy {other.name}: that is a file of every batch; choose another name")
-        if other.name == name:
-            raise UsageError(f"{option} {name} is the policy in force already")
-    first = NamedPolicy(name, options.policy, options.justifications, policy_texts)
-    return [first, *others]
+    named_policies = read_policies(further_policies, options, policy_texts, "--also-policy")
+    first_name = policy_name if named_policies else ""
+    for policy in named_policies:
+        if policy.name in RESERVED_NAMES:
+            raise UsageError(f"--also-policy {policy.name}: that is a file of every batch; choose another name")
+        if policy.name == first_name:
+            raise UsageError(f"{option} {first_name} is the policy in force already")
+    first_policy = NamedPolicy(first_name, options.policy, options.justifications, policy_texts)
+    return [first_policy, *named_policies]
 
 
 class PreparedColdStart(PreparedGold):

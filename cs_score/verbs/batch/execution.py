@@ -369,23 +369,28 @@ class _Batch:
             self._store(scored)
 
     def _store(self, scored: ScoredInBatch) -> None:
-        """Store the outcome of a run, and write the files that came with it into the output folder.
+        """Store the outcome of a run, and write the files that came with it into the output folder."""
+        outcome = self._outcome_to_store(scored)
+        key = _RunAndPolicy(outcome.run, outcome.policy)
+        if outcome.state == FAILED and not outcome.files:
+            store.clear(self._folder_by_key[key])  # files of an earlier batch are out of date
+        self._outcome_by_key[key] = outcome
 
-        A failed outcome is stored instead if the worker read other inputs than this process (its machine may have
+    def _outcome_to_store(self, scored: ScoredInBatch) -> Outcome:
+        """Write the files that came with an outcome into the folder of its run; return the outcome with their names.
+
+        A failed outcome is returned instead if the worker read other inputs than this process (its machine may have
         another file at the same path), or if the files cannot be written.
         """
         outcome = scored.outcome
-        key = _RunAndPolicy(outcome.run, outcome.policy)
-        folder = self._folder_by_key[key]
+        folder = self._folder_by_key[_RunAndPolicy(outcome.run, outcome.policy)]
         try:
             self._check_inputs_of_worker(outcome)
-            if scored.files:
-                outcome = store.write_run(folder, outcome, scored.files)
+            if not scored.files:
+                return outcome
+            return store.write_run(folder, outcome, scored.files)
         except OutputError as error:
-            outcome = _failed_instead(outcome, reason=str(error))
-        if outcome.state == FAILED and not outcome.files:
-            store.clear(folder)  # files of an earlier batch are out of date
-        self._outcome_by_key[key] = outcome
+            return _failed_instead(outcome, reason=str(error))
 
     def _check_inputs_of_worker(self, outcome: Outcome) -> None:
         """Raise OutputError if the worker that scored a run read other bytes of gold than this process.

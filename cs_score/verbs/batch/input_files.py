@@ -299,7 +299,8 @@ def _names_with_folders(paths: Sequence[str]) -> dict[str, str]:
         name_by_path = {path: _short_name(path, count) for path, count in folder_count_by_path.items()}
         paths_to_extend = []
         for path in _paths_with_unusable_names(name_by_path):
-            if folder_count_by_path[path] < len(_folders_above(path)):
+            has_more_folders = folder_count_by_path[path] < len(_folders_above(path))
+            if has_more_folders:
                 paths_to_extend.append(path)
         if not paths_to_extend:
             return name_by_path

@@ -516,15 +516,11 @@ def shares_found_together(finder_counts: Sequence[int], run_count: int, part: st
     if not finder_counts:
         return []
     target_count = len(finder_counts)
-    target_count_by_finders = dict(sorted(Counter(finder_counts).items()))
+    target_counts = sorted(Counter(finder_counts).items())  # the number of targets that m runs found, for each m
     shares = []
-    for k, missed_by_finders in enumerate(_missed_shares(target_count_by_finders, run_count), start=1):
-        found_count = sum(
-            (1 - missed_by_finders[finders]) * count for finders, count in target_count_by_finders.items()
-        )
-        agreed_count = sum(count for finders, count in target_count_by_finders.items() if finders >= k)
-        recall = found_count / target_count
-        agreed = agreed_count / target_count
+    for k, missed_share in enumerate(_missed_shares(finder_counts, run_count), start=1):
+        recall = sum((1 - missed_share[finders]) * count for finders, count in target_counts) / target_count
+        agreed = sum(count for finders, count in target_counts if finders >= k) / target_count
         shares.append(FoundTogether(part=part, systems=k, recall=recall, agreed=agreed))
     return shares
 
@@ -951,14 +947,10 @@ def _found_count(marks: str | None, numbers: Iterable[int]) -> int:
 
 def _unit_scores(policy: str, units: Sequence[Unit], values_of_systems: Sequence[UnitValues]) -> list[UnitScores]:
     """Return the scores of each unit in all systems, by the first measure; None for a system without the unit."""
+    no_values: Values = (None,)
     unit_scores = []
     for unit in units:
-        scores: list[float | None] = []
-        for values_by_unit in values_of_systems:
-            if unit in values_by_unit:
-                scores.append(values_by_unit[unit][0])
-            else:
-                scores.append(None)
+        scores = [values_by_unit.get(unit, no_values)[0] for values_by_unit in values_of_systems]
         unit_id, _ = unit
         unit_scores.append(UnitScores(policy, unit_id, tuple(scores)))
     return unit_scores

@@ -477,14 +477,8 @@ class BatchPage(PageMaker):
             for position, share in enumerate(ranking.shares):
                 is_first = position in ranking.runs
                 if share or is_first:
-                    rows.append(
-                        {
-                            "a": _ranking_text(ranking),
-                            "run": self.labels[position],
-                            "is_first": "yes" if is_first else "no",
-                            "share": share,
-                        }
-                    )
+                    cells = _cells_of_first_place(ranking, self.labels[position], share, is_first=is_first)
+                    rows.append(cells)
         return rows
 
     def stability_charts(self) -> Iterator[Drawing]:
@@ -565,6 +559,11 @@ def _cells_of_correlation(pair: RankingPair) -> dict[str, Any]:
     cells["b"] = _ranking_text(pair.b)
     cells["tau"] = pair.tau
     return cells
+
+
+def _cells_of_first_place(ranking: RunRanking, label: str, share: float | None, *, is_first: bool) -> dict[str, Any]:
+    """Return the cells of a run in a ranking: whether it is first, and the share of resamples in which it was first."""
+    return {"a": _ranking_text(ranking), "run": label, "is_first": "yes" if is_first else "no", "share": share}
 
 
 def _dots_of_rankings(main_ranking: RunRanking, pairs: Iterable[RankingPair]) -> list[Dots]:
