@@ -8,8 +8,7 @@ from __future__ import annotations
 import itertools
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from operator import attrgetter
 from typing import Any
@@ -606,15 +605,13 @@ class _Attempt(Record):
 
         A run that cannot be analysed has no page.
         """
-        make_page = self.prepared_gold.plan.page
-        if make_page is None:
+        if self.prepared_gold.plan.page is None:
             return
-        task = task_named(COLD_START_MODE)
-        analyze_result = part_of_slice("analyze", "by_task:analyze_result", needed_by="the page of a run")
+        run_count = len(result.runs)
         for position, (run, loaded_run) in enumerate(zip(result.runs, loaded_runs)):
-            with suppress(InputError):
-                page = make_page(analyze_result(task, self._run_to_analyse(run, loaded_run, result)))
-                yield page_name(position, len(result.runs)), encoded([page])
+            page = _page_of_run(self._run_to_analyse(run, loaded_run, result), self.prepared_gold.plan.page)
+            if page is not None:
+                yield page_name(position, run_count), encoded([page])
 
     def _run_to_analyse(self, run: ScoredRun, loaded_run: Run, result: Result) -> AnalysedRun:
         """Return a scored run of a result, together with the run as it was loaded, as analyses need them."""
@@ -627,6 +624,19 @@ class _Attempt(Record):
             origin=run.origin or result.origin,
             signature=result.signature(run),
         )
+
+
+def _page_of_run(run: AnalysedRun, make_page: Callable[[Any], str]) -> str | None:
+    """Return the page of a scored run as HTML, or None if the run cannot be analysed.
+
+    `make_page` makes a page of an analysis. The function that analyses the run belongs to the command `analyze`, and is
+    loaded only when a page is made.
+    """
+    analyze_result = part_of_slice("analyze", "by_task:analyze_result", needed_by="the page of a run")
+    try:
+        return make_page(analyze_result(task_named(COLD_START_MODE), run))
+    except InputError:
+        return None
 
 
 def _count_by_severity(problems: Iterable[Problem]) -> Counter[Severity]:

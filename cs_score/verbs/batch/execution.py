@@ -4,9 +4,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import glob
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from cs_score.base.display import join_first
@@ -61,13 +62,24 @@ def run_batch(
     # A pipe can be read only once, so its bytes are kept in memory from here on.
     repeatable_runs = [replace(run, file=InputFile.of(run.file.name)) for run in runs]
     edition_by_run = _edition_by_run(plan, repeatable_runs, may_differ=options.mix_editions)
-    with outputs_at_once(), folder_made(options.out, "-o"), locked(options.out) as lock_remark:
-        if lock_remark is not None:
-            remark(lock_remark)
-        store.clear_leftovers(options.out)
+    with _folder_of_batch(options.out, remark):
         with paused_collector():
             prepared_gold = plan.prepare()
         return _score_and_rank(_Batch(prepared_gold, repeatable_runs, options, remark), edition_by_run)
+
+
+@contextlib.contextmanager
+def _folder_of_batch(folder: str, remark: Callable[[str], None]) -> Iterator[None]:
+    """Make the output folder of a batch, and lock it for this process while the context is entered.
+
+    The temporary files of an earlier batch that was killed are removed. `remark` prints a line if that batch had locked
+    the folder. Raises UsageError if another batch is at work in the folder, OutputError if it cannot be made.
+    """
+    with outputs_at_once(), folder_made(folder, "-o"), locked(folder) as lock_remark:
+        if lock_remark is not None:
+            remark(lock_remark)
+        store.clear_leftovers(folder)
+        yield
 
 
 def _score_and_rank(batch: _Batch, edition_by_run: Mapping[str, str]) -> BatchResult:

@@ -154,14 +154,20 @@ def find_runs(words: Iterable[str], list_file: str | None, run_endings: Sequence
     listed_words = [_ListedWord(word, edition="") for word in words]
     if list_file is not None:
         listed_words += _read_list(list_file)
-    files, remarks = _distinct_files(listed_words, run_endings)
+    files, remarks_on_files = _distinct_files(listed_words, run_endings)
     if not files:
         raise InputError("no run to score", remedy="name run files, folders or patterns after the pool, or --runs-from")
+    runs, remarks_on_names = _runs_of_files(files)
+    return FoundRuns(runs, remarks_on_files + remarks_on_names)
+
+
+def _runs_of_files(files: Sequence[_ListedFile]) -> FoundRuns:
+    """Return a run for each file, with a name that no other run has, and remarks on names that several files share."""
     name_by_path = _name_runs([file.path for file in files])
     runs = []
     for path, edition in files:
         runs.append(BatchRunFile(name=name_by_path[path], file=InputFile(path), edition=edition))
-    return FoundRuns(runs, remarks + _remarks_on_names(name_by_path))
+    return FoundRuns(runs, _remarks_on_names(name_by_path))
 
 
 def _distinct_files(listed_words: Iterable[_ListedWord], run_endings: Sequence[str]) -> _ListedFiles:

@@ -797,23 +797,54 @@ def _summarize_policy(policy_results: PolicyResults, evaluation: Evaluation, uni
     """
     policy = policy_results.policy
     values_of_systems = _values_of_systems(policy_results.tables, evaluation)
-    answers_by_system = _answers_by_system(policy_results.results, values_of_systems, evaluation, units)
-    finders = _finders_of(_targets_of(evaluation, units), answers_by_system, len(policy_results.results))
-    shared_answers = _shared_answers(answers_by_system, _mask_by_part(evaluation, len(units)))
+    answers = _answers_of_policy(policy_results.results, values_of_systems, evaluation, units)
     return PolicyOverview(
         policy=policy,
         unit_scores=_unit_scores(policy, units, values_of_systems),
-        difficulties=_difficulties(policy, finders),
-        agreement=Agreement(
-            policy=policy,
-            pairs=_overlaps(shared_answers),
-            union=_score_union(evaluation, answers_by_system),
-            systems=_found_together(finders),
-        ),
-        marks_of_systems=finders.marks_of_systems,
-        finder_counts=finders.counts,
-        right_answers=shared_answers.right,
-        wrong_answers=shared_answers.wrong,
+        difficulties=_difficulties(policy, answers.finders),
+        agreement=_agreement(policy, answers, evaluation),
+        marks_of_systems=answers.finders.marks_of_systems,
+        finder_counts=answers.finders.counts,
+        right_answers=answers.shared.right,
+        wrong_answers=answers.shared.wrong,
+    )
+
+
+class _AnswersOfPolicy(NamedTuple):
+    """The answers of all systems under one policy.
+
+    `by_system` has the answers of each scored system, by its position. `finders` are the systems that found each
+    target. `shared` counts the answers that each two systems have in common.
+    """
+
+    by_system: Mapping[int, AnswerBits]
+    finders: _Finders
+    shared: _SharedRightAndWrong
+
+
+def _answers_of_policy(
+    results: Sequence[SystemResult | None],
+    values_of_systems: Sequence[UnitValues],
+    evaluation: Evaluation,
+    units: Sequence[Unit],
+) -> _AnswersOfPolicy:
+    """Return the answers of all systems under one policy, who found each target, and which answers two systems share.
+
+    `results` has None for a system that was not scored. `values_of_systems` has the values of each system in its units.
+    """
+    answers_by_system = _answers_by_system(results, values_of_systems, evaluation, units)
+    finders = _finders_of(_targets_of(evaluation, units), answers_by_system, len(results))
+    shared_answers = _shared_answers(answers_by_system, _mask_by_part(evaluation, len(units)))
+    return _AnswersOfPolicy(answers_by_system, finders, shared_answers)
+
+
+def _agreement(policy: str, answers: _AnswersOfPolicy, evaluation: Evaluation) -> Agreement:
+    """Return how much the systems agree under a policy: each two of them, several together, and all together."""
+    return Agreement(
+        policy=policy,
+        pairs=_overlaps(answers.shared),
+        union=_score_union(evaluation, answers.by_system),
+        systems=_found_together(answers.finders),
     )
 
 
