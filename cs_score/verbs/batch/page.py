@@ -64,6 +64,10 @@ _BARS_IN_DIFFICULTY_CHART: Final = 24
 """How many bars a chart of difficulty shows beside that of the answers that no run found."""
 
 
+_SCALE_OF_CORRELATIONS: Final = Scale(*DOT_PLACES, low=-1.0, high=1.0, step=0.5)
+"""The axis of a chart of correlations."""
+
+
 class BatchPage(PageMaker):
     """The page of a batch (many runs scored against the same gold), and its charts. A run is known by its position in
     the document, counted from 0. Its label is its name, with the run id if several runs share the name. A *part* of
@@ -162,9 +166,7 @@ class BatchPage(PageMaker):
         if document.bootstrap is not None:
             unit_count = len(document.queries) // len(document.policies)
             sentences += limit_lines(document.bootstrap, unit_count, document.families)
-        for row in document.leaderboard:
-            for measures_and_reason in undefined_sentences(row.undefined or {}):
-                sentences.append(f"{row.run} has no {measures_and_reason}; it has no rank by these.")
+        sentences += _sentences_on_missing_scores(document.leaderboard)
         sentences += note_sentences(document.notes)
         return " ".join(sentences)
 
@@ -290,12 +292,7 @@ class BatchPage(PageMaker):
 
         `unit_count` is the number of all units.
         """
-        texts = []
-        for unit in drawn_units:
-            mean = _mean(unit.scores[:_SIDE_OF_HEAT_MAP])
-            if mean is not None:
-                texts.append(f"{unit.unit}: mean {mean:.4f}")
-        introduction = f"{'; '.join(texts)}."
+        introduction = _means_in_words(drawn_units)
         if unit_count > _SIDE_OF_HEAT_MAP:
             introduction += f" The {_SIDE_OF_HEAT_MAP} of {unit_count} in which runs differ the most."
         if len(self.labels) > _SIDE_OF_HEAT_MAP:
@@ -496,9 +493,7 @@ class BatchPage(PageMaker):
             across="Kendall's tau-b (-1 to 1)",
             upwards="ranking",
         )
-        start, end = DOT_PLACES
-        correlations = Scale(start, end, low=-1.0, high=1.0, step=0.5)
-        yield dots(caption, rows[:_RANKINGS_IN_CHART], x_scale=correlations)
+        yield dots(caption, rows[:_RANKINGS_IN_CHART], x_scale=_SCALE_OF_CORRELATIONS)
 
     CHARTS: ClassVar = {
         "leaderboard": interval_charts,
@@ -518,6 +513,25 @@ def _labels_of_runs(systems: Sequence[System]) -> list[str]:
         has_own_name = count_by_name[system.run] == 1
         labels.append(system.run if has_own_name else f"{system.run} {system.run_id}")
     return labels
+
+
+def _sentences_on_missing_scores(rows: Iterable[RankedRow]) -> list[str]:
+    """Return a sentence for each run without a value of some measures, and each reason: `run has no SF-AP: ...`."""
+    sentences = []
+    for row in rows:
+        for measures_and_reason in undefined_sentences(row.undefined or {}):
+            sentences.append(f"{row.run} has no {measures_and_reason}; it has no rank by these.")
+    return sentences
+
+
+def _means_in_words(units: Iterable[UnitScores]) -> str:
+    """Return the mean score of each unit in the runs that a heat map shows: `"Q1: mean 0.5000; Q2: mean 0.2500."`."""
+    texts = []
+    for unit in units:
+        mean = _mean(unit.scores[:_SIDE_OF_HEAT_MAP])
+        if mean is not None:
+            texts.append(f"{unit.unit}: mean {mean:.4f}")
+    return f"{'; '.join(texts)}."
 
 
 def _units_with_most_spread(units: Sequence[UnitScores]) -> list[UnitScores]:
