@@ -63,7 +63,6 @@ _RUNS_IN_AGREEMENT_CHART: Final = 40
 _BARS_IN_DIFFICULTY_CHART: Final = 24
 """How many bars a chart of difficulty shows beside that of the answers that no run found."""
 
-
 _SCALE_OF_CORRELATIONS: Final = Scale(*DOT_PLACES, low=-1.0, high=1.0, step=0.5)
 """The axis of a chart of correlations."""
 

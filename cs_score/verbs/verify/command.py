@@ -101,7 +101,7 @@ def _lines_of_verdict(verdict: Verdict) -> list[str]:
 
 
 def _conclusion(verdict: Verdict) -> str:
-    """Return what a verdict says: `"reproduced (12 numbers compared)"`, `"differs from its record in 1 value (...)"`."""
+    """Return what a verdict says: `"reproduced (12 numbers compared)"`, `"differs from its record in 1 value ..."`."""
     compared = number_with_noun(verdict.compared, verdict.unit)
     if verdict.is_reproduced:
         return f"reproduced ({compared} compared)"
