@@ -257,15 +257,15 @@ def _digit_layout(statistics: Floats) -> _DigitLayout:
 
     Raises InputError if a value is not finite, or if a sum would overflow.
     """
-    unit_bits = len(statistics).bit_length()
     largest = np.abs(statistics).max(axis=(0, 1))  # (k,)
     if not np.isfinite(largest).all():
         raise InputError("a statistic is not a finite number")
     split_columns = np.flatnonzero(~_have_exact_sums(statistics, largest))
-    _, powers = np.frexp(largest[split_columns])  # each largest value is below 2^power
-    if int(powers.max(initial=0)) + unit_bits > _LARGEST_EXPONENT:
-        raise InputError("a statistic is too large for its sums to be represented")
+    unit_bits = len(statistics).bit_length()
     digit_bits = _SUM_BITS - unit_bits  # a sum over all units has `unit_bits` more bits than a digit
+    _, powers = np.frexp(largest[split_columns])  # each largest value is below 2^power
+    if (powers + unit_bits > _LARGEST_EXPONENT).any():
+        raise InputError("a statistic is too large for its sums to be represented")
     exponents = (powers - digit_bits).astype(np.intc)  # the largest value then fills its first digit
     return _DigitLayout(split_columns, digit_bits, exponents)
 

@@ -240,10 +240,13 @@ def compare_tables(
     tests = family_tests(systems, pairs, with_sign_test=with_sign_test)
     tested_systems = _TestedSystems(names, measures, primary, systems, tests)
     comparison = tested_systems.comparison(unit_count=len(units.ids), margin=equivalence)
-    if not common:
-        return comparison
-    notes = (note_on_common_units(len(units.ids), units.dropped), *comparison.notes)
-    return replace(comparison, dropped=units.dropped, notes=notes)
+    return _with_dropped_units(comparison, units) if common else comparison
+
+
+def _with_dropped_units(comparison: SystemComparison, units: AlignedUnits) -> SystemComparison:
+    """Return a comparison on the common units with the units that were left out, and a note that names them."""
+    note = note_on_common_units(len(units.ids), units.dropped)
+    return replace(comparison, dropped=units.dropped, notes=(note, *comparison.notes))
 
 
 def _check_margin(margin: float | None) -> None:

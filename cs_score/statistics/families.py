@@ -236,12 +236,9 @@ def sign_flip_tests(systems: ResampledSystems, pairs: Sequence[Pair], *, with_ma
         extreme_counts += np.count_nonzero(is_extreme, axis=2)
         if max_t is not None:
             max_t.count_extremes(differences)
-    return SignFlipTests(
-        flip_count=flips.flip_count,
-        is_exact=flips.is_exact,
-        uncorrected=_p_values(extreme_counts, flips.flip_count, is_exact=flips.is_exact),
-        corrected_by_max_t=[] if max_t is None else max_t.p_values(flips.flip_count, is_exact=flips.is_exact),
-    )
+    p_values = _p_values(extreme_counts, flips.flip_count, is_exact=flips.is_exact)
+    corrected = [] if max_t is None else max_t.p_values(flips.flip_count, is_exact=flips.is_exact)
+    return SignFlipTests(flips.flip_count, flips.is_exact, uncorrected=p_values, corrected_by_max_t=corrected)
 
 
 def _flipped_differences(systems: ResampledSystems, pairs: Sequence[Pair], draws: Iterable[Counts]) -> Iterator[Floats]:
@@ -485,12 +482,11 @@ def sign_test_p_values(ratios: Ratio) -> list[float] | None:
     if not is_right_or_wrong.all():
         return None
     differences = values[:, 1] - values[:, 0]  # (units, measures)
-    p_values = []
-    for differences_of_measure in differences.T:
-        wins = int((differences_of_measure > 0).sum())
-        losses = int((differences_of_measure < 0).sum())
-        p_values.append(_sign_test_p(wins, losses))
-    return p_values
+    wins = (differences > 0).sum(axis=0).tolist()  # for each measure
+    losses = (differences < 0).sum(axis=0).tolist()
+    return [
+        _sign_test_p(wins_of_measure, losses_of_measure) for wins_of_measure, losses_of_measure in zip(wins, losses)
+    ]
 
 
 def _sign_test_p(wins: int, losses: int) -> float:
