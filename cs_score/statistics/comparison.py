@@ -1,4 +1,6 @@
-"""Two or more systems compared on the same units: tests of pairs, sizes of differences, ranks and tiers.
+"""Two or more systems compared on the same units: tests of pairs, sizes of differences, ranks and tiers. A system is a
+run among several, and a family is the set of pairs that are tested together. Systems of a tier do not differ
+significantly from the best system of it.
 
 The difference of a unit is its contribution to the difference of two scores, times the number of units. The mean of
 these numbers is the difference of the scores. Effect sizes and tests of equivalence are computed from them.
@@ -293,7 +295,8 @@ class _Placement(NamedTuple):
 
 
 class _TestedSystems(Record):
-    """Systems with their names, and the tests of a family of pairs of these systems.
+    """Systems with their names, and the tests of a family of pairs of these systems. A family is the set of pairs that
+    are tested together. Systems, measures and pairs are known by their positions.
 
     The systems are compared under several measures. One of them is the primary measure, and the others are exploratory.
     """

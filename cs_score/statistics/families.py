@@ -1,4 +1,6 @@
-"""Families of tests: paired tests of several pairs of systems, and the correction for their number.
+"""Families of tests: paired tests of several pairs of systems, and the correction for their number. Such corrections
+are max-T, HSD and Holm's method. A resample is extreme if its difference is at least as large as the observed
+difference.
 
 All tests are two-sided. They count the resamples whose difference is *at least as* extreme as the observed difference.
 With N random resamples the p-value is (1 + count) / (1 + N). As a consequence, no p-value is 0, a system and its copy
@@ -385,7 +387,8 @@ def _ordered_pairs(observed: Floats, scales: Floats) -> _OrderedPairs:
 
 
 class _MaxT:
-    """The correction max-T, which counts extreme resamples for each pair and computes p-values from the counts.
+    """The correction max-T, which counts extreme resamples for each pair and computes p-values from the counts. The
+    standardised difference of a pair is the difference of its scores, divided by the scale of the pair.
 
     A resample is extreme for a pair if the largest standardised difference, |difference| / scale, reaches the observed
     one of the pair. Pairs whose units do not differ are not tested.

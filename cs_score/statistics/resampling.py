@@ -1,4 +1,6 @@
-"""Percentile, BCa and paired t intervals for the scores of systems, and for differences of scores.
+"""Percentile, BCa and paired t intervals for the scores of systems, and for differences of scores. The limits of a
+percentile interval are quantiles of the scores in bootstrap resamples, which draw units with replacement. BCa corrects
+these limits for bias and skewness.
 
 All systems are scored on the same resamples of the units. The acceleration of BCa is estimated by the jackknife (Efron
 1987; Efron and Tibshirani 1993, eq. 14.9, 14.14, 14.15). As in scipy, resamples with the same score as all units count

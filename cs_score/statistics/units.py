@@ -1,7 +1,6 @@
-"""Runs reduced to one row of statistics per unit, and systems that are brought onto the same units.
-
-A *unit* is what a test set is made of and what a resample draws: a claim, an instance, a question, a query. Every
-measure is a function of the sums of the statistics over all units. Loads no numpy.
+"""Runs reduced to one row of statistics per unit, and systems that are brought onto the same units. A *unit* is what a
+test set is made of and what a resample draws: a claim, an instance, a question, a query. Every measure is a function of
+the sums of the statistics over all units. Loads no numpy.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""Read the tables that evaluation frameworks export: delimited tables, JSON lines, and the rows of trec_eval."""
+"""Read the tables that evaluation frameworks export: delimited tables, JSON lines, and the rows of trec_eval. Each row
+is about a unit, such as a question. A file may have names of its own for the columns.
+"""
 
 from __future__ import annotations
 

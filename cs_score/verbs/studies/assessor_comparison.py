@@ -1,4 +1,6 @@
-"""Two assessors of the same runs: how far they agree, and how scores and ranks change from one to the other.
+"""Two assessors of the same runs: how far they agree, and how scores and ranks change from one to the other. An
+assessor judges answers with labels such as CORRECT. A unit is a query or a claim, and a slot is the relation that an
+answer fills.
 
 See docs/statistics/assessors.md.
 """
