@@ -282,7 +282,11 @@ class Policy(Record):
     ignore: tuple[str, ...] = LATEST.ignore
 
     def __post_init__(self) -> None:
-        """Replace each side that is given as a text by a list, and check its categories."""
+        """Replace each side that is given as a text by a list, and check its categories.
+
+        `"CORRECT:INEXACT"` becomes `("CORRECT", "INEXACT")`. Raises UsageError for a category that is not legal on its
+        side.
+        """
         for side in sorted(SIDES):
             name = side.lower()
             categories = as_list(getattr(self, name), f"{name} of a policy")
@@ -464,7 +468,10 @@ class Options(Record):
             raise UsageError(unknown_discipline_message(self.discipline))
 
     def as_json(self) -> dict[str, object]:
-        """Return the options as the JSON object that the origin of scores records."""
+        """Return the options as the JSON object that the origin of scores records.
+
+        The object has each recorded option by its name: `{"discipline": "ASSESSED", "right": ["CORRECT"], ...}`.
+        """
         values: dict[str, object] = {}
         for option in SCORING_OPTIONS:
             if option.is_recorded(self):
@@ -856,7 +863,10 @@ class CallArguments(ScoringArguments, total=False):
 
 
 def options_in_order(*topics: OptionTopic) -> list[ScoringOption]:
-    """Return the options with a switch that belong to these topics, in the order of the topics."""
+    """Return the options with a switch that belong to these topics, in the order of the topics.
+
+    For `OptionTopic.LIMITS` this is the option `-justifications`. Options of one topic keep the order of the table.
+    """
     options = []
     for topic in topics:
         options += [option for option in SWITCHES if option.topic is topic]
@@ -939,7 +949,7 @@ def _read_policy(text: str, base: Options, texts: dict[str, str], switch: str) -
 
 
 def _read_limits_of_policy(text: str, base: Options, beginning_of_message: str) -> Justifications:
-    """Return the limits on justifications in a part of a policy: `1:3`.
+    """Return the limits on justifications that a part of a policy names, such as `1:3`.
 
     Raises UsageError for another text, and if the edition in the options `base` has no limits. The message then begins
     with the switch and its value (`beginning_of_message`).

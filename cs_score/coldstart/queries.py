@@ -1,4 +1,6 @@
 """Queries: read query files, compute and parse query ids, look up slots, and select the queries that are scored.
+A query names an entity by its entry points (mentions in documents), and the slots to fill, one for each hop: first
+`per:children`, then the `per:age` of each child.
 
 Query files are not parsed as XML, since the reference does not do so either. It takes every stretch from `<query ` to
 `</query>`, even in comments. In each stretch it reads the pairs of tags from left to right, and leaves the texts
@@ -215,7 +217,10 @@ def slots_without_events() -> frozenset[str]:
 
 
 def has_slot(slot: str, edition: Edition) -> bool:
-    """Return whether the inventory of an edition of the scorer has a slot such as `per:children`."""
+    """Return whether the inventory of an edition of the scorer has a slot such as `per:children`.
+
+    The inventory is the list of the slots that queries may ask for. That of 2016 has no slots of events and sentiments.
+    """
     if edition.slot_filling_only:
         return slot.removesuffix("\n") in slots_without_events()
     return find_predicate(slot) is not None
@@ -446,7 +451,10 @@ def _fault_of_xml(data: bytes) -> str | None:
 
 
 def _is_well_formed_for_expat(data: bytes) -> bool:
-    """Return whether a file is well-formed according to expat, and lxml certainly agrees."""
+    """Return whether a file is well-formed XML according to expat, and lxml certainly agrees.
+
+    If the two parsers may disagree, the result is False. Then lxml must parse the file.
+    """
     from xml.parsers.expat import ExpatError, ParserCreate
 
     if _may_differ_between_parsers(data):
@@ -492,6 +500,13 @@ class _LineCounter:
         self._line_number += self._text.count("\n", self._counted_to, position)
         self._counted_to = position
         return self._line_number
+
+
+def _query_matches(text: str) -> Iterator[re.Match[str]]:
+    """Return an iterator over the queries of a text: matches whose group 1 is the query without its end tag."""
+    # The search stops at the last end tag: otherwise it would run to the end of the text for each unclosed query.
+    search_end = text.rfind("</query>") + len("</query>")
+    return _QUERY.finditer(text, 0, search_end)
 
 
 def _tag_pairs(body: str) -> Iterator[tuple[str, str, str]]:
@@ -545,9 +560,7 @@ class _QueryReader:
         Raises InputError for an id that cannot be parsed.
         """
         line_counter = _LineCounter(text)
-        # The search stops at the last end tag: otherwise it would run to the end of the text for each unclosed query.
-        search_end = text.rfind("</query>") + len("</query>")
-        for match in _QUERY.finditer(text, 0, search_end):
+        for match in _query_matches(text):
             body = match.group(1)
             head = _QUERY_HEAD.match(body)
             if head is None:
@@ -642,7 +655,11 @@ class _QueryReader:
         return fields, tuple(entry_points)
 
     def _add_field(self, fields: dict[str, str], tag: str, value: str, place: Place) -> None:
-        """Add the value of a tag to the fields of a query, or report an unknown or repeated tag."""
+        """Add the value of a tag to the fields of a query, or report an unknown or repeated tag.
+
+        `fields` has the values of the tags before, by tag in capitals. A known slot in `<slot0>` is also the value of
+        the older tag `<slot>`.
+        """
         if tag not in _KNOWN_TAGS:
             self._problems.add("UNKNOWN_QUERY_FIELD", tag, place=place)
             return
@@ -654,7 +671,11 @@ class _QueryReader:
             fields["SLOT"] = value  # this replaces the value of an earlier <slot>
 
     def _make_entry_point(self, fields: Mapping[str, str], place: Place) -> EntryPoint:
-        """Return the entry point with the values of these tags, and report the problems of its span."""
+        """Return the entry point with the values of these tags, and report the problems of its span.
+
+        `fields` has the values by tag in capitals: `{"NAME": "Bo", "DOCID": "ENG_1", "BEG": "3", "END": "4"}`. Texts
+        with blanks around them are remembered for a remark.
+        """
         entry_point = EntryPoint(
             name=fields.get("NAME"),
             docid=fields.get("DOCID"),

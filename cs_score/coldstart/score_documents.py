@@ -207,15 +207,11 @@ def document_of(
     origin = result.origin
     if intervals:
         origin = origin.with_option("bootstrap", to_builtins(intervals[0].resampling))
-    runs = []
-    for number, run in enumerate(result.runs):
-        intervals_of_run = intervals[number] if intervals else UNSET
-        runs.append(_run_scores(result, run, parts, intervals_of_run))
     return RunScoresDocument(
         task=COLD_START_MODE,
         signature=str(origin.signature),
         origin=origin,
-        runs=tuple(runs),
+        runs=_scores_of_runs(result, intervals, parts),
         problems=tuple([_found_problem(problem) for problem in result.problems]),
         errors=result.error_count,
         warnings=result.warning_count,
@@ -224,8 +220,22 @@ def document_of(
     )
 
 
+def _scores_of_runs(
+    result: Result, intervals: Sequence[ScoreIntervals], parts: Collection[str]
+) -> tuple[RunScoresRecord, ...]:
+    """Return the records of all runs of a result; the arguments are those of `document_of`."""
+    records = []
+    for number, run in enumerate(result.runs):
+        intervals_of_run = intervals[number] if intervals else UNSET
+        records.append(_run_scores(result, run, parts, intervals_of_run))
+    return tuple(records)
+
+
 def _found_problem(problem: Problem) -> FoundProblem:
-    """Return a problem of the report as the document records it; an unknown place is None."""
+    """Return a problem of the report as the document records it.
+
+    A place consists of a file and a line, such as `run.tab` and 3. An unknown place is None.
+    """
     places = [None if place is None else RecordedPlace(place.file, place.line) for place in problem.places]
     return FoundProblem(
         code=problem.code,
@@ -347,7 +357,10 @@ def _run_with_measures(run: RunScoresRecord, measures: Sequence[str]) -> RunScor
 def _intervals_of_measures(
     intervals: ScoreIntervals | UnsetType, measures: Iterable[str]
 ) -> ScoreIntervals | UnsetType:
-    """Return only the intervals of the scores of these measures; `UNSET` if there are no intervals."""
+    """Return the intervals of a run without the intervals of other measures than these.
+
+    The result is `UNSET` if the run has no intervals. Measures without interval are ignored.
+    """
     if not intervals:
         return intervals
     interval_by_measure = {name: intervals.scores[name] for name in measures if name in intervals.scores}
@@ -379,9 +392,9 @@ def _value_of_part(part: str, result: Result, run: ScoredRun) -> object:
     if part == "tables":
         return {name: _score_table(table) for name, table in run.tables.variants}
     if part == "average_precision":
-        return None if run.average_precision is None else _ranked_run(run.average_precision)
+        return _ranked_run(run.average_precision)
     if part == "bootstrap":
-        return None if run.bootstrap is None else _resampled(run.bootstrap)
+        return _resampled(run.bootstrap)
     return tuple(_response_rows(run))
 
 
@@ -397,7 +410,10 @@ def _score_table(table: ResultTable) -> ScoreTable:
 
 
 def _score_rows(rows: Iterable[ScoreRow]) -> tuple[ScoreRowRecord, ...]:
-    """Return the rows of a table of precision, recall and F1 as the document records them."""
+    """Return the rows of a table of precision, recall and F1 as the document records them.
+
+    A row has its name, such as `CSX_ENG_00fb79cef8:1`, its level, its counts, and the three scores.
+    """
     records = []
     for row in rows:
         record = ScoreRowRecord(
@@ -407,8 +423,10 @@ def _score_rows(rows: Iterable[ScoreRow]) -> tuple[ScoreRowRecord, ...]:
     return tuple(records)
 
 
-def _ranked_run(average_precision: AveragePrecision) -> RankedRun:
-    """Return the average precision of a run and its rankings as the document records them."""
+def _ranked_run(average_precision: AveragePrecision | None) -> RankedRun | None:
+    """Return the average precision of a run and its rankings as the document records them, None if there is none."""
+    if average_precision is None:
+        return None
     tables = {}
     for name, table in average_precision.variants:
         tables[name] = ApTable(_ap_rows(table.rows), _ap_rows(table.macro))
@@ -422,7 +440,7 @@ def _ap_rows(rows: Iterable[ScoreRow]) -> tuple[ApRow, ...]:
 
 
 def _query_ranking(ranking: Ranking) -> QueryRanking:
-    """Return a ranking as the document records it."""
+    """Return the ranking of a query at a level as the document records it, with its classes and its nodes."""
     return QueryRanking(
         query=ranking.query,
         level=ranking.level,
@@ -444,8 +462,13 @@ def _ranked_node_row(node: RankedNode) -> RankedNodeRow:
     )
 
 
-def _resampled(bootstrap: Bootstrap) -> Resampled:
-    """Return the resamples as the document records them: their number, and the limits of each value."""
+def _resampled(bootstrap: Bootstrap | None) -> Resampled | None:
+    """Return the resamples as the document records them: their number, and the limits of each value.
+
+    The result is None if nothing was resampled.
+    """
+    if bootstrap is None:
+        return None
     return Resampled(len(bootstrap.samples), bootstrap.limits)
 
 
@@ -651,7 +674,11 @@ def _row_of_measure(runs: Iterable[RunScoresRecord], measure: str) -> tuple[str 
 
 
 def scores_markdown(scores: RunScoresDocument) -> str:
-    """Return chosen scores as a table in Markdown, followed by remarks and signatures."""
+    """Return chosen scores as a table in Markdown, followed by remarks and signatures.
+
+    The table has a row for each measure and a column for each run. Remarks say which measures have no value, and how
+    limits were computed.
+    """
     lines = [*markdown(_table_of_runs(scores)), ""]
     lines += [f"- undefined: {escape_markdown(remark)}" for remark in undefined_remarks(scores)]
     lines += [f"- {escape_markdown(sentence)}" for sentence in _interval_explanations(scores)]
@@ -660,7 +687,10 @@ def scores_markdown(scores: RunScoresDocument) -> str:
 
 
 def scores_latex(scores: RunScoresDocument) -> str:
-    """Return chosen scores as a `tabular` of LaTeX between comments and sentences on intervals."""
+    """Return chosen scores as a `tabular` of LaTeX between comments and sentences on intervals.
+
+    The comments say which packages are needed, which measures have no value, and which signatures the scores have.
+    """
     lines = [r"% \usepackage{booktabs}"]
     lines += [f"% undefined: {one_line(remark)}" for remark in undefined_remarks(scores)]
     lines += [f"% {one_line(run.signature)}" for run in scores.runs]

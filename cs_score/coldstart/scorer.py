@@ -1,6 +1,7 @@
-"""Score Cold Start runs: each unit separately, then the tables and rankings of a run.
+"""Score Cold Start runs: each unit separately, then the tables and rankings of a run. A unit is an LDC query with its
+entry points (mentions of its entity), or a single query if there are no LDC queries.
 
-A unit is an LDC query with its entry points, or a single query if there are no LDC queries; `score_unit` scores it.
+`score_unit` scores one unit: it matches the lines to assessments, counts them, and ranks the nodes.
 `score_runs` combines the units of a run to its result. Lines have been read, linked and checked against the limits
 before, since the queries that a line may name depend on all lines before it.
 """
@@ -71,7 +72,10 @@ _SAMPLES_WITH_SEVERAL_RUNS: Final = (
 
 
 def _remark_on_several_runs(run_ids: Sequence[str]) -> str:
-    """Return the remark that the runs of one call share one average precision; it names the runs."""
+    """Return the remark that average precision is computed for all runs of a call together.
+
+    `run_ids` are the ids of the runs. The remark advises to score each run by itself.
+    """
     return (
         f"{len(run_ids)} runs are scored in one invocation ({join_first(run_ids)}): average precision pools the "
         "nodes of all of them, so score each run by itself to compare them by AP"
@@ -103,7 +107,10 @@ def _remarks_on_policy(policy: Policy) -> list[str]:
 
 
 def _sides_by_category(policy: Policy) -> dict[str, list[str]]:
-    """Return the sides of a policy on which each category is: `{"INEXACT": ["RIGHT", "IGNORE"]}`."""
+    """Return the sides of a policy on which each category of responses is: `{"INEXACT": ["RIGHT", "IGNORE"]}`.
+
+    The sides have the order in which policies are applied: RIGHT, WRONG, IGNORE.
+    """
     sides_by_category: dict[str, list[str]] = defaultdict(list)
     for side in SIDES:
         for category in policy.categories_on(side):
@@ -211,7 +218,10 @@ def _in_scoring_order(units: Iterable[UnitResult]) -> list[QueryResult]:
 
 
 def _queries_of(units: Iterable[UnitResult]) -> list[QueryResult]:
-    """Return the results of the queries of all units, in the order of the units."""
+    """Return the results of the queries of all units in one list, in the order of the units.
+
+    A unit is an LDC query with a query for each of its entry points, or a single query.
+    """
     query_results: list[QueryResult] = []
     for unit in units:
         query_results += unit.queries
@@ -490,7 +500,10 @@ class CallScorer:
             self._hop_limits = dict(last_sample.one_entry_point())
 
     def result(self, runs: Sequence[ScoredRun]) -> Result:
-        """Return the result of the call from the results of its runs, with the problems and the remarks."""
+        """Return the result of the call from the results of its runs, with the problems and the remarks.
+
+        In editions that write the report before they score, the result has only the problems that loading found.
+        """
         problems = self._problems_before_scoring
         if problems is None:
             problems = tuple(self._problems)
@@ -510,7 +523,10 @@ class CallScorer:
         return bool(self._gold.query_set.ldc_id_by_query)
 
     def _origin(self) -> Origin:
-        """Return the origin of the scores: the task, the options, and the files that were read."""
+        """Return the origin of the scores: the task, the options, and the files that were read.
+
+        It also says if the scores are those of one run of a file that has several.
+        """
         are_runs_validated = self._gold.validates
         origin = origin_of(
             self.options, self._run.digests, self._has_ldc_queries, are_runs_validated=are_runs_validated
@@ -571,7 +587,10 @@ def _check_loaded(run: Run) -> None:
 
 
 def _remark_on_missing_run(run: Run) -> str:
-    """Return the remark that nothing was scored, which says why there is no run."""
+    """Return the remark that nothing was scored, which says why there is no run.
+
+    Either no line of the run files was accepted, or none of the files is a run.
+    """
     run_files = [name for name, schema in run.layouts.items() if schema.kind is FileKind.RUN]
     if run_files:
         return f"nothing was scored: no line of {join_first(run_files)} was accepted"
@@ -604,18 +623,18 @@ def _match_unit(unit: ScoringUnit) -> UnitResult:
     """
     problems = ProblemLog()
     assessment_by_index: Mapping[int, Assessment] = {}
-    matching_error = None
+    error_of_matching = None
     try:
         assessment_by_index = _match_lines(unit, problems)
     except InputError as error:
-        matching_error = error
+        error_of_matching = error
     return UnitResult(
         id=unit.id,
         assessment_by_index=assessment_by_index,
         labels_by_index={},
         queries=(),
         problems=problems,
-        matching_error=matching_error,
+        matching_error=error_of_matching,
     )
 
 
@@ -693,8 +712,11 @@ def _count_query(unit: ScoringUnit, gold: QueryGold, counting: Counting) -> Quer
         responses_by_class = judging.place_responses(tree, lines, counting.assessment_by_index, unit.run.links)
     except InputError as error:
         return QueryResult(query, problems=gold.problems, counting_error=error)
-    all_tallies = counting.tally(tree, responses_by_class)
-    tallies = [tally for tally in all_tallies if tree.depth(tally.name) <= _hop_limit_of_row(tally.name, unit, query)]
+    tallies = []
+    for tally in counting.tally(tree, responses_by_class):
+        hop_limit = _hop_limit_of_row(tally.name, unit, query)
+        if tree.depth(tally.name) <= hop_limit:
+            tallies.append(tally)
     return QueryResult(query, tuple(tallies), problems=gold.problems)
 
 
@@ -727,10 +749,18 @@ def _rank_query(unit: ScoringUnit, gold: QueryGold, counted: UnitResult, query_r
         if ranking.exceeds_ground_truth:  # the run gives more than there is to find, which the task does not allow
             error = _error_above_one(ranking, unit.run.links.lines_by_node, most_justifications)
             return replace(query_result, ranking_error=error)
-    if not gold.classes.edition.ranks_all_levels:
-        hop_limit = unit.hop_limits[query.short_id]
-        rankings = [ranking for ranking in rankings if _is_scored_level(ranking.level, hop_limit)]
-    return replace(query_result, rankings=tuple(rankings))
+    return replace(query_result, rankings=_shown_rankings(rankings, unit, gold))
+
+
+def _shown_rankings(rankings: Iterable[Ranking], unit: ScoringUnit, gold: QueryGold) -> tuple[Ranking, ...]:
+    """Return the rankings of a query that are shown: those of the hops that are scored for the query, and of `ALL`.
+
+    Some editions show the rankings of all hops, whatever is scored.
+    """
+    if gold.classes.edition.ranks_all_levels:
+        return tuple(rankings)
+    hop_limit = unit.hop_limits[gold.query.short_id]
+    return tuple([ranking for ranking in rankings if _is_scored_level(ranking.level, hop_limit)])
 
 
 def _is_scored_level(level: str, hop_limit: int) -> bool:
@@ -838,7 +868,10 @@ def _run_ids(file: Input, *, is_knowledge_base: bool) -> list[str]:
 
 
 def _first_line(file: Input) -> str:
-    """Return the first line of a file without the white space around it."""
+    """Return the first line of a file without the white space around it.
+
+    In a knowledge base this is the id of the run, such as `TIDE_KB`.
+    """
     with open_source(file) as source:
         first_line = source.read_bytes().partition(b"\n")[0]
     return first_line.decode("utf-8", "replace").strip()
@@ -855,7 +888,10 @@ def _run_ids_of_lines(file: Input) -> list[str]:
 
 
 def _third_columns(file: Input) -> set[bytes]:
-    """Return the different texts in the third column of a file of tab-separated values."""
+    """Return the different texts in the third column of a file of tab-separated values: `{b"RUN1", b"RUN2"}`.
+
+    In a run file they are the run ids.
+    """
     third_columns = set()
     with open_source(file) as source:
         for block in line_blocks(source, _BLOCK):
@@ -917,11 +953,16 @@ def score_separately(
     return replace(
         first,
         options=options,
-        runs=tuple(replace(result.runs[0], origin=result.origin) for result in results),
+        runs=_runs_with_origins(results),
         problems=tuple(problems),
         warnings=_distinct_warnings(results),
         origin=origin.with_option(SCORED_SEPARATELY, True),
     )
+
+
+def _runs_with_origins(results: Iterable[Result]) -> tuple[ScoredRun, ...]:
+    """Return the only run of each result, with the origin of its result, since the combined result has another one."""
+    return tuple([replace(result.runs[0], origin=result.origin) for result in results])
 
 
 def _distinct_warnings(results: Iterable[Result]) -> tuple[str, ...]:

@@ -119,7 +119,10 @@ def _error_of_unknown_layout(first_line: FirstLine, edition: Edition) -> InputEr
 
 
 def _without_comments(numbered_lines: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str]]:
-    """Yield numbered lines without the comments at their ends."""
+    """Yield the numbers and texts of lines without the comments at their ends.
+
+    A comment begins with `#`, unless that is in quotation marks.
+    """
     for number, text in numbered_lines:
         text_before_comment, _ = split_comment(text)
         yield number, text_before_comment
@@ -213,13 +216,14 @@ def _new_lines(
         # This is the body of `is_blank_or_comment`: calling it for each line would take longer than the test.
         if text[:1] in _MAYBE_SKIPPED and _BLANK_OR_COMMENT.fullmatch(text):
             unread_lines.append(UnreadLine(file_name, number, text))
-        elif text in earlier_texts:
+            continue
+        if text in earlier_texts:
             problems.add("DUPLICATE_LINE", f"\n{text}", place=Place(file_name, number))
             unread_lines.append(UnreadLine(file_name, number, text))
-        else:
-            if not keeps_repetitions:
-                earlier_texts.add(text)
-            yield number, text
+            continue
+        if not keeps_repetitions:
+            earlier_texts.add(text)
+        yield number, text
 
 
 def _numbered_lines(source: Source, first_block: list[bytes]) -> Iterator[tuple[int, str]]:
@@ -412,7 +416,10 @@ def offset_value(text: str) -> float:
 
 
 def leading_number(text: str) -> float:
-    """Return the number with which a text begins, as in the reference: `12x` -> 12, `x` -> 0."""
+    """Return the number with which a text begins: `12x` -> 12, `1.5e1` -> 15, `x` -> 0.
+
+    The reference program takes texts for numbers in this way.
+    """
     match = _LEADING_NUMBER.match(text)
     if match is None:
         return 0.0

@@ -24,6 +24,11 @@ class Conversion(NamedTuple):
     account: PreparedRun
     run_file: InMemory | None
 
+    @property
+    def run_files(self) -> list[InMemory]:
+        """The run that was made, as a list; the list is empty if no run could be made."""
+        return [] if self.run_file is None else [self.run_file]
+
 
 class PreparationSettings(Record, eq=False):
     """How inputs are prepared.
@@ -80,8 +85,7 @@ def _convert_files(
                 continue
             conversion = _convert(file, converter, settings)
             converted.runs.append(conversion.account)
-            if conversion.run_file is not None:
-                converted.files.append(conversion.run_file)
+            converted.files += conversion.run_files
     return converted
 
 

@@ -1,4 +1,6 @@
-"""Choose the lines of a run that are kept: pooling to a depth, and the selection of the program apply-k."""
+"""Choose the lines of a run that are kept: pooling to a depth, and the selection of the program apply-k. A node is an
+answer of a run, in one or several lines. A node of the second hop answers a query about the answer of its parent.
+"""
 
 from __future__ import annotations
 
@@ -94,7 +96,10 @@ def discard_beyond_depth(
 
 
 def _lines_of_other_nodes(taken_nodes: Collection[str], lines_by_node: Mapping[str, _NodeLines]) -> list[Response]:
-    """Return the lines of the nodes that are not among `taken_nodes`, node by node."""
+    """Return the lines of the nodes that are beyond the depth: those that are not among `taken_nodes`.
+
+    `taken_nodes` are the names of nodes, such as `CS14_0001:h1`.
+    """
     lines: list[Response] = []
     for name, node_lines in lines_by_node.items():
         if name not in taken_nodes:
@@ -140,11 +145,11 @@ def _discard_orphans(depth: Depth, responses: Iterable[Response], discarded: set
         if line.index not in discarded:
             lines_by_level[line.query.level].append(line)
     for level in (0, 1):
-        targets = {line.target for line in lines_by_level[level] if line.index not in discarded}
-        for line in lines_by_level[level + 1]:
-            if line.query.short_id not in targets:
-                discarded.add(line.index)
-                _report_discarded(line, code, problems)
+        follow_on_queries = {line.target for line in lines_by_level[level] if line.index not in discarded}
+        orphans = [line for line in lines_by_level[level + 1] if line.query.short_id not in follow_on_queries]
+        for line in orphans:
+            discarded.add(line.index)
+            _report_discarded(line, code, problems)
 
 
 def _report_discarded(line: Response, code: str, problems: ProblemLog) -> None:
@@ -174,7 +179,10 @@ def _nodes_by_root(
 
 
 def _make_node(name: str, node_lines: _NodeLines, confidence: float, load_position: int) -> _Node:
-    """Return the node with these lines, this confidence, and this position in the order of loading."""
+    """Return the node with these lines.
+
+    `confidence` is the one by which the node is ranked, and `load_position` its position in the order of loading.
+    """
     first_line_number = min([line.number for line in node_lines.lines_left])
     return _Node(
         name=name,
@@ -186,7 +194,10 @@ def _make_node(name: str, node_lines: _NodeLines, confidence: float, load_positi
 
 
 def _own_confidences(justifications_per_node: int | None, lines_by_node: Mapping[str, _NodeLines]) -> dict[str, float]:
-    """Return the confidence of each node, computed from its own lines, by the name of the node."""
+    """Return the confidence of each node, computed from its own lines, by the name of the node.
+
+    `justifications_per_node` is the number of lines that it is computed from, None for all.
+    """
     confidence_by_node = {}
     for name, node_lines in lines_by_node.items():
         confidences = [line.confidence for line in node_lines.lines_left]
@@ -269,7 +280,10 @@ class _Line(NamedTuple):
 
     @classmethod
     def read(cls, number: int, text: str) -> _Line:
-        """Return the line with this text and this position in the file; missing columns are empty."""
+        """Return the line with this text and this position in the file (`number`, from 0).
+
+        The columns are separated by tabs; missing columns are empty. The document is that of the relation provenance.
+        """
         columns = text.split("\t")
         columns += [""] * (_COLUMNS - len(columns))
         query, _slot, _run_id, relation, value, _type, provenance, confidence, node = columns[:_COLUMNS]

@@ -145,10 +145,7 @@ class CheckedRun(Record, dict=True):
         previous_text = ""
         for query in self._written_queries():
             query_node = self._node_id_of(query)
-            # Two stable sorts by one key each take half as long as one sort by pairs.
-            ordered = sorted(self._lines_by_query[query], key=attrgetter("number"))
-            ordered.sort(key=attrgetter("confidence"), reverse=True)
-            for response in ordered:
+            for response in _most_confident_first(self._lines_by_query[query]):
                 line_count += 1
                 text = writer.text(response, line_count, query_node)
                 if text != previous_text:
@@ -161,18 +158,29 @@ class CheckedRun(Record, dict=True):
         return None if loaded_query is None else loaded_query.node_id
 
     def _written_queries(self) -> list[LinkedQuery]:
-        """Return the queries whose lines are written, by level and short id."""
+        """Return the queries whose lines are written, sorted by level, then by short id.
+
+        Queries about the answers of skipped lines are left out (rule below-skipped-lines).
+        """
         queries = [query for query in self._lines_by_query if query.short_id not in self._queries_of_skipped_lines]
         queries.sort(key=attrgetter("short_id"))
         queries.sort(key=attrgetter("level"))
         return queries
 
 
+def _most_confident_first(lines: Iterable[Response]) -> list[Response]:
+    """Return lines sorted by confidence, the highest first, then by line number."""
+    # Two stable sorts by one key each take half as long as one sort by pairs.
+    ordered = sorted(lines, key=attrgetter("number"))
+    ordered.sort(key=attrgetter("confidence"), reverse=True)
+    return ordered
+
+
 class _LineWriter:
     """Write lines of a validated run as text: all of them get the run id of the first line (rule first-run-id)."""
 
     def __init__(self, loading: Loading) -> None:
-        """Prepare to write lines that were loaded."""
+        """Prepare to write the lines in `loading`, the first of which gives all lines their run id."""
         responses = loading.links.responses
         self._run_id = responses[0].run_id if responses else ""
         self._letters = _letters_of_node_ids(loading.digests)
@@ -194,7 +202,10 @@ class _LineWriter:
         return _written_text(response, self._run_id, node)
 
     def _is_unchanged(self, response: Response) -> bool:
-        """Return whether a line that keeps its node id is written exactly as it was read."""
+        """Return whether a line that keeps its node id is written exactly as it was read.
+
+        That is so if it has nine columns and the run id of the first line, and if loading repaired nothing in it.
+        """
         has_all_columns = response.file in self._nine_column_files and not response.text.endswith("\t")
         is_repaired = response.index in self._altered_indexes
         return has_all_columns and not is_repaired and response.run_id == self._run_id
@@ -334,7 +345,10 @@ def _line_number(error: InputError) -> int:
 
 
 def _report_run_ids(responses: Sequence[Response], problems: ProblemLog) -> None:
-    """Report the lines whose run id differs from that of the first line."""
+    """Report the lines of a run whose run id differs from that of the first line.
+
+    Validation gives all lines the run id of the first line (rule first-run-id).
+    """
     first_id = responses[0].run_id if responses else ""
     for line in responses:
         if line.run_id != first_id:
@@ -698,7 +712,10 @@ def _languages(loading: Loading) -> list[str]:
 
 
 def _document_languages(assessment: Assessment, schema: Schema) -> set[str]:
-    """Return the languages of the documents in both provenances of an assessment: `{"ENG", "SPA"}`."""
+    """Return the languages of the documents in both provenances of an assessment: `{"ENG", "SPA"}`.
+
+    Only ids with `ENG_`, `SPA_` or `CMN_` in them tell a language.
+    """
     text_by_column = dict(zip(schema.columns, split_columns(assessment.text)))
     relation = text_by_column["RELATION_PROVENANCE_TRIPLES"]
     provenance = text_by_column["VALUE_PROVENANCE_TRIPLES"]

@@ -1,4 +1,6 @@
-"""Check, repair, expand, generate and write query files, and draw resamples of their queries."""
+"""Check, repair, expand, generate and write query files, and draw resamples of their queries. A query names an entity
+by its entry points (mentions in documents), and the slots to fill, one for each hop.
+"""
 
 from __future__ import annotations
 
@@ -387,7 +389,11 @@ def query_file_text(queries: Iterable[Query]) -> str:
 
 
 def _query_lines(query: Query) -> Iterator[str]:
-    """Yield the lines of a query in a query file. Raises InputError if a required field is missing."""
+    """Yield the lines of a query in a query file, from `<query id="...">` to `</query>`.
+
+    The tags between them have the entry points of the query, its entity type and its slots. Raises InputError if a
+    required field is missing.
+    """
     full_id = _written_id(query)
     yield f'  <query id="{full_id}">'
     if query.has_mention_tags:
@@ -451,7 +457,7 @@ def _entry_point_lines(entry_point: EntryPoint, full_id: str, indent: str) -> It
 
 
 def _missing_field(field: str, full_id: str) -> InputError:
-    """Return the error of a query that lacks a field."""
+    """Return the error for a query that lacks a required field, such as `SLOT0`; its place is the query."""
     return InputError(
         f"Missing query field: {field}",
         place=f"query {full_id}",
@@ -623,7 +629,10 @@ def _draw(ldc_queries: Sequence[tuple[str, Sequence[str]]], generator: Random) -
 
 
 def _shuffle(ids: Sequence[str], generator: Random) -> list[str]:
-    """Return ids in a random order, by the algorithm of Fisher and Yates."""
+    """Return ids in a random order, by the algorithm of Fisher and Yates.
+
+    It draws one random number for each id but the first. All orders have the same probability.
+    """
     shuffled_ids = list(ids)
     for last in range(len(shuffled_ids) - 1, 0, -1):
         other = int(generator.random() * (last + 1))

@@ -39,25 +39,38 @@ def read_document_list(file: Input) -> DocumentList:
     """
     with open_source(file) as source:
         text = decode_text(source.read_bytes(), source.name)
-    length_by_docid: dict[str, float] = {}
-    file_by_docid: dict[str, str] = {}
-    for line in text.split("\n"):
+    lines = [_DocumentLine.read(line) for line in text.split("\n")]
+    line_by_docid = {line.docid: line for line in lines if line.docid}
+    return DocumentList(
+        length_by_docid={docid: line.length for docid, line in line_by_docid.items()},
+        file_by_docid={docid: line.file for docid, line in line_by_docid.items() if line.has_file},
+    )
+
+
+class _DocumentLine(NamedTuple):
+    """A line of a document list: the id, the length and the file of a document, as texts; absent columns are empty."""
+
+    docid: str
+    length_text: str
+    file: str
+
+    @classmethod
+    def read(cls, line: str) -> _DocumentLine:
+        """Return the line with this text, such as `ENG_1`, `120` and `docs/ENG_1.txt` with tabs between them."""
         columns = line.split("\t")
         columns += [""] * (_COLUMNS - len(columns))
-        docid, length, document_file = columns[:_COLUMNS]
-        if not docid:
-            continue
-        length_by_docid[docid] = _length(length)
-        file_by_docid[docid] = document_file
-    # For the reference program "0" means that there is no file.
-    files = {docid: document_file for docid, document_file in file_by_docid.items() if document_file not in ("", "0")}
-    return DocumentList(length_by_docid=length_by_docid, file_by_docid=files)
+        return cls(*columns[:_COLUMNS])
 
+    @property
+    def length(self) -> float:
+        """The number with which the column of the length begins: `120` -> 120, `x` -> 0."""
+        match = _LEADING_NUMBER.match(self.length_text)
+        return float(match.group(1)) if match else 0.0
 
-def _length(text: str) -> float:
-    """Return the number with which the column of a length begins: `120` -> 120, `x` -> 0."""
-    match = _LEADING_NUMBER.match(text)
-    return float(match.group(1)) if match else 0.0
+    @property
+    def has_file(self) -> bool:
+        """Whether the line names a file. For the reference program `0` means that there is none."""
+        return self.file not in ("", "0")
 
 
 def source_text(file: str, needed_at: Place) -> str:
@@ -140,7 +153,10 @@ def _first_span_as_written(line: Response | Assessment, schema: Schema, document
 
 
 def _report_differences(places: Iterable[_PlaceOfAnswer], text: str, problems: ProblemLog) -> None:
-    """Report the answers that differ from the text of their document at their places."""
+    """Report the answers that differ from the text of their document at their places.
+
+    `places` are the places in one document, and `text` is the whole text of this document.
+    """
     for line, span in places:
         if not is_text_at(text, offset_value(span.start), offset_value(span.end), line.value):
             detail = Detail("VALUE", line.value)
