@@ -197,7 +197,8 @@ class Repetitions:
             self._report_other_value(new, is_repetition=is_repetition)
         if is_repetition:
             return False
-        if not (verb.is_repeatable or new.is_inferred or new.is_omitted):
+        can_be_repeated = not (verb.is_repeatable or new.is_inferred or new.is_omitted)
+        if can_be_repeated:
             self._remember(new, relation)
         return True
 
