@@ -189,7 +189,7 @@ class Repetitions:
         differ from it if the object was repaired.
         """
         verb = new.verb
-        relation = _relation_of(new)
+        relation = (new.subject, verb.name, new.object)
         is_repetition = False
         if not verb.is_repeatable:
             is_repetition = self._report_repetition(new, relation, column)
