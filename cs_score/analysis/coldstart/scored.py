@@ -115,22 +115,15 @@ def score_for_analysis(
     runs and none is named, InputError if the run cannot be scored.
     """
     run_ids = list(dict.fromkeys(run.run_ids))
-    if run_id is None and len(run_ids) > 1:
-        raise UsageError(f"there are {len(run_ids)} runs ({', '.join(run_ids)}): say which, with --run")
+    chosen_id = _chosen_run_id(run_id, run_ids)
     stop: ScoringStopped | None = None
     try:
         result = score_runs(run, policy, earlier_results=earlier_results)
+        _require_run(chosen_id, run_ids, result)
     except ScoringStopped as stopped:
         stop = stopped
-        result = stopped.partial_result  # it has tables if only the rankings failed
-    if run_id is None and run_ids:
-        run_id = run_ids[0]
-    if stop is None:
-        _require_run(run_id, run_ids, result)
-    run_result = _result_of_run(result, run_id)
-    if run_result is None or (stop is not None and not run_result.tables.sf.rows):
-        assert stop is not None
-        raise stop
+        result = stopped.partial_result
+    run_result = _result_with_tables(result, chosen_id, stop)
     return AnalysedRun(
         run=run,
         run_id=run_result.run_id,
@@ -142,6 +135,18 @@ def score_for_analysis(
     )
 
 
+def _chosen_run_id(run_id: str | None, run_ids: Sequence[str]) -> str | None:
+    """Return the id of the run to analyse: the given one, or else that of the only run; None if there is no run.
+
+    Raises UsageError if there are several runs and no id is given.
+    """
+    if run_id is not None:
+        return run_id
+    if len(run_ids) > 1:
+        raise UsageError(f"there are {len(run_ids)} runs ({', '.join(run_ids)}): say which, with --run")
+    return run_ids[0] if run_ids else None
+
+
 def _require_run(run_id: str | None, run_ids: Sequence[str], result: Result) -> None:
     """Raise InputError if there is no run at all, or none of this id among the runs that have lines."""
     if run_id is None:
@@ -150,12 +155,17 @@ def _require_run(run_id: str | None, run_ids: Sequence[str], result: Result) -> 
         raise InputError(f"there is no run {run_id}", remedy=f"the lines are of {', '.join(run_ids) or 'no run'}")
 
 
-def _result_of_run(result: Result, run_id: str | None) -> ScoredRun | None:
-    """Return the result of the run with this id; None if it has none."""
+def _result_with_tables(result: Result, run_id: str | None, stop: ScoringStopped | None) -> ScoredRun:
+    """Return the result of the run with this id.
+
+    `stop` is the error that has stopped scoring, None if there was none. It is raised again if the run has no tables
+    because of it; it has tables if only its rankings failed.
+    """
     for run_result in result.runs:
-        if run_result.run_id == run_id:
+        if run_result.run_id == run_id and (stop is None or run_result.tables.sf.rows):
             return run_result
-    return None
+    assert stop is not None
+    raise stop
 
 
 Progress: TypeAlias = Callable[[Sequence[Any], str], Iterable[Any]]
