@@ -150,12 +150,12 @@ def _wrong_lines(scored: AnalysedRun, unit: UnitResult) -> list[RunFault]:
         labels = unit.labels_by_index[line.index]
         if WRONG in labels:
             category = category_of(labels, scored.policy)
-            class_name = _accepted_class(unit.assessment_by_index.get(line.index))
+            class_name = accepted_class(unit.assessment_by_index.get(line.index))
             faults.append(RunFault(kind="line", line=line, category=category, class_name=class_name, lines=[line]))
     return faults
 
 
-def _accepted_class(assessment: Assessment | None) -> str | None:
+def accepted_class(assessment: Assessment | None) -> str | None:
     """Return the class of an assessment; None without an assessment, or if it did not accept the answer."""
     if assessment is None or not assessment.is_accepted:
         return None
