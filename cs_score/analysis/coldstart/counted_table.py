@@ -141,17 +141,17 @@ def _entries_of_row(row: CountedRow, drawn_unit: str, missed: Iterable[RunFault]
     """
     row_groups = (row.slot, str(row.hop), row.query.entity_type or UNKNOWN)
     counted_lines = [_count_line(scored_line, row, row_groups, drawn_unit) for scored_line in row.lines()]
-    groups_of_missed: list[GroupNames] = []
-    for fault in missed:
-        groups_of_missed.append((*row_groups, UNKNOWN, *_class_groups(fault.line), MISSED, drawn_unit))
+    groups_of_missed = [(*row_groups, UNKNOWN, *_class_groups(fault.line), MISSED, drawn_unit) for fault in missed]
     groups_to_find = [*_groups_of_found_classes(counted_lines, row), *groups_of_missed]
+    # All other classes of the ground truth have no answer in the pool from which their groups could be known.
     unknown_count = row.tally.counts.ground_truth - len(groups_to_find)
     unknown_groups = (*row_groups, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, MISSED, drawn_unit)
     groups_to_find += [unknown_groups] * unknown_count
-    entries = [line.entry for line in counted_lines]
-    entries += [TableEntry(groups, _NOT_FOUND) for groups in groups_of_missed]
-    entries += [TableEntry(groups, _TO_FIND) for groups in groups_to_find]
-    return entries
+    return [
+        *[line.entry for line in counted_lines],
+        *[TableEntry(groups, _NOT_FOUND) for groups in groups_of_missed],
+        *[TableEntry(groups, _TO_FIND) for groups in groups_to_find],
+    ]
 
 
 class _CountedLine(NamedTuple):

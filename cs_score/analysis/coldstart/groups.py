@@ -183,14 +183,18 @@ _GROUPS_AT_ONCE: Final = 64
 
 
 def _intervals_by_score(
-    groups: Iterable[GroupNames], intervals: Iterable[Interval]
+    groups: Iterable[GroupNames], intervals: Sequence[Interval]
 ) -> dict[GroupNames, dict[str, Interval]]:
     """Return the intervals of each group by score; `intervals` has three for each group: of precision, recall and F1.
 
     For the group `("NAM",)`: `{("NAM",): {"precision": ..., "recall": ..., "f1": ...}}`.
     """
-    remaining_intervals = iter(intervals)
-    return {group: {score: next(remaining_intervals) for score in _SCORES} for group in groups}
+    intervals_by_group: dict[GroupNames, dict[str, Interval]] = {}
+    first = 0
+    for group in groups:
+        intervals_by_group[group] = dict(zip(_SCORES, intervals[first : first + len(_SCORES)]))
+        first += len(_SCORES)
+    return intervals_by_group
 
 
 _CountsByUnit: TypeAlias = Mapping[GroupNames, Mapping[str, Counts]]

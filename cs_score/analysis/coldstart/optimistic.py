@@ -87,17 +87,32 @@ def _assign_classes(scored: AnalysedRun, level: int) -> Iterator[_ClassOfLine]:
 
     If several lines give the same answer with the same justification, only the first of them is yielded.
     """
-    links = scored.run.links
-    found_classes = _classes_found_in_run(scored)
-    free_classes_by_parent: dict[str, Iterator[str]] = {}
-    for lines in _group_by_entity(_unassessed_lines(scored, level), links):
-        query = lines[0].query
-        parent_class = links.class_of_query(query)
-        if parent_class not in free_classes_by_parent:
-            free_classes_by_parent[parent_class] = _free_classes(scored.run, query, parent_class, found_classes)
-        class_name = next(free_classes_by_parent[parent_class])
+    free_classes = _FreeClasses(scored)
+    for lines in _group_by_entity(_unassessed_lines(scored, level), scored.run.links):
+        class_name = free_classes.take(lines[0].query)
         for line in _lines_with_different_answers(lines):
             yield _ClassOfLine(line, class_name)
+
+
+class _FreeClasses:
+    """The classes that no right line of a run has found, of which each is given to one group of lines."""
+
+    def __init__(self, scored: AnalysedRun) -> None:
+        """Look up which classes a scored run has found."""
+        self._run = scored.run
+        self._found_classes = _classes_found_in_run(scored)
+        self._classes_by_parent: dict[str, Iterator[str]] = {}
+
+    def take(self, query: LinkedQuery) -> str:
+        """Return the next free class for answers to a query; no class is returned twice.
+
+        It is below the class of the answer that the query asks about, its parent class.
+        """
+        parent_class = self._run.links.class_of_query(query)
+        if parent_class not in self._classes_by_parent:
+            free_classes = _free_classes(self._run, query, parent_class, self._found_classes)
+            self._classes_by_parent[parent_class] = free_classes
+        return next(self._classes_by_parent[parent_class])
 
 
 def _lines_with_different_answers(lines: Iterable[Response]) -> Iterable[Response]:

@@ -53,6 +53,7 @@ EXPLAIN_VERB: Final = Verb(
 )
 
 
+@EXPLAIN_VERB.command
 def explain(task_name: str, line: CommandLine) -> int:
     """Print how lines, classes, nodes or units were scored. Return the exit status.
 

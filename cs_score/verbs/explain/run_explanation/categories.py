@@ -219,22 +219,28 @@ def _why_node_not_named(placed_line: _PlacedLine) -> Reason:
 def _find_why_not_named(placed_line: _PlacedLine, node_lines: Sequence[Response]) -> Reason:
     """Return why a line or its node is not named, with the lines that decide on it.
 
-    `node_lines` are the lines of the node. Only its best assessed lines decide; if a worse one would name the node, it
-    is added to the reason. Some editions decide on each line separately.
+    `node_lines` are the lines of the node, which decide together. Some editions decide on each line separately.
     """
-    case = placed_line.query_case.case
+    edition = placed_line.query_case.case.edition
+    if edition.ignores_each_nominal:
+        assessment = placed_line.placement.assessment_by_index[placed_line.line.index]
+        return _why_line_not_named(assessment, edition), ()
+    return _why_lines_do_not_name_node(placed_line, node_lines)
+
+
+def _why_lines_do_not_name_node(placed_line: _PlacedLine, node_lines: Sequence[Response]) -> Reason:
+    """Return why none of the lines that count for a node names it, with the places of these lines.
+
+    Only the best assessed lines of the node count. If a worse one would name the node, it is added to the reason.
+    """
     placement = placed_line.placement
-    if case.edition.ignores_each_nominal:
-        assessment = placement.assessment_by_index[placed_line.line.index]
-        return _why_line_not_named(assessment, case.edition), ()
+    most = placed_line.query_case.case.run.limits.justifications_per_node
     assessed_lines = _best_assessed_first(node_lines, placement)
-    most = case.run.limits.justifications_per_node
     deciding_lines = assessed_lines[:most]
     mentions = _mentions_in_words(deciding_lines, placement)
     node = _node_in_words(placed_line.line)
     reason = f"right, but ignored: {node} is never named by the lines that are looked at ({mentions})"
-    outranked_lines = assessed_lines[len(deciding_lines) :]
-    naming_lines = [line for line in outranked_lines if placement.is_naming(line)]
+    naming_lines = [line for line in assessed_lines[len(deciding_lines) :] if placement.is_naming(line)]
     if naming_lines:
         number = naming_lines[0].number
         reason += f"; line {number} would name it, but is outranked: only the {most} best assessed lines count"

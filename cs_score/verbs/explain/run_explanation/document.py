@@ -80,33 +80,39 @@ def _wrapped_step(step: Step, width: int) -> Iterator[str]:
     A line does not end inside `(rule NAME`. Words that are longer than a line are cut.
     """
     indent = ("  " * step.level)[: width // 2]  # a deep text in a narrow tree keeps half of the width
-    next_indent = indent + _CONTINUED
-    line = indent
+    lines = [indent]
     for word in _words_of_step(step.text):
-        has_words = line not in (indent, next_indent)
-        longer_line = f"{line} {word}" if has_words else f"{line}{word}"
-        if columns_of(longer_line) <= width:
-            line = longer_line
-            continue
-        if has_words:
-            yield line.rstrip()
-            line = next_indent
-        *full_lines, line = _pieces_of_word(line, word, next_indent, width)
-        yield from full_lines
-    yield line.rstrip()
+        _add_word(lines, word, indent, width)
+    yield from lines[:-1]
+    yield lines[-1].rstrip()
 
 
-def _pieces_of_word(line: str, word: str, next_indent: str, width: int) -> list[str]:
-    """Return a line followed by a word, cut into lines of at most `width` columns where the word is too long for one.
+def _add_word(lines: list[str], word: str, indent: str, width: int) -> None:
+    """Add a word to the last one of some lines, or to a new line if the last one would exceed `width` columns.
 
-    All lines but the first one begin with `next_indent`.
+    The first line begins with `indent`, further lines begin with four more spaces.
     """
-    lines = [line]
+    next_indent = indent + _CONTINUED
+    has_words = lines[-1] not in (indent, next_indent)
+    longer_line = f"{lines[-1]} {word}" if has_words else f"{lines[-1]}{word}"
+    if columns_of(longer_line) <= width:
+        lines[-1] = longer_line
+        return
+    if has_words:
+        lines[-1] = lines[-1].rstrip()
+        lines.append(next_indent)
+    _add_characters(lines, word, next_indent, width)
+
+
+def _add_characters(lines: list[str], word: str, next_indent: str, width: int) -> None:
+    """Add a word to the last one of some lines, character by character; a full line is followed by a new one.
+
+    New lines begin with `next_indent`.
+    """
     for character in word:
         if columns_of(lines[-1] + character) > width:
             lines.append(next_indent)
         lines[-1] += character
-    return lines
 
 
 def _words_of_step(text: str) -> list[str]:

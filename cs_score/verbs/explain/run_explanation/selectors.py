@@ -105,23 +105,28 @@ class Selectors:
         """
         parts = parse_query_id(text)
         short_id = "" if parts is None else parts.short_id
-        if short_id in self._query_by_id:
-            query = self._query_by_id[short_id]
-            queries = self._first_hop_queries(query)
-            full_id = query.full_id
-        else:
-            queries = self._follow_ons_with_id(short_id)
-            full_id = queries[0].full_id if queries else ""
+        queries = self._queries_with_id(short_id)
         # Other texts may lead to the same short id: they do not name the query.
-        is_named = text in (short_id, full_id)
-        if not queries or not is_named:
+        if not queries or text not in (short_id, self._full_id_of(short_id)):
             raise self._nothing_called("query", text, self._ids_of_all_queries())
         return queries
 
-    def _first_hop_queries(self, query: Query) -> list[LinkedQuery]:
-        """Return a query of a query file as lines of the first hop answer it; for an LDC query all its entry points."""
-        base_ids = query.expansion_ids or (query.short_id,)
+    def _queries_with_id(self, short_id: str) -> list[LinkedQuery]:
+        """Return the queries with a short id: a query of a query file, or else a follow-on query, or no query.
+
+        For the id of an LDC query, the queries of all its entry points are returned.
+        """
+        query = self._query_by_id.get(short_id)
+        if query is None:
+            return self._follow_ons_with_id(short_id)
+        base_ids = query.expansion_ids or (short_id,)
         return [self._links.link_first_hop_query(self._query_by_id[base_id]) for base_id in base_ids]
+
+    def _full_id_of(self, short_id: str) -> str:
+        """Return the full id of the query with a short id: `00fb79cef8` -> `CSSF17_ENG_00fb79cef8`."""
+        if short_id in self._query_by_id:
+            return self._query_by_id[short_id].full_id
+        return self._follow_ons_with_id(short_id)[0].full_id
 
     def _ids_of_all_queries(self) -> list[str]:
         """Return the full ids of the queries of the query files and of the follow-on queries that lines answer."""

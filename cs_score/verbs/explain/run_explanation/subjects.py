@@ -89,9 +89,14 @@ def _status_of(name: str, query_case: QueryCase) -> _Status:
         return _Status("found", "a right line counts for it")
     if tree.is_single_by_row.get(row, False):
         return _status_beside_others(row, query_case, tree)
+    return _Status("missed", _why_missed(name, query_case))
+
+
+def _why_missed(name: str, query_case: QueryCase) -> str:
+    """Return why no right line counts for a class: its lines are not right, or it has none."""
     if query_case.lines_in_class(name):
-        return _Status("missed", "none of the lines placed in it counts as right")
-    return _Status("missed", "no line of the run gives one of its answers")
+        return "none of the lines placed in it counts as right"
+    return "no line of the run gives one of its answers"
 
 
 def _status_beside_others(row: str, query_case: QueryCase, tree: judging.ClassTree) -> _Status:
