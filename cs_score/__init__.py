@@ -53,7 +53,8 @@ def _leave(number: int, frame: "FrameType | None") -> None:
 
 def _leave_at_once_on_signals() -> None:
     """Let signals end the process, as long as there is nothing to clean up."""
-    # `signal` makes classes of the names of all signals when it is imported; this one is part of the interpreter.
+    # Importing `signal` takes time, because it makes enumerations of all signals, and a signal may come meanwhile.
+    # `_signal`, which has its functions, is part of the interpreter.
     import _signal  # type: ignore[import-not-found]
 
     for number in (_signal.SIGINT, _signal.SIGTERM, _signal.SIGHUP):

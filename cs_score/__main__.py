@@ -23,6 +23,13 @@ def console() -> "NoReturn":
     _open_closed_streams()
     import atexit
 
+    status = _run_command()
+    atexit._run_exitfuncs()
+    os._exit(status)
+
+
+def _run_command() -> int:
+    """Run the command of this process, and return its exit status, also if a signal or `SystemExit` ends it."""
     from cs_score.base.runtime import ignore_signals, stop_on_signals
     from cs_score.cli.main import interrupted, main
 
@@ -31,11 +38,10 @@ def console() -> "NoReturn":
         status = main()
         ignore_signals()
     except KeyboardInterrupt:
-        status = interrupted()
+        return interrupted()
     except SystemExit as stop:
-        status = stop.code if isinstance(stop.code, int) else 1
-    atexit._run_exitfuncs()
-    os._exit(status)
+        return stop.code if isinstance(stop.code, int) else 1
+    return status
 
 
 def _open_closed_streams() -> None:
@@ -43,15 +49,20 @@ def _open_closed_streams() -> None:
 
     To use such a stream stays an error.
     """
-    for number, name, way in ((0, "stdin", os.O_WRONLY), (1, "stdout", os.O_RDONLY), (2, "stderr", os.O_RDONLY)):
+    for number, name, mode in ((0, "stdin", os.O_WRONLY), (1, "stdout", os.O_RDONLY), (2, "stderr", os.O_RDONLY)):
         if getattr(sys, name) is None:
-            descriptor = os.open(os.devnull, way)  # the lowest number that is free
-            if descriptor != number:
-                os.dup2(descriptor, number)
+            _occupy(number, mode)
     if sys.stdin is None:
         sys.stdin = os.fdopen(0)
     if sys.stderr is None:  # without one, what is printed on it goes to standard output
         sys.stderr = os.fdopen(2, "w")
+
+
+def _occupy(number: int, mode: int) -> None:
+    """Open the null device as the file descriptor of a number; `mode` is the direction in which it is not used."""
+    descriptor = os.open(os.devnull, mode)  # the lowest number that is free
+    if descriptor != number:
+        os.dup2(descriptor, number)
 
 
 if __name__ == "__main__":

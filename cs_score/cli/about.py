@@ -37,7 +37,7 @@ _SEE_ALSO: Final = (
     "cs-score problems CODE what a problem code means, cs-score schema NAME the JSON Schema of a document."
 )
 
-_CODES: Final = Layout("codes", "Codes:", columns(*ProblemCode.__struct_fields__), lambda document: document.codes)
+_CODE_LIST: Final = Layout("codes", "Codes:", columns(*ProblemCode.__struct_fields__), lambda document: document.codes)
 
 
 @command(
@@ -49,19 +49,24 @@ _CODES: Final = Layout("codes", "Codes:", columns(*ProblemCode.__struct_fields__
 )
 def problems(line: CommandLine) -> str:
     """Return the meanings of problem codes; without codes a list of all. Raises UsageError for an unknown code."""
-    for word in line.words:
-        if word.upper() not in CODES:
-            raise UsageError(
-                f"{word} is no problem code; cs-score problems lists them{did_you_mean(word.upper(), CODES)}"
-            )
-    document = problem_codes(word.upper() for word in line.words)
+    codes = [_known_code(word) for word in line.words]
+    document = problem_codes(codes)
     if line.format == "json":
         return json_text(document)
     if line.format == "tsv":
-        return b"".join(tsv(_CODES.table(document))).decode()
-    if line.words:
-        return "\n".join(_code_text(code) for code in document.codes)
-    return _list_of_codes(document.codes)
+        table = _CODE_LIST.table(document)
+        return b"".join(tsv(table)).decode()
+    if not codes:
+        return _list_of_codes(document.codes)
+    return "\n".join(_code_text(code) for code in document.codes)
+
+
+def _known_code(word: str) -> str:
+    """Return the problem code that a word names in any letter case. Raises UsageError if there is no such code."""
+    code = word.upper()
+    if code not in CODES:
+        raise UsageError(f"{word} is no problem code; cs-score problems lists them{did_you_mean(code, CODES)}")
+    return code
 
 
 def _list_of_codes(codes: Sequence[ProblemCode]) -> str:
@@ -93,13 +98,18 @@ def _code_text(code: ProblemCode) -> str:
 )
 def schema(line: CommandLine) -> str:
     """Return the JSON Schema of a kind of document, or the list of kinds. Raises UsageError for an unknown kind."""
-    kinds = sorted(KINDS)
     if not line.words:
-        return "".join(f"{kind}\n" for kind in kinds)
+        return "".join(f"{kind}\n" for kind in sorted(KINDS))
     kind = line.words[0]
+    _check_kind(kind)
+    return json_text(schema_of(kind))
+
+
+def _check_kind(kind: str) -> None:
+    """Raise UsageError, with a list of all kinds of documents, if a word names none of them."""
+    kinds = sorted(KINDS)
     if kind not in kinds:
         raise UsageError(f"there is no schema {kind}; there are {', '.join(kinds)}{did_you_mean(kind, kinds)}")
-    return json_text(schema_of(kind))
 
 
 def _command_named(words: Sequence[str]) -> Command:
@@ -155,15 +165,20 @@ def all_commands() -> Iterator[Command]:
     sections=[("Use", "cs-score man | man -l - shows the page; cs-score man > cs-score.1 keeps it.")],
 )
 def man(line: CommandLine) -> str:
-    """Return a manual page for the program `man`: of one command or, without a word, of cs-score as a whole.
+    """Return a manual page for the program `man`: of one command or, without a word, of cs-score as a whole."""
+    if not line.words:
+        return _page_of_program()
+    named_command = _command_named(line.words)
+    name = named_command.full_name.replace(" ", "-")
+    usage = f"{named_command.full_name} {named_command.usage}"
+    return _manual_page(name, named_command.help or "", usage, list(named_command.all_sections()))
 
-    The page of cs-score lists the commands without their options, which would take thousands of lines.
+
+def _page_of_program() -> str:
+    """Return the manual page of cs-score as a whole.
+
+    It lists the commands without their options, which would take thousands of lines.
     """
-    if line.words:
-        named_command = _command_named(line.words)
-        name = named_command.full_name.replace(" ", "-")
-        usage = f"{named_command.full_name} {named_command.usage}"
-        return _manual_page(name, named_command.help or "", usage, list(named_command.all_sections()))
     scorer = load_command("")
     sections: list[Section] = [
         ("Commands", _rows_of_commands()),
@@ -178,9 +193,9 @@ def man(line: CommandLine) -> str:
 
 
 def _rows_of_commands() -> list[tuple[str, str]]:
-    """Return a row of help for each command, and for each task, whose name alone is the command that scores it.
+    """Return a row of help for each command, and a row for each evidence task, because `scifact` is a command as well.
 
-    For example `("scifact", "Short for score scifact")`.
+    For example `("version", "Show the version")` and `("scifact", "Short for score scifact")`.
     """
     rows = []
     for name, entry in COMMANDS.items():
@@ -205,13 +220,19 @@ def _manual_page(name: str, summary: str, usage: str, sections: Sequence[Section
     ]
     for title, content in sections:
         lines.append(f".SH {_roff(title.upper())}")
-        if isinstance(content, str):
-            lines.append(_roff(content))
-            continue
-        for term, meaning in content:
-            lines.append(rf'.IP "\fB{_roff(term)}\fR" 4')
-            lines.append(_roff(meaning))
+        lines.extend(_roff_lines(content))
     return "\n".join(lines) + "\n"
+
+
+def _roff_lines(content: Sequence[tuple[str, str]] | str) -> list[str]:
+    """Return the lines of roff for a section of help: a paragraph, or terms in bold with their meanings."""
+    if isinstance(content, str):
+        return [_roff(content)]
+    lines = []
+    for term, meaning in content:
+        lines.append(rf'.IP "\fB{_roff(term)}\fR" 4')
+        lines.append(_roff(meaning))
+    return lines
 
 
 def _roff(text: str) -> str:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from cs_score.base import outputs as storage
 from cs_score.base.errors import CsScoreError, InputError, OutputError
-from cs_score.base.outputs import Existing
+from cs_score.base.outputs import Existing, PlannedOutput
 from cs_score.base.runtime import Late, paused_collector
 from cs_score.base.sources import Input
 from cs_score.cli import output as terminal
@@ -23,10 +23,11 @@ from cs_score.coldstart import output_files as outputs
 from cs_score.coldstart.gold import ColdStartGold, Run, load_run, open_gold, with_folder_remarks
 from cs_score.coldstart.result import Result, ScoringStopped
 from cs_score.coldstart.scorer import score_runs
-from cs_score.problems.log import ProblemLog
+from cs_score.problems.log import Problem, ProblemLog
 
 if TYPE_CHECKING:
     from cs_score.coldstart import score_documents as documents
+    from cs_score.statistics.results import ScoreIntervals
 else:
     documents = Late("cs_score.coldstart.score_documents")
 
@@ -40,7 +41,10 @@ else:
     sections=(options.OUTPUT_FILES, options.FIELDS, options.POLICIES, *options.LEGEND),
 )
 def bare(line: CommandLine) -> int:
-    """Score runs, and write the same files as the Perl scorer. Return the exit status, 0 or 255."""
+    """Score runs, and write the same files as the Perl scorer. Return the exit status, 0 or 255.
+
+    The function does the work of `cs-score` without the name of a command, the bare call.
+    """
     problems = ProblemLog()
     call: Call | None = None
     try:
@@ -60,15 +64,20 @@ def _score_and_write(call: Call, problems: ProblemLog) -> StatusWithResults:
     with paused_collector(), _score_as_one_run(call, problems) as result:
         intervals = call.intervals_of(result)
         with storage.outputs_together():
-            if call.edition.reports_first:
-                _report_problems(call, result)
-                call.write(result, intervals)
-            else:
-                call.write(result, intervals)
-                _report_problems(call, result)
+            _write_tables_and_report(call, result, intervals)
             call.write_problems(problems)
         status = Status.REFERENCE_FAILURE if result.error_count else Status.DONE
         return StatusWithResults(status, result)
+
+
+def _write_tables_and_report(call: Call, result: Result, intervals: Sequence[ScoreIntervals]) -> None:
+    """Write the tables of a result and its error report, in the order in which the edition of the scorer does it."""
+    if call.edition.reports_first:
+        _report_problems(call, result)
+        call.write(result, intervals)
+    else:
+        call.write(result, intervals)
+        _report_problems(call, result)
 
 
 def _checked_call(line: CommandLine) -> Call:
@@ -80,21 +89,32 @@ def _checked_call(line: CommandLine) -> Call:
     output = Destination(line.text("-output_file"))
     error_report = Destination.of_report(line.text("-error_file"))
     if output.stream is None:
-        reason = storage.why_not_writable(f"{output.name}.debug")
-        if reason is not None:
-            raise OutputError(
-                f"Could not open {output.name} .  . lc(DEBUG): {reason}; -output_file is a prefix: {output.name}.debug "
-                "and others are written, into a folder that must be there"
-            )
-
-    # An error report is replaced only if it is that of a failed call.
-    may_replace_report = outputs.is_report_of_failed_call(error_report.name)
-    existing = Existing.REPLACED if may_replace_report else Existing.REFUSED
-    further_outputs = list(error_report.planned("-error_file", existing))
+        _check_prefix(output.name)
+    further_outputs = list(_planned_report(error_report))
     json_file = line.get("--json")
     if json_file is not None:
         further_outputs.extend(documents.OPTION.outputs(json_file))
     return Call(line, further_outputs, output, error_report, json_file=json_file)
+
+
+def _check_prefix(prefix: str) -> None:
+    """Raise OutputError, with a remedy, if the file `PREFIX.debug` cannot be written."""
+    reason = storage.why_not_writable(f"{prefix}.debug")
+    if reason is not None:
+        raise OutputError(
+            f"Could not open {prefix} .  . lc(DEBUG): {reason}; -output_file is a prefix: {prefix}.debug and others "
+            "are written, into a folder that must be there"
+        )
+
+
+def _planned_report(error_report: Destination) -> Sequence[PlannedOutput]:
+    """Return the file of the error report as the only item; none if the report goes to a stream.
+
+    A file that exists is replaced only if it is the error report of a call that failed.
+    """
+    may_replace_report = outputs.is_report_of_failed_call(error_report.name)
+    existing = Existing.REPLACED if may_replace_report else Existing.REFUSED
+    return error_report.planned("-error_file", existing)
 
 
 @contextlib.contextmanager
@@ -108,22 +128,41 @@ def _score_as_one_run(call: Call, problems: ProblemLog) -> Iterator[Result]:
     call.check_inputs()
     knowledge_bases = call.knowledge_bases  # found by reading files, hence before outputs of an earlier call go
     call.plan.clear()  # the outputs of an earlier call are removed, so that nobody takes them for those of this one
+    gold = _open_gold(call, problems)
+    with contextlib.ExitStack() as temporary_folders:
+        result = call.score_in_parts(gold, call.files, temporary_folders)
+        if result is None:
+            result = _score_whole_run(call, gold, knowledge_bases, problems)
+        yield result
+
+
+def _open_gold(call: Call, problems: ProblemLog) -> ColdStartGold:
+    """Read the queries of a call, and return them as gold that has no assessments yet.
+
+    The gold has a remark on every folder without files to load. Raises InputError if the queries cannot be read, and if
+    the call names no other files.
+    """
     gold = open_gold(call.queries, call.options, problems, validates=call.validates)
     if not call.files:
         raise InputError(
             "EvaluationQueryOutput->new called with no filenames", remedy="name a run and its assessments, too"
         )
-    gold = with_folder_remarks(gold, call.files)
-    with contextlib.ExitStack() as temporary_folders:
-        result = call.score_in_parts(gold, call.files, temporary_folders)
-        if result is None:
-            try:
-                run = _load_runs_as_one(call, gold, knowledge_bases, problems)
-                result = score_runs(run, call.options.policy, problems)
-            except ScoringStopped as stop:
-                call.write(stop.partial_result, was_stopped=True)
-                raise
-        yield result
+    return with_folder_remarks(gold, call.files)
+
+
+def _score_whole_run(
+    call: Call, gold: ColdStartGold, knowledge_bases: frozenset[Input], problems: ProblemLog
+) -> Result:
+    """Load all files of a call and score them as one run, not in parts. Return the result.
+
+    If an error stops the scoring, the complete tables are written before it is raised. Raises InputError.
+    """
+    try:
+        run = _load_runs_as_one(call, gold, knowledge_bases, problems)
+        return score_runs(run, call.options.policy, problems)
+    except ScoringStopped as stop:
+        call.write(stop.partial_result, was_stopped=True)
+        raise
 
 
 def _load_runs_as_one(call: Call, gold: ColdStartGold, knowledge_bases: frozenset[Input], problems: ProblemLog) -> Run:
@@ -143,32 +182,45 @@ def _load_runs_as_one(call: Call, gold: ColdStartGold, knowledge_bases: frozense
 def _report_problems(call: Call, result: Result) -> None:
     """Print the warnings of a result, then write the error report, which ends with the numbers of problems.
 
-    On standard error the report is printed twice, because the reference program does that. If the tables go to files
-    and standard error is a terminal, the averages and the signature of each run are printed there, too.
+    If the tables go to files and standard error is a terminal, the averages and the signature of each run are printed
+    there, too.
     """
     warn(*result.warnings)
-    reports_first = call.edition.reports_first
-    output_stream = None if call.output is None else call.output.stream
-    error_report = call.error_report
-    # Where both go to standard output the reference has closed it by now and its report is lost.
-    if not reports_first and error_report.stream == output_stream == "stdout":
-        error_report = STDERR
-
-    closing = outputs.closing_line(result.error_count, result.warning_count)
-    goes_to_stderr = error_report.stream == "stderr"
-    if goes_to_stderr and terminal.is_quiet():
-        write_text("stderr", f"{PROGRAM}: {closing}" if result.error_count else "")
-    elif goes_to_stderr and not reports_first:
-        print_unless_quiet(report_for_stderr(result.problems, twice=True) + closing)
-    else:
-        text = outputs.whole_report(result)
-        terminal.write_report(error_report, text, [outputs.doubly_encoded(text, call.edition)])
-
-    writes_files = call.output is not None and output_stream is None
+    _write_error_report(call, result)
+    writes_files = call.output is not None and call.output.stream is None
     is_on_terminal = sys.stderr is not None and sys.stderr.isatty()
-    if writes_files and is_on_terminal and not reports_first:
+    if writes_files and is_on_terminal and not call.edition.reports_first:
         for run in result.runs:
             print_unless_quiet(f"\n{outputs.averages_text(run)}\nsignature  {result.signature(run)}\n")
+
+
+def _write_error_report(call: Call, result: Result) -> None:
+    """Write the error report of a result to a file, or to standard output or standard error.
+
+    On standard error the report is printed twice, because the reference program does that. With --quiet, only the line
+    with the numbers of problems is printed there, and only if there are errors.
+    """
+    destination = _destination_of_report(call)
+    goes_to_stderr = destination.stream == "stderr"
+    closing = outputs.closing_line(result.error_count, result.warning_count)
+    if goes_to_stderr and terminal.is_quiet():
+        write_text("stderr", f"{PROGRAM}: {closing}" if result.error_count else "")
+    elif goes_to_stderr and not call.edition.reports_first:
+        print_unless_quiet(report_for_stderr(result.problems, twice=True) + closing)
+    else:
+        report = outputs.whole_report(result)
+        terminal.write_report(destination, report, [outputs.doubly_encoded(report, call.edition)])
+
+
+def _destination_of_report(call: Call) -> Destination:
+    """Return the destination of the error report, which is the value of -error_file with one exception.
+
+    If tables and report go to standard output and the tables come first, the reference has closed it by then, and its
+    report is lost. Ours goes to standard error.
+    """
+    output_stream = None if call.output is None else call.output.stream
+    goes_behind_tables = call.error_report.stream == output_stream == "stdout" and not call.edition.reports_first
+    return STDERR if goes_behind_tables else call.error_report
 
 
 def _report_failure(error: CsScoreError, problems: ProblemLog, call: Call | None) -> int:
@@ -179,23 +231,38 @@ def _report_failure(error: CsScoreError, problems: ProblemLog, call: Call | None
     """
     problems_so_far = list(problems)
     error_report = STDERR if call is None else call.error_report
-    with contextlib.suppress(OutputError):
-        if isinstance(error, ScoringStopped):
-            warn(*error.partial_result.warnings)
-        warn(*error.remarks)
-        if error_report.stream == "stderr":
-            print_unless_quiet(report_for_stderr(problems_so_far))
-        write_text("stderr", f"{PROGRAM}: {error}\n")
+    shown_problems = problems_so_far if error_report.stream == "stderr" else []
+    _print_failure(error, shown_problems)
     if call is None:
         return Status.REFERENCE_FAILURE
-
-    # A file gets the problems and the error in the form of the reference, and may be replaced by the next call.
     if error_report.stream is None:
-        text = outputs.stopped_report(problems_so_far, error, call.edition) + outputs.MAY_BE_REPLACED
-        with contextlib.suppress(OutputError):
-            storage.write_whole(error_report.name, [outputs.doubly_encoded(text, call.edition)])
+        _write_report_of_failure(call, problems_so_far, error)
     # Where an output could not be written, the file of --problems does not appear either.
     if not isinstance(error, OutputError):
         with contextlib.suppress(CsScoreError):
             call.write_problems(problems, error)
     return Status.REFERENCE_FAILURE
+
+
+def _print_failure(error: CsScoreError, problems: Sequence[Problem]) -> None:
+    """Print an error that ended the scoring on standard error, behind its remarks and the problems found before it.
+
+    Nothing is printed if standard error cannot be written.
+    """
+    with contextlib.suppress(OutputError):
+        if isinstance(error, ScoringStopped):
+            warn(*error.partial_result.warnings)
+        warn(*error.remarks)
+        print_unless_quiet(report_for_stderr(problems))
+        write_text("stderr", f"{PROGRAM}: {error}\n")
+
+
+def _write_report_of_failure(call: Call, problems: Sequence[Problem], error: CsScoreError) -> None:
+    """Write the problems and the error that ended the scoring into the file of -error_file, as the reference does.
+
+    The file ends with a mark by which the next call recognises that it may replace the file. Nothing is written if that
+    is impossible.
+    """
+    report = outputs.stopped_report(problems, error, call.edition) + outputs.MAY_BE_REPLACED
+    with contextlib.suppress(OutputError):
+        storage.write_whole(call.error_report.name, [outputs.doubly_encoded(report, call.edition)])

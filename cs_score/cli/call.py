@@ -71,14 +71,23 @@ class Call(Runs):
         self.json_file = json_file
         planned_outputs = list(self._planned_tables(output_option))
         planned_outputs.extend(further_outputs)
-        if "--problems" in line:
-            planned_outputs.extend(reports.OPTION.outputs(line.get("--problems")))
+        planned_outputs.extend(self._planned_problems())
         self.plan = line.plan(planned_outputs, self._input_names(), line.folder)
-        has_samples = not is_left_out(self.options.samples)
-        self.params_file_text = outputs.params_text((PROGRAM, *line.typed), os.getcwd(), self.policy_texts, has_samples)
+        self.params_file_text = self._params_file_text()
         self.resampling = read_resampling(line)
         self._part_count = whole_number(line, "--parts", MOST_PARTS)
         self._job_count = whole_number(line, "--jobs", MOST_PARTS)
+
+    def _planned_problems(self) -> Iterator[PlannedOutput]:
+        """Yield the file that --problems names; nothing without the option."""
+        if "--problems" in self.line:
+            yield from reports.OPTION.outputs(self.line.get("--problems"))
+
+    def _params_file_text(self) -> str:
+        """Return the text of the file `PREFIX.params`: the call, the working folder and the policy."""
+        has_samples = not is_left_out(self.options.samples)
+        command_line = (PROGRAM, *self.line.typed)
+        return outputs.params_text(command_line, os.getcwd(), self.policy_texts, has_samples)
 
     def _planned_tables(self, option: str) -> Iterator[PlannedOutput]:
         """Yield the files into which tables are written; none if they go to a stream or are not written."""
@@ -133,19 +142,12 @@ class Call(Runs):
         It is the value of --parts. Without that option it depends on the size of `files`, the run and its assessments.
         It is always 1 if one of them can be read only once.
         """
-        total_size = 0
-        for word in files:
-            for file in expand_folder(word):
-                if not isinstance(file, str) or not os.path.isfile(file):
-                    return 1
-                size = os.path.getsize(file)
-                is_compressed = plain_name(file) != file
-                if is_compressed:
-                    size *= _EXPANSION_FACTOR
-                total_size += size
+        size = _size_when_read(files)
+        if size is None:
+            return 1
         if self._part_count is not None:
             return self._part_count
-        return max(1, min(MOST_PARTS, total_size // BYTES_PER_PART))
+        return max(1, min(MOST_PARTS, size // BYTES_PER_PART))
 
     def score_in_parts(
         self, gold: ColdStartGold, files: Sequence[Input], temporary_folders: contextlib.ExitStack
@@ -155,26 +157,44 @@ class Call(Runs):
         `files` are the run and its assessments. The text of the debug file is written into a new folder, which is
         removed when `temporary_folders` is closed.
         """
-        # Knowledge bases, validation, JSON and the file of --problems need the whole run at once.
-        if gold.validates or self.knowledge_bases or self.json_file is not None or "--problems" in self.line:
+        if self._needs_whole_run(gold):
             return None
         part_count = self.part_count_for(files)
-        if part_count == 1:
-            return None
-        try:
-            outputs.check_fields(self.layout.fields)
-        except InputError:  # scoring the whole run reports it, after the fatal conditions in the files
+        if part_count == 1 or not self._has_known_fields():
             return None
         from cs_score.base.processes import processors
         from cs_score.coldstart.parts import score_in_parts
 
-        debug_file = self.debug_file
-        if debug_file is not None and storage.is_stream(debug_file):
-            debug_file = None
-        folder = temporary_folders.enter_context(storage.folder_beside(debug_file))
+        folder = temporary_folders.enter_context(self._folder_for_debug_text())
         file_names = [name_of(file) for file in files]
         job_count = self._job_count or processors()
         return score_in_parts(gold, file_names, part_count, job_count, folder)
+
+    def _needs_whole_run(self, gold: ColdStartGold) -> bool:
+        """Return whether the call has options or files that cannot be served part by part.
+
+        These are validation, knowledge bases, the JSON document and the file of --problems.
+        """
+        has_preparation = gold.validates or bool(self.knowledge_bases)
+        return has_preparation or self.json_file is not None or "--problems" in self.line
+
+    def _has_known_fields(self) -> bool:
+        """Return whether the scorer has all columns that -fields names.
+
+        If not, the run is scored as a whole, which reports fatal faults in the files before the wrong column.
+        """
+        try:
+            outputs.check_fields(self.layout.fields)
+        except InputError:
+            return False
+        return True
+
+    def _folder_for_debug_text(self) -> contextlib.AbstractContextManager[str]:
+        """Return a context manager that makes a folder beside the debug file, or elsewhere if there is no such file."""
+        debug_file = self.debug_file
+        if debug_file is not None and storage.is_stream(debug_file):
+            debug_file = None
+        return storage.folder_beside(debug_file)
 
     # ---- Results
 
@@ -233,3 +253,24 @@ def _names_of_files(words: Iterable[Input]) -> list[str]:
         for file in expand_folder(word):
             names.append(name_of(file))
     return names
+
+
+def _size_when_read(words: Iterable[Input]) -> int | None:
+    """Return the size in bytes of all files, with those in folders; None if one of them can be read only once.
+
+    The size of a compressed file is an estimate of its size when it has been read.
+    """
+    size = 0
+    for word in words:
+        for file in expand_folder(word):
+            if not isinstance(file, str) or not os.path.isfile(file):
+                return None
+            size += _size_of_file(file)
+    return size
+
+
+def _size_of_file(file: str) -> int:
+    """Return the size of a file in bytes, or what it is about when the file has been decompressed."""
+    size = os.path.getsize(file)
+    is_compressed = plain_name(file) != file
+    return size * _EXPANSION_FACTOR if is_compressed else size

@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import IntEnum
 from itertools import pairwise
 from types import MappingProxyType
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple, NoReturn, TypeAlias
 
 import click
 import msgspec
@@ -163,15 +163,21 @@ class Option(click.Option):
 
         For example `("--output, -o PATH", "Write there instead of printing")`.
         """
-        short_names = {name for name in self.opts if len(name) == 2}
-        names = sorted({self.long_name} | short_names, key=len)
-        names_text = ", ".join(names)
+        spellings = ", ".join(self._spellings_in_help())
         if self.value is not None:
-            names_text += f" {self.value}"
+            spellings += f" {self.value}"
         meaning = self.help or ""
         if self.default_text is not None:
             meaning += f" [default: {self.default_text}]"
-        return names_text, meaning
+        return spellings, meaning
+
+    def _spellings_in_help(self) -> list[str]:
+        """Return the spellings of the option that help shows: its name, and spellings of one letter.
+
+        For example `["-o", "--output"]`, the shortest first. Other spellings are accepted but not shown.
+        """
+        short_spellings = {spelling for spelling in self.opts if len(spelling) == 2}
+        return sorted({self.long_name} | short_spellings, key=len)
 
 
 def _separator_of(value: str) -> str:
@@ -218,17 +224,21 @@ def completions(choices: Choices, context: click.Context, typed: str, finished_i
     If the word is a list, only its last item is completed. `finished_items` is the text before that item, which is
     kept: `right=A,` for the word `right=A,wro`.
     """
-    if callable(choices):
-        command = context.command
-        if isinstance(command, Command):
-            _, task = command.verb_and_task
-            choices = tuple(choices(task))
-        else:
-            choices = ()
-    if not choices:
+    offered_words = _words_for_completion(choices, context.command)
+    if not offered_words:
         return [CompletionItem(typed, type="file")]
     last_item = typed[len(finished_items) :]
-    return [CompletionItem(f"{finished_items}{choice}") for choice in choices if choice.startswith(last_item)]
+    return [CompletionItem(f"{finished_items}{word}") for word in offered_words if word.startswith(last_item)]
+
+
+def _words_for_completion(choices: Choices, command: click.Command) -> Sequence[str]:
+    """Return the words that completion offers. If `choices` is a function, it is called for the command's task."""
+    if not callable(choices):
+        return choices
+    if not isinstance(command, Command):
+        return ()
+    _, task = command.verb_and_task
+    return tuple(choices(task))
 
 
 OUTPUT_OPTIONS: Final = frozenset(("--output", "--problems", "--per-item", "--per-unit", "--write-lock"))
@@ -239,6 +249,7 @@ class CommandLine:
     """A parsed command line: the options with their values, the other words, and where the result is written.
 
     `typed` holds all words in their order, `words` the words that are neither options nor values of options.
+    `options_without_value` are the options whose value is missing, which is wrong usage.
     `value_by_option` has the value of each option by its name, such as `--top`: the last one if it was repeated, and
     None for an option without value.
     `information` is the text of an option such as `--help`, which is printed instead of running the command.
@@ -249,7 +260,8 @@ class CommandLine:
     def __init__(self, typed: Sequence[str], defaults: Mapping[str, str | None] = MappingProxyType({})) -> None:
         """Make a command line without options; `defaults` are the defaults of the options by their names."""
         self.typed = tuple(typed)
-        self.words: tuple[str, ...] = ()
+        self.words: list[str] = []
+        self.options_without_value: list[Option] = []
         self.information = ""
         self.value_by_option: dict[str, str | None] = {}
         self.format = "text"
@@ -323,11 +335,7 @@ class CommandLine:
         for option, values in self._values_by_option.items():
             if option not in OUTPUT_OPTIONS:
                 names.extend(values)
-        files_in_folders: list[str] = []
-        for name in names:
-            if os.path.isdir(name):
-                files_in_folders.extend(entry.path for entry in os.scandir(name))
-        return names + files_in_folders
+        return names + _files_in_folders(names)
 
     def plan(
         self, outputs: Iterable[PlannedOutput], inputs: Sequence[str] | None = None, folder: str | None = None
@@ -343,6 +351,15 @@ class CommandLine:
         plan = OutputPlan(inputs, list(outputs), "--force" in self, folder)
         plan.check()
         return plan
+
+
+def _files_in_folders(names: Iterable[str]) -> list[str]:
+    """Return the paths of all files in the folders among some names; names of anything else are passed over."""
+    paths: list[str] = []
+    for name in names:
+        if os.path.isdir(name):
+            paths.extend(entry.path for entry in os.scandir(name))
+    return paths
 
 
 QUIET: Final = Option("--quiet", "Print only fatal errors on standard error")
@@ -446,20 +463,25 @@ class Command(click.Command):
         self.form = form
         self.parameters = parameters
         self.entry = COMMANDS.get(name)
-        all_options = list(options)
-        all_options.extend(self._format_options())
-        all_options.append(QUIET)
-        all_options.extend(self._information_options())
-        if not self.requires_options_first:
-            all_options = [option.with_two_dashes() for option in all_options]
-        self.options = all_options
-        self.option_by_spelling: dict[str, Option] = {}
-        for option in all_options:
-            self.option_by_spelling.update(dict.fromkeys(option.opts, option))
-        summary = form.summary
-        if not summary and self.entry is not None:
-            summary = self.entry.summary
-        super().__init__(name, params=[*all_options, *parameters], add_help_option=False, help=summary)
+        self.options = self._with_common_options(options)
+        self.option_by_spelling = _options_by_spelling(self.options)
+        super().__init__(name, params=[*self.options, *parameters], add_help_option=False, help=self._summary())
+
+    def _summary(self) -> str:
+        """Return the first line of the help; if the form has none, that of the table of commands, perhaps empty."""
+        if self.form.summary or self.entry is None:
+            return self.form.summary
+        return self.entry.summary
+
+    def _with_common_options(self, own_options: Iterable[Option]) -> list[Option]:
+        """Return the command's own options, and behind them those for formats, help and versions."""
+        options = list(own_options)
+        options.extend(self._format_options())
+        options.append(QUIET)
+        options.extend(self._information_options())
+        if self.requires_options_first:
+            return options
+        return [option.with_two_dashes() for option in options]
 
     def _format_options(self) -> Iterator[Option]:
         """Yield `--format`, `--json` and `--output`, as far as the command has them."""
@@ -504,6 +526,12 @@ class Command(click.Command):
             return "score", first_word
         return first_word, further_words or COLD_START
 
+    @property
+    def has_tasks(self) -> bool:
+        """Whether there are commands of the same verb for other tasks, such as `analyze scifact` beside `analyze`."""
+        verb, _ = self.verb_and_task
+        return COMMANDS[verb].by_task
+
     def run(self, typed: Sequence[str]) -> int:
         """Parse the words of a command line, run the command, and return the exit status.
 
@@ -515,30 +543,34 @@ class Command(click.Command):
             if line.information:
                 write_text("stdout", line.information)
                 return Status.DONE
-            verb, _ = self.verb_and_task
-            shows_own_progress = verb == "batch"
-            clock = contextlib.nullcontext() if shows_own_progress else with_clock(self.full_name)
-            with quietly("--quiet" in line), clock, _remarks_before_errors():
+            with quietly("--quiet" in line), self._clock(), _remarks_before_errors():
                 return self._run_and_write(line)
         except CsScoreError as error:
             self._print_failure(error, typed)
             raise
 
+    def _clock(self) -> contextlib.AbstractContextManager[None]:
+        """Return a context manager that shows on a terminal how long the command has been running.
+
+        It shows nothing for `batch`, which shows how many of its systems are done.
+        """
+        verb, _ = self.verb_and_task
+        if verb == "batch":
+            return contextlib.nullcontext()
+        return with_clock(self.full_name)
+
     def _print_failure(self, error: CsScoreError, typed: Sequence[str]) -> None:
         """Print an error on standard output in the format that `--format` names, if the format has a form for errors.
 
-        The option is looked for among the words, because wrong usage may have ended the parsing before it.
+        The option is looked for among the words that were `typed`, because wrong usage may have ended the parsing
+        before it.
         """
-        format_ = ""
-        for word, next_word in pairwise([*typed, ""]):
-            if word == "--format":
-                format_ = next_word
-            elif word.startswith("--format="):
-                format_ = word.partition("=")[2]
-        if format_ in self.form.formats:
-            text = self.form.format_failure(format_, str(error))
-            if text:
-                write_text("stdout", text)
+        format_ = _typed_format(typed)
+        if format_ not in self.form.formats:
+            return
+        text = self.form.format_failure(format_, str(error))
+        if text:
+            write_text("stdout", text)
 
     # ---- Reading what was typed
 
@@ -547,38 +579,52 @@ class Command(click.Command):
 
         Options without their value are reported last, as the reference programs do: after unknown options.
         """
-        line = CommandLine(typed, {option.long_name: option.default_text for option in self.options})
-        words: list[str] = []
-        rest = deque(typed)
-        options_without_value: list[Option] = []
-        while rest:
-            word = rest.popleft()
-            if word == "--" and not self.requires_options_first:  # all words behind it are files
-                words.extend(rest)
-                break
-            if self._is_file(word, is_first=not words):
-                words.append(word)
-                continue
-            if words and self.requires_options_first:
-                word_count = len(words) + 1 + len(rest)
-                raise self._error_for_late_option(word, word_count)
-            option = self._option_named_by(word, typed)
-            if option.information is not None:
-                line.information = option.information(self, typed)
-                return line
-            if self._has_value(option, word, rest):
-                line.add(option, self._value_of(option, word, rest))
-            else:
-                options_without_value.append(option)
-        if options_without_value:
-            raise self._error_without_value(options_without_value[0])
-
+        line = self._read_words(typed)
+        if line.information:
+            return line
+        if line.options_without_value:
+            raise self._error_without_value(line.options_without_value[0])
         if not self.requires_options_first:
             self._refuse_repetitions(line)
-        line.words = tuple(words)
         line.value_by_option = self._in_order_of_options(line.value_by_option)
         self._check_words(line)
         return line
+
+    def _read_words(self, typed: Sequence[str]) -> CommandLine:
+        """Return a command line with the options and the other words that were typed, before they are checked.
+
+        The words behind an option such as `--help` are not read. Raises UsageError for a word that cannot be read.
+        """
+        line = CommandLine(typed, {option.long_name: option.default_text for option in self.options})
+        rest = deque(typed)
+        while rest and not line.information:
+            word = rest.popleft()
+            if word == "--" and not self.requires_options_first:  # all words behind it are files
+                line.words.extend(rest)
+                break
+            if self._is_file(word, is_first=not line.words):
+                line.words.append(word)
+            else:
+                self._read_option(line, word, rest)
+        return line
+
+    def _read_option(self, line: CommandLine, word: str, rest: deque[str]) -> None:
+        """Add the option that `word` names to the command line, with its value or with the text that it prints.
+
+        `rest` are the words behind the option; its value is removed from them. An option without its value is added to
+        `options_without_value`. Raises UsageError for an unknown option, and for an option behind a file if options
+        have to come first.
+        """
+        if line.words and self.requires_options_first:
+            word_count = len(line.words) + 1 + len(rest)
+            raise self._error_for_late_option(word, word_count)
+        option = self._option_named_by(word, line.typed)
+        if option.information is not None:
+            line.information = option.information(self, line.typed)
+        elif self._has_value(option, word, rest):
+            line.add(option, self._value_of(option, word, rest))
+        else:
+            line.options_without_value.append(option)
 
     def _is_file(self, word: str, *, is_first: bool) -> bool:
         """Say whether a word is a file and not an option; `-` is standard input.
@@ -610,11 +656,13 @@ class Command(click.Command):
         The value stands behind `=` in `word`, which names the option, or is the first word of `rest`, the words that
         follow.
         """
-        if option.value is None or "=" in word or option.value.startswith("["):
+        needs_no_value = option.value is None or option.value.startswith("[")
+        if needs_no_value or "=" in word:
             return True
         if not rest:
             return False
-        return self.requires_options_first or rest[0].partition("=")[0] not in self.option_by_spelling
+        name_of_next_word = rest[0].partition("=")[0]
+        return self.requires_options_first or name_of_next_word not in self.option_by_spelling
 
     def _value_of(self, option: Option, word: str, rest: deque[str]) -> str | None:
         """Return the value of an option: the text behind `=`, or else the next word, which is removed from `rest`.
@@ -639,10 +687,10 @@ class Command(click.Command):
         if not rest:
             return "-"
         next_word = rest[0]
-        if next_word.startswith("-") and next_word != "-":
+        is_option = next_word.startswith("-") and next_word != "-"
+        if is_option:
             return "-"
-        wanted_ending = ending_of(str(option.value).strip("[]"))
-        if next_word == "-" or ending_of(next_word) == wanted_ending or is_stream(next_word):
+        if _is_file_for(option, next_word):
             return rest.popleft()
         raise UsageError(
             f"{option.long_name} takes a file; did you mean {option.long_name} result.json? {next_word} does not end "
@@ -659,9 +707,10 @@ class Command(click.Command):
 
         The text for standard output is that of the reference: it complains about the first required word instead.
         """
-        missing = ""
+        required_words = []
         if self.requires_options_first:
-            missing = next((parameter.label for parameter in self.parameters if parameter.required), "")
+            required_words = [parameter.label for parameter in self.parameters if parameter.required]
+        missing = required_words[0] if required_words else ""
         return Misuse(
             f"{option.long_name} needs a value: {option.value}",
             f"ERROR: Not enough arguments; {missing} must be provided",
@@ -679,13 +728,10 @@ class Command(click.Command):
 
     def _remedy_for_repetition(self, option: Option, line: CommandLine) -> str:
         """Return advice on what to write instead of repeating an option that takes one value."""
-        task = self.verb_and_task[1]
         if option.long_name == "--predictions":
-            files = f"--gold {line.text('--gold', 'GOLD')} {' '.join(line.texts('--predictions'))}"
-            return (
-                f"several systems are compared by cs-score compare {task} {files} and listed by cs-score batch {task}"
-            )
+            return self._advice_to_compare(line)
         if option.long_name == "--gold":
+            _, task = self.verb_and_task
             return (
                 f"there is one gold file a call; several systems are compared by cs-score compare {task} --gold GOLD "
                 f"A B and listed by cs-score batch {task}"
@@ -694,21 +740,34 @@ class Command(click.Command):
             return "--also-policy adds another policy"
         return "give it once"
 
+    def _advice_to_compare(self, line: CommandLine) -> str:
+        """Return advice to compare the files of predictions that a repeated `--predictions` names, or to list them."""
+        _, task = self.verb_and_task
+        gold = line.text("--gold", "GOLD")
+        predictions = " ".join(line.texts("--predictions"))
+        return (
+            f"several systems are compared by cs-score compare {task} --gold {gold} {predictions} and listed by "
+            f"cs-score batch {task}"
+        )
+
     def _check_words(self, line: CommandLine) -> None:
         """Raise UsageError if -o or a required word is missing, or if there are too many words."""
         if self.form.needs_output and "--output" not in line:
             raise UsageError(f"-o PATH must be given, such as: {self.full_name} {self.form.example}")
-        for parameter in self.parameters[len(line.words) :]:
+        missing_parameters = self.parameters[len(line.words) :]
+        for parameter in missing_parameters:
             if parameter.required:
-                missing = f"Not enough arguments; {parameter.label} must be provided"
-                raise Misuse(missing, f"ERROR: {missing}")
+                message = f"Not enough arguments; {parameter.label} must be provided"
+                raise Misuse(message, f"ERROR: {message}")
+        if len(line.words) > self._most_words():
+            raise Misuse(self._advice_on_surplus_words(line.words), "ERROR: Too many arguments")
+
+    def _advice_on_surplus_words(self, words: Sequence[str]) -> str:
+        """Return a message that names the words that are too many, such as `too many words: b.tab c.tab`."""
         most_words = self._most_words()
-        if len(line.words) <= most_words:
-            return
-        advice = f"unexpected word {line.words[0]}"
-        if most_words:
-            advice = f"too many words: {' '.join(line.words[most_words:])}"
-        raise Misuse(advice, "ERROR: Too many arguments")
+        if most_words == 0:
+            return f"unexpected word {words[0]}"
+        return f"too many words: {' '.join(words[most_words:])}"
 
     def _most_words(self) -> int:
         """Return the largest number of words, options not counted, that the command takes."""
@@ -736,42 +795,56 @@ class Command(click.Command):
         The suggestion is the same name with the right dashes, advice on options of other programs and commands, or
         the option with the most similar name.
         """
-        name, _, value = word.partition("=")
-        reference_message = f"ERROR: Unknown switch: {word}"
-        for option in self.options:
-            if _without_dashes(option.long_name) == _without_dashes(name):  # the reference knows no other spelling
-                call = f"{option.long_name} {value or option.value or ''}".rstrip()
-                return Misuse(f"unknown switch {word}; write {call}", reference_message)
-        advice = ""
-        if not self.requires_options_first:
+        name = word.partition("=")[0]
+        advice = self._advice_on_dashes(word)
+        if not advice and not self.requires_options_first:
             advice = _advice_on_option(self, name, typed)
         if not advice:
             advice = f"unknown switch {name}{did_you_mean(name, self.option_by_spelling)}"
-        return Misuse(advice, reference_message)
+        return Misuse(advice, f"ERROR: Unknown switch: {word}")
+
+    def _advice_on_dashes(self, word: str) -> str:
+        """Return advice if a word such as `-query-base=X` differs from an option only in dashes and underscores.
+
+        For any other word, the text is empty.
+        """
+        name, _, value = word.partition("=")
+        for option in self.options:
+            if _without_dashes(option.long_name) == _without_dashes(name):
+                call = f"{option.long_name} {value or option.value or ''}".rstrip()
+                return f"unknown switch {word}; write {call}"
+        return ""
 
     # ---- Where the result goes
 
     def _run_and_write(self, line: CommandLine) -> int:
         """Run the command, and print its result or write it to the file of -o. Return the exit status.
 
-        If the command fails after the checks, the file of an earlier call is removed, so that nobody takes it for the
-        result of this one. Raises UsageError for a format that the command does not have and for a file that it may
-        not write.
+        Raises UsageError for a format that the command does not have and for a file that it may not write.
         """
         if self.form.formats:
             self._choose_output(line)
-        if line.file is None:
-            with outputs_together():
-                return self._run_body(line)
-        plan = line.plan([line.file])
+        if line.file is not None:
+            return self._run_into_file(line, line.file)
+        with outputs_together():
+            return self._run_body(line)
+
+    def _run_into_file(self, line: CommandLine, file: PlannedOutput) -> int:
+        """Run the command, and write what it prints to the file of -o. Return the exit status.
+
+        If the command fails after the checks, the file of an earlier call is removed, so that nobody takes it for the
+        result of this one. Raises UsageError for a file that the command may not write.
+        """
+        plan = line.plan([file])
         try:
             with outputs_together():
                 with captured() as blocks:
                     status = self._run_body(line)
-                write_packed(line.file.path, blocks)
-        except (CsScoreError, KeyboardInterrupt) as error:
-            if not isinstance(error, UsageError):
-                plan.clear()
+                write_packed(file.path, blocks)
+        except UsageError:  # the command has not begun its work
+            raise
+        except (CsScoreError, KeyboardInterrupt):
+            plan.clear()
             raise
         return status
 
@@ -791,9 +864,16 @@ class Command(click.Command):
         line.format = self._format_of(line, path)
         if path is None:
             return
-        if not self._is_folder(line.format):
+        if self._is_folder(line.format):
+            self._choose_folder(line, path)
+        else:
             line.file = PlannedOutput("-o", path, Existing.RECOGNISED, _BEGINNINGS.get(line.format))
-            return
+
+    def _choose_folder(self, line: CommandLine, path: str) -> None:
+        """Set the folder of the command line to `path`, and its format to one that can be printed beside the folder.
+
+        Raises UsageError if the path looks like a file.
+        """
         if not self._always_writes_folder():
             self._refuse_unknown_ending(path)
         line.folder = path
@@ -815,19 +895,20 @@ class Command(click.Command):
         if that names no format, the result is the default. Raises UsageError for a format that the command does not
         have.
         """
-        formats = self.form.formats
-        default = formats[0]
-        if path is not None and self.form.folder and not self._always_writes_folder():
-            default = self.form.folder  # a path whose ending names no format is a folder
+        default = self._default_format(path)
         format_ = self._requested_format(line, path) or default
-        if format_ not in formats and format_ != default:
-            self._refuse_images(format_, path)
-            self._refuse_pages(format_, path)
-            raise UsageError(f"--format takes {', '.join(formats)}, not {format_}{did_you_mean(format_, formats)}")
+        if format_ not in self.form.formats and format_ != default:
+            self._refuse_format(format_, path)
         if path is not None and "--format" not in line:
             ending = ending_of(path).removeprefix(".")
             self._refuse_images(ending, path)
         return format_
+
+    def _default_format(self, path: str | None) -> str:
+        """Return the format of a result for which none is requested; with -o `path` it may be that of a folder."""
+        if path is not None and self.form.folder and not self._always_writes_folder():
+            return self.form.folder
+        return self.form.formats[0]
 
     def _requested_format(self, line: CommandLine, path: str | None) -> str | None:
         """Return the format that --format or --json names, or else the ending of `path`; None if none of them does.
@@ -863,6 +944,13 @@ class Command(click.Command):
             call += f" {task}"
         raise UsageError(f"{verb} prints no page; {call} does: write {call} ... -o {path or 'page.html'}")
 
+    def _refuse_format(self, format_: str, path: str | None) -> NoReturn:
+        """Raise UsageError for a format that the command does not have, with the best advice on what to write."""
+        self._refuse_images(format_, path)
+        self._refuse_pages(format_, path)
+        formats = self.form.formats
+        raise UsageError(f"--format takes {', '.join(formats)}, not {format_}{did_you_mean(format_, formats)}")
+
     def _refuse_images(self, format_: str, path: str | None) -> None:
         """Raise UsageError if a chart is wanted as PDF or PNG: charts are SVG, which other programs convert."""
         if format_ not in _OTHER_IMAGES or "svg" not in self.form.formats:
@@ -878,21 +966,27 @@ class Command(click.Command):
     def help_text(self) -> str:
         """Return the help of the command: summary, usage, an example, and the meaning of each option and word."""
         formatter = click.HelpFormatter(width=help_width())
-        formatter.write_text(f"{self.full_name}:  {self.help}" if self.requires_options_first else f"{self.help}.")
+        formatter.write_text(self._first_line_of_help())
         formatter.write_paragraph()
         formatter.write_usage(self.full_name, self.usage)
         if self.form.example:
             formatter.write_paragraph()
-            example = f"Example: {self.full_name} {self.form.example}"
-            wrapped = textwrap.fill(example, formatter.width, subsequent_indent="  ", break_on_hyphens=False)
-            formatter.write(f"{wrapped}\n")
+            formatter.write(f"{self._wrapped_example(formatter.width)}\n")
         for title, content in self.all_sections():
             with formatter.section(title):
-                if isinstance(content, str):
-                    formatter.write_text(content)
-                else:
-                    formatter.write_dl(list(content), col_max=min(26, formatter.width // 3))
+                _write_content(formatter, content)
         return formatter.getvalue()
+
+    def _first_line_of_help(self) -> str:
+        """Return the summary as a sentence; behind the name of the command in the form of the reference programs."""
+        if self.requires_options_first:
+            return f"{self.full_name}:  {self.help}"
+        return f"{self.help}."
+
+    def _wrapped_example(self, width: int) -> str:
+        """Return the example of a call in lines of at most `width` columns, the further ones indented."""
+        example = f"Example: {self.full_name} {self.form.example}"
+        return textwrap.fill(example, width, subsequent_indent="  ", break_on_hyphens=False)
 
     @property
     def usage(self) -> str:
@@ -919,14 +1013,53 @@ class Command(click.Command):
         yield from self.form.sections
 
 
+def _options_by_spelling(options: Iterable[Option]) -> dict[str, Option]:
+    """Return the options by each of their spellings: `--output` and `-o` have the same option."""
+    option_by_spelling = {}
+    for option in options:
+        for spelling in option.opts:
+            option_by_spelling[spelling] = option
+    return option_by_spelling
+
+
+def _typed_format(typed: Sequence[str]) -> str:
+    """Return the value of `--format` among the words of a command line that need not be right; empty without it.
+
+    It is `json` for `--format json` and for `--format=json`. If the option is repeated, the last value counts.
+    """
+    format_ = ""
+    for word, next_word in pairwise([*typed, ""]):
+        if word == "--format":
+            format_ = next_word
+        elif word.startswith("--format="):
+            format_ = word.partition("=")[2]
+    return format_
+
+
+def _is_file_for(option: Option, word: str) -> bool:
+    """Return whether a word can be the file of an option such as `--json [FILE.json]`: by its ending, or as a stream.
+
+    `result.json` and `result.json.gz` have the right ending; `-` and `/dev/stdout` are streams.
+    """
+    wanted_ending = ending_of(str(option.value).strip("[]"))
+    return word == "-" or ending_of(word) == wanted_ending or is_stream(word)
+
+
+def _write_content(formatter: click.HelpFormatter, content: Sequence[tuple[str, str]] | str) -> None:
+    """Write the content of a section of help: a paragraph, or rows of a name with its meaning."""
+    if isinstance(content, str):
+        formatter.write_text(content)
+    else:
+        formatter.write_dl(list(content), col_max=min(26, formatter.width // 3))
+
+
 def _requested_help(command: Command, typed: Sequence[str]) -> str:
     """Return the text that `--help` prints for a command.
 
     The words that were typed may name a task: `cs-score analyze --help scifact` shows the help of `analyze scifact`.
     """
     verb, _ = command.verb_and_task
-    has_tasks = verb != "" and COMMANDS[verb].by_task
-    if has_tasks:
+    if command.has_tasks:
         for word in typed:
             if word in TASKS:
                 return load_command(verb, word).help_text()
@@ -1027,15 +1160,23 @@ def _advice_on_evaluators_option(command: Command, name: str, typed: Sequence[st
 
 def _advice_on_unit_option(command: Command, name: str) -> str:
     """Return advice on how to choose one unit if `name` is what other programs call --unit; otherwise empty."""
-    verb, task = command.verb_and_task
-    if name not in UNIT_OPTIONS or did_you_mean(name, command.option_by_spelling, cutoff=0.9):
+    is_misspelling = did_you_mean(name, command.option_by_spelling, cutoff=0.9)
+    if name not in UNIT_OPTIONS or is_misspelling:
         return ""
     if "--unit" in command.option_by_spelling:
         return f"{name} is called --unit here: {command.full_name} --unit ID ..."
-    if not verb or not COMMANDS[verb].by_task:
+    if not command.has_tasks:
         return ""
-    task_word = "" if task == COLD_START else f" {task}"
-    return f"{name}: one unit is explained by cs-score explain{task_word} --unit ID ..."
+    return f"{name}: one unit is explained by cs-score explain{_word_for_task(command)} --unit ID ..."
+
+
+def _word_for_task(command: Command) -> str:
+    """Return the word that a call needs for the task of a command, with a blank before it, such as ` scifact`.
+
+    It is empty for Cold Start, because a verb without a task is the command for Cold Start.
+    """
+    _, task = command.verb_and_task
+    return "" if task == COLD_START else f" {task}"
 
 
 def _advice_on_other_task(command: Command, name: str) -> str:
@@ -1043,25 +1184,47 @@ def _advice_on_other_task(command: Command, name: str) -> str:
 
     For any other option, the text is empty.
     """
-    verb, task = command.verb_and_task
-    if not verb or not COMMANDS[verb].by_task:
+    if not command.has_tasks:
         return ""
+    return (
+        _advice_on_input_files(command, name)
+        or _advice_on_mistaken_option(command, name)
+        or _advice_on_tasks_with_option(command, name)
+    )
+
+
+def _advice_on_input_files(command: Command, name: str) -> str:
+    """Return advice if an option names input files in other programs, and they need no option here; otherwise empty."""
+    _, task = command.verb_and_task
     if name == "--predictions" and task != COLD_START and "--gold" in command.option_by_spelling:
         return f"{name} is not needed; write {command.full_name} --gold GOLD SYSTEM SYSTEM ..."
     if name in FILE_OPTIONS and task == COLD_START:
         return f"{name}: files have no options; write {command.full_name} -expand BASE QUERIES.xml POOL RUN"
-    option_names = {option.long_name for option in command.options}
-    if name in VERB_BY_MISTAKEN_OPTION and name not in option_names:
-        task_word = "" if task == COLD_START else f" {task}"
-        return f"{name} is no option but a command: cs-score {VERB_BY_MISTAKEN_OPTION[name]}{task_word} ..."
-    other_tasks = []
+    return ""
+
+
+def _advice_on_mistaken_option(command: Command, name: str) -> str:
+    """Return advice if an option such as `--explain` was typed, where a command was meant; otherwise empty."""
+    if name not in VERB_BY_MISTAKEN_OPTION:
+        return ""
+    has_such_option = any(option.long_name == name for option in command.options)
+    if has_such_option:
+        return ""
+    verb = VERB_BY_MISTAKEN_OPTION[name]
+    return f"{name} is no option but a command: cs-score {verb}{_word_for_task(command)} ..."
+
+
+def _advice_on_tasks_with_option(command: Command, name: str) -> str:
+    """Return advice that names the tasks for which the same verb has an option of this name; otherwise empty."""
+    verb, task = command.verb_and_task
+    tasks_with_option = []
     for other_task in OWN_TASKS:
         if other_task != task and name in load_command(verb, other_task).option_by_spelling:
-            other_tasks.append(other_task)
-    if not other_tasks:
+            tasks_with_option.append(other_task)
+    if not tasks_with_option:
         return ""
-    tasks_with_option = "evidence tasks" if task == COLD_START else ", ".join(other_tasks)
-    return f"{name} is an option of {tasks_with_option}: cs-score {verb} {other_tasks[0]} {name} ..."
+    tasks = "evidence tasks" if task == COLD_START else ", ".join(tasks_with_option)
+    return f"{name} is an option of {tasks}: cs-score {verb} {tasks_with_option[0]} {name} ..."
 
 
 def _advice_on_other_command(command: Command, name: str) -> str:
@@ -1069,24 +1232,38 @@ def _advice_on_other_command(command: Command, name: str) -> str:
     if name in command.option_by_spelling or did_you_mean(name, command.option_by_spelling):
         return ""
     verb, _ = command.verb_and_task
-    command_names = [command_name for command_name in COMMANDS if command_name]
-    spellings: set[str] = set()
-    for command_name in command_names:
-        spellings.update(load_command(command_name).option_by_spelling)
-    similar_names = [name]
-    suggested_name = re.search(r"--?[\w-]+", did_you_mean(name, spellings))
-    if suggested_name:
-        similar_names.append(suggested_name.group())
-    for similar_name in similar_names:
-        commands_with_option = []
-        for command_name in command_names:
-            if command_name != verb and similar_name in load_command(command_name).option_by_spelling:
-                commands_with_option.append(command_name)
-        if commands_with_option:
+    for similar_name in _with_similar_name(name):
+        other_commands = [other for other in _commands_with_option(similar_name) if other != verb]
+        if other_commands:
             label = "" if similar_name == name else f"{similar_name} "
-            some_commands = ", ".join(commands_with_option[:3])
+            some_commands = ", ".join(other_commands[:3])
             return f"{name} is no option of {command.full_name}, but {label}of {some_commands}"
     return ""
+
+
+def _with_similar_name(name: str) -> list[str]:
+    """Return the name of an option, and the most similar name among the options of all commands, if there is one.
+
+    For example `["--tops", "--top"]`.
+    """
+    spellings: set[str] = set()
+    for command_name in COMMANDS:
+        if command_name:
+            spellings.update(load_command(command_name).option_by_spelling)
+    suggestion = did_you_mean(name, spellings)
+    suggested_name = re.search(r"--?[\w-]+", suggestion)
+    if suggested_name is None:
+        return [name]
+    return [name, suggested_name.group()]
+
+
+def _commands_with_option(option_name: str) -> list[str]:
+    """Return the names of the commands, other than the call without a command, that have an option of this name."""
+    names = []
+    for command_name in COMMANDS:
+        if command_name and option_name in load_command(command_name).option_by_spelling:
+            names.append(command_name)
+    return names
 
 
 def _without_dashes(name: str) -> str:
@@ -1144,21 +1321,30 @@ _OWN_COMMANDS: Final[Mapping[str, CommandEntry]] = {
 
 def _list_commands() -> dict[str, CommandEntry]:
     """Return the entries of all commands by name, in the order of help; the commands of the scorer come first."""
+    scorers = {name: entry for name, entry in _OWN_COMMANDS.items() if entry.group == SCORE}
+    commands_about_program = {name: entry for name, entry in _OWN_COMMANDS.items() if entry.group != SCORE}
+    return scorers | _commands_of_slices() | commands_about_program
+
+
+def _commands_of_slices() -> dict[str, CommandEntry]:
+    """Return the entries of the commands of all slices (the folders of verbs) by name, in the order of help."""
     entry_by_name: dict[str, CommandEntry] = {}
     for slice_ in SLICES:
         entry_by_name.update(slice_.commands)
-    # A command may be listed after a command of another slice.
+    return {name: entry_by_name[name] for name in _names_in_order(entry_by_name)}
+
+
+def _names_in_order(entry_by_name: Mapping[str, CommandEntry]) -> list[str]:
+    """Return the names of commands in the order of help, in which a command may come after one of another slice."""
     names = [name for name, entry in entry_by_name.items() if not entry.listed_after]
     for name, entry in entry_by_name.items():
+        if not entry.listed_after:
+            continue
+        position = len(names)  # if the slice with the other command has been taken out
         if entry.listed_after in names:
-            place = names.index(entry.listed_after) + 1
-            names.insert(place, name)
-        elif entry.listed_after:  # the slice with the other command has been taken out
-            names.append(name)
-    commands_of_slices = {name: entry_by_name[name] for name in names}
-    scorers = {name: entry for name, entry in _OWN_COMMANDS.items() if entry.group == SCORE}
-    commands_about_program = {name: entry for name, entry in _OWN_COMMANDS.items() if entry.group != SCORE}
-    return scorers | commands_of_slices | commands_about_program
+            position = names.index(entry.listed_after) + 1
+        names.insert(position, name)
+    return names
 
 
 COMMANDS: Final[Mapping[str, CommandEntry]] = _list_commands()

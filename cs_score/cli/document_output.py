@@ -20,7 +20,7 @@ from cs_score.cli.core import CommandLine, Option, Status
 from cs_score.cli.output import STDOUT, print_text, text_width, with_coloured_differences
 from cs_score.cli.shared_options import FILES, INTERVAL_OPTIONS, SCORING_SWITCHES, read_top
 from cs_score.coldstart.options import EDITIONS, PRESETS
-from cs_score.tables.layout import latex, markdown, tsv
+from cs_score.tables.layout import Table, latex, markdown, tsv
 
 if TYPE_CHECKING:
     from cs_score.tables.statistics import Printout
@@ -37,15 +37,26 @@ def remove_earlier_tables(line: CommandLine, view: DocumentView) -> None:
     folder = line.folder
     if folder is None:
         return
-    if os.path.exists(folder) and not os.path.isdir(folder):
-        raise UsageError(f"{folder} is a file, where -o makes a folder")
-    if os.path.islink(folder) and not os.path.isdir(folder):
-        raise OutputError(f"Could not open {folder}: a link that leads to no folder; choose another -o")
-    planned_outputs = []
+    _check_folder(folder)
+    tables = []
     for name, columns in view.headers().items():
         beginning = re.escape("\t".join(columns).encode())
-        planned_outputs.append(PlannedOutput("-o", os.path.join(folder, name), Existing.RECOGNISED, beginning))
-    line.plan(planned_outputs, folder=folder).clear()
+        tables.append(PlannedOutput("-o", os.path.join(folder, name), Existing.RECOGNISED, beginning))
+    plan = line.plan(tables, folder=folder)
+    plan.clear()
+
+
+def _check_folder(path: str) -> None:
+    """Raise UsageError if a path is that of a file, and OutputError if it is a link that does not lead to a folder.
+
+    A path that does not exist is right, because the folder will be made.
+    """
+    if os.path.isdir(path):
+        return
+    if os.path.exists(path):
+        raise UsageError(f"{path} is a file, where -o makes a folder")
+    if os.path.islink(path):
+        raise OutputError(f"Could not open {path}: a link that leads to no folder; choose another -o")
 
 
 def print_or_write_document(line: CommandLine, view: DocumentView, document: Any) -> int:
@@ -56,17 +67,34 @@ def print_or_write_document(line: CommandLine, view: DocumentView, document: Any
     top = read_top(line)
     if line.folder is not None:
         _write_tables(view, document, line.folder)
-    elif line.format == "json":
+    elif line.format == "text":
+        _print_for_people(view, document, options.LARGEST_NUMBER if "--all" in line else top)
+    else:
+        _print_in_format(line.format, view, document, top)
+    return Status.DONE
+
+
+def _print_for_people(view: DocumentView, document: Any, most_rows: int | None) -> None:
+    """Print a document as text that fits the terminal, with colours for differences.
+
+    `most_rows` is the largest number of rows of a table; if it is None, as many are shown as fit on a screen.
+    """
+    text = view.text(document, text_width(), most_rows)
+    print_text(text, with_coloured_differences)
+
+
+def _print_in_format(format_: str, view: DocumentView, document: Any, top: int | None) -> None:
+    """Print a document as `json`, `tsv`, `markdown` or `latex`.
+
+    `top` is the largest number of rows of a table, None for all.
+    """
+    if format_ == "json":
         pieces = json_text(shortened(document, top))
         STDOUT.write(encoded(pieces))
-    elif line.format == "tsv":
+    elif format_ == "tsv":
         _print_one_table(view, document, top)
-    elif line.format in _MARKUP:
-        _print_markup(view, document, line.format, top)
     else:
-        most_rows = options.LARGEST_NUMBER if "--all" in line else top  # without both, as many as one screen shows
-        print_text(view.text(document, text_width(), most_rows), with_coloured_differences)
-    return Status.DONE
+        _print_markup(view, document, _MARKUP[format_], top)
 
 
 def print_statistics(line: CommandLine, printout: Printout, document: Any) -> int:
@@ -96,31 +124,30 @@ def _print_one_table(view: DocumentView, document: Any, top: int | None) -> None
     """
     table_by_name = {table.layout.name: table for table in view.tables(document)}
     candidates = [table_by_name[name] for name in _PRINTED_TABLES if name in table_by_name]
-    printed_table = candidates[-1]
-    for table in candidates:
-        if table.rows:
-            printed_table = table
-            break
+    tables_with_rows = [table for table in candidates if table.rows]
+    printed_table = tables_with_rows[0] if tables_with_rows else candidates[-1]
     first_rows = printed_table.rows[:top]
     STDOUT.write(tsv(replace(printed_table, rows=first_rows)))
 
 
-def _print_markup(view: DocumentView, document: Any, format_: str, top: int | None) -> None:
+def _print_markup(view: DocumentView, document: Any, markup: _Markup, top: int | None) -> None:
     """Print the tables of a document that are for people, as Markdown or LaTeX, each below its title.
 
     `top` is the largest number of rows of a table, None for all.
     """
-    markup = _MARKUP[format_]
     texts = _lines_on_answered_units(document, markup)
     for table in view.tables(document):
-        if not table.layout.for_people or not table.rows:
-            continue
-        for part in table.parts():
-            title = markup.escape(part.title.removesuffix(":"))
-            lines = [markup.title_form.format(title), ""]
-            lines.extend(markup.render(part, top))
-            texts.append("\n".join(lines))
+        if table.layout.for_people and table.rows:
+            texts.extend(_titled_table(part, markup, top) for part in table.parts())
     print_text("\n\n".join(texts))
+
+
+def _titled_table(table: Table, markup: _Markup, top: int | None) -> str:
+    """Return a table below its title as a text in a markup, with at most `top` rows, or with all if it is None."""
+    title = markup.escape(table.title.removesuffix(":"))
+    lines = [markup.title_form.format(title), ""]
+    lines.extend(markup.render(table, top))
+    return "\n".join(lines)
 
 
 def _lines_on_answered_units(document: Any, markup: _Markup) -> list[str]:

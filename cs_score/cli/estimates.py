@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cs_score.analysis import sampled_labels, sampled_pools, systems
-from cs_score.analysis.coldstart.scored import score_for_analysis
+from cs_score.analysis.coldstart.scored import AnalysedRun, score_for_analysis
 from cs_score.base.errors import UsageError
 from cs_score.base.runtime import paused_collector
 from cs_score.cli.core import CommandLine
@@ -35,26 +35,31 @@ def _estimate_from_pool(line: CommandLine) -> int:
     confidence = read_resampling_with_defaults(line).confidence
     inputs = Runs(line)
     with paused_collector():
-        runs_with_gold = inputs.read_queries_and_find_runs()
-        gold = with_pool(runs_with_gold.gold_without_pool, runs_with_gold.assessments)
-        scored_by_name = {}
-        for name, run in zip(systems.run_names(runs_with_gold.runs), runs_with_gold.runs):
-            loaded_run = inputs.load_with_warnings(gold, run)
-            scored_by_name[name] = score_for_analysis(loaded_run, gold.options.policy)
+        scored_by_name = _score_each_run(inputs)
         estimates = sampled_pools.estimate_from_sample(scored_by_name, inclusion, confidence)
     return print_statistics(line, sampled_pools.SAMPLED_POOL_PRINTOUT, estimates)
+
+
+def _score_each_run(inputs: Runs) -> dict[str, AnalysedRun]:
+    """Score each run of a command line separately against the same assessments, and return the scored runs by name."""
+    runs_with_gold = inputs.read_queries_and_find_runs()
+    gold = with_pool(runs_with_gold.gold_without_pool, runs_with_gold.assessments)
+    scored_by_name = {}
+    for name, run in zip(systems.run_names(runs_with_gold.runs), runs_with_gold.runs):
+        loaded_run = inputs.load_with_warnings(gold, run)
+        scored_by_name[name] = score_for_analysis(loaded_run, gold.options.policy)
+    return scored_by_name
 
 
 def _estimate_from_labels(line: CommandLine, predictions: Predictions) -> int:
     """Print estimates of the scores of judged answers from labels that are a sample. Return the exit status.
 
-    The file of --second-assessments, if it is given, has the labels of the sample, which correct those of the gold
+    The file of --second-assessments, if it is given, has the labels of the sample, which correct the labels in the gold
     file.
     """
     second_file = line.get("--second-assessments")
-    columns = sampled_labels.STRATUM_COLUMNS
-    if second_file is not None:
-        columns = sampled_labels.STRATUM_COLUMNS_OF_SECOND
+    has_second_labels = second_file is not None
+    columns = sampled_labels.STRATUM_COLUMNS_OF_SECOND if has_second_labels else sampled_labels.STRATUM_COLUMNS
     inclusion = sampled_pools.read_inclusion(line.text("--inclusion"), columns)
     confidence = read_resampling_with_defaults(line).confidence
     results = predictions.score_all().results

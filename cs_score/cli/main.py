@@ -39,31 +39,61 @@ def first_page() -> str:
     formatter.write_text("Scores TAC Cold Start runs and predictions of evidence-based fact checking.")
     formatter.write_paragraph()
     formatter.write(_EXAMPLES)
-    evidence_tasks = [task for task in TASKS if task != COLD_START]
-    for group in dict.fromkeys(entry.group for entry in COMMANDS.values()):
+    groups = dict.fromkeys(entry.group for entry in COMMANDS.values())
+    for group in groups:
         with formatter.section(group):
-            _write_group(formatter, group, evidence_tasks)
+            _write_group(formatter, group)
     formatter.write_paragraph()
+    formatter.write(_advice_on_further_help(formatter.width))
+    return formatter.getvalue()
+
+
+def _advice_on_further_help(width: int) -> str:
+    """Return the last paragraph of the first page, in lines of at most `width` columns: how to get further help."""
     text = (
-        f"Verbs take a task as their next word: {COLD_START} (may be left out), {', '.join(evidence_tasks)}. "
+        f"Verbs take a task as their next word: {COLD_START} (may be left out), {', '.join(_evidence_tasks())}. "
         "cs-score help COMMAND shows its options and an example, cs-score help measures (policies, formats, "
         "exit-statuses) explains these, cs-score -help lists the switches of a call without a command, as the Perl "
         "scorer has them. Write ./NAME for a file that is called like a command."
     )
-    formatter.write(f"{textwrap.fill(text, formatter.width, break_on_hyphens=False)}\n")
-    return formatter.getvalue()
+    return f"{textwrap.fill(text, width, break_on_hyphens=False)}\n"
 
 
-def _write_group(formatter: click.HelpFormatter, group: str, evidence_tasks: Sequence[str]) -> None:
+def _evidence_tasks() -> list[str]:
+    """Return the names of all tasks except Cold Start, including tasks of other installed packages."""
+    return [task for task in TASKS if task != COLD_START]
+
+
+def _write_group(formatter: click.HelpFormatter, group: str) -> None:
     """Write the commands of a group to the first page of help, with their summaries.
 
     The commands before the scorer and those about cs-score itself are only listed by name.
     """
     names = [name for name, entry in COMMANDS.items() if name and entry.group == group]
-    if group in (BEFORE, ABOUT):  # not written by click, which would break lines at the hyphens of names
-        text = textwrap.fill(", ".join(names), formatter.width - 2, break_on_hyphens=False)
-        formatter.write(textwrap.indent(text, "  ") + "\n")
+    if group in (BEFORE, ABOUT):
+        formatter.write(_indented_list(names, formatter.width))
         return
+    rows = _rows_of_group(names)
+    if group == SCORE:
+        first_task, *other_tasks = _evidence_tasks()
+        rows.append((first_task, f"Short for score {first_task}; {', '.join(other_tasks)} likewise"))
+    formatter.write_dl(rows, col_max=16)
+
+
+def _indented_list(names: Sequence[str], width: int) -> str:
+    """Return names separated by commas, in indented lines of at most `width` columns.
+
+    The lines are not made by click, which would break them at the hyphens of names such as `validate-run`.
+    """
+    text = textwrap.fill(", ".join(names), width - 2, break_on_hyphens=False)
+    return textwrap.indent(text, "  ") + "\n"
+
+
+def _rows_of_group(names: Sequence[str]) -> list[tuple[str, str]]:
+    """Return a row of help for each command: its name and its summary.
+
+    The commands of a family, such as `bundle codabench` and `bundle evalai`, share one row for `bundle`.
+    """
     rows = []
     for name in names:
         family = name.partition(" ")[0]
@@ -71,10 +101,7 @@ def _write_group(formatter: click.HelpFormatter, group: str, evidence_tasks: Seq
             rows.append((name, COMMANDS[name].summary))
         elif name == f"{family} {FAMILIES[family][0]}":
             rows.append((family, f"Pack a scorer for a platform: {', '.join(FAMILIES[family])}"))
-    if group == SCORE:
-        first_task, *other_tasks = evidence_tasks
-        rows.append((first_task, f"Short for score {first_task}; {', '.join(other_tasks)} likewise"))
-    formatter.write_dl(rows, col_max=16)
+    return rows
 
 
 class Tree(click.Group):
@@ -161,10 +188,6 @@ def _command_or_group(name: str) -> click.Command:
     """Return the command of a name; for a verb with several tasks, the group of its commands."""
     if not COMMANDS[name].by_task:
         return load_command(name)
-    # Some commands have names that begin with the verb: `table` is the second word of `compare table`.
-    second_words = [
-        longer_name.removeprefix(f"{name} ") for longer_name in COMMANDS if longer_name.startswith(f"{name} ")
-    ]
 
     def load_second_word(word: str) -> click.Command:
         """Return the command of the verb for a task, or the command whose name ends with the word."""
@@ -172,7 +195,14 @@ def _command_or_group(name: str) -> click.Command:
             return load_command(name, word)
         return load_command(f"{name} {word}")
 
-    return Tree(name, [*TASKS, *second_words], load_command=load_second_word, default=COLD_START)
+    words = [*TASKS, *_second_words(name)]
+    return Tree(name, words, load_command=load_second_word, default=COLD_START)
+
+
+def _second_words(verb: str) -> list[str]:
+    """Return the second words of the commands whose names begin with a verb: `["table"]` for `compare table`."""
+    beginning = f"{verb} "
+    return [name.removeprefix(beginning) for name in COMMANDS if name.startswith(beginning)]
 
 
 def find_command(words: Sequence[str]) -> tuple[Command, list[str]]:
@@ -182,19 +212,23 @@ def find_command(words: Sequence[str]) -> tuple[Command, list[str]]:
     not name a command, it is the call without a command, and all words belong to it. Raises UsageError if the first
     word seems to be a mistyped name, and if it is only the beginning of a name, such as `bundle`.
     """
-    first, *further_words = words or [""]
-    second = further_words[0] if further_words else ""
-    if f"{first} {second}" in COMMANDS:
-        return _find_task(f"{first} {second}", further_words[1:])
-    if first in FAMILIES:
-        names = [f"{first} {member}" for member in FAMILIES[first]]
-        raise UsageError(f"say which: {' or '.join(names)}")
-    if first in COMMANDS and first != "":
-        return _find_task(first, further_words)
-    if first in TASKS:
-        return load_command("score", first), further_words
-    _refuse_mistyped_name(first, "command")
+    for word_count in (2, 1):  # a name of two words, such as `compare table`, comes before that of its first word
+        name = " ".join(words[:word_count])
+        if name and name in COMMANDS:
+            return _find_task(name, list(words[word_count:]))
+    first_word = words[0] if words else ""
+    if first_word in TASKS:
+        return load_command("score", first_word), list(words[1:])
+    _refuse_incomplete_name(first_word)
+    _refuse_mistyped_name(first_word, "command")
     return load_command(""), list(words)
+
+
+def _refuse_incomplete_name(word: str) -> None:
+    """Raise UsageError if a word is only the beginning of the names of several commands, such as `bundle`."""
+    if word in FAMILIES:
+        names = [f"{word} {member}" for member in FAMILIES[word]]
+        raise UsageError(f"say which: {' or '.join(names)}")
 
 
 def _find_task(name: str, words: list[str]) -> tuple[Command, list[str]]:
@@ -216,7 +250,8 @@ def _refuse_mistyped_name(word: str, kind: str) -> None:
 
     `kind` is the kind of name for which the word is looked up: `task`, or `command`, which includes tasks.
     """
-    if not word or word.startswith("-") or os.sep in word or "." in word or os.path.lexists(word):
+    looks_like_file = os.sep in word or "." in word or os.path.lexists(word)
+    if not word or word.startswith("-") or looks_like_file:
         return
     names = list(TASKS)
     if kind == "command":
@@ -248,8 +283,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     one line on standard error, without a traceback.
     """
     words = list(sys.argv[1:] if arguments is None else arguments)
-    failure_status: int = Status.REFERENCE_FAILURE
-    wrong_usage_status: int = Status.WRONG_USAGE
     command: Command | None = None
     try:
         if COMPLETION_VARIABLE in os.environ:
@@ -257,49 +290,70 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if len(words) == 1 and words[0] in _TEXT_FUNCTION_BY_OPTION:
             write_text("stdout", _TEXT_FUNCTION_BY_OPTION[words[0]]())
             return Status.DONE
-        command, rest = find_command(words)
-        failure_status = command.failure_status
-        wrong_usage_status = command.wrong_usage_status
-        with pipes_are_kept():
-            status = command.run(rest)
-        if sys.stdout is not None:
-            sys.stdout.flush()
-        return status
-    except Misuse as error:
-        return _report_wrong_usage(command, error, wrong_usage_status, help_text=None if words else first_page())
-    except CsScoreError as error:
-        return _print_error_line(str(error), wrong_usage_status if isinstance(error, UsageError) else failure_status)
-    except BrokenPipeError:
-        return _print_error_line("standard output was closed before everything was written", failure_status)
-    except (OSError, ImportError) as error:  # no descriptors, no working folder, a full device
-        return _print_error_line(_message_about(error), failure_status)
+        command, further_words = find_command(words)
+        return _run_and_flush(command, further_words)
+    except (CsScoreError, OSError, ImportError) as error:
+        return _report_error(error, command, has_words=bool(words))
+    except KeyboardInterrupt:
+        return interrupted()
     except SyntaxError:
         pass  # reported below: short of memory, Python's parser reports faults in modules that have none
     except MemoryError:
         pass  # reported below: the traceback holds memory until the `except` clause ends
-    except KeyboardInterrupt:
-        return interrupted()
-    return _print_error_line(_NO_MEMORY, failure_status)
+    return _print_error_line(_NO_MEMORY, _failure_status(command))
 
 
-def _report_wrong_usage(command: Command | None, error: Misuse, status: int, help_text: str | None) -> int:
-    """Report wrong usage with a line on standard error. Return the exit status.
+def _run_and_flush(command: Command, words: Sequence[str]) -> int:
+    """Run a command with the words behind its name, and return its exit status when all output is written."""
+    with pipes_are_kept():
+        status = command.run(words)
+    if sys.stdout is not None:
+        sys.stdout.flush()
+    return status
 
-    A command that follows a reference program first prints the message of that program and the usage on standard
-    output; `help_text` is printed instead of the command's own help, if it is not None. The exit status is `status`,
-    or that of a failure if standard output is closed.
-    """
-    advice = str(error)
+
+def _failure_status(command: Command | None) -> int:
+    """Return the exit status of a failure; `command` is None if the words of the command line name no command."""
     if command is None:
-        return _print_error_line(advice, status)
+        return Status.REFERENCE_FAILURE
+    return command.failure_status
+
+
+def _report_error(error: CsScoreError | OSError | ImportError, command: Command | None, *, has_words: bool) -> int:
+    """Report an error that ended the command, as a line on standard error. Return the exit status.
+
+    `command` is None if the words of the command line name no command, and `has_words` is false if there are no words.
+    """
+    if isinstance(error, Misuse) and command is not None:
+        return _report_wrong_usage(command, error, has_words=has_words)
+    if isinstance(error, UsageError):
+        status = Status.WRONG_USAGE if command is None else command.wrong_usage_status
+        return _print_error_line(str(error), status)
+    message = str(error)
+    if isinstance(error, BrokenPipeError):
+        message = "standard output was closed before everything was written"
+    elif not isinstance(error, CsScoreError):  # no descriptors, no working folder, a full device
+        message = _message_about(error)
+    return _print_error_line(message, _failure_status(command))
+
+
+def _report_wrong_usage(command: Command, error: Misuse, *, has_words: bool) -> int:
+    """Report wrong usage of a command with a line on standard error. Return the exit status.
+
+    A command that follows a reference program first prints the message of that program and its help on standard
+    output. The exit status is that of a failure if standard output is closed. `has_words` is false for the call of
+    cs-score without any word, which prints the first page of help.
+    """
     if command.requires_options_first:
+        help_text = command.help_text() if has_words else first_page()
         try:
-            write_text("stdout", f"{error.reference_message}\n\n{help_text or command.help_text()}")
+            write_text("stdout", f"{error.reference_message}\n\n{help_text}")
         except CsScoreError as output_error:
             return _print_error_line(str(output_error), command.failure_status)
+    advice = str(error)
     if not advice.endswith("?"):
         advice += f"; see {command.full_name} -help"
-    return _print_error_line(advice, status)
+    return _print_error_line(advice, command.wrong_usage_status)
 
 
 def interrupted() -> int:
@@ -309,13 +363,10 @@ def interrupted() -> int:
 
 def _message_about(error: OSError | ImportError) -> str:
     """Return a message in plain words about an error of the operating system or of the installation."""
-    if isinstance(error, ImportError) and missing_part_message(error):
-        return missing_part_message(error)
-    if isinstance(error, ImportError) and "failed to map segment" in str(error):  # the library exists
-        return _NO_MEMORY
-    try:
-        os.getcwd()
-    except OSError:
+    message = _message_about_import(error) if isinstance(error, ImportError) else ""
+    if message:
+        return message
+    if not _has_working_folder():
         return "the working folder does not exist any more; change to another one"
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
@@ -323,6 +374,22 @@ def _message_about(error: OSError | ImportError) -> str:
     if isinstance(error.__context__, ImportError):
         return _message_about(error.__context__)
     return str(error)
+
+
+def _message_about_import(error: ImportError) -> str:
+    """Return a message about a part that is not installed, or a library that does not fit into memory; else empty."""
+    if "failed to map segment" in str(error) and not missing_part_message(error):  # the library exists
+        return _NO_MEMORY
+    return missing_part_message(error)
+
+
+def _has_working_folder() -> bool:
+    """Return whether the working folder of the process still exists."""
+    try:
+        os.getcwd()
+    except OSError:
+        return False
+    return True
 
 
 def _print_error_line(message: str, status: int) -> int:

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from contextvars import ContextVar
-from typing import IO, Any, Final, TypeVar
+from typing import IO, Any, Final, TextIO, TypeVar
 
 from cs_score.base.display import one_line, terminal_safe
 from cs_score.base.errors import InputError, OutputError, ReportError
@@ -152,32 +152,31 @@ class Destination(Record):
         The caller has escaped the control characters of the inputs, so that only our codes for colours are left. Raises
         OutputError if the stream is closed or full, or if nobody reads it any more.
         """
-        is_output = self.stream == "stdout"
         captured_blocks = _CAPTURED.get()
-        if is_output and captured_blocks is not None:
+        if self.stream == "stdout" and captured_blocks is not None:
             captured_blocks.extend(blocks)
             return
-
-        name = "standard output" if is_output else "standard error"
-        stream = sys.stdout if is_output else sys.stderr
-        failure = OutputError if is_output else ReportError
+        stream = _standard_stream(self.stream)
         if stream is None:  # the process was started with the stream closed
-            raise failure(f"{name} is closed")
-
-        _remove_progress_line()  # a line of progress would stand in the middle of the text
+            raise self._error(f"{self._title} is closed")
+        _PROGRESS.remove()  # a line of progress would stand in the middle of the text
         try:
-            stream.flush()
-            for block in blocks:
-                stream.buffer.write(block)
-            stream.flush()
+            _write_and_flush(stream, blocks)
+        except BrokenPipeError:
+            raise self._error(f"{self._title} was closed before everything was written") from None
         except OSError as error:
-            # The interpreter flushes the buffer once more when it ends: that must not fail again.
-            with contextlib.suppress(OSError):
-                null_device = os.open(os.devnull, os.O_WRONLY)
-                os.dup2(null_device, stream.fileno())
-            if isinstance(error, BrokenPipeError):
-                raise failure(f"{name} was closed before everything was written") from None
-            raise failure(f"Could not write {name}: {reason_of(error)}") from None
+            raise self._error(f"Could not write {self._title}: {reason_of(error)}") from None
+
+    @property
+    def _title(self) -> str:
+        """The name of the stream in messages: `standard output` or `standard error`."""
+        return "standard output" if self.stream == "stdout" else "standard error"
+
+    def _error(self, message: str) -> OutputError:
+        """Return an error of writing to the stream: OutputError for standard output, ReportError for standard error."""
+        if self.stream == "stdout":
+            return OutputError(message)
+        return ReportError(message)
 
 
 STDOUT: Final = Destination("stdout")
@@ -192,38 +191,73 @@ def file_named(text: str) -> Destination:
     return Destination(os.path.join(os.curdir, text))
 
 
+def _standard_stream(name: str | None) -> TextIO | None:
+    """Return standard output for `stdout`, and standard error for any other name; None if the stream is closed."""
+    return sys.stdout if name == "stdout" else sys.stderr
+
+
+def _write_and_flush(stream: TextIO, blocks: Iterable[bytes]) -> None:
+    """Write bytes to a standard stream behind the text that is in its buffer, and flush it. Raises OSError."""
+    try:
+        stream.flush()
+        for block in blocks:
+            stream.buffer.write(block)
+        stream.flush()
+    except OSError:
+        _discard_output(stream)
+        raise
+
+
+def _discard_output(stream: TextIO) -> None:
+    """Let everything that is still written to a stream vanish.
+
+    The interpreter flushes the buffer of a standard stream once more when it ends: that must not fail again.
+    """
+    with contextlib.suppress(OSError):
+        null_device = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null_device, stream.fileno())
+
+
 def _is_terminal(stream: str) -> bool:
     """Say whether a stream, `stdout` or `stderr`, is connected to a terminal and not captured."""
     if stream == "stdout" and _CAPTURED.get() is not None:
         return False
-    handle = sys.stdout if stream == "stdout" else sys.stderr
+    handle = _standard_stream(stream)
     return handle is not None and handle.isatty()
 
 
 def write_text(stream: str, text: str) -> None:
-    """Write a text in UTF-8 to a stream, `stdout` or `stderr`; on a terminal control characters are escaped."""
-    handle = sys.stdout if stream == "stdout" else sys.stderr
+    """Write a text in UTF-8 to a stream, `stdout` or `stderr`.
+
+    On a terminal, control characters are escaped, and the words ERROR and WARNING before a message are coloured.
+    """
     if _is_terminal(stream):
         text = terminal_safe(text)
-        if can_show_colours(handle):
+        if can_show_colours(_standard_stream(stream)):
             text = with_coloured_severities(text)
-    Destination(stream).write_unescaped([text.encode("utf-8", "surrogateescape")])
+    blocks = [text.encode("utf-8", "surrogateescape")]
+    Destination(stream).write_unescaped(blocks)
 
 
-def print_text(text: str, add_colours: Callable[[str], str] = str) -> None:
+def print_text(text: str, add_colours: Callable[[str], str] | None = None) -> None:
     """Print a text on standard output, with one line feed at its end. Raises OutputError.
 
     Control characters, and characters that the encoding of standard output lacks, are written as escapes. If standard
-    output is a terminal with colours, `add_colours` is called for the text.
+    output is a terminal with colours, `add_colours` is called for the text, and what it returns is printed.
     """
-    encoding = "utf-8"
-    is_captured = _CAPTURED.get() is not None
-    if not is_captured:
-        encoding = getattr(sys.stdout, "encoding", None) or encoding
     text = terminal_safe(text.removesuffix("\n"))
-    if can_show_colours(sys.stdout):
+    if add_colours is not None and can_show_colours(sys.stdout):
         text = add_colours(text)
-    STDOUT.write_unescaped([f"{text}\n".encode(encoding, "backslashreplace")])
+    block = f"{text}\n".encode(_output_encoding(), "backslashreplace")
+    STDOUT.write_unescaped([block])
+
+
+def _output_encoding() -> str:
+    """Return the encoding of texts on standard output, such as `latin-1`; `utf-8` if the output is captured."""
+    is_captured = _CAPTURED.get() is not None
+    if is_captured:
+        return "utf-8"
+    return getattr(sys.stdout, "encoding", None) or "utf-8"
 
 
 def write_report(errors: Destination, text: str, blocks: Iterable[bytes]) -> None:
@@ -243,8 +277,28 @@ def write_report(errors: Destination, text: str, blocks: Iterable[bytes]) -> Non
 SECONDS_BEFORE_PROGRESS: Final = 2
 """How many seconds a command runs before progress is shown."""
 
-_PROGRESS_LINE: Final[list[str]] = []
-"""The line of progress that is shown on the terminal, or nothing; it is removed before another text is written."""
+
+class _ProgressLine:
+    """The line of progress on the terminal, which is removed before another text is written."""
+
+    def __init__(self) -> None:
+        """Make a line that is not shown yet; `text` is the text on the terminal, or empty."""
+        self.text = ""
+
+    def show(self, text: str) -> None:
+        """Show a text in place of the previous one."""
+        if text != self.text:
+            self.text = text
+            os.write(2, f"\r\x1b[K{text}".encode())
+
+    def remove(self) -> None:
+        """Remove the line from the terminal, if it is shown."""
+        if self.text:
+            self.text = ""
+            os.write(2, b"\r\x1b[K")
+
+
+_PROGRESS: Final = _ProgressLine()
 
 
 def shows_progress() -> bool:
@@ -252,24 +306,11 @@ def shows_progress() -> bool:
     return sys.stderr is not None and sys.stderr.isatty() and not is_quiet()
 
 
-def _show_progress_line(text: str) -> None:
-    """Show a line of progress on the terminal in place of the previous one."""
-    if [text] != _PROGRESS_LINE:
-        _PROGRESS_LINE[:] = [text]
-        os.write(2, f"\r\x1b[K{text}".encode())
-
-
-def _remove_progress_line() -> None:
-    """Remove the line of progress from the terminal."""
-    if _PROGRESS_LINE:
-        _PROGRESS_LINE.clear()
-        os.write(2, b"\r\x1b[K")
-
-
 def show_progress(text: str) -> None:
     """Show a line of progress on the terminal, cut to its width; it stays until another text is written."""
+    width = shutil.get_terminal_size().columns - 1
     with contextlib.suppress(OSError):  # a closed terminal ends no work
-        _show_progress_line(text[: shutil.get_terminal_size().columns - 1])
+        _PROGRESS.show(text[:width])
 
 
 @contextlib.contextmanager
@@ -286,30 +327,34 @@ def with_clock(activity: str) -> Iterator[None]:
     finally:
         is_done.set()
         thread.join()
-        _remove_progress_line()
+        _PROGRESS.remove()
 
 
 def _show_clock(activity: str, is_done: threading.Event) -> None:
-    """Show every second how long an activity has taken, until `is_done` is set; a progress bar is left alone."""
+    """Show every second how long an activity has taken, until `is_done` is set; a percentage is left on the line."""
     start = time.monotonic()
     pause: float = SECONDS_BEFORE_PROGRESS  # before the first line; each further one is shown a second later
     while not is_done.wait(pause):
         pause = 1
-        has_bar = any("%" in text for text in _PROGRESS_LINE)
-        if not has_bar:
-            _show_progress_line(f"{activity}, {time.monotonic() - start:.0f} s")
+        has_percentage = "%" in _PROGRESS.text
+        if not has_percentage:
+            seconds = time.monotonic() - start
+            _PROGRESS.show(f"{activity}, {seconds:.0f} s")
 
 
 def with_bar(items: Sequence[Value], activity: str = "aligning") -> Iterator[Value]:
-    """Yield the items, and show on a terminal what percentage of them is done if that takes more than two seconds."""
+    """Yield the items, and show on a terminal what percentage of them is done if that takes more than two seconds.
+
+    The line on the terminal names the activity, for example `aligning 40 %`.
+    """
     is_visible = shows_progress()
     start = time.monotonic()
     for done_count, item in enumerate(items):
         if is_visible and time.monotonic() - start > SECONDS_BEFORE_PROGRESS:
             percentage = 100 * done_count // len(items)
-            _show_progress_line(f"{activity} {percentage} %")
+            _PROGRESS.show(f"{activity} {percentage} %")
         yield item
-    _remove_progress_line()
+    _PROGRESS.remove()
 
 
 def text_width() -> int | None:

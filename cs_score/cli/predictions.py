@@ -104,14 +104,18 @@ class Predictions:
         if not predictions:
             raise UsageError("--predictions FILE must be given")
         if further_words:
-            files = [file for file in (self.gold, predictions, *further_words) if file]
-            comparison_call = f"cs-score compare {task} {' '.join(files)}"
-            raise UsageError(
-                f"too many words: {' '.join(further_words)}; several systems are compared by {comparison_call}"
-            )
+            raise self._error_for_further_files(task, predictions, further_words)
         if self.gold == predictions == "-":
             raise UsageError("only one of --gold and --predictions can be standard input")
         return predictions
+
+    def _error_for_further_files(self, task: str, predictions: str, further_files: Sequence[str]) -> UsageError:
+        """Return the error for several files of predictions where one is needed; it says how systems are compared."""
+        files = [file for file in (self.gold, predictions, *further_files) if file]
+        return UsageError(
+            f"too many words: {' '.join(further_files)}; several systems are compared by cs-score compare {task} "
+            f"{' '.join(files)}"
+        )
 
     def _check_several_files(self) -> None:
         """Raise UsageError if there are too few or too many files, or if one of them is standard input.
@@ -121,7 +125,8 @@ class Predictions:
         if "-" in (self.gold, *self.files):
             system = "of the two" if self._most else "system"
             raise UsageError(f"standard input cannot be read once for each {system}: name a file")
-        if not self.mode.needs_gold and self.files:
+        may_hold_several_systems = not self.mode.needs_gold
+        if may_hold_several_systems and self.files:
             return
         if self._most and len(self.files) != self._most:
             raise UsageError(f"name two files of predictions, A and B, not {len(self.files)}")
@@ -222,28 +227,42 @@ class Predictions:
         The name of a system is that of its file or, if the file has several runs, that of its run. Raises UsageError if
         there are too few systems.
         """
-        chosen_runs = self._line.texts("--run")
-        arguments = dict(self._arguments)
-        if len(chosen_runs) > 1:
-            arguments["run"] = ""  # all runs of a file are scored; the others are left out below
-
         result_by_name: dict[str, Any] = {}
         file_of_each_result = []
         for file_name, file in zip(systems.system_names(self.files), self.files):
-            result_by_run = self._score_file(file, arguments)
-            has_several_runs = len(result_by_run) > 1
-            for run, result in result_by_run.items():
-                if len(chosen_runs) > 1 and run not in chosen_runs:
-                    continue
-                name = self._system_name(file_name, run, has_several_runs=has_several_runs)
-                result_by_name[name] = result
-                file_of_each_result.append(file)
-
+            results_of_file = self._named_results(file_name, file)
+            result_by_name.update(results_of_file)
+            file_of_each_result.extend([file] * len(results_of_file))
         if len(result_by_name) < self._fewest:
             only_name = next(iter(result_by_name), "none")
             raise UsageError(f"a comparison needs at least two systems: there is {only_name}")
         names_by_file = systems.names_by_file(file_of_each_result, list(result_by_name))
         return systems.Systems(result_by_name, names_by_file)
+
+    def _named_results(self, file_name: str, file: str) -> dict[str, ScoredPredictions]:
+        """Score the systems in a file, and return the results by the names of the systems, but only the runs of --run.
+
+        `file_name` is the name of the file in the result, such as `run-a` for `runs/run-a.jsonl`.
+        """
+        arguments = dict(self._arguments)
+        if len(self._line.texts("--run")) > 1:
+            arguments["run"] = ""  # all runs of the file are scored, and then those that are not chosen are left out
+        result_by_run = self._score_file(file, arguments)
+        has_several_runs = len(result_by_run) > 1
+        result_by_name = {}
+        for run, result in result_by_run.items():
+            if self._is_chosen(run):
+                name = self._system_name(file_name, run, has_several_runs=has_several_runs)
+                result_by_name[name] = result
+        return result_by_name
+
+    def _is_chosen(self, run: str) -> bool:
+        """Return whether --run names a run that has been scored.
+
+        Without --run, every run is chosen. A single value of --run is an option of scoring: only that run is scored.
+        """
+        chosen_runs = self._line.texts("--run")
+        return len(chosen_runs) < 2 or run in chosen_runs
 
     def _system_name(self, file_name: str, run: str, *, has_several_runs: bool) -> str:
         """Return the name of a system: `FILE`, `RUN` if its file has several runs, `RUN (FILE)` with several files."""

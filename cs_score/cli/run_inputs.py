@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
-from cs_score.base.errors import UsageError
+from cs_score.base.errors import InputError, UsageError
 from cs_score.base.outputs import ending_of
 from cs_score.base.records import Record, replace
 from cs_score.base.runtime import Late, paused_collector
@@ -32,8 +32,12 @@ if TYPE_CHECKING:
     from cs_score.coldstart.gold import ColdStartGold, Run
     from cs_score.coldstart.options import Options
     from cs_score.coldstart.result import Result
+    from cs_score.preparation import conversion, prepared_runs
+    from cs_score.preparation.conversion import PreparationSettings
     from cs_score.preparation.prepared_runs import PreparedRun
 else:
+    conversion = Late("cs_score.preparation.conversion")
+    prepared_runs = Late("cs_score.preparation.prepared_runs")
     systems = Late("cs_score.analysis.systems")
     groups = Late("cs_score.analysis.coldstart.groups")
     partial_scoring = Late("cs_score.analysis.coldstart.partial_scoring")
@@ -149,15 +153,23 @@ class Runs(Scoring):
             raise UsageError(self._message_without("assessments (pool)"))
         if not self.queries:
             raise UsageError(self._message_without_queries())
+        return RunsAndAssessments(self._chosen_runs(files_of_runs), assessments)
+
+    def _chosen_runs(self, files_of_runs: Sequence[Input]) -> list[OneRun]:
+        """Return the runs in some files; only those with the ids that --run or -runids choose, if one of them is given.
+
+        Raises UsageError if there is no run with an id that was chosen.
+        """
         chosen_ids = self.line.texts("--run") or self.run_ids
-        runs = runs_of(files_of_runs, self.knowledge_bases, chosen_ids or None)
-        return RunsAndAssessments(runs, assessments)
+        return runs_of(files_of_runs, self.knowledge_bases, chosen_ids or None)
 
     def _message_without(self, kind: str) -> str:
         """Return the message that there is no file of a `kind`, `run` or `assessments (pool)`, with a remedy."""
         names = ", ".join([name_of(file) for file in self.files])
+        remedy = "name queries, assessments and a run"
         empty_folders = empty_folders_among(self.files)
-        remedy = describe_contents(empty_folders) if empty_folders else "name queries, assessments and a run"
+        if empty_folders:
+            remedy = describe_contents(empty_folders)
         return f"no {kind} among the files: there is {names or 'no file beside the queries'}; {remedy}"
 
     def _message_without_queries(self) -> str:
@@ -182,12 +194,7 @@ class Runs(Scoring):
             raise UsageError(
                 f"there are {len(found.runs)} runs ({_descriptions(found.runs)}): choose one with --run ID"
             )
-        # All of them have the same id: they are parts of one run, each in a file of its own.
-        *earlier_parts, last_part = found.runs
-        is_shared = any(part.is_shared for part in found.runs)
-        files_before = list(found.assessments)
-        files_before.extend(part.file for part in earlier_parts)
-        return SingleRun(replace(last_part, is_shared=is_shared), files_before)
+        return _joined_parts(found)
 
     def read_queries_and_find_runs(self) -> RunsWithGold:
         """Read the queries, and find the runs and the files of assessments without reading them.
@@ -268,20 +275,27 @@ class Runs(Scoring):
         single = self._find_single_run()
         policy = self.options_without_run_ids.policy
         with paused_collector():
-            gold = self._open_gold()
-            loading_error = None
-            if self.knowledge_bases:  # a part of a knowledge base cannot be resolved into a run
-                loaded_run = self.load_single_run(gold, single.run, single.files_before)
-            else:
-                files = [*single.files_before, single.run.file]
-                gold_for_run = single.run.restrict(gold)
-                loaded_run, loading_error = partial_scoring.load_as_far_as_possible(gold_for_run, files)
-            has_recognised_files = bool(loaded_run.layouts)
-            if loading_error is not None and not has_recognised_files:
-                raise loading_error
+            loaded_run, loading_error = self._load_as_far_as_possible(single)
             scored_run = partial_scoring.score_as_far_as_possible(loaded_run, policy, stop=loading_error)
         self._warn_about_scores(loaded_run, scored_run)
         return scored_run
+
+    def _load_as_far_as_possible(self, single: SingleRun) -> tuple[Run, InputError | None]:
+        """Load the only run, and return what could be loaded and the error that stopped loading, or None.
+
+        A knowledge base is loaded as a whole or not at all, because a part of it cannot be resolved into a run. Raises
+        InputError if nothing could be loaded.
+        """
+        gold = self._open_gold()
+        if self.knowledge_bases:
+            return self.load_single_run(gold, single.run, single.files_before), None
+        files = [*single.files_before, single.run.file]
+        gold_for_run = single.run.restrict(gold)
+        loaded_run, loading_error = partial_scoring.load_as_far_as_possible(gold_for_run, files)
+        has_recognised_files = bool(loaded_run.layouts)
+        if loading_error is not None and not has_recognised_files:
+            raise loading_error
+        return loaded_run, loading_error
 
     def _warn_about_scores(self, loaded_run: Run, scored_run: AnalysedRun) -> None:
         """Print warnings and remarks on a run and on its scores on standard error."""
@@ -298,20 +312,13 @@ class Runs(Scoring):
         """Score each of several runs separately, and return their results by name. Raises UsageError or InputError."""
         with paused_collector():
             runs_with_gold = self.read_queries_and_find_runs()
-            if len(runs_with_gold.runs) < 2:
-                only_run = _description(runs_with_gold.runs[0])
-                raise UsageError(
-                    f"a comparison needs at least two runs; there is {only_run} among the files; see cs-score compare "
-                    "coldstart -help"
-                )
+            _refuse_single_run(runs_with_gold.runs)
             gold = with_pool(runs_with_gold.gold_without_pool, runs_with_gold.assessments)
             results = score_each(gold, runs_with_gold.runs, self.load_single_run)
         remark_on_duplicates(self, _count_duplicates(results))
         names = systems.run_names(runs_with_gold.runs)
         for name, result in zip(names, results):
-            warn(*result.warnings, file=name)
-            if result.error_count:
-                warn(f"{result.error_count} errors in the input; score the run by itself to see them", file=name)
+            _warn_about_result(result, name)
         files = [run.file for run in runs_with_gold.runs]
         return systems.Systems(dict(zip(names, results)), systems.names_by_file(files, names))
 
@@ -323,9 +330,7 @@ class Runs(Scoring):
         A and B are two runs. With --policy-b, --pool-b or --follow-b they are one run, scored as the other options say
         and again with these changes. Raises UsageError for any other number of runs.
         """
-        changes = ChangesOfB(
-            policy=self.line.get("--policy-b"), pool=self.line.get("--pool-b"), edition=self.line.get("--follow-b")
-        )
+        changes = self._changes_of_b()
         if "-" in self.files or changes.pool == "-":
             raise UsageError("standard input cannot be read once for each of the two: name a file")
         found = self.find_runs_and_assessments()
@@ -334,6 +339,12 @@ class Runs(Scoring):
             if changes.are_given:
                 return self._score_twice(found.runs[0], found.assessments, changes)
             return self._score_two(found)
+
+    def _changes_of_b(self) -> ChangesOfB:
+        """Return the values of --policy-b, --pool-b and --follow-b, which say how side B differs from side A."""
+        return ChangesOfB(
+            policy=self.line.get("--policy-b"), pool=self.line.get("--pool-b"), edition=self.line.get("--follow-b")
+        )
 
     def _score_two(self, found: RunsAndAssessments) -> tuple[AnalysedRun, AnalysedRun, tuple[str, str]]:
         """Score two runs with the same options, and return them with their names."""
@@ -352,29 +363,24 @@ class Runs(Scoring):
 
         Returns both results and their names, such as `("as given", "policy sf")`.
         """
-        # Side A: as the command line says.
         options_of_a = self.options_without_run_ids
         gold_of_a = self.read_gold(options_of_a, assessments)
         a = self._score_of_pair(gold_of_a, run, options_of_a)
         # Causes of the difference are found by scoring A again with some of the changes.
         a = replace(a, again=partial(self._score_again, run, assessments))
 
-        # Side B: the same run with the changes. The gold of A serves for it if neither options nor the pool differ.
         options_of_b, names_of_changes = self._options_of_b(changes)
-        assessments_of_b = assessments
-        if changes.pool is not None:
-            assessments_of_b = [changes.pool]
-            names_of_changes.append(f"pool {changes.pool}")
         gold_of_b = gold_of_a
         if options_of_b != options_of_a or changes.pool is not None:
+            assessments_of_b = assessments if changes.pool is None else [changes.pool]
             gold_of_b = self.read_gold(options_of_b, assessments_of_b)
         b = self._score_of_pair(gold_of_b, run, options_of_b)
         return a, b, ("as given", ", ".join(names_of_changes))
 
     def _options_of_b(self, changes: ChangesOfB) -> tuple[Options, list[str]]:
-        """Return the options for scoring side B, and the names of its changes, such as `["policy sf"]`.
+        """Return the options for scoring side B, and the names of all its changes: `["policy sf", "pool second.tab"]`.
 
-        The pool is not an option, so its change is not among them. Raises UsageError for an unknown edition or policy.
+        Raises UsageError for an unknown edition or policy.
         """
         inputs_of_b = self
         names_of_changes = []
@@ -384,9 +390,10 @@ class Runs(Scoring):
         options_of_b = inputs_of_b.options_without_run_ids
         if changes.policy is not None:
             policies = read_policies([changes.policy], options_of_b, inputs_of_b.policy_texts, "--policy-b")
-            policy = policies[0]
-            options_of_b = policy.options(options_of_b)
-            names_of_changes.append(f"policy {policy.name}")
+            options_of_b = policies[0].options(options_of_b)
+            names_of_changes.append(f"policy {policies[0].name}")
+        if changes.pool is not None:
+            names_of_changes.append(f"pool {changes.pool}")
         return options_of_b, names_of_changes
 
     def _score_again(self, run: OneRun, assessments: Sequence[Input], options: Options) -> AnalysedRun:
@@ -407,6 +414,24 @@ def _refuse_evidence_files(files: Iterable[Input]) -> None:
         if isinstance(file, str) and ending_of(file) in (".json", ".jsonl") and os.path.isfile(file):
             evidence_tasks = [task for task in TASKS if task != COLD_START]
             raise UsageError(f"{file} is no file of Cold Start; name its task: {', '.join(evidence_tasks)}")
+
+
+def _joined_parts(found: RunsAndAssessments) -> SingleRun:
+    """Return a run whose parts are in several files, all with the same run id, as a single run with its files."""
+    *earlier_parts, last_part = found.runs
+    is_shared = any(part.is_shared for part in found.runs)
+    files_before = list(found.assessments)
+    files_before.extend(part.file for part in earlier_parts)
+    return SingleRun(replace(last_part, is_shared=is_shared), files_before)
+
+
+def _refuse_single_run(runs: Sequence[OneRun]) -> None:
+    """Raise UsageError if there is only one run, which can be compared with nothing."""
+    if len(runs) < 2:
+        raise UsageError(
+            f"a comparison needs at least two runs; there is {_description(runs[0])} among the files; see cs-score "
+            "compare coldstart -help"
+        )
 
 
 def _check_run_count(runs: Sequence[OneRun], changes: ChangesOfB) -> None:
@@ -444,6 +469,13 @@ def _count_duplicates(results: Iterable[Result]) -> int:
     return duplicates
 
 
+def _warn_about_result(result: Result, run_name: str) -> None:
+    """Print the warnings of a result on standard error, and a warning if its input has errors, with the run's name."""
+    warn(*result.warnings, file=run_name)
+    if result.error_count:
+        warn(f"{result.error_count} errors in the input; score the run by itself to see them", file=run_name)
+
+
 def _warn_about_run(run: Run, file_name: str | None = None) -> None:
     """Print the remarks on a loaded run on standard error, and a warning if its input has errors."""
     warn(*run.remarks, file=file_name)
@@ -456,7 +488,8 @@ def remark_on_duplicates(scoring: Scoring, duplicates: int) -> None:
 
     Nothing is printed if there are no duplicates, or if the command line names a policy.
     """
-    if duplicates == 0 or scoring.line.first_typed_option("--policy -right -wrong -ignore") is not None:
+    names_policy = scoring.line.first_typed_option("--policy -right -wrong -ignore") is not None
+    if duplicates == 0 or names_policy:
         return
     noun = "duplicate" if duplicates == 1 else "duplicates"
     if "DUPLICATE" in scoring.edition.ignore:
@@ -473,22 +506,27 @@ def load_with_preparation(
     `knowledge_bases` are the knowledge bases among the `files`. A remark on standard error says for each run how it was
     prepared. Raises InputError if a knowledge base or a run has errors.
     """
-    from cs_score.preparation.conversion import PreparationSettings, prepare_inputs, validate_inputs
-    from cs_score.preparation.prepared_runs import load_prepared
+    settings = _preparation_settings(gold, problems)
+    if knowledge_bases:
+        prepared = conversion.prepare_inputs(files, settings, knowledge_bases)
+    else:
+        prepared = conversion.validate_inputs(files, settings)  # all files of a folder are validated as one run
+    return prepared_runs.load_prepared(gold, prepared, problems=problems)
 
-    settings = PreparationSettings(
+
+def _preparation_settings(gold: ColdStartGold, problems: ProblemLog) -> PreparationSettings:
+    """Return the settings for resolving and validating runs that fit the gold against which they will be scored.
+
+    Each run has a log of its own, which keeps as many details as the log `problems`.
+    """
+    return conversion.PreparationSettings(
         queries=gold.query_set,
         limits=gold.options.justifications,
         validates=gold.validates,
         only_run_id=gold.only_run_id,
-        new_log=type(problems),  # each prepared run has a log of its own, which keeps as many details as this one
+        new_log=type(problems),
         on_prepared=partial(_report_prepared_run, problems),
     )
-    if not knowledge_bases:
-        validated = validate_inputs(files, settings)  # all files of a folder are validated together, as one run
-        return load_prepared(gold, validated, problems=problems)
-    prepared = prepare_inputs(files, settings, knowledge_bases)
-    return load_prepared(gold, prepared, problems=problems)
 
 
 def _report_prepared_run(problems: ProblemLog, run: PreparedRun) -> None:

@@ -407,7 +407,7 @@ class Scoring:
     def _read_own_policy(self, text: str) -> NamedPolicy:
         """Return the policy of a text such as `right=CORRECT,justifications=1:3`.
 
-        It may have a name: `strict:right=CORRECT`. Parts that are left out are those of the edition. Raises UsageError.
+        It may have a name: `strict:right=CORRECT`. Parts that are left out come from the edition. Raises UsageError.
         """
         before_first_part, _, _ = text.partition("=")
         if ":" not in before_first_part:

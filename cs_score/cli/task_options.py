@@ -40,18 +40,24 @@ _VALUE_NAMES: Final = {"number": "N", "decimal": "X", "text": "TEXT", "choice": 
 
 def options_of_task(task: str) -> list[Option]:
     """Return the options that only this task has, in the order of the fields; `--stage` is the last one, if any."""
-    options = []
-    for task_option in _task_options(task):
-        if task_option.name in _NAMES_OF_SHARED_OPTIONS:
-            options += select_options(task_option.name)
-            continue
-        value_name = _VALUE_NAMES.get(task_option.kind, "")
-        usage = f"{task_option.name} {value_name}".rstrip()
-        options.append(Option(usage, task_option.meaning, task_option.default_text, task_option.choices))
+    options = [_command_option(task_option) for task_option in _task_options(task)]
     stages = mode_named(task).stages
     if stages:
         options.append(_stage_option(stages))
     return options
+
+
+def _command_option(task_option: TaskOption) -> Option:
+    """Return the option of a command for an option of a task, for example `--references N`.
+
+    An option that means the same for Cold Start runs is the one that commands for runs have.
+    """
+    if task_option.name in _NAMES_OF_SHARED_OPTIONS:
+        (shared_option,) = select_options(task_option.name)
+        return shared_option
+    value_name = _VALUE_NAMES.get(task_option.kind, "")
+    usage = f"{task_option.name} {value_name}".rstrip()
+    return Option(usage, task_option.meaning, task_option.default_text, task_option.choices)
 
 
 def option_values_of_task(task: str, line: CommandLine) -> dict[str, Any]:
@@ -73,10 +79,16 @@ def _value_of_option(task_option: TaskOption, line: CommandLine) -> Any:
         return whole_number(line, task_option.name, task_option.largest)
     if task_option.kind == "decimal":
         return positive_number(line, task_option.name)
-    choices = task_option.choices
-    if task_option.kind == "choice" and text not in choices:
-        raise UsageError(f"{task_option.name} takes {', '.join(choices)}, not {text}{did_you_mean(text, choices)}")
+    if task_option.kind == "choice":
+        _check_choice(task_option, text)
     return text
+
+
+def _check_choice(task_option: TaskOption, text: str) -> None:
+    """Raise UsageError, with a suggestion, if a text is not one of the values that an option may have."""
+    choices = task_option.choices
+    if text not in choices:
+        raise UsageError(f"{task_option.name} takes {', '.join(choices)}, not {text}{did_you_mean(text, choices)}")
 
 
 def _task_options(task: str) -> Iterator[TaskOption]:
@@ -92,8 +104,7 @@ def _option_of_field(field: str, annotation: Any, default: Any) -> TaskOption:
     The type of the field in `annotation` decides about the kind of value that the option takes.
     """
     name = f"--{field.replace('_', '-')}"
-    meaning = _description(annotation)
-    flag = TaskOption(field=field, name=name, meaning=meaning, kind="flag", default=default)
+    flag = TaskOption(field, name, meaning=_description(annotation), kind="flag", default=default)
     value_type = _type_of_value(annotation)
     if isinstance(value_type, IntType):
         largest = LARGEST_NUMBER if value_type.le is None else value_type.le

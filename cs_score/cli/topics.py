@@ -54,24 +54,34 @@ class Topic(NamedTuple):
 def measures_text(words: Sequence[str]) -> str:
     """Return the topic `measures`: the meaning of each measure of a task or, without a task, of all tasks.
 
-    The tasks include those of other installed packages. Raises UsageError if the word is not a task, or if the package
+    Tasks of other installed packages are included. Raises UsageError if the word is not a task, or if the package
     of the task cannot be loaded.
     """
     if len(words) > 1:
         raise UsageError(f"unexpected word {words[1]}; write cs-score help measures {words[0]}")
-    sections: list[Section] = []
     if words:
-        task = words[0]
-        if task not in TASKS:
-            raise UsageError(f"no task called {task}; there are {', '.join(TASKS)}{did_you_mean(task, TASKS)}")
-        sections.extend(_sections_of_task(task))
+        _check_task(words[0])
+        sections = _sections_of_task(words[0])
     else:
-        for task in TASKS:
-            try:
-                sections.extend(_sections_of_task(task))
-            except UsageError as error:  # the package of the task cannot be loaded: the other tasks are shown
-                sections.append((task, [("fault", str(error))]))
+        sections = _sections_of_all_tasks()
     return _help_page("The measures, by their names in tables, options, JSON and Python.", sections)
+
+
+def _check_task(word: str) -> None:
+    """Raise UsageError, with a suggestion, if a word is not the name of a task."""
+    if word not in TASKS:
+        raise UsageError(f"no task called {word}; there are {', '.join(TASKS)}{did_you_mean(word, TASKS)}")
+
+
+def _sections_of_all_tasks() -> list[Section]:
+    """Return the sections about all tasks; for a task whose package cannot be loaded, a section with the fault."""
+    sections: list[Section] = []
+    for task in TASKS:
+        try:
+            sections.extend(_sections_of_task(task))
+        except UsageError as error:
+            sections.append((task, [("fault", str(error))]))
+    return sections
 
 
 def _sections_of_task(task: str) -> list[Section]:
@@ -84,17 +94,8 @@ def _sections_of_task(task: str) -> list[Section]:
 
 def _sections_of_cold_start() -> list[Section]:
     """Return the sections about Cold Start runs. The name of a measure has several parts, with a section for each."""
-    without_ldc = str(default_measure(COLD_START, with_ldc=False))
-    unranked = str(default_measure(COLD_START, has_rankings=False))
-    unranked_without_ldc = str(default_measure(COLD_START, with_ldc=False, has_rankings=False))
-    headline = [
-        _reason_row(str(default_measure(COLD_START)), "by default"),
-        _reason_row(without_ldc, "without LDC queries"),
-        _reason_row(unranked, "edition 3.0, runs without node ids"),
-        _reason_row(unranked_without_ldc, "the same, without LDC queries"),
-    ]
     return [
-        (f"{COLD_START}: the headline measure", headline),
+        (f"{COLD_START}: the headline measure", _headline_rows_of_cold_start()),
         (f"{COLD_START}: first part of a name, the table", meanings.TABLES.items()),
         (f"{COLD_START}: second part, the average", meanings.AVERAGES.items()),
         (f"{COLD_START}: third part, the statistic", meanings.STATISTICS.items()),
@@ -102,18 +103,43 @@ def _sections_of_cold_start() -> list[Section]:
     ]
 
 
+def _headline_rows_of_cold_start() -> list[tuple[str, str]]:
+    """Return a row for each headline measure of Cold Start runs, with the situation in which it ranks them."""
+    usual = str(default_measure(COLD_START))
+    without_ldc = str(default_measure(COLD_START, with_ldc=False))
+    unranked = str(default_measure(COLD_START, has_rankings=False))
+    unranked_without_ldc = str(default_measure(COLD_START, with_ldc=False, has_rankings=False))
+    return [
+        _reason_row(usual, "by default"),
+        _reason_row(without_ldc, "without LDC queries"),
+        _reason_row(unranked, "edition 3.0, runs without node ids"),
+        _reason_row(unranked_without_ldc, "the same, without LDC queries"),
+    ]
+
+
 def _sections_of_evidence(task: str) -> list[Section]:
-    """Return the sections about an evidence task: its headline measure, its measures, and those of its stages."""
-    headline = [_reason_row(str(default_measure(task)), "by default")]
-    rows = list(meanings.OF_EVIDENCE.get(task, {}).items())
-    ending = meanings.ENDINGS.get(task)
-    if ending is not None:
-        rows.append(("endings", ending))
-    rows.append(("all names", ", ".join(registry.measure_names(task))))
-    sections: list[Section] = [(f"{task}: the headline measure", headline), (f"{task}: beginnings of names", rows)]
+    """Return the sections about an evidence task: its headline measure, all measures, and measures of its stages."""
+    headline_row = _reason_row(str(default_measure(task)), "by default")
+    sections: list[Section] = [
+        (f"{task}: the headline measure", [headline_row]),
+        (f"{task}: beginnings of names", _rows_of_measures(task)),
+    ]
     if task in meanings.STAGES:
-        sections.append((f"{task}: measures of --stage", list(meanings.STAGES[task].items())))
+        sections.append((f"{task}: measures of --stage", meanings.STAGES[task].items()))
     return sections
+
+
+def _rows_of_measures(task: str) -> list[tuple[str, str]]:
+    """Return rows about the measures of an evidence task: the meanings of the parts of their names, and all names.
+
+    For example `("sentence", "Evidence sentences ...")`, then `("all names", "sentence_precision, ...")`.
+    """
+    meaning_by_part = meanings.OF_EVIDENCE.get(task, {})
+    rows = list(meaning_by_part.items())
+    if task in meanings.ENDINGS:
+        rows.append(("endings", meanings.ENDINGS[task]))
+    rows.append(("all names", ", ".join(registry.measure_names(task))))
+    return rows
 
 
 def _reason_row(measure: str, situation: str) -> tuple[str, str]:

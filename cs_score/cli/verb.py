@@ -88,63 +88,70 @@ class Verb(NamedTuple):
             select_options(verb_form.options, self.own_options),
             Parameter(files_usage, verb_form.files),
             body=_body_for_task(work, COLD_START),
-            form=Form(
-                example=_example(COLD_START, verb_form.example),
-                sections=(*self.sections, *verb_form.sections, *LEGEND),
-                formats=verb_form.formats.split(),
-                folder=verb_form.folder,
-                needs_output=self.needs_output,
-                format_failure=self.format_failure,
-            ),
+            form=self._form_of_command(COLD_START, verb_form, LEGEND),
         )
 
     def _command_for_evidence(self, verb_name: str, task: str, work: Work) -> Command:
         """Return the verb's command for the predictions of an evidence task.
 
         The command is named after the verb and the task, such as `analyze scifact`; only the command that scores is
-        named after the task, such as `scifact`. It takes the options of the verb and those of the task.
+        named after the task, such as `scifact`. It takes the options of the verb and of the task.
         """
-        task_mode = mode_named(task)
         command_name = task if verb_name == "score" else f"{verb_name} {task}"
         verb_form = self.form_for_evidence
-
-        command_options = select_options(verb_form.options, self.own_options)
-        command_options += options_of_task(task)
-        if task_mode.has_policies:
-            policy_options = POLICY_OPTIONS.get(verb_name, "")
-            command_options += select_options(policy_options, self.own_options)
-
-        summary = self.summary.format(task=task, unit=task_mode.unit)
-        if not summary:
-            summary = task_mode.summary
+        form = self._form_of_command(task, verb_form, [("Files", mode_named(task).files)])
         return Command(
             command_name,
-            command_options,
+            self._options_for_evidence(verb_name, task),
             Parameter("[files...]", verb_form.files),
             body=_body_for_task(work, task),
-            form=Form(
-                example=_example(task, verb_form.example),
-                summary=summary,
-                sections=(*self.sections, *verb_form.sections, ("Files", task_mode.files)),
-                formats=verb_form.formats.split(),
-                folder=verb_form.folder,
-                needs_output=self.needs_output,
-                format_failure=self.format_failure,
-            ),
+            form=form._replace(summary=self._summary_for_evidence(task)),
         )
+
+    def _form_of_command(self, task: str, verb_form: VerbForm, last_sections: Sequence[Section]) -> Form:
+        """Return the form of the verb's command for a task, without a summary.
+
+        Its help has the sections of the verb, the sections in `verb_form`, and `last_sections`.
+        """
+        return Form(
+            example=_example(task, verb_form.example),
+            sections=(*self.sections, *verb_form.sections, *last_sections),
+            formats=verb_form.formats.split(),
+            folder=verb_form.folder,
+            needs_output=self.needs_output,
+            format_failure=self.format_failure,
+        )
+
+    def _options_for_evidence(self, verb_name: str, task: str) -> list[Option]:
+        """Return the options of the verb's command for an evidence task.
+
+        The verb has options, the task has options, and there are options for policies if answers are judged under one.
+        """
+        options = select_options(self.form_for_evidence.options, self.own_options)
+        options += options_of_task(task)
+        if mode_named(task).has_policies:
+            policy_options = POLICY_OPTIONS.get(verb_name, "")
+            options += select_options(policy_options, self.own_options)
+        return options
+
+    def _summary_for_evidence(self, task: str) -> str:
+        """Return the first line of the help for an evidence task: that of the verb, or else that of the task."""
+        task_mode = mode_named(task)
+        summary = self.summary.format(task=task, unit=task_mode.unit)
+        return summary or task_mode.summary
 
 
 def _body_for_task(work: Work, task: str) -> Callable[[CommandLine], int]:
     """Return the function that does the work of a verb for a task, or for the stage of the task that --stage names."""
 
-    def body(line: CommandLine) -> int:
-        """Do the work for a command line, and return the exit status."""
+    def work_for_task(line: CommandLine) -> int:
+        """Do the work of the verb, such as to analyse predictions, for a command line. Return the exit status."""
         stage = line.get("--stage")
         if stage is None:
             return work(task, line)
         return work(stage_named(task, stage), line)
 
-    return body
+    return work_for_task
 
 
 class _Sample(NamedTuple):
@@ -171,21 +178,36 @@ def _example(task: str, words: str) -> str:
     For example `--unit 7 $ONE` becomes `--unit 7 --gold assessments/r4c-gold.json --predictions submissions/r4c-a.json`
     for the task r4c.
     """
+    for placeholder, sample_words in _words_by_placeholder(task).items():
+        words = words.replace(placeholder, sample_words)
+    return words
+
+
+def _words_by_placeholder(task: str) -> dict[str, str]:
+    """Return the words for each placeholder of examples: `{"$MEASURE": "joint_f1", ...}` for hotpotqa.
+
+    For a task of another package, whose files are not among our samples, they are GOLD, PREDICTIONS and so on.
+    """
     if task == COLD_START:
-        return words.replace("$ONE", EXAMPLE).replace("$TWO", EXAMPLE_OF_TWO).replace("$GOLD", EXAMPLE_OF_GOLD)
-    sample = _SAMPLES.get(task)
-    if sample is None:  # a task of another package, whose files are not among our samples
-        one_system = "--gold GOLD --predictions PREDICTIONS"
-        two_systems = "--gold GOLD A B"
-        gold_alone = "--gold GOLD --sample SUBMISSION"
-        measure = mode_named(task).measures[0]
-    else:
-        gold = f"--gold assessments/{task}-gold.{sample.ending}"
-        system_a = f"submissions/{task}-a.{sample.ending}"
-        system_b = f"submissions/{task}-b.{sample.ending}"
-        one_system = f"{gold} --predictions {system_a}{sample.options}"
-        two_systems = f"{gold} {system_a} {system_b}{sample.options}"
-        gold_alone = f"{gold}{sample.options}"
-        measure = sample.measure
-    words = words.replace("$ONE", one_system).replace("$TWO", two_systems)
-    return words.replace("$GOLD", gold_alone).replace("$MEASURE", measure)
+        return {"$ONE": EXAMPLE, "$TWO": EXAMPLE_OF_TWO, "$GOLD": EXAMPLE_OF_GOLD}
+    if task in _SAMPLES:
+        return _words_of_sample(task, _SAMPLES[task])
+    return {
+        "$ONE": "--gold GOLD --predictions PREDICTIONS",
+        "$TWO": "--gold GOLD A B",
+        "$GOLD": "--gold GOLD --sample SUBMISSION",
+        "$MEASURE": mode_named(task).measures[0],
+    }
+
+
+def _words_of_sample(task: str, sample: _Sample) -> dict[str, str]:
+    """Return the words for each placeholder of examples, which name the files of a task's samples."""
+    gold = f"--gold assessments/{task}-gold.{sample.ending}"
+    system_a = f"submissions/{task}-a.{sample.ending}"
+    system_b = f"submissions/{task}-b.{sample.ending}"
+    return {
+        "$ONE": f"{gold} --predictions {system_a}{sample.options}",
+        "$TWO": f"{gold} {system_a} {system_b}{sample.options}",
+        "$GOLD": f"{gold}{sample.options}",
+        "$MEASURE": sample.measure,
+    }

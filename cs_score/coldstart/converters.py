@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from codecs import BOM_UTF8
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from importlib import import_module
 from typing import Any, Final
 
@@ -47,23 +47,32 @@ def _lines_of(source: Source) -> Iterator[bytes]:
 def _begins_like_knowledge_base(lines: Iterator[bytes]) -> bool:
     """Return whether the first line is a run id, and the next line with text begins with the name of a node.
 
+    For example, the first line is `TIDE_KB`, and the next one `:Entity_0012`, `type` and `PER`, separated by tabs.
     Raises UnicodeDecodeError for a line that is not UTF-8.
     """
     first_line = next(lines, b"").removeprefix(BOM_UTF8)
-    text_of_first, _, _ = first_line.partition(b"#")
-    run_id = text_of_first.strip()
-    has_tabs = b"\t" in run_id  # as the lines of every run and of all assessments have
-    if has_tabs or not is_run_id(run_id.decode("utf-8")):
+    if not _is_line_with_run_id(first_line):
         return False
+    columns = _columns_of_next_fact(lines)
+    return len(columns) >= _FEWEST_COLUMNS and is_node_name(columns[0].strip(WHITE_SPACE))
+
+
+def _is_line_with_run_id(line: bytes) -> bool:
+    """Return whether a line has nothing but a run id, and perhaps a comment: `TIDE_KB # our second run`."""
+    text_before_comment, _, _ = line.partition(b"#")
+    run_id = text_before_comment.strip()
+    has_columns = b"\t" in run_id  # as the lines of every run and of all assessments have
+    return not has_columns and is_run_id(run_id.decode("utf-8"))
+
+
+def _columns_of_next_fact(lines: Iterable[bytes]) -> list[str]:
+    """Return the columns of the first line that is neither blank nor a comment; an empty list if there is none."""
     for line in lines:
         text_before_comment, _ = split_comment(line.decode("utf-8"))
         text = text_before_comment.strip(WHITE_SPACE)
-        if not text:
-            continue
-        columns = text.split("\t")
-        first_column = columns[0].strip(WHITE_SPACE)
-        return len(columns) >= _FEWEST_COLUMNS and is_node_name(first_column)
-    return False
+        if text:
+            return text.split("\t")
+    return []
 
 
 def is_run_id(text: str) -> bool:
@@ -100,16 +109,20 @@ class Converter(Record, eq=False):
         try:
             module = import_module(module_name)
         except ModuleNotFoundError as error:
-            is_module_itself = error.name is not None and module_name.startswith(error.name)
-            if not is_module_itself:  # a module that it imports is missing: the installation is broken
-                raise
-            raise InputError(
-                f"a {self.kind}, and this installation lacks {error.name}, which makes a run of it",
-                file=name_of(file),
-                remedy="install cs-score as a whole, or name a run",
-            ) from None
+            missing_module = error.name
+            if missing_module is not None and module_name.startswith(missing_module):
+                raise self._error_of_missing_module(missing_module, file) from None
+            raise  # a module that it imports is missing: the installation is broken
         convert: Callable[..., Any] = getattr(module, name)
         return convert
+
+    def _error_of_missing_module(self, module: str, file: Input) -> InputError:
+        """Return the error for a file that cannot be converted because the module for it is not installed."""
+        return InputError(
+            f"a {self.kind}, and this installation lacks {module}, which makes a run of it",
+            file=name_of(file),
+            remedy="install cs-score as a whole, or name a run",
+        )
 
 
 KNOWLEDGE_BASE: Final = Converter(

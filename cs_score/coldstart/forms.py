@@ -36,10 +36,10 @@ _GUIDE: Final = "(page input-files of the documentation)"
 
 _PROGRAM_BY_ENDING: Final = {".gz": "gzip -dc", ".bz2": "bzip2 -dc", ".xz": "xz -dc"}
 _COMPRESSION_MARKS: Final = ((b"\x1f\x8b", "gzip", ".gz"), (b"BZh", "bzip2", ".bz2"), (b"\xfd7zXZ", "xz", ".xz"))
-_ENCODING_BY_UTF16_MARK: Final = ((b"\xff\xfe", "UTF-16"), (b"\xfe\xff", "UTF-16"))
-_UTF16_SEARCH_LENGTH: Final = (
-    200  # bytes in which UTF-16 is looked for; compressed files are recognised by their first ones
-)
+_UTF16_MARKS: Final = (b"\xff\xfe", b"\xfe\xff")
+_UTF16_SEARCH_LENGTH: Final = 200
+"""The number of bytes in which UTF-16 is looked for. Compressed files are recognised by their first bytes."""
+_ZIP_MARK: Final = b"PK\x03\x04"
 _OFFICE_MARKS: Final = (b"[Content_Types].xml", b"mimetypeapplication/vnd")
 _WEB_PAGE: Final = re.compile(rb"\s*(<!doctype html|<html)", re.IGNORECASE)
 _WEB_PAGE_REMEDY: Final = "it is a web page (HTML), perhaps the sign-in page of a download; get the file itself"
@@ -60,6 +60,16 @@ class FirstLine(NamedTuple):
     text: str
     next_text: str
     beginning: bytes
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns of the line, without empty ones at its end: `["CSX_ENG_00fb79cef8", "per:children", ...]`."""
+        return self.text.rstrip("\t").split("\t")
+
+    @property
+    def columns_of_next_line(self) -> list[str]:
+        """The columns of the line after it, without empty ones at its end."""
+        return self.next_text.rstrip("\t").split("\t")
 
 
 # ---- Files that are not text in UTF-8
@@ -86,38 +96,69 @@ def _why_not_utf8(data: bytes, file: str, beginning: bytes) -> str:
     remedy = _remedy_for_binary_file(beginning, file)
     if remedy is not None:
         return remedy
-    legal_text = data.decode("utf-8", "ignore")
-    if legal_text.isascii():
-        command_line = conversion_command("iconv -f WINDOWS-1252 -t UTF-8", file, "utf8")
-        return f"if it was written on Windows in a Western European language: {command_line}"
-    return "other letters of it are UTF-8, so this one is damaged; correct the line"
+    has_other_letters = not data.decode("utf-8", "ignore").isascii()
+    if has_other_letters:
+        return "other letters of it are UTF-8, so this one is damaged; correct the line"
+    command_line = conversion_command("iconv -f WINDOWS-1252 -t UTF-8", file, "utf8")
+    return f"if it was written on Windows in a Western European language: {command_line}"
 
 
 def _remedy_for_binary_file(data: bytes, file: str) -> str | None:
-    """Return the kind of a file by its first bytes, with a remedy; None if it may be text in an 8-bit encoding."""
-    for mark, encoding in _ENCODING_BY_UTF16_MARK:
-        if data.startswith(mark):
-            return _remedy_for_utf16(encoding, file)
-    quoted_file = shlex.quote(file)
+    """Return the kind of a file by its first bytes, with a remedy; None if it may be text in an 8-bit encoding.
+
+    For a PDF the result is `it is a PDF; get the file that it was made from`.
+    """
+    if data.startswith(b"%PDF"):
+        return "it is a PDF; get the file that it was made from"
+    if data.startswith(_ZIP_MARK):
+        return _remedy_for_zip_file(data, file)
+    remedy = _remedy_for_compressed_file(data, file)
+    if remedy is None:
+        remedy = _remedy_for_utf16_file(data, file)
+    return remedy
+
+
+def _remedy_for_zip_file(data: bytes, file: str) -> str:
+    """Return the remedy for a zip archive, or for a document of an office program, which is a zip archive, too.
+
+    `data` are the first bytes of the file, with the name of the first member of the archive.
+    """
+    is_office_document = any(mark in data for mark in _OFFICE_MARKS)
+    if is_office_document:
+        return "it is a document of an office program; export it as text in UTF-8, with tabs between the columns"
+    folder = shlex.quote(f"{file}.files")
+    return f"it is a zip archive: python3 -m zipfile -e {shlex.quote(file)} {folder} (then name the files in it)"
+
+
+def _remedy_for_compressed_file(data: bytes, file: str) -> str | None:
+    """Return the remedy for a compressed file whose name lacks the ending that says so; None for another file.
+
+    The remedy is a command line that renames the file: `mv run.tab run.tab.gz`. `data` are its first bytes.
+    """
     for mark, program, ending in _COMPRESSION_MARKS:
         if data.startswith(mark):
             new_file = shlex.quote(file + ending)
-            return f"it is compressed by {program}, which its name must say: mv {quoted_file} {new_file}"
-    if data.startswith(b"PK\x03\x04"):
-        is_office_document = any(mark in data for mark in _OFFICE_MARKS)
-        if is_office_document:
-            return "it is a document of an office program; export it as text in UTF-8, with tabs between the columns"
-        folder = shlex.quote(f"{file}.files")
-        return f"it is a zip archive: python3 -m zipfile -e {quoted_file} {folder} (then name the files in it)"
-    if data.startswith(b"%PDF"):
-        return "it is a PDF; get the file that it was made from"
+            return f"it is compressed by {program}, which its name must say: mv {shlex.quote(file)} {new_file}"
+    return None
+
+
+def _remedy_for_utf16_file(data: bytes, file: str) -> str | None:
+    """Return the remedy for a file in UTF-16, with or without a byte-order mark; None for another file.
+
+    `data` are the first bytes of the file. Text in any other encoding has no zero bytes.
+    """
+    if data.startswith(_UTF16_MARKS):
+        return _command_converting_utf16("UTF-16", file)
     if b"\0" in data[:_UTF16_SEARCH_LENGTH]:
         return _remedy_for_utf16_without_mark(data, file)
     return None
 
 
-def _remedy_for_utf16(encoding: str, file: str) -> str:
-    """Return the remedy for a file in a form of UTF-16, such as `UTF-16LE`: a command line that converts it."""
+def _command_converting_utf16(encoding: str, file: str) -> str:
+    """Return the message that a file is UTF-16, with a command line that converts it from an encoding like `UTF-16LE`.
+
+    For example: `it is UTF-16: iconv -f UTF-16LE -t UTF-8 < run.tab > utf8-run.tab`.
+    """
     return f"it is UTF-16: {conversion_command(f'iconv -f {encoding} -t UTF-8', file, 'utf8')}"
 
 
@@ -125,7 +166,7 @@ def _remedy_for_utf16_without_mark(data: bytes, file: str) -> str:
     """Return the remedy for a UTF-16 file without a byte-order mark; its second byte tells the order of the bytes."""
     second_byte = data[1:2]
     encoding = "UTF-16LE" if second_byte == b"\0" else "UTF-16BE"
-    return _remedy_for_utf16(encoding, file)
+    return _command_converting_utf16(encoding, file)
 
 
 def conversion_command(program: str, file: str, prefix: str) -> str:
@@ -148,21 +189,23 @@ def conversion_command(program: str, file: str, prefix: str) -> str:
 
 
 def why_no_layout(line: FirstLine, edition: Edition = LATEST) -> str:
-    """Return the likely reason why the first line of a file fits no layout, with a remedy."""
-    # The line may have no columns, or columns that are not separated by tabs.
-    for find_remedy in (_remedy_for_other_kind, _remedy_for_other_line_ends, _remedy_for_other_separators):
+    """Return the likely reason why the first line of a file fits no layout, with a remedy.
+
+    For example: `this line is a header; take it out: sed 1d < run.tab > lines-run.tab`.
+    """
+    for find_remedy in _REMEDIES_FOR_COMMON_MISTAKES:
         remedy = find_remedy(line, edition)
         if remedy is not None:
             return remedy
-    columns = line.text.rstrip("\t").split("\t")
-    if len(columns) == len(RUN_2017.columns) and not RUN_2017.is_known_to(edition):
-        return f"{edition.name} reads runs of eight columns, and this line has nine; leave the last one out"
-    # The line may have tabs, but not be a line of a run or of assessments.
-    for find_remedy in (_remedy_for_nil_line, _remedy_for_misplaced_line, _remedy_for_empty_last_column):
-        remedy = find_remedy(line, edition)
-        if remedy is not None:
-            return remedy
-    # The line has the right form, but a column does not fit the layout that is nearest to the line.
+    # The line has the form of a run or of assessments, but not its columns.
+    return _why_columns_fit_no_layout(line.columns, edition)
+
+
+def _why_columns_fit_no_layout(columns: list[str], edition: Edition) -> str:
+    """Return the reason why the columns of a line fit no layout: their number, or the first column that does not fit.
+
+    That column is looked for in the nearest layout, in which the fewest columns do not fit.
+    """
     schemas = layouts_of_width(len(columns), edition)
     if not schemas:
         return _why_wrong_width(len(columns))
@@ -213,22 +256,29 @@ def _remedy_for_other_line_ends(line: FirstLine, edition: Edition) -> str | None
     return f"its lines end in carriage returns only: {command_line}"
 
 
-def _remedy_for_other_separators(line: FirstLine, edition: Edition) -> str | None:
+def _remedy_for_missing_tabs(line: FirstLine, edition: Edition) -> str | None:
     """Return the remedy for a line whose columns are separated by commas, blanks and the like; None if it has tabs."""
     if "\t" in line.text:
         return None
     fewest_separators = min(len(schema.columns) for schema in SCHEMAS) - 1
-    for separator, name in _NAME_BY_SEPARATOR.items():
-        if line.text.count(separator) < fewest_separators:
-            continue
-        columns = next(csv.reader([line.text], delimiter=separator))
-        reason = f"its columns are separated by {name} and not by tabs"
-        if detect_schema(columns, edition) is None:
-            return reason
-        script = _PYTHON_PROGRAM_READING_CSV.format(separator)
-        command_line = conversion_command(f"python3 -c {shlex.quote(script)}", line.file, "tabs")
-        return f"{reason}: {command_line}"
+    for separator in _NAME_BY_SEPARATOR:
+        if line.text.count(separator) >= fewest_separators:
+            return _remedy_for_csv_line(line, separator, edition)
     return _remedy_for_blanks_between_columns(line, edition)
+
+
+def _remedy_for_csv_line(line: FirstLine, separator: str, edition: Edition) -> str:
+    """Return the remedy for a line whose columns are separated by `separator`: a comma, a semicolon or a vertical bar.
+
+    It has a command line that replaces the separators by tabs, if the line then fits a layout.
+    """
+    reason = f"its columns are separated by {_NAME_BY_SEPARATOR[separator]} and not by tabs"
+    columns = next(csv.reader([line.text], delimiter=separator))
+    if detect_schema(columns, edition) is None:
+        return reason
+    program = _PYTHON_PROGRAM_READING_CSV.format(separator)
+    command_line = conversion_command(f"python3 -c {shlex.quote(program)}", line.file, "tabs")
+    return f"{reason}: {command_line}"
 
 
 def _remedy_for_blanks_between_columns(line: FirstLine, edition: Edition) -> str | None:
@@ -291,10 +341,19 @@ def command_removing_nil_lines(file: str) -> str:
     return conversion_command(f"awk -F '\\t' '{awk_field} != \"{NIL}\"'", file, "answers")
 
 
+def _remedy_for_column_of_later_edition(line: FirstLine, edition: Edition) -> str | None:
+    """Return the remedy for a run with node ids, its ninth column, which early editions do not read.
+
+    The result is None for another line, and for an edition that reads node ids.
+    """
+    if RUN_2017.is_known_to(edition) or len(line.columns) != len(RUN_2017.columns):
+        return None
+    return f"{edition.name} reads runs of eight columns, and this line has nine; leave the last one out"
+
+
 def _remedy_for_nil_line(line: FirstLine, edition: Edition) -> str | None:
     """Return the remedy for a NIL line, which says that a query has no answer; None for another line."""
-    columns = line.text.rstrip("\t").split("\t")
-    if not is_nil_line(columns):
+    if not is_nil_line(line.columns):
         return None
     reason = "it is a NIL line of regular slot filling (a query without answer), and Cold Start runs have none"
     return f"{reason}: {command_removing_nil_lines(line.file)}"
@@ -306,18 +365,22 @@ def _remedy_for_misplaced_line(line: FirstLine, edition: Edition) -> str | None:
     Such a line is a header, or the next line fits a layout although this one does not. The result is None for another
     line.
     """
-    columns = line.text.rstrip("\t").split("\t")
-    column_names = [text for text in columns if text.strip("#\ufeff ").upper() in COLUMN_PATTERNS]
-    is_header = len(column_names) > 1
-    if is_header:
+    has_columns = len(line.columns) > 1
+    if _is_header(line.columns):
         advice = "this line is a header; take it out"
-    else:
-        columns_of_next_line = line.next_text.rstrip("\t").split("\t")
-        if len(columns) == 1 or detect_schema(columns_of_next_line, edition) is None:
-            return None
+    elif has_columns and detect_schema(line.columns_of_next_line, edition) is not None:
         advice = "the line after it fits, so take this one out"
+    else:
+        return None
     command_line = conversion_command(f"sed {line.number}d", line.file, "lines")
     return f"{advice}: {command_line}"
+
+
+def _is_header(columns: Sequence[str]) -> bool:
+    """Return whether several columns of a line are names of columns, such as `#QUERY_ID` and `Confidence`."""
+    names = [text.strip("#\ufeff ").upper() for text in columns]
+    known_names = [name for name in names if name in COLUMN_PATTERNS]
+    return len(known_names) > 1
 
 
 def _remedy_for_empty_last_column(line: FirstLine, edition: Edition) -> str | None:
@@ -326,46 +389,77 @@ def _remedy_for_empty_last_column(line: FirstLine, edition: Edition) -> str | No
     If that column is a mention type, the mention type of the answer can be filled in.
     """
     columns = line.text.split("\t")
-    if columns[-1]:
+    layouts = [layout for layout in layouts_of_width(len(columns), edition) if layout.kind is FileKind.ASSESSMENTS]
+    if columns[-1] or not layouts:
         return None
-    for schema in layouts_of_width(len(columns), edition):
-        if schema.kind is not FileKind.ASSESSMENTS:
-            continue
-        reason = f"column {len(columns)} ({schema.columns[-1]}) is empty, so that it does not count"
-        mention_position = schema.position("VALUE_MENTION_TYPE")
-        columns_with_zero = [*columns[:-1], "0"]
-        if mention_position is None or schema.misfitting_columns(columns_with_zero, edition):
-            return f"{reason}; write 0 where there is no class"
-        awk_field = f"${mention_position + 1}"  # awk numbers columns from 1
-        awk_program = f'$NF == "" {{$NF = ($(NF-1) == "0") ? "0" : {awk_field}}} 1'
-        command_line = conversion_command(f"awk -F '\\t' -v OFS='\\t' '{awk_program}'", line.file, "filled")
-        return f"{reason}; to fill in the mention type of each answer: {command_line}"
-    return None
+    layout = layouts[0]
+    reason = f"column {len(columns)} ({layout.columns[-1]}) is empty, so that it does not count"
+    # With a class 0 in its last column, the line must fit the layout.
+    columns_without_class = [*columns[:-1], "0"]
+    mention_position = layout.position("VALUE_MENTION_TYPE")
+    if mention_position is None or layout.misfitting_columns(columns_without_class, edition):
+        return f"{reason}; write 0 where there is no class"
+    command_line = conversion_command(_command_filling_last_column(mention_position), line.file, "filled")
+    return f"{reason}; to fill in the mention type of each answer: {command_line}"
+
+
+def _command_filling_last_column(mention_position: int) -> str:
+    """Return a command with awk that writes mention types into the last column of assessments where it is empty.
+
+    It copies the mention type of the answer, whose column has the position `mention_position`, from 0. If the
+    equivalence class, in the last but one column, is `0`, it writes `0`.
+    """
+    mention_type = f"${mention_position + 1}"  # awk numbers columns from 1
+    program = f'$NF == "" {{$NF = ($(NF-1) == "0") ? "0" : {mention_type}}} 1'
+    return f"awk -F '\\t' -v OFS='\\t' '{program}'"
+
+
+_REMEDIES_FOR_COMMON_MISTAKES: Final = (
+    # The line has no columns, or columns that are not separated by tabs.
+    _remedy_for_other_kind,
+    _remedy_for_other_line_ends,
+    _remedy_for_missing_tabs,
+    # The line has tabs, but is no line of a run or of assessments.
+    _remedy_for_column_of_later_edition,
+    _remedy_for_nil_line,
+    _remedy_for_misplaced_line,
+    _remedy_for_empty_last_column,
+)
+"""Functions that recognise common mistakes in the form of a file by its first line, and return the remedy or None."""
 
 
 # ---- Queries
 
 _WHOLE_QUERY: Final = re.compile(r"<query\s.*?</query>", re.DOTALL)
+_SLOTS_OF_COLD_START_QUERIES: Final = (
+    "queries of regular slot filling ask for every slot of their entity, a Cold Start query names its own: "
+    "<slot0>per:children</slot0>"
+)
 _SED_PROGRAM_TRIMMING_FIELDS: Final = "s#<(docid|beg|end)>[[:blank:]]*([^<[:blank:]]*)[[:blank:]]*</#<\\1>\\2</#g"
 
 
 def why_no_queries(text: str, file: str) -> str:
-    """Return the likely reason why a query file contains no query that can be used, with a remedy."""
+    """Return the likely reason why a query file contains no query that can be used, with a remedy.
+
+    `text` is the content of the file.
+    """
     if "\0" in text:
         return f"{file}: {_remedy_for_utf16_without_mark(text[:2].encode(), file)}"
     beginning = text.lstrip("\ufeff").encode("utf-8", "surrogatepass")
     if _WEB_PAGE.match(beginning):
         return f"{file}: {_WEB_PAGE_REMEDY}"
-    # The search stops at the last end tag: otherwise it would run to the end of the text for each unclosed query.
-    search_end = text.rfind("</query>") + len("</query>")
-    query_count = len(_WHOLE_QUERY.findall(text, 0, search_end))
+    query_count = _count_of_queries(text)
     if query_count == 0:
         return f'{file}: there is no <query id="...">...</query> in it {_GUIDE}'
     reason = "no query of it asks for a slot" if query_count > 1 else "its query asks for no slot"
-    return (
-        f"{file}: {reason}; queries of regular slot filling ask for every slot of their entity, a Cold Start query "
-        "names its own: <slot0>per:children</slot0>"
-    )
+    return f"{file}: {reason}; {_SLOTS_OF_COLD_START_QUERIES}"
+
+
+def _count_of_queries(text: str) -> int:
+    """Return the number of queries in the text of a query file: the elements `<query id="...">...</query>`."""
+    # The search stops at the last end tag: otherwise it would run to the end of the text for each unclosed query.
+    search_end = text.rfind("</query>") + len("</query>")
+    return len(_WHOLE_QUERY.findall(text, 0, search_end))
 
 
 def command_removing_blanks(file: str) -> str:
@@ -391,13 +485,22 @@ def describe_folder(folder: str, suffix: str) -> str:
     if not names:
         return "it is empty"
     paths = [os.path.join(folder, name) for name in names]
+    advice = _advice_to_name_members(paths, suffix)
+    return f"it holds folders only ({join_first(names)})" if advice is None else advice
+
+
+def _advice_to_name_members(paths: Sequence[str], suffix: str) -> str | None:
+    """Return the advice to name the first folder that contains a file with this ending, or else all files.
+
+    `paths` are the paths of the members of a folder. The result is None if they are only other folders.
+    """
     for path in paths:
         if _has_member(path, suffix):
             return f"name the folder in it: {shlex.quote(path)}"
     files = [shlex.quote(path) for path in paths if os.path.isfile(path)]
-    if files:
-        return f"name the files in it: {join_first(files, separator=' ')}"
-    return f"it holds folders only ({join_first(names)})"
+    if not files:
+        return None
+    return f"name the files in it: {join_first(files, separator=' ')}"
 
 
 def _has_member(path: str, suffix: str) -> bool:

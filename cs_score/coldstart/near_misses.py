@@ -1,7 +1,7 @@
-"""Find unassessed answers of a run that were probably meant to be the same as assessed answers.
+"""Find unassessed answers of a run that were probably meant to be the same as answers in the pool (assessments).
 
-Such answers differ from assessed ones only in blanks, Unicode form or letter case, or all offsets of the run are
-shifted by the same number of characters.
+Such answers are near misses: they differ from assessed ones only in blanks, Unicode form or letter case. Or the offsets
+of all answers of the run are shifted by the same number of characters.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import math
 import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from cs_score.base.display import join_first
@@ -81,12 +81,37 @@ class _CommonestShift(NamedTuple):
     distance: int
     responses: list[Response]
 
+    @property
+    def distance_in_words(self) -> str:
+        """The distance with its direction: `3 characters after` for 3, `1 character before` for -1."""
+        direction = "after" if self.distance > 0 else "before"
+        count = abs(self.distance)
+        characters = "1 character" if count == 1 else f"{count} characters"
+        return f"{characters} {direction}"
+
+
+class _LocatedAnswer(NamedTuple):
+    """The passage of an answer, and the offset in its document at which it starts."""
+
+    passage: _Passage
+    start: int
+
 
 class _NearMiss(NamedTuple):
     """An unassessed response with small differences from an assessed answer, and the names of the differences."""
 
     response: Response
     differences: list[str]
+
+
+class _AnswerSpan(NamedTuple):
+    """The query of an answer by its full id, and the passage in which the text of the answer is found.
+
+    For example: `("CSX_ENG_00fb79cef8", "ENG_1:10-20")`.
+    """
+
+    query_id: str
+    provenance: str
 
 
 class _Passage(NamedTuple):
@@ -111,22 +136,36 @@ def remarks_on_near_misses(run: Run) -> list[str]:
     if run.gold.options.discipline != Options().discipline:
         return []
     unassessed = [response for response in run.links.responses if response.follow_on.assessment is None]
-    if not unassessed:
-        return []
+    near_misses = _find_near_misses(unassessed, _assessments_of_same_queries(run, unassessed))
     remarks = []
-    assessments = _assessments_of_same_queries(run, unassessed)
-    near_misses = _find_near_misses(unassessed, assessments)
     if near_misses:
-        all_differences: dict[str, None] = {}  # its keys are an ordered set
-        for near_miss in near_misses:
-            all_differences.update(dict.fromkeys(near_miss.differences))
-        names = " or ".join(all_differences)
-        places = join_first([near_miss.response.place for near_miss in near_misses])
-        remarks.append(
-            f"{len(near_misses)} of {len(unassessed)} unassessed answers equal assessed ones but for {names} ({places})"
-        )
-    remarks += _remarks_on_shifts(run, unassessed)
+        remarks.append(_remark_on_near_misses(near_misses, len(unassessed)))
+    shift = _shift_of_all_offsets(run, unassessed)
+    if shift is not None:
+        remarks.append(_remark_on_shift(shift, len(unassessed)))
     return remarks
+
+
+def _remark_on_near_misses(near_misses: Sequence[_NearMiss], unassessed_count: int) -> str:
+    """Return the remark on near misses: how many of the unassessed answers they are, how they differ, and where.
+
+    For example: `2 of 9 unassessed answers equal assessed ones but for blanks or letter case (run.tab line 3, ...)`.
+    """
+    differences: dict[str, None] = {}  # its keys are an ordered set
+    for near_miss in near_misses:
+        differences.update(dict.fromkeys(near_miss.differences))
+    names = " or ".join(differences)
+    places = join_first([near_miss.response.place for near_miss in near_misses])
+    return f"{len(near_misses)} of {unassessed_count} unassessed answers equal assessed ones but for {names} ({places})"
+
+
+def _remark_on_shift(shift: _CommonestShift, unassessed_count: int) -> str:
+    """Return the remark on shifted offsets: how many of the unassessed answers are shifted, how far, and where."""
+    places = join_first([response.place for response in shift.responses])
+    return (
+        f"{len(shift.responses)} of {unassessed_count} unassessed answers start {shift.distance_in_words} assessed "
+        f"ones of the same text ({places}); are all offsets of the run shifted?"
+    )
 
 
 def _assessments_of_same_queries(run: Run, responses: Iterable[Response]) -> list[Assessment]:
@@ -147,19 +186,36 @@ def _find_near_misses(responses: Sequence[Response], assessments: Iterable[Asses
     assessments_of_same_provenances = [assessment for assessment in assessments if assessment.provenance in provenances]
     if not assessments_of_same_provenances:
         return []
-    assessed_values: dict[tuple[str, str], list[str]] = defaultdict(list)
-    for assessment in assessments_of_same_provenances:
-        key = (assessment.query.full_id, assessment.provenance)
-        assessed_values[key].append(assessment.value)
-    near_misses: list[_NearMiss] = []
+    values_by_span = _assessed_values_by_span(assessments_of_same_provenances)
+    near_misses = []
     for response in responses:
-        key = (response.query.full_id, response.provenance)
-        for assessed_value in assessed_values.get(key, ()):
-            differences = small_differences(response.value, assessed_value)
-            if differences:
-                near_misses.append(_NearMiss(response, differences))
-                break
+        span = _AnswerSpan(response.query.full_id, response.provenance)
+        differences = _differences_from_nearest(response.value, values_by_span.get(span, ()))
+        if differences:
+            near_misses.append(_NearMiss(response, differences))
     return near_misses
+
+
+def _assessed_values_by_span(assessments: Iterable[Assessment]) -> dict[_AnswerSpan, list[str]]:
+    """Return the texts of assessed answers by their query and the passage in which they are found."""
+    values_by_span: dict[_AnswerSpan, list[str]] = defaultdict(list)
+    for assessment in assessments:
+        span = _AnswerSpan(assessment.query.full_id, assessment.provenance)
+        values_by_span[span].append(assessment.value)
+    return values_by_span
+
+
+def _differences_from_nearest(value: str, assessed_values: Iterable[str]) -> list[str]:
+    """Return the small differences of an answer from the first assessed answer that has only small differences.
+
+    For `new York` and the assessed values `Boston` and `New York` the result is `["letter case"]`. It is empty if the
+    answer has other differences from each of `assessed_values`.
+    """
+    for assessed_value in assessed_values:
+        differences = small_differences(value, assessed_value)
+        if differences:
+            return differences
+    return []
 
 
 _SAMPLE_SIZE: Final = 40
@@ -172,35 +228,36 @@ _SUSPICIOUS_SHARE: Final = 0.25
 """The share of the sampled responses that must have a common shift before all responses are searched for it."""
 
 
-def _remarks_on_shifts(run: Run, responses: Sequence[Response]) -> list[str]:
-    """Return a list with a remark if at least half of the responses are shifted by the same number of characters.
+def _shift_of_all_offsets(run: Run, responses: Sequence[Response]) -> _CommonestShift | None:
+    """Return the shift that at least half of the responses have in common; None if there is no such shift.
 
     The shift of a response is its distance from an assessed answer with the same text in the same document. `responses`
-    are unassessed. The list is empty if there is no such shift.
+    are unassessed. Few responses with the same shift may be chance and do not count.
     """
-    # In most runs a sample of the responses is enough to see that there is no common shift.
-    step = max(1, len(responses) // _SAMPLE_SIZE)
-    if step > 1:
-        sample = responses[::step]
-        shift_of_sample = _commonest_shift(sample, _assessments_of_same_queries(run, sample))
-        if shift_of_sample is None or len(shift_of_sample.responses) < _SUSPICIOUS_SHARE * len(sample):
-            return []
-
+    if not _may_be_shifted(run, responses):
+        return None
     shift = _commonest_shift(responses, _assessments_of_same_queries(run, responses))
     if shift is None:
-        return []
+        return None
     count = len(shift.responses)
     is_minority = 2 * count < len(responses)
-    if count < _MIN_SHIFTED_ANSWERS or is_minority:
-        return []
-    places = join_first([response.place for response in shift.responses])
-    where = "after" if shift.distance > 0 else "before"
-    character_count = abs(shift.distance)
-    characters = "1 character" if character_count == 1 else f"{character_count} characters"
-    return [
-        f"{count} of {len(responses)} unassessed answers start {characters} {where} assessed ones of the same text "
-        f"({places}); are all offsets of the run shifted?"
-    ]
+    if is_minority or count < _MIN_SHIFTED_ANSWERS:
+        return None
+    return shift
+
+
+def _may_be_shifted(run: Run, responses: Sequence[Response]) -> bool:
+    """Return whether many responses of a sample have a common shift, so that all responses are worth a search.
+
+    In most runs the sample is enough to see that there is no common shift. For few responses no sample is taken, and
+    the result is True.
+    """
+    step = len(responses) // _SAMPLE_SIZE
+    if step < 2:
+        return True
+    sample = responses[::step]
+    shift = _commonest_shift(sample, _assessments_of_same_queries(run, sample))
+    return shift is not None and len(shift.responses) >= _SUSPICIOUS_SHARE * len(sample)
 
 
 def _commonest_shift(responses: Sequence[Response], assessments: Iterable[Assessment]) -> _CommonestShift | None:
@@ -208,42 +265,56 @@ def _commonest_shift(responses: Sequence[Response], assessments: Iterable[Assess
 
     The result is None if no response is shifted.
     """
-    # Collect the starts of the assessed answers. Most have texts that no response has, and are left out.
+    # Most assessed answers have texts that no response has. They are left out, which saves most of the time.
     texts = {(response.query.full_id, response.value) for response in responses}
-    starts_by_passage: dict[_Passage, list[int]] = defaultdict(list)
-    for assessment in assessments:
-        if (assessment.query.full_id, assessment.value) not in texts:
-            continue
-        located = _passage_and_start(assessment)
-        if located is not None:
-            passage, start = located
-            starts_by_passage[passage].append(start)
-
-    # Collect the distances of each response from assessed answers. A response may have several distances.
+    assessments_of_same_texts = [
+        assessment for assessment in assessments if (assessment.query.full_id, assessment.value) in texts
+    ]
+    starts_by_passage = _starts_by_passage(assessments_of_same_texts)
     responses_by_distance: dict[int, list[Response]] = defaultdict(list)
     for response in responses:
-        located = _passage_and_start(response)
-        if located is None:
-            continue
-        passage, start = located
-        distances = {start - assessed_start for assessed_start in starts_by_passage.get(passage, ())}
-        for distance in distances - {0}:
+        for distance in _shifts_of_response(response, starts_by_passage):
             responses_by_distance[distance].append(response)
     if not responses_by_distance:
         return None
-    commonest_distance = max(responses_by_distance, key=lambda distance: len(responses_by_distance[distance]))
-    return _CommonestShift(commonest_distance, responses_by_distance[commonest_distance])
+    distance = max(responses_by_distance, key=lambda distance: len(responses_by_distance[distance]))
+    return _CommonestShift(distance, responses_by_distance[distance])
 
 
-def _passage_and_start(line: Response | Assessment) -> tuple[_Passage, int] | None:
+def _starts_by_passage(assessments: Iterable[Assessment]) -> dict[_Passage, list[int]]:
+    """Return the offsets at which assessed answers start, by their passages. Answers with several spans are left out.
+
+    Each passage has several starts if its text was assessed at several places of the document.
+    """
+    starts_by_passage: dict[_Passage, list[int]] = defaultdict(list)
+    for assessment in assessments:
+        located = _locate(assessment)
+        if located is not None:
+            starts_by_passage[located.passage].append(located.start)
+    return starts_by_passage
+
+
+def _shifts_of_response(response: Response, starts_by_passage: Mapping[_Passage, Sequence[int]]) -> set[int]:
+    """Return the distances, in characters, of a response from the assessed answers with the same passage.
+
+    For a response that starts at 13 and assessed answers that start at 10 and 13 the result is `{3}`: an answer at the
+    same place is not shifted. `starts_by_passage` has the starts of the assessed answers.
+    """
+    located = _locate(response)
+    if located is None:
+        return set()
+    assessed_starts = starts_by_passage.get(located.passage, ())
+    distances = {located.start - start for start in assessed_starts}
+    return distances - {0}
+
+
+def _locate(line: Response | Assessment) -> _LocatedAnswer | None:
     """Return the passage of an answer, and the offset at which it starts: for `ENG_1:10-20` this is 10.
 
     The result is None for an answer with several spans, and for offsets with hundreds of digits, which cannot be
     subtracted.
     """
-    if "," in line.provenance:
-        return None
-    span = _SPAN.fullmatch(line.provenance)
+    span = None if "," in line.provenance else _SPAN.fullmatch(line.provenance)
     if span is None:
         return None
     docid, start_text, end_text = span.groups()
@@ -252,4 +323,4 @@ def _passage_and_start(line: Response | Assessment) -> tuple[_Passage, int] | No
     if math.isinf(start) or math.isinf(end):  # offsets with hundreds of digits
         return None
     passage = _Passage(query_id=line.query.full_id, value=line.value, docid=docid, length=end - start)
-    return passage, int(start)
+    return _LocatedAnswer(passage, int(start))

@@ -10,6 +10,7 @@ import functools
 import os
 import re
 import time
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -21,13 +22,21 @@ from cs_score.base.records import Record
 from cs_score.coldstart.judging import Counts, Labels, Tally, labels_without, pre_policy_category
 from cs_score.coldstart.lines import Response, load_order
 from cs_score.coldstart.options import LATEST, Edition, Options, is_left_out
-from cs_score.coldstart.ranking import Ranking
-from cs_score.coldstart.result import AveragePrecision, Result, ScoredRun, ScoreRow, UnitResult, tallies_of
+from cs_score.coldstart.ranking import RankedNode, Ranking
+from cs_score.coldstart.result import (
+    AveragePrecision,
+    PrecisionRecall,
+    Result,
+    ScoredRun,
+    ScoreRow,
+    UnitResult,
+    tallies_of,
+)
 from cs_score.problems.log import NO_PLACE, Problem
 from cs_score.statistics.resampling_settings import note_sentences
 
 if TYPE_CHECKING:
-    from cs_score.coldstart.samples import Bootstrap
+    from cs_score.coldstart.samples import Bootstrap, Sample, SampleLimits
     from cs_score.statistics.results import ScoreIntervals
 
 
@@ -224,17 +233,30 @@ def _table_texts(run: ScoredRun, layout: ColumnLayout) -> Iterator[tuple[str, st
     for ending, table, names in tables_with_fields:
         if table is None:
             yield ending, ""
-            continue
-        # The lines are laid out before the header, because they widen the columns.
-        lines = table_layout.table(names, table.rows + table.averages)
-        header = table_layout.header(names) if table.rows else ""
-        yield ending, header + lines + TABLE_FOOT
+        else:
+            yield ending, _table_with_header(table_layout, names, table.rows, table.averages) + TABLE_FOOT
+    yield "summary", _summary_text(table_layout, run.tables)
 
-    # The summary repeats the averages of all tables, with the name of the variant before the name of the average.
-    summary_lines = []
-    for variant, table in run.tables.variants:
-        summary_lines.append(table_layout.table(SUMMARY_FIELDS, table.averages, prefix=f"{variant}-"))
-    yield "summary", table_layout.header(SUMMARY_FIELDS) + "".join(summary_lines) + TABLE_FOOT
+
+def _table_with_header(
+    table_layout: TableLayout, names: Sequence[str], rows: tuple[ScoreRow, ...], averages: tuple[ScoreRow, ...]
+) -> str:
+    """Return the text of a table with these rows, then these averages; `names` are the names of its fields.
+
+    A table that has only averages has no header.
+    """
+    # The lines are laid out before the header, because they widen the columns.
+    lines = table_layout.table(names, rows + averages)
+    header = table_layout.header(names) if rows else ""
+    return header + lines
+
+
+def _summary_text(table_layout: TableLayout, tables: PrecisionRecall) -> str:
+    """Return the text of `.summary`: the averages of all tables, with names such as `LDC-MEAN-ALL-Macro`."""
+    lines = []
+    for variant, table in tables.variants:
+        lines.append(table_layout.table(SUMMARY_FIELDS, table.averages, prefix=f"{variant}-"))
+    return table_layout.header(SUMMARY_FIELDS) + "".join(lines) + TABLE_FOOT
 
 
 def averages_text(run: ScoredRun) -> str:
@@ -256,16 +278,13 @@ def _average_precision_text(scores: AveragePrecision, is_primary: bool, is_tab_s
     """
     fields = tuple(AP_FIELDS)
     table_layout = TableLayout(AP_FIELDS, fields, scores.run_id, is_tab_separated)
+    averages_by_variant = {variant: table.macro if is_primary else () for variant, table in scores.variants}
     for variant, table in scores.variants:
-        macro = table.macro if is_primary else ()
-        # The lines are laid out before the header, because they widen the columns.
-        lines = table_layout.table(fields, table.rows + macro)
-        header = table_layout.header(fields) if table.rows else ""
-        yield f"{AP_TITLES[variant]}\n\n{header}{lines}\n"
+        lines = _table_with_header(table_layout, fields, table.rows, averages_by_variant[variant])
+        yield f"{AP_TITLES[variant]}\n\n{lines}\n"
     summary_lines = []
-    for variant, table in scores.variants:
-        macro = table.macro if is_primary else ()
-        summary_lines.append(table_layout.table(fields, macro, prefix=f"{variant}-"))
+    for variant, averages in averages_by_variant.items():
+        summary_lines.append(table_layout.table(fields, averages, prefix=f"{variant}-"))
     yield f"{AP_SUMMARY}\n\n{table_layout.header(fields)}{''.join(summary_lines)}{AP_FOOT}"
 
 
@@ -367,9 +386,15 @@ def is_report_of_failed_call(path: str) -> bool:
         return False
     with open(path, "rb") as file:
         report = file.read()
-    if report.endswith(MAY_BE_REPLACED.encode()):
-        return True
-    # The report of a call with errors contains all problems twice, and a closing line.
+    was_stopped = report.endswith(MAY_BE_REPLACED.encode())
+    return was_stopped or _is_report_with_errors(report)
+
+
+def _is_report_with_errors(report: bytes) -> bool:
+    """Return whether these are the bytes of the report of a call that ended with errors.
+
+    Such a report contains all problems twice, then a closing line: `2 errors encountered`.
+    """
     if not report.startswith((b"ERROR: ", b"WARNING: ")):
         return False
     body, newline, closing = report.removesuffix(b"\n").rpartition(b"\n")
@@ -381,6 +406,7 @@ def is_report_of_failed_call(path: str) -> bool:
 
 _DOUBLE_LINE: Final = "=" * 80 + "\n"
 _DOTTED_LINE: Final = "." * 80 + "\n"
+_NO_CLASS: Final = "\n"  # the list of the classes of a ranking that has none
 
 
 def responses_text(
@@ -402,19 +428,21 @@ def responses_text(
                 category = ""
                 assessment_text = ""
             other_labels = _labels_text(labels, category)
-            if not other_labels:
-                continue
-            # Editions without nodes write two lines less for each response.
-            node_line = ""
-            target_line = ""
-            if edition.has_nodes:
-                node_line = f"\tFQNODEID:\t{response.node or '-'}\n"
-                target_line = f"\tTARGET_QID:\t{response.query.full_id}_{response.target}\n"
-            yield (
-                f"{node_line}\tSUBMISSION:\t{response.text}\n{target_line}\tASSESSMENT:\t{assessment_text}\n\n"
-                f"\tPREPOLICY ASSESSMENT:\t{category}\n"
-                f"\tPOSTPOLICY ASSESSMENT:\t{other_labels}\n{_DOTTED_LINE}"
-            )
+            if other_labels:
+                yield (
+                    f"{_response_text(response, assessment_text, edition)}\tPREPOLICY ASSESSMENT:\t{category}\n"
+                    f"\tPOSTPOLICY ASSESSMENT:\t{other_labels}\n{_DOTTED_LINE}"
+                )
+
+
+def _response_text(response: Response, assessment_text: str, edition: Edition) -> str:
+    """Return the lines of `.debug` that show a response and its assessment; they end with an empty line."""
+    if not edition.has_nodes:
+        return f"\tSUBMISSION:\t{response.text}\n\tASSESSMENT:\t{assessment_text}\n\n"
+    return (
+        f"\tFQNODEID:\t{response.node or '-'}\n\tSUBMISSION:\t{response.text}\n"
+        f"\tTARGET_QID:\t{response.query.full_id}_{response.target}\n\tASSESSMENT:\t{assessment_text}\n\n"
+    )
 
 
 def _sorted_by_line_number(
@@ -427,13 +455,22 @@ def _sorted_by_line_number(
     """
     # Nearly always all numbers differ. Sorting only numbers then takes half the time.
     response_by_number = {response.number: response for response in responses}
-    if len(response_by_number) == len(responses):
-        sorted_responses = [response_by_number[number] for number in sorted(response_by_number)]
-        return [(response, labels_by_index[response.index]) for response in sorted_responses]
+    if len(response_by_number) < len(responses):
+        return _joined_by_line_number(responses, labels_by_index)
+    sorted_responses = [response_by_number[number] for number in sorted(response_by_number)]
+    return [(response, labels_by_index[response.index]) for response in sorted_responses]
 
-    responses_by_number: dict[int, list[Response]] = {}
+
+def _joined_by_line_number(
+    responses: Iterable[Response], labels_by_index: Mapping[int, Labels]
+) -> list[tuple[Response, Labels]]:
+    """Return the first loaded response with each line number, with the sorted labels of all responses with this number.
+
+    The responses are sorted by line number.
+    """
+    responses_by_number: dict[int, list[Response]] = defaultdict(list)
     for response in sorted(responses, key=load_order):
-        responses_by_number.setdefault(response.number, []).append(response)
+        responses_by_number[response.number].append(response)
     labeled_responses = []
     for responses_of_number in responses_by_number.values():
         labels: list[str] = []
@@ -455,67 +492,82 @@ def rankings_text(rankings: Iterable[Ranking]) -> Iterator[str]:
     The text of a ranking shows its classes, its nodes in rank order, and its average precision.
     """
     query: str | None = None
-    # The lines of the nodes of the query, without their ranks. A node is ranked both at its own level and among all
-    # nodes, but its line is made only once.
+    # A node is ranked both at its own level and among all nodes of the query, but its line is made only once.
     line_by_node: dict[str, str] = {}
     for ranking in rankings:
         if ranking.query != query:
             query = ranking.query
             line_by_node = {}
-        node_lines = []
-        for rank, node in enumerate(ranking.nodes, 1):
-            line = line_by_node.get(node.name)
-            if line is None:
-                line = f"{node.name} {node.confidence:0.4f} {node.mapped_class or '-'} {node.value:0.4f}\n"
-                line_by_node[node.name] = line
-            node_lines.append(f"{rank} {line}")
-        class_lines = "".join([f"  {name}\n" for name in ranking.classes])
-        if not class_lines:
-            class_lines = "\n"
-        ground_truth = "" if ranking.ground_truth is None else str(ranking.ground_truth)
-        yield (
-            f"{_DOUBLE_LINE}"
-            f"QUERY_ID:         {ranking.query}\n"
-            f"LEVEL:            {ranking.level}\n"
-            f"AP:               {ranking.score:0.4f}\n"
-            f"NUM_GROUND_TRUTH: {ground_truth}\n"
-            f"GROUND TRUTH:\n{class_lines}RANKING:\n........\nRANK NODEID CONFIDENCE MAPPED_EC V\n"
-            f"{''.join(node_lines)}"
-        )
+        yield _ranking_text(ranking, _ranked_node_lines(ranking.nodes, line_by_node))
+
+
+def _ranked_node_lines(nodes: Iterable[RankedNode], line_by_node: dict[str, str]) -> str:
+    """Return the lines of nodes in a ranking, each with its rank: `1 CSX_1:E1 0.9000 CSX_1:1 0.5000`.
+
+    `line_by_node` has the lines that were made before, without their ranks; lines that are not in it are added.
+    """
+    node_lines = []
+    for rank, node in enumerate(nodes, 1):
+        line = line_by_node.get(node.name)
+        if line is None:
+            line = f"{node.name} {node.confidence:0.4f} {node.mapped_class or '-'} {node.value:0.4f}\n"
+            line_by_node[node.name] = line
+        node_lines.append(f"{rank} {line}")
+    return "".join(node_lines)
+
+
+def _ranking_text(ranking: Ranking, node_lines: str) -> str:
+    """Return the text of one ranking: its query, level, scores and classes, then the lines of its nodes."""
+    class_lines = "".join([f"  {name}\n" for name in ranking.classes])
+    ground_truth = "" if ranking.ground_truth is None else str(ranking.ground_truth)
+    return (
+        f"{_DOUBLE_LINE}"
+        f"QUERY_ID:         {ranking.query}\n"
+        f"LEVEL:            {ranking.level}\n"
+        f"AP:               {ranking.score:0.4f}\n"
+        f"NUM_GROUND_TRUTH: {ground_truth}\n"
+        f"GROUND TRUTH:\n{class_lines or _NO_CLASS}RANKING:\n........\nRANK NODEID CONFIDENCE MAPPED_EC V\n"
+        f"{node_lines}"
+    )
 
 
 def _bootstrap_texts(bootstrap: Bootstrap, run_id: str) -> Iterator[tuple[str, list[str]]]:
     """Yield the ending and the lines of each file about resamples: `.sample`, `.samplescores`, `.confidence`."""
+    yield "sample", [_sample_line(sample) for sample in bootstrap.samples]
+    yield "samplescores", _sample_score_lines(bootstrap, run_id)
+    yield "confidence", [_LIMITS_HEADER, *[_limits_line(limits) for limits in bootstrap.limits]]
+
+
+# The limits of a value are shown from the outermost low one to the outermost high one.
+_LIMITS_HEADER: Final = f"{'':22}99%(   95%(   90%(   mean   scr.   )90%   )95%   )99%\n"
+
+
+def _sample_line(sample: Sample) -> str:
+    """Return the line of a resample: its LDC queries, each with its first slot-filling query: `1 CS14_0001:CSX_1`."""
+    cells = [sample.label]
+    for draw in sample.draws:
+        first_query = draw.query_ids[0] if draw.query_ids else ""
+        cells.append(f"{draw.ldc_id}:{first_query}")
+    return f"{' '.join(cells)}\n"
+
+
+def _sample_score_lines(bootstrap: Bootstrap, run_id: str) -> list[str]:
+    """Return the lines of `.samplescores`: a header, then the values of each resample, where a missing value is 0."""
     from cs_score.coldstart.samples import VALUE_CODES  # few calls resample
 
-    # Each sample with the LDC queries that it draws, and the first slot-filling query of each.
-    sample_lines = []
-    for sample in bootstrap.samples:
-        draws = []
-        for draw in sample.draws:
-            first_query = draw.query_ids[0] if draw.query_ids else ""
-            draws.append(f" {draw.ldc_id}:{first_query}")
-        sample_lines.append(f"{sample.label}{''.join(draws)}\n")
-    yield "sample", sample_lines
-
-    # The values of each sample; a value that does not exist counts as 0.
     codes = "".join([f" {code}" for code in VALUE_CODES])
-    score_lines = [f"Sample#{codes} #RUNID\n"]
+    lines = [f"Sample#{codes} #RUNID\n"]
     for sample, values in zip(bootstrap.samples, bootstrap.values):
-        score_cells = "".join([f"{'':15}{float(value or 0):0.4f}" for value in values])
-        score_lines.append(f"{_as_64_bit_integer(sample.number):6d}{score_cells} #{run_id}\n")
-    yield "samplescores", score_lines
+        cells = "".join([f"{'':15}{float(value or 0):0.4f}" for value in values])
+        lines.append(f"{_as_64_bit_integer(sample.number):6d}{cells} #{run_id}\n")
+    return lines
 
-    # The limits of each value, from the outermost low one to the outermost high one.
-    limit_lines = [f"{'':22}99%(   95%(   90%(   mean   scr.   )90%   )95%   )99%\n"]
-    for limits in bootstrap.limits:
-        score = "     -" if limits.score is None else limits.score
-        columns = [limits.value]
-        columns += limits.low.values()
-        columns += (limits.mean, score)
-        columns += limits.high.values()
-        limit_lines.append(f"{' '.join(columns)}\n")
-    yield "confidence", limit_lines
+
+def _limits_line(limits: SampleLimits) -> str:
+    """Return the line of a value in `.confidence`: its low limits, its mean, its score, and its high limits."""
+    score = "     -" if limits.score is None else limits.score
+    cells = [limits.value, *limits.low.values(), limits.mean, score, *limits.high.values()]
+    return f"{' '.join(cells)}\n"
 
 
 def _as_64_bit_integer(number: float) -> int:
@@ -623,31 +675,43 @@ def _pieces_of_run(run: ScoredRun, run_number: int, layout: ColumnLayout, editio
     If scoring was stopped, the pieces about later stages are missing. `run_number` is the number of the run in the
     call, from 0.
     """
-    # The first part of the debug file. If the run was scored in parts, its debug file was written in parts already.
-    parts = run.debug_text
-    if parts is None:
-        tallies = tallies_of(run.units)
-        responses: Iterable[bytes] = encoded(responses_text(tallies, edition, is_first_run=run_number == 0))
-    else:
-        responses = blocks_of(parts.responses)
-    yield _FilePiece(run_number, "debug", chain(responses, [b"\n"]))
-
+    responses = _response_blocks(run, edition, is_first_run=run_number == 0)
+    yield _FilePiece(run_number, "debug", responses)
     for ending, text in _table_texts(run, layout):
         yield _FilePiece(run_number, ending, encoded([text]))
-
-    average_precision = run.average_precision
-    if average_precision is not None:
-        rankings = encoded(rankings_text(average_precision.rankings)) if parts is None else blocks_of(parts.rankings)
-        begin = b"AP COMPUTATION DEBUG INFO BEGINS:\n"
-        end = b"AP COMPUTATION DEBUG INFO ENDS\n"
-        yield _FilePiece(run_number, "debug", chain([begin], rankings, [end]))
-        is_primary = average_precision.run_id == run.run_id
-        sections = _average_precision_text(average_precision, is_primary, layout.is_tab_separated)
+    if run.average_precision is not None:
+        yield _FilePiece(run_number, "debug", _ranking_blocks(run, run.average_precision))
+        is_primary = run.average_precision.run_id == run.run_id
+        sections = _average_precision_text(run.average_precision, is_primary, layout.is_tab_separated)
         yield _FilePiece(run_number, "ap", encoded(sections))
-
     if run.bootstrap is not None:
         for ending, lines in _bootstrap_texts(run.bootstrap, run.run_id):
             yield _FilePiece(run_number, ending, encoded(lines))
+
+
+def _response_blocks(run: ScoredRun, edition: Edition, *, is_first_run: bool) -> Iterable[bytes]:
+    """Return the first part of the debug file of a run in blocks: its responses, then an empty line.
+
+    If the run was scored in parts, this was written in parts already. `is_first_run` says that no other run of the call
+    was scored before.
+    """
+    empty_line = [b"\n"]
+    if run.debug_text is not None:
+        return chain(blocks_of(run.debug_text.responses), empty_line)
+    text = responses_text(tallies_of(run.units), edition, is_first_run=is_first_run)
+    return chain(encoded(text), empty_line)
+
+
+def _ranking_blocks(run: ScoredRun, average_precision: AveragePrecision) -> Iterable[bytes]:
+    """Return the second part of the debug file of a run in blocks: its rankings between two lines.
+
+    If the run was scored in parts, the rankings were written in parts already.
+    """
+    if run.debug_text is None:
+        rankings = encoded(rankings_text(average_precision.rankings))
+    else:
+        rankings = blocks_of(run.debug_text.rankings)
+    return chain([b"AP COMPUTATION DEBUG INFO BEGINS:\n"], rankings, [b"AP COMPUTATION DEBUG INFO ENDS\n"])
 
 
 def _interval_blocks(run: ScoredRun, intervals: ScoreIntervals, is_tab_separated: bool) -> Iterable[bytes]:
@@ -656,34 +720,37 @@ def _interval_blocks(run: ScoredRun, intervals: ScoreIntervals, is_tab_separated
     Numbers have four decimals, and a missing number is shown as a hyphen. If `is_tab_separated`, tabs separate the
     columns, numbers have all their digits, and the column of a missing number is empty.
     """
-    # A line for each score.
-    rows = [["Measure", "RunID", "Score", "Low", "High", "Note"]]
-    for measure, interval in intervals.scores.items():
-        row = [
-            measure,
-            run.run_id,
-            _number_text(interval.point, is_tab_separated),
-            _number_text(interval.low, is_tab_separated),
-            _number_text(interval.high, is_tab_separated),
-            interval.note,
-        ]
-        rows.append(row)
+    rows = _interval_rows(run.run_id, intervals, is_tab_separated)
     if is_tab_separated:
         lines = ["\t".join(row) for row in rows]
     else:
         is_right_aligned = [False, False, True, True, True, False]
         lines = list(align_columns(rows, is_right_aligned, gap=" "))
     lines.append("")
-
     for sentence in note_sentences(intervals.notes):
         lines.append(f"*{sentence}")
+    lines.append(_sentence_on_resampling(intervals))
+    return encoded([f"{line}\n" for line in lines])
+
+
+def _interval_rows(run_id: str, intervals: ScoreIntervals, is_tab_separated: bool) -> list[list[str]]:
+    """Return the cells of the table in `.intervals`: a header, then a row for each score with its two limits."""
+    rows = [["Measure", "RunID", "Score", "Low", "High", "Note"]]
+    for measure, interval in intervals.scores.items():
+        numbers = (interval.point, interval.low, interval.high)
+        cells = [_number_text(number, is_tab_separated) for number in numbers]
+        rows.append([measure, run_id, *cells, interval.note])
+    return rows
+
+
+def _sentence_on_resampling(intervals: ScoreIntervals) -> str:
+    """Return the last line of `.intervals`, which says how the limits were computed: level, method, units and seed."""
     settings = intervals.resampling
     method = "BCa" if settings.method == "bca" else settings.method
-    lines.append(
+    return (
         f"*Low and High: {settings.confidence:g}% {method} bootstrap interval from {settings.resamples} resamples; "
         f"units of resampling ({settings.unit}): {intervals.units}; seed {settings.seed}."
     )
-    return encoded([f"{line}\n" for line in lines])
 
 
 def _number_text(number: float | None, is_tab_separated: bool) -> str:
@@ -730,20 +797,31 @@ def file_blocks(
 
     If scoring was stopped, a file is left out unless every run has added its piece to it.
     """
-    options = result.options
     pieces = list(_file_pieces(result, layout, params, intervals))
+    switches = _switches_of_files(result.options, has_intervals=bool(intervals))
+    for output in written_outputs(switches, result.options.edition):
+        pieces_of_file = [piece for piece in pieces if piece.ending == output.ending]
+        if not was_stopped or _is_complete(pieces_of_file, len(result.runs)):
+            yield output.ending, chain.from_iterable([piece.blocks for piece in pieces_of_file])
+
+
+def _switches_of_files(options: Options, *, has_intervals: bool) -> list[str]:
+    """Return the switches of a call with these options that some output files need: `["-expand", "--bootstrap"]`."""
     switches = []
     if options.expand is not None:
         switches.append("-expand")
     if options.samples is not None:
         switches.append("-samples")
-    if intervals:
+    if has_intervals:
         switches.append("--bootstrap")
-    for output in written_outputs(switches, options.edition):
-        pieces_of_file = [piece for piece in pieces if piece.ending == output.ending]
-        run_numbers = {piece.run_number for piece in pieces_of_file}
-        # If there is no run, a file about runs is not complete.
-        has_all_runs = len(run_numbers) == max(1, len(result.runs))
-        is_complete = has_all_runs or run_numbers == {_WHOLE_CALL}
-        if is_complete or not was_stopped:
-            yield output.ending, chain.from_iterable([piece.blocks for piece in pieces_of_file])
+    return switches
+
+
+def _is_complete(pieces: Iterable[_FilePiece], run_count: int) -> bool:
+    """Return whether an output file that consists of these pieces is complete, after `run_count` runs.
+
+    A file about runs must have a piece of each run; if there is no run, it is not complete.
+    """
+    run_numbers = {piece.run_number for piece in pieces}
+    is_about_whole_call = run_numbers == {_WHOLE_CALL}
+    return is_about_whole_call or len(run_numbers) == max(1, run_count)

@@ -22,12 +22,13 @@ from cs_score.base.runtime import paused_collector
 from cs_score.base.signature import RUN
 from cs_score.base.sources import Input, Source, open_source
 from cs_score.coldstart.file_columns import RUN_2014, FileKind, Schema
-from cs_score.coldstart.gold import ColdStartGold, run_of
+from cs_score.coldstart.gold import ColdStartGold, Run, run_of
 from cs_score.coldstart.lines import Links
 from cs_score.coldstart.linking import Loading, expand_folder, role_of
 from cs_score.coldstart.output_files import rankings_text, responses_text
 from cs_score.coldstart.queries import Query, QuerySet
-from cs_score.coldstart.result import DebugText, Result, ScoreRow, ranked_rows, tallies_of
+from cs_score.coldstart.ranking import Ranking
+from cs_score.coldstart.result import DebugText, Result, ScoreRow, UnitResult, ranked_rows, tallies_of
 from cs_score.coldstart.scorer import CallScorer, rankings_of, score_rows
 from cs_score.coldstart.tab_files import TabFile, accepted_lines, line_blocks, read_tab_file
 from cs_score.problems.log import ProblemLog
@@ -87,44 +88,81 @@ def divide_queries(queries: QuerySet, parts: int) -> QueryDivision | None:
     base_ids = {query.base_id for query in ordered}
     if len(base_ids) < len(ordered):
         return None
-    # Lines never name queries that were expanded. The other queries decide how much work a part is.
-    scored_count = sum(query.expansion_ids is None for query in ordered)
-    most_per_part = math.ceil(scored_count / parts)
-    queries_by_part: list[dict[str, Query]] = [{}]
-    part_by_query_id: dict[bytes, int] = {}
-    first_id = None
-    query_count_in_part = 0
-    for query in ordered:
-        # A query whose id begins with the id of another query goes into the same part, since the names of their
-        # equivalence classes may be mixed when they are sorted.
-        if first_id is None or not query.full_id.startswith(first_id):
-            first_id = query.full_id
-            if query_count_in_part >= most_per_part > 0:
-                queries_by_part.append({})
-                query_count_in_part = 0
-        if query.expansion_ids is None:
-            query_count_in_part += 1
-        queries_by_part[-1][query.short_id] = query
-        query_id = query.full_id.encode("utf-8", "surrogatepass")
-        part_by_query_id[query_id] = len(queries_by_part) - 1
+    most_per_part = math.ceil(_count_answerable(ordered) / parts)
+    queries_by_part = _fill_parts(_group_by_beginning(ordered), most_per_part)
+    part_by_query_id = _part_by_query_id(queries_by_part)
     id_lengths = {len(query_id) for query_id in part_by_query_id}
     return QueryDivision(
         queries=queries_by_part, part_by_query_id=part_by_query_id, id_lengths=sorted(id_lengths, reverse=True)
     )
 
 
+def _count_answerable(queries: Iterable[Query]) -> int:
+    """Return the number of queries that lines may answer, which decides how much work a part is.
+
+    Lines never name an LDC query that was expanded (replaced by a query for each of its entry points).
+    """
+    return sum(query.expansion_ids is None for query in queries)
+
+
+def _group_by_beginning(ordered: Iterable[Query]) -> list[list[Query]]:
+    """Return queries in groups that must not be divided; `ordered` has the queries sorted by full id.
+
+    A query whose id begins with the id of another query is in the same group, since the names of their equivalence
+    classes may be mixed when they are sorted: `CSX_1` and `CSX_12` are in one group.
+    """
+    groups: list[list[Query]] = []
+    for query in ordered:
+        if groups and query.full_id.startswith(groups[-1][0].full_id):
+            groups[-1].append(query)
+        else:
+            groups.append([query])
+    return groups
+
+
+def _fill_parts(groups: Iterable[Sequence[Query]], most_per_part: int) -> list[dict[str, Query]]:
+    """Return the queries of each part by short id, where the queries of one group are in the same part.
+
+    A part gets groups until it has at least `most_per_part` queries that lines may answer. There is always one part.
+    """
+    queries_by_part: list[dict[str, Query]] = [{}]
+    query_count_in_part = 0
+    for group in groups:
+        if query_count_in_part >= most_per_part > 0:
+            queries_by_part.append({})
+            query_count_in_part = 0
+        query_count_in_part += _count_answerable(group)
+        for query in group:
+            queries_by_part[-1][query.short_id] = query
+    return queries_by_part
+
+
+def _part_by_query_id(queries_by_part: Iterable[Mapping[str, Query]]) -> dict[bytes, int]:
+    """Return the number of the part of each query by its full id in UTF-8: `{b"CSX_ENG_00fb79cef8": 0}`."""
+    part_by_query_id = {}
+    for part, queries in enumerate(queries_by_part):
+        for query in queries.values():
+            query_id = query.full_id.encode("utf-8", "surrogatepass")
+            part_by_query_id[query_id] = part
+    return part_by_query_id
+
+
 def divide_files(loading: Loading, files: Iterable[str], division: QueryDivision) -> list[DividedFile]:
     """Return the files with their lines divided among the parts; a file of size 0 is left out.
 
     The layouts and digests of the files, and remarks on them, are added to `loading`. Raises InputError for a file that
-    cannot be read or has no known layout. Problems of lines are found later, when their part is scored.
+    cannot be read or has no known layout, and NeedsWholeError for a run file of 2014, whose lines are fatal. Problems
+    of lines of other files are found later, when their part is scored.
     """
     divided_files: list[DividedFile] = []
     for file_or_folder in files:
         for file in expand_folder(file_or_folder):
             divided_file = _divide_file(loading, file, division)
-            if divided_file is not None:
-                divided_files.append(divided_file)
+            if divided_file is None:
+                continue
+            if divided_file.schema is RUN_2014:
+                raise NeedsWholeError
+            divided_files.append(divided_file)
     return divided_files
 
 
@@ -154,27 +192,50 @@ def _divide_lines(source: Source, schema: Schema, division: QueryDivision) -> li
     query_position = 0 if schema.kind is FileKind.RUN else schema.columns.index("QUERY_AND_SLOT_NAME")
     blocks_by_part: list[list[Block]] = [[] for _ in division.queries]
     lines_before = 0
+    for file_block in line_blocks(source, _BLOCK_SIZE):
+        lines = file_block.replace(b"\r", b"").split(b"\n")
+        part_by_line = _parts_of_lines(lines, query_position, division)
+        _add_blocks(blocks_by_part, lines, part_by_line, first_number=lines_before + 1)
+        lines_before += len(lines)
+    return blocks_by_part
+
+
+def _parts_of_lines(lines: Iterable[bytes], query_position: int, division: QueryDivision) -> list[int]:
+    """Return the number of the part that each line belongs to; `query_position` is the column with the query id.
+
+    A line without this column, or with an unknown query, belongs to the first part, whose number is 0.
+    """
+    parts = []
     first_hop_id: bytes | None = None
     part = 0
-    for block in line_blocks(source, _BLOCK_SIZE):
-        numbers_by_part: list[array[int]] = [array("L") for _ in division.queries]
-        lines_by_part: list[list[bytes]] = [[] for _ in division.queries]
-        lines = block.replace(b"\r", b"").split(b"\n")
-        for number, line in enumerate(lines, lines_before + 1):
-            columns = line.split(b"\t", query_position + 1)
-            query_id = columns[query_position].partition(b":")[0] if len(columns) > query_position else b""
-            # Most lines answer the same query as the line before, or a follow-on query about an answer to that query.
-            parent_id = query_id[:-_FOLLOW_ON_LENGTH]
-            if query_id != first_hop_id and parent_id != first_hop_id:
-                first_hop_id, part = division.find_first_hop_query(query_id)
-            numbers_by_part[part].append(number)
-            lines_by_part[part].append(line)
-        lines_before += len(lines)
-        for blocks, numbers, lines_of_part in zip(blocks_by_part, numbers_by_part, lines_by_part):
-            if lines_of_part:
-                texts = b"\n".join(lines_of_part)
-                blocks.append((numbers, texts))
-    return blocks_by_part
+    for line in lines:
+        columns = line.split(b"\t", query_position + 1)
+        query_id = columns[query_position].partition(b":")[0] if len(columns) > query_position else b""
+        parent_id = query_id[:-_FOLLOW_ON_LENGTH]
+        # Most lines answer the same query as the line before, or a follow-on query about an answer to that query.
+        if query_id != first_hop_id and parent_id != first_hop_id:
+            first_hop_id, part = division.find_first_hop_query(query_id)
+        parts.append(part)
+    return parts
+
+
+def _add_blocks(
+    blocks_by_part: Sequence[list[Block]], lines: Iterable[bytes], part_by_line: Sequence[int], first_number: int
+) -> None:
+    """Add to the blocks of each part one block with those of the lines that belong to the part.
+
+    `part_by_line` has the number of the part of each line. `first_number` is the number of the first line. A part that
+    none of the lines belongs to gets no block.
+    """
+    numbers_by_part: list[array[int]] = [array("L") for _ in blocks_by_part]
+    for number, part in enumerate(part_by_line, first_number):
+        numbers_by_part[part].append(number)
+    lines_by_part: list[list[bytes]] = [[] for _ in blocks_by_part]
+    for part, line in zip(part_by_line, lines):
+        lines_by_part[part].append(line)
+    for blocks, numbers, lines_of_part in zip(blocks_by_part, numbers_by_part, lines_by_part):
+        if lines_of_part:
+            blocks.append((numbers, b"\n".join(lines_of_part)))
 
 
 class NeedsWholeError(Exception):
@@ -196,6 +257,11 @@ class _PartTask(Record):
     def ranking_file(self, part: int) -> str:
         """Return the path of the file with the text of a part about its rankings: `FOLDER/3.rankings`."""
         return os.path.join(self.folder, f"{part}.rankings")
+
+    def debug_text(self, part_count: int) -> DebugText:
+        """Return the text of the debug file, which consists of the texts of all parts in their order."""
+        parts = range(part_count)
+        return DebugText([self.response_file(part) for part in parts], [self.ranking_file(part) for part in parts])
 
 
 class _PartScore(Record):
@@ -222,18 +288,17 @@ def score_in_parts(gold: ColdStartGold, files: Sequence[str], parts: int, jobs: 
     and the result refers to them. Returns None if the files must be scored in one piece. Raises OutputError if the
     texts cannot be written.
     """
-    division = divide_queries(gold.query_set, parts)
     # Editions that write the report before they score anything need the errors of all lines first.
-    if division is None or gold.options.runids is not None or gold.query_set.edition.reports_first:
+    if gold.options.runids is not None or gold.query_set.edition.reports_first:
+        return None
+    division = divide_queries(gold.query_set, parts)
+    if division is None:
         return None
     loading = Loading(gold.query_set, gold.options.justifications, gold.problems.copy(), gold_links=gold.links)
     try:
         divided_files = divide_files(loading, files, division)
-        if any(file.schema is RUN_2014 for file in divided_files):
-            return None
         task = _PartTask(gold=gold, files=divided_files, division=division, folder=folder)
-        score_part = partial(_score_part, task)
-        scores = _score_parts(score_part, len(division.queries), jobs)
+        scores = _score_parts(partial(_score_part, task), len(division.queries), jobs)
         return _combine_part_scores(task, loading, scores)
     except (NeedsWholeError, InputError):  # scoring in one piece reports the error
         return None
@@ -244,35 +309,45 @@ def _combine_part_scores(task: _PartTask, loading: Loading, scores: Sequence[_Pa
 
     Raises NeedsWholeError unless the lines of all parts belong to exactly one run.
     """
+    for score in scores:
+        loading.problems.add_all(score.problems)
+    whole = _join_part_scores(scores, loading.problems)
+    if len(whole.run_ids) != 1:
+        raise NeedsWholeError
+    (run_id,) = whole.run_ids
+
+    # Compute the averages from the rows of all parts, as if the run had been scored in one piece.
+    run = run_of(task.gold, loading, task.gold.options.justifications)
+    scorer = CallScorer(run, task.gold.options.policy, loading.problems)
+    scorer.remark_on_matches(run_id, whole.line_count, whole.has_match)
+    *_, run_result = scorer.results_by_stage(
+        run_id, whole.rows, ap_rows=whole.ap_rows, has_ranked_nodes=whole.has_ranked_nodes
+    )
+    debug_text = task.debug_text(part_count=len(scores))
+    return scorer.result([replace(run_result, debug_text=debug_text)])
+
+
+def _join_part_scores(scores: Sequence[_PartScore], problems: ProblemLog) -> _PartScore:
+    """Return the scores of all parts as the scores of one part with all lines; `problems` are those of all parts.
+
+    The rows are in the order of the parts.
+    """
     run_ids: set[str] = set()
     rows: list[ScoreRow] = []
     ap_rows: list[ScoreRow] = []
-    line_count = 0
     for score in scores:
         run_ids |= score.run_ids
         rows += score.rows
         ap_rows += score.ap_rows
-        line_count += score.line_count
-        loading.problems.add_all(score.problems)
-    if len(run_ids) != 1:
-        raise NeedsWholeError
-    run_id = run_ids.pop()
-
-    # Compute the averages from the rows of all parts, as if the run had been scored in one piece.
-    gold = task.gold
-    run = run_of(gold, loading, gold.options.justifications)
-    scorer = CallScorer(run, gold.options.policy, loading.problems)
-    has_match = any(score.has_match for score in scores)
-    scorer.remark_on_matches(run_id, line_count, has_match)
-    has_ranked_nodes = any(score.has_ranked_nodes for score in scores)
-    stages = list(scorer.results_by_stage(run_id, rows, ap_rows=ap_rows, has_ranked_nodes=has_ranked_nodes))
-    run_result = stages[-1]
-
-    # The debug file will consist of the texts of the parts, in their order.
-    response_files = [task.response_file(part) for part in range(len(scores))]
-    ranking_files = [task.ranking_file(part) for part in range(len(scores))]
-    run_result = replace(run_result, debug_text=DebugText(response_files, ranking_files))
-    return scorer.result([run_result])
+    return _PartScore(
+        run_ids=frozenset(run_ids),
+        line_count=sum(score.line_count for score in scores),
+        has_match=any(score.has_match for score in scores),
+        has_ranked_nodes=any(score.has_ranked_nodes for score in scores),
+        rows=rows,
+        ap_rows=ap_rows,
+        problems=problems,
+    )
 
 
 def _score_parts(score_part: Callable[[int], _PartScore], part_count: int, jobs: int) -> list[_PartScore]:
@@ -281,20 +356,31 @@ def _score_parts(score_part: Callable[[int], _PartScore], part_count: int, jobs:
     `jobs` parts are scored at a time. Raises the exception of a part that fails, and NeedsWholeError if a worker
     process dies or none can be started.
     """
-    from cs_score.base.processes import NoWorkerError, ProcessPool, WorkerDiedError, workers_share_memory
+    from cs_score.base.processes import NoWorkerError, WorkerDiedError, workers_share_memory
 
     needs_no_worker = jobs == 1 or part_count == 1
     if needs_no_worker or not workers_share_memory():
         return [score_part(part) for part in range(part_count)]
     try:
-        with ProcessPool(min(jobs, part_count), score_part) as pool:
-            futures = [pool.submit(part) for part in range(part_count)]
-            while not all(future.done() for future in futures):
-                for future in pool.wait():
-                    future.result()  # raises the exception of a part that failed, without waiting for the others
-            return [future.result() for future in futures]
+        return _score_in_workers(score_part, part_count, worker_count=min(jobs, part_count))
     except (NoWorkerError, WorkerDiedError):
         raise NeedsWholeError from None
+
+
+def _score_in_workers(score_part: Callable[[int], _PartScore], part_count: int, worker_count: int) -> list[_PartScore]:
+    """Return the scores of all parts, in their order, computed by `worker_count` processes.
+
+    Raises the exception of a part that fails, without waiting for the others. Raises WorkerDiedError if a process
+    dies, and NoWorkerError if none can be started.
+    """
+    from cs_score.base.processes import ProcessPool
+
+    with ProcessPool(worker_count, score_part) as pool:
+        futures = [pool.submit(part) for part in range(part_count)]
+        while not all(future.done() for future in futures):
+            for future in pool.wait():
+                future.result()  # raises the exception of a part that failed
+        return [future.result() for future in futures]
 
 
 def _score_part(task: _PartTask, part: int) -> _PartScore:
@@ -303,69 +389,91 @@ def _score_part(task: _PartTask, part: int) -> _PartScore:
     Raises NeedsWholeError if the part cannot be scored without the others. This includes fatal conditions: another part
     may contain an earlier line that is fatal.
     """
-    gold = _gold_of_part(task, part)
-    loading = Loading(gold.query_set, gold.options.justifications, gold.problems, gold_links=gold.links)
-    # Load the lines of the part and score them, unless their scores depend on other parts.
     try:
         with paused_collector():
-            _load_part(task, part, loading)
-            run = run_of(gold, loading, gold.options.justifications)
-            run_ids = frozenset(run.lines_by_run_id)
-            if len(run_ids) > 1 or loading.discard_rules.has_lines_depending_on_other_queries:
-                raise NeedsWholeError
-            # The node id of a line without parent line does not begin with a query id. Average precision then mixes
-            # nodes of different queries, which may be in different parts.
-            if run.links.lines_without_parent:
-                raise NeedsWholeError
-            run_id = next(iter(run_ids), "")
-            units = CallScorer(run, gold.options.policy, gold.problems).score_units(run_id)
+            run = _load_part(task, part)
+            run_id = next(iter(run.lines_by_run_id), "")
+            units = CallScorer(run, run.gold.options.policy, run.problems).score_units(run_id)
             rankings = rankings_of(units)
     except InputError:
         raise NeedsWholeError from None
-    # The texts are needed before all outputs of the call are committed, since the debug file is put together of them.
+    _write_debug_texts(task, part, units, rankings)
+    return _part_score_of(run, units, rankings)
+
+
+def _write_debug_texts(task: _PartTask, part: int, units: Iterable[UnitResult], rankings: Iterable[Ranking]) -> None:
+    """Write the texts of a part for the debug file: one about its responses and one about its rankings.
+
+    They are needed before all outputs of the call are committed, since the debug file is put together of them.
+    """
+    responses = responses_text(tallies_of(units))
     with outputs_at_once():
-        write_whole(task.response_file(part), encoded(responses_text(tallies_of(units))))
+        write_whole(task.response_file(part), encoded(responses))
         write_whole(task.ranking_file(part), encoded(rankings_text(rankings)))
+
+
+def _part_score_of(run: Run, units: Sequence[UnitResult], rankings: Sequence[Ranking]) -> _PartScore:
+    """Return the scores of a part, whose lines are in `run`, from the results of its units and from its rankings."""
     return _PartScore(
-        run_ids=run_ids,
+        run_ids=frozenset(run.lines_by_run_id),
         line_count=len(run.links.responses),
         has_match=any(unit.assessment_by_index for unit in units),
         has_ranked_nodes=any(ranking.nodes for ranking in rankings),
         rows=score_rows(units),
         ap_rows=ranked_rows(rankings),
-        problems=gold.problems,
+        problems=run.problems,
     )
 
 
-def _load_part(task: _PartTask, part: int, loading: Loading) -> None:
-    """Load the lines that belong to a part, in the order of the files.
+def _load_part(task: _PartTask, part: int) -> Run:
+    """Return the run that consists of the lines of one part, loaded in the order of the files.
+
+    Raises NeedsWholeError if the scores of the lines depend on other parts, and InputError for a line that cannot be
+    linked.
+    """
+    gold = _gold_of_part(task, part)
+    loading = Loading(gold.query_set, gold.options.justifications, gold.problems, gold_links=gold.links)
+    for file in task.files:
+        _load_lines(loading, file, file.blocks[part])
+    run = run_of(gold, loading, gold.options.justifications)
+    if loading.discard_rules.has_lines_depending_on_other_queries or _depends_on_other_parts(run):
+        raise NeedsWholeError
+    return run
+
+
+def _depends_on_other_parts(run: Run) -> bool:
+    """Return whether the scores of the lines of a part, which are given as a run, may depend on other parts."""
+    if len(run.lines_by_run_id) > 1:  # the scores of one run may depend on another run
+        return True
+    # The node id of a line without parent line does not begin with a query id. Average precision then mixes nodes of
+    # different queries, which may be in different parts.
+    return bool(run.links.lines_without_parent)
+
+
+def _load_lines(loading: Loading, file: DividedFile, blocks: Iterable[Block]) -> None:
+    """Add to `loading` the lines of a file that are in these blocks.
 
     Raises InputError for a line that cannot be linked.
     """
-    for file in task.files:
-        lines = accepted_lines(
-            _numbered_lines(file.blocks[part], file.name),
-            file.name,
-            width=len(file.schema.columns),
-            problems=loading.problems,
-            unread_lines=[],
-            edition=loading.query_set.edition,
-        )
-        loading.load_lines(TabFile(file.name, file.schema, lines))
+    lines = accepted_lines(
+        _numbered_lines(blocks, file.name),
+        file.name,
+        width=len(file.schema.columns),
+        problems=loading.problems,
+        unread_lines=[],
+        edition=loading.query_set.edition,
+    )
+    loading.load_lines(TabFile(file.name, file.schema, lines))
 
 
 def _gold_of_part(task: _PartTask, part: int) -> ColdStartGold:
     """Return a copy of the gold of the task that has only the queries of one part, and an empty log of problems."""
     gold = task.gold
     queries = task.division.queries[part]
-    hop_limits = {}
-    for short_id in queries:
-        if short_id in gold.hop_limits:
-            hop_limits[short_id] = gold.hop_limits[short_id]
     query_set = replace(gold.query_set, by_id=queries)
     return gold.with_fields(
         query_set=query_set,
-        hop_limits=hop_limits,
+        hop_limits={short_id: gold.hop_limits[short_id] for short_id in queries if short_id in gold.hop_limits},
         links=Links(query_set),
         problems=ProblemLog(),
         remarks=(),

@@ -15,7 +15,8 @@ import importlib
 import os
 import re
 from codecs import BOM_UTF8
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from json.encoder import encode_basestring
 from typing import Final, NamedTuple
@@ -158,24 +159,29 @@ def inventory() -> dict[tuple[str, str], Predicate]:
 
     The key of the slot `per:children` is `("per", "children")`.
     """
-    predicate_by_slot: dict[tuple[str, str], Predicate] = {}
     path = os.path.join(os.path.dirname(__file__), "predicates.tsv")
     with open(path, encoding="utf-8") as file:
-        next(file)  # the header
-        for line in file:
-            domain, name, quantity, range_, inverse = line.rstrip("\n").split("\t")
-            range_types = range_.split(",")
-            predicate = Predicate(
-                name=name,
-                domain=frozenset(domain.split(",")),
-                range=frozenset(range_types),
-                is_single_valued=quantity == "single",
-                inverse=inverse or None,
-                usual_type=range_types[0],
-            )
-            for node_type in predicate.domain:
-                predicate_by_slot[node_type, name] = predicate
+        _, *lines = file.readlines()  # the first line is the header
+    predicate_by_slot: dict[tuple[str, str], Predicate] = {}
+    for line in lines:
+        predicate = _read_predicate(line)
+        for node_type in predicate.domain:
+            predicate_by_slot[node_type, predicate.name] = predicate
     return predicate_by_slot
+
+
+def _read_predicate(line: str) -> Predicate:
+    """Return the predicate in a line of the inventory: its domain, name, quantity, range and inverse, between tabs."""
+    domain, name, quantity, range_, inverse = line.rstrip("\n").split("\t")
+    range_types = range_.split(",")
+    return Predicate(
+        name=name,
+        domain=frozenset(domain.split(",")),
+        range=frozenset(range_types),
+        is_single_valued=quantity == "single",
+        inverse=inverse or None,
+        usual_type=range_types[0],
+    )
 
 
 @functools.lru_cache(maxsize=4096)
@@ -353,20 +359,33 @@ def build_query_set(
     for query in list(query_by_id.values()):
         report_languages(query, problems, edition=edition)
         report_slots(query, problems, report_count=len(query.entry_points), edition=edition)
-        expansions: dict[str, Query] = {}
-        for entry_point in query.entry_points:
-            expansion = _expand(query, entry_point, id_base, edition)
-            expansions[expansion.short_id] = expansion
+        expansions = _expand_entry_points(query, id_base, edition)
         # The expansion of a slot-filling query has the same id as the query, and must replace it.
         query_by_id[query.short_id] = replace(query, expansion_ids=tuple(expansions))
         query_by_id.update(expansions)
+    ldc_ids = _ldc_id_by_query(query_by_id)
+    return QuerySet(by_id=query_by_id, ldc_id_by_query=ldc_ids, was_expanded=True, edition=edition)
 
+
+def _ldc_id_by_query(query_by_id: Mapping[str, Query]) -> dict[str, str]:
+    """Return the short id of the LDC query from which each query was made: `{"00fb79cef8": "0001"}`.
+
+    If two queries have the same expansion, the last one counts (rule shared-slot-filling-ids).
+    """
     ldc_id_by_query: dict[str, str] = {}
-    # If two queries have the same expansion, the last one counts (rule shared-slot-filling-ids).
     for ldc_id, query in sorted(query_by_id.items()):
         for expansion_id in query.expansion_ids or ():
             ldc_id_by_query[expansion_id] = ldc_id
-    return QuerySet(by_id=query_by_id, ldc_id_by_query=ldc_id_by_query, was_expanded=True, edition=edition)
+    return ldc_id_by_query
+
+
+def _expand_entry_points(query: Query, id_base: str, edition: Edition) -> dict[str, Query]:
+    """Return the slot-filling queries that are made from the entry points of a query, by their short ids."""
+    expansions: dict[str, Query] = {}
+    for entry_point in query.entry_points:
+        expansion = _expand(query, entry_point, id_base, edition)
+        expansions[expansion.short_id] = expansion
+    return expansions
 
 
 def _expand(query: Query, entry_point: EntryPoint, id_base: str, edition: Edition) -> Query:
@@ -400,6 +419,7 @@ _KNOWN_TAGS: Final = frozenset(("ENTTYPE", "NODEID", "SLOT", *SLOT_FIELDS, *ENTR
 _TAG_PAIR: Final = re.compile("[^<]*+<([^>]*+)>((?:[^<]++|<(?!/))*+)</([^>]*+)>")
 _USUAL_DECLARATIONS: Final = (b"", b'<?xml version="1.0"', b'<?xml version="1.0" encoding="utf-8"')
 _DIGITS: Final = re.compile(r"\d+")
+_REMEDY_FOR_QUERY_ID: Final = "a query id ends in ten hexadecimal digits (slot filling) or in decimal digits (LDC)"
 
 
 def is_query_file(name: str) -> bool:
@@ -426,18 +446,10 @@ def _fault_of_xml(data: bytes) -> str | None:
 
 
 def _is_well_formed_for_expat(data: bytes) -> bool:
-    """Return whether a file is well-formed according to expat, and lxml certainly agrees.
-
-    The two may disagree about files with other encodings than UTF-8, document types, or `xml:id`.
-    """
+    """Return whether a file is well-formed according to expat, and lxml certainly agrees."""
     from xml.parsers.expat import ExpatError, ParserCreate
 
-    text = data.removeprefix(BOM_UTF8)
-    declaration = b""
-    if text.startswith(b"<?xml"):
-        declaration, _, _ = text.partition(b"?>")
-    is_usual_declaration = declaration.strip().lower() in _USUAL_DECLARATIONS
-    if not is_usual_declaration or b"<!DOCTYPE" in data or b"xml:id" in data:
+    if _may_differ_between_parsers(data):
         return False
     try:
         ParserCreate(namespace_separator=" ").Parse(data, True)
@@ -446,12 +458,52 @@ def _is_well_formed_for_expat(data: bytes) -> bool:
     return True
 
 
+def _may_differ_between_parsers(data: bytes) -> bool:
+    """Return whether expat and lxml may disagree about a file.
+
+    They may do so if it has another encoding than UTF-8, a document type, or `xml:id`.
+    """
+    text = data.removeprefix(BOM_UTF8)
+    declaration = b""
+    if text.startswith(b"<?xml"):
+        declaration, _, _ = text.partition(b"?>")
+    is_usual_declaration = declaration.strip().lower() in _USUAL_DECLARATIONS
+    return not is_usual_declaration or b"<!DOCTYPE" in data or b"xml:id" in data
+
+
 def _remarks_on_xml(data: bytes, name: str) -> list[str]:
     """Return a list with a remark on a file that is not well-formed XML; it is empty for a well-formed file."""
     fault = _fault_of_xml(data)
     if fault is None:
         return []
     return [f"{name}: not well-formed XML ({fault}); its queries were read as far as possible"]
+
+
+class _LineCounter:
+    """Count the lines of a text up to positions that only grow, so that no line feed is counted twice."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._line_number = 1
+        self._counted_to = 0
+
+    def line_number_at(self, position: int) -> int:
+        """Return the number, from 1, of the line that has this position; it must not be before the last position."""
+        self._line_number += self._text.count("\n", self._counted_to, position)
+        self._counted_to = position
+        return self._line_number
+
+
+def _tag_pairs(body: str) -> Iterator[tuple[str, str, str]]:
+    """Yield the pairs of tags between the tags of a query: `<name>Bo</name>` -> `("name", "Bo", "name")`.
+
+    The texts are that of the opening tag, that between the tags, and that of the closing tag.
+    """
+    pair = _TAG_PAIR.match(body)
+    while pair is not None:
+        opening, value, closing = pair.groups()
+        yield opening, value, closing
+        pair = _TAG_PAIR.match(body, pair.end())
 
 
 class _QueryReader:
@@ -488,29 +540,26 @@ class _QueryReader:
         return remarks
 
     def queries(self, text: str) -> Iterator[Query]:
-        """Yield the queries of a text in file order; a query without an id is reported.
+        """Yield the queries of a text in file order, except those without slots; a query without an id is reported.
 
         Raises InputError for an id that cannot be parsed.
         """
-        # Line feeds are counted from one query without an id to the next, so that none is counted twice.
-        line_number = 1
-        counted_to = 0
+        line_counter = _LineCounter(text)
         # The search stops at the last end tag: otherwise it would run to the end of the text for each unclosed query.
         search_end = text.rfind("</query>") + len("</query>")
         for match in _QUERY.finditer(text, 0, search_end):
             body = match.group(1)
             head = _QUERY_HEAD.match(body)
             if head is None:
-                line_number += text.count("\n", counted_to, match.start())
-                counted_to = match.start()
                 beginning = match.group()[:25]
-                self._report_malformed(beginning, line_number)
+                self._report_malformed(beginning, line_counter.line_number_at(match.start()))
                 continue
             query_id = head.group(1)
-            body_after_head = body[head.end() :]
-            query = self._read_query(query_id, body_after_head)
-            if query is not None:
+            query = self._read_query(query_id, body[head.end() :])
+            if query.slots:
                 yield query
+            else:
+                self._ids_of_queries_without_slots.append(query_id)
 
     def _report_malformed(self, beginning: str, line_number: int) -> None:
         """Report a query without an id; `beginning` are its first characters.
@@ -523,27 +572,23 @@ class _QueryReader:
             place=Place(self._name, line_number, "In file $filename"),
         )
 
-    def _read_query(self, query_id: str, body: str) -> Query | None:
-        """Return the query with this id, from the text between its tags; None if it names no slot.
+    def _read_query(self, query_id: str, body: str) -> Query:
+        """Return the query with this id, from the text between its tags; it may have no slots.
 
         Raises InputError for an illegal id.
         """
         place = Place(self._name, f"In query {query_id}")
-        remedy = "a query id ends in ten hexadecimal digits (slot filling) or in decimal digits (LDC)"
-        parts = read_query_id(query_id, remedy, file=place.file, place=str(place.line))
+        parts = read_query_id(query_id, _REMEDY_FOR_QUERY_ID, file=place.file, place=str(place.line))
         body_without_mentions, mention_tags = _MENTION_TAGS.subn("", body)
         fields, entry_points = self._read_fields(body_without_mentions, place)
-
         slots = self._slots_of(fields)
         is_without_slot0 = bool(slots) and "SLOT0" not in fields
         has_only_slot_tag = not slots and "SLOT" in fields
-        if has_only_slot_tag:
-            slots = (fields["SLOT"],)
         query = Query(
             prefix=parts.prefix,
             short_id=parts.short_id,
             base_id=parts.base_id,
-            slots=slots,
+            slots=(fields["SLOT"],) if has_only_slot_tag else slots,
             entry_points=entry_points,
             place=place,
             entity_type=fields.get("ENTTYPE"),
@@ -554,9 +599,6 @@ class _QueryReader:
             has_only_slot_tag=has_only_slot_tag,
         )
         report_languages(query, self._problems, edition=self._edition)
-        if not query.slots:
-            self._ids_of_queries_without_slots.append(query_id)
-            return None
         return query
 
     def _slots_of(self, fields: Mapping[str, str]) -> tuple[str, ...]:
@@ -585,31 +627,31 @@ class _QueryReader:
         """
         fields: dict[str, str] = {}
         mentions: list[dict[str, str]] = [{}]  # the fields of each entry point
-        position = 0
-        while True:
-            pair = _TAG_PAIR.match(body, position)
-            if pair is None:
-                break
-            position = pair.end()
-            opening, value, closing = pair.groups()
+        for opening, value, closing in _tag_pairs(body):
             tag = opening.upper()
             closing_tag = closing.upper()
             if tag != closing_tag:
                 self._problems.add("MISMATCHED_TAGS", tag, closing_tag, place=place)
-            if tag in ENTRY_POINT_FIELDS:
-                if tag in mentions[-1]:
-                    mentions.append({})
-                mentions[-1][tag] = value
-            elif tag not in _KNOWN_TAGS:
-                self._problems.add("UNKNOWN_QUERY_FIELD", tag, place=place)
-            elif tag == "ENTRYPOINTS" or tag in fields:
-                self._problems.add("DUPLICATE_QUERY_FIELD", tag, place=place)
-            else:
-                fields[tag] = value
-                if tag == "SLOT0" and has_slot(value, self._edition):
-                    fields["SLOT"] = value  # this replaces the value of an earlier <slot>
+            if tag not in ENTRY_POINT_FIELDS:
+                self._add_field(fields, tag, value, place)
+                continue
+            if tag in mentions[-1]:
+                mentions.append({})
+            mentions[-1][tag] = value
         entry_points = [self._make_entry_point(mention, place) for mention in mentions if mention]
         return fields, tuple(entry_points)
+
+    def _add_field(self, fields: dict[str, str], tag: str, value: str, place: Place) -> None:
+        """Add the value of a tag to the fields of a query, or report an unknown or repeated tag."""
+        if tag not in _KNOWN_TAGS:
+            self._problems.add("UNKNOWN_QUERY_FIELD", tag, place=place)
+            return
+        if tag == "ENTRYPOINTS" or tag in fields:
+            self._problems.add("DUPLICATE_QUERY_FIELD", tag, place=place)
+            return
+        fields[tag] = value
+        if tag == "SLOT0" and has_slot(value, self._edition):
+            fields["SLOT"] = value  # this replaces the value of an earlier <slot>
 
     def _make_entry_point(self, fields: Mapping[str, str], place: Place) -> EntryPoint:
         """Return the entry point with the values of these tags, and report the problems of its span."""
@@ -621,9 +663,7 @@ class _QueryReader:
             offset=fields.get("OFFSET"),
         )
         span = Span(docid=entry_point.docid or "", start=entry_point.start or "", end=entry_point.end or "")
-        for text in span:
-            if text != text.strip():
-                self._texts_with_outer_blanks.append(text)
+        self._texts_with_outer_blanks += [text for text in span if text != text.strip()]
         for problem in self._span_problems(span):
             detail = Detail(None, problem.text, problem.repaired_text)
             self._problems.add(problem.code, *problem.arguments, place=place, detail=detail)
@@ -631,21 +671,22 @@ class _QueryReader:
 
     def _span_problems(self, span: Span) -> list[SpanProblem]:
         """Return the problems of the span of an entry point: offsets, length, and position in its document."""
-        problems = []
-        legal_offsets = []
-        for offset in (span.start, span.end):
-            if _DIGITS.fullmatch(offset):
-                legal_offsets.append(offset)
-            else:
-                problems.append(SpanProblem("ILLEGAL_OFFSET", (offset,), offset))
+        offsets = (span.start, span.end)
+        problems = [SpanProblem("ILLEGAL_OFFSET", (offset,), offset) for offset in offsets if not _is_number(offset)]
+        legal_offsets = tuple([offset for offset in offsets if _is_number(offset)])
         if len(legal_offsets) == 2:
             shorter_span, length_problems = cut_span(span, self._edition.longest_span)
             problems += length_problems
             if shorter_span is not None:
-                legal_offsets = [shorter_span.start, shorter_span.end]
+                legal_offsets = (shorter_span.start, shorter_span.end)
         if self._length_by_document is not None:
-            problems += outside_document(span, tuple(legal_offsets), self._length_by_document)
+            problems += outside_document(span, legal_offsets, self._length_by_document)
         return problems
+
+
+def _is_number(offset: str) -> bool:
+    """Return whether the text of an offset consists of digits, as in `12`."""
+    return _DIGITS.fullmatch(offset) is not None
 
 
 class QueryFiles(Record):
@@ -668,58 +709,83 @@ def load_queries(
     If `id_base` is given, queries are expanded as in `build_query_set`. If `length_by_document` is given, spans are
     checked against it. Raises InputError for a file that cannot be read or is not UTF-8, and for an illegal query id.
     """
-    loaded_queries: list[Query] = []
-    names: list[str] = []
-    remarks: list[str] = []
-    digests: list[InputDigest] = []
+    loading = _QueryLoading(problems, length_by_document, edition)
     for file in files:
-        names.append(sources.name_of(file))
-        with sources.open_source(file) as source:
-            data = source.read_bytes()
-            text = decoded_text(data, source.name)
-            reader = _QueryReader(source.name, problems, length_by_document, edition)
-            try:
-                queries_of_file = list(reader.queries(text))
-            except InputError as error:
-                error.add_remarks(remarks)
-                error.add_remarks(_remarks_on_xml(data, source.name))
-                raise
-            digests.append(source.digest(QUERIES))
-        if queries_of_file:
-            remarks += reader.remarks()
-        else:
-            remarks.append(why_no_queries(text, source.name))
-        remarks += _remarks_on_xml(data, source.name)
-        for query in queries_of_file:
-            # A query with only a <slot> cannot be expanded. It is left out if queries are expanded.
-            if id_base is None or not query.has_only_slot_tag:
-                loaded_queries.append(query)
-    if names and not loaded_queries:
-        all_names = ", ".join(names)
+        loading.load(file)
+    queries = loading.queries
+    if id_base is not None:
+        # A query with only a <slot> cannot be expanded.
+        queries = [query for query in queries if not query.has_only_slot_tag]
+    if loading.names and not queries:
+        all_names = ", ".join(loading.names)
         problems.add("NO_QUERIES_LOADED", place=Place(all_names, 0, f"files({all_names})"))
-    remarks += _remarks_on_repeated_ids(loaded_queries)
-    query_set = build_query_set(loaded_queries, id_base, problems, edition)
-    return QueryFiles(query_set, remarks, digests)
+    remarks = loading.remarks + _remarks_on_repeated_ids(queries)
+    query_set = build_query_set(queries, id_base, problems, edition)
+    return QueryFiles(query_set, remarks, loading.digests)
+
+
+class _QueryLoading:
+    """Load query files one after the other.
+
+    `names` are the names of the files that were loaded, `queries` are their queries in file order. `remarks` are on the
+    files, and `digests` identify their contents.
+    """
+
+    def __init__(self, problems: ProblemLog, length_by_document: DocumentLengths | None, edition: Edition) -> None:
+        """Prepare to load files; if `length_by_document` is given, spans of entry points are checked against it."""
+        self.names: list[str] = []
+        self.queries: list[Query] = []
+        self.remarks: list[str] = []
+        self.digests: list[InputDigest] = []
+        self._problems = problems
+        self._length_by_document = length_by_document
+        self._edition = edition
+
+    def load(self, file: Input) -> None:
+        """Load the queries of one file.
+
+        Raises InputError for a file that cannot be read or is not UTF-8, and for an illegal query id.
+        """
+        self.names.append(sources.name_of(file))
+        with sources.open_source(file) as source:
+            name = source.name
+            data = source.read_bytes()
+            text = decoded_text(data, name)
+            self.digests.append(source.digest(QUERIES))
+        reader = _QueryReader(name, self._problems, self._length_by_document, self._edition)
+        try:
+            queries = list(reader.queries(text))
+        except InputError as error:
+            error.add_remarks(self.remarks)
+            error.add_remarks(_remarks_on_xml(data, name))
+            raise
+        self.queries += queries
+        self.remarks += reader.remarks() if queries else [why_no_queries(text, name)]
+        self.remarks += _remarks_on_xml(data, name)
 
 
 def _remarks_on_repeated_ids(loaded_queries: Iterable[Query]) -> list[str]:
     """Return a list with a remark on different queries that have the same id; it is empty if there are none."""
-    queries_by_id: dict[str, list[Query]] = {}
+    queries_by_id: dict[str, list[Query]] = defaultdict(list)
     for query in loaded_queries:
-        queries_by_id.setdefault(query.short_id, []).append(query)
+        queries_by_id[query.short_id].append(query)
     id_counts = []
     file_names: dict[str, None] = {}  # its keys are an ordered set
     for namesakes in queries_by_id.values():
-        last_query = namesakes[-1]
-        has_different_query = any(replace(query, place=last_query.place) != last_query for query in namesakes)
-        if has_different_query:
-            id_counts.append(f"{last_query.full_id.removeprefix('_')} {len(namesakes)} times")
-            file_names.update(dict.fromkeys(query.place.file for query in namesakes))
+        if _are_different(namesakes):
+            id_counts.append(f"{namesakes[-1].full_id.removeprefix('_')} {len(namesakes)} times")
+            file_names |= dict.fromkeys(query.place.file for query in namesakes)
     if not id_counts:
         return []
     names = join_first(file_names)
     ids = join_first(id_counts)
     return [f"{names}: different queries have one id ({ids}), and of each id the last one counts"]
+
+
+def _are_different(queries: Sequence[Query]) -> bool:
+    """Return whether some of the queries differ in more than their places."""
+    last_query = queries[-1]
+    return any(replace(query, place=last_query.place) != last_query for query in queries)
 
 
 _SPACES: Final = re.compile(f"{SPACE}+")
@@ -770,16 +836,36 @@ def select_queries(
     if query_selection is None:
         hop_limits = {query.short_id: len(query.slots) - 1 for query in queries.default_queries()}
         return Selection(hop_limits=hop_limits, ldc_ids={}, remarks=[])
-    if list_file is None:
-        if sources.is_pipe(query_selection):
-            raise InputError(
-                "-queries is read from a file, not from a pipe", file=query_selection, remedy="write it into a file"
-            )
-        if not os.path.isfile(query_selection):
-            ids = [_ListedQuery(query_id) for query_id in split_at_colons(query_selection)]
-            return _select_items(ids, queries, problems, file=None)
-        list_file = query_selection
-    return _select_items(_listed_in_file(list_file), queries, problems, file=query_selection)
+    if list_file is None and not _is_list_file(query_selection):
+        ids = [_ListedQuery(query_id) for query_id in split_at_colons(query_selection)]
+        return _select_items(ids, queries, problems, file=None)
+    items = _listed_in_file(query_selection if list_file is None else list_file)
+    return _select_items(items, queries, problems, file=query_selection)
+
+
+def _is_list_file(query_selection: str) -> bool:
+    """Return whether the value of `-queries` is the path of a file, not a list of ids. Raises InputError for a pipe."""
+    if sources.is_pipe(query_selection):
+        raise InputError(
+            "-queries is read from a file, not from a pipe", file=query_selection, remedy="write it into a file"
+        )
+    return os.path.isfile(query_selection)
+
+
+class _SelectedQuery(NamedTuple):
+    """A query that an item of `-queries` selects, and the hop limits that follow, by the short id of the query.
+
+    For an LDC query that was expanded, these are the hop limits of the queries that were made from it.
+    """
+
+    item: _ListedQuery
+    query: Query
+    hop_limits: Mapping[str, int]
+
+    @property
+    def has_second_hop(self) -> bool:
+        """Whether the query has a second hop, which may be left out."""
+        return len(self.query.slots) > 1
 
 
 def _select_items(
@@ -790,36 +876,63 @@ def _select_items(
     For an LDC query that was expanded, the queries made from it are scored. `file` is the name of the file that lists
     the items, None if `-queries` is a list of ids.
     """
-    selection = Selection(hop_limits={}, ldc_ids={}, remarks=[])
-    ids_without_limit: list[str] = []
-    ldc_ids_of_hop_0: list[str] = []
+    hop_limits: dict[str, int] = {}
+    selected_queries: list[_SelectedQuery] = []
     for item in items:
         query = _listed_query(item, queries, problems, file)
-        if query is None:
-            continue
-        highest_hop = len(query.slots) - 1
-        hop_limit = _hop_limit(item, highest_hop, file)
-        has_second_hop = highest_hop > 0
-        if query.expansion_ids is None:
-            new_hop_limits = {query.short_id: hop_limit}
-            if has_second_hop and item.has_empty_limit:
-                ids_without_limit.append(item.ldc_id or item.text)
-        else:  # only hop 0 is scored of queries made from an LDC query, unless they are listed themselves
-            new_hop_limits = {short_id: selection.hop_limits.get(short_id, 0) for short_id in query.expansion_ids}
-            if has_second_hop and not all(new_hop_limits.values()):
-                ldc_ids_of_hop_0.append(item.text)
-        selection.hop_limits.update(new_hop_limits)
-        if item.ldc_id:
-            selection.ldc_ids.update(dict.fromkeys(new_hop_limits, item.ldc_id))
+        if query is not None:
+            hop_limit = _hop_limit(item, len(query.slots) - 1, file)
+            limits_of_query = _hop_limits_of_query(query, hop_limit, hop_limits)
+            hop_limits.update(limits_of_query)
+            selected_queries.append(_SelectedQuery(item, query, limits_of_query))
+    return Selection(
+        hop_limits=hop_limits, ldc_ids=_ldc_ids_of(selected_queries), remarks=_remarks_on_hops(selected_queries, file)
+    )
 
-    # The user may not have meant to leave out the second hop of these queries.
+
+def _hop_limits_of_query(query: Query, hop_limit: int, earlier_limits: Mapping[str, int]) -> dict[str, int]:
+    """Return the highest hops that are scored because `-queries` names a query, by short id: `{"00fb79cef8": 1}`.
+
+    `hop_limit` is the limit of the item. Of the queries made from an LDC query only hop 0 is scored, unless they are
+    listed themselves before it. `earlier_limits` has the limits of the items before.
+    """
+    if query.expansion_ids is None:
+        return {query.short_id: hop_limit}
+    return {short_id: earlier_limits.get(short_id, 0) for short_id in query.expansion_ids}
+
+
+def _ldc_ids_of(selected_queries: Iterable[_SelectedQuery]) -> dict[str, str]:
+    """Return the LDC ids that the file of `-queries` gives, by the short id of the query: `{"00fb79cef8": "CS_1"}`."""
+    ldc_ids: dict[str, str] = {}
+    for item, _, hop_limits in selected_queries:
+        if item.ldc_id:
+            ldc_ids |= dict.fromkeys(hop_limits, item.ldc_id)
+    return ldc_ids
+
+
+def _remarks_on_hops(selected_queries: Iterable[_SelectedQuery], file: str | None) -> list[str]:
+    """Return remarks on queries whose second hop is left out, which the user may not have meant.
+
+    `file` is the name of the file that lists the queries, None if `-queries` is a list of ids.
+    """
+    ids_without_limit: dict[str, None] = {}  # the keys of both are ordered sets
+    expanded_ids: dict[str, None] = {}
+    for selected in selected_queries:
+        item = selected.item
+        if not selected.has_second_hop:
+            continue
+        if selected.query.expansion_ids is None:
+            if item.has_empty_limit:
+                ids_without_limit[item.ldc_id or item.text] = None
+        elif not all(selected.hop_limits.values()):
+            expanded_ids[item.text] = None
+    remarks = []
     if ids_without_limit:
-        names = join_first(dict.fromkeys(ids_without_limit))
-        selection.remarks.append(f"{names}: hop 0 only (the third column of {file})")
-    if ldc_ids_of_hop_0:
-        names = join_first(dict.fromkeys(ldc_ids_of_hop_0))
-        selection.remarks.append(f"{names}: hop 0 only (-queries names an LDC query without its entry points)")
-    return selection
+        remarks.append(f"{join_first(ids_without_limit)}: hop 0 only (the third column of {file})")
+    if expanded_ids:
+        names = join_first(expanded_ids)
+        remarks.append(f"{names}: hop 0 only (-queries names an LDC query without its entry points)")
+    return remarks
 
 
 def _listed_query(item: _ListedQuery, queries: QuerySet, problems: ProblemLog, file: str | None) -> Query | None:
@@ -861,23 +974,33 @@ def _listed_in_file(file: Input) -> list[_ListedQuery]:
     items: list[_ListedQuery] = []
     limit_by_ldc_id: dict[str, float | None] = {}
     with sources.lines_of(file) as lines:
-        for number, line in enumerate(lines, 1):
-            # If a line ends in a blank or a carriage return, its third column is empty.
-            columns = _SPACES.split(line.removesuffix("\n"))
-            hop_limit = None
-            if len(columns) > 2:
-                number_in_column = _LEADING_NUMBER.match(columns[2])
-                hop_limit = 0.0 if number_in_column is None else float(number_in_column.group())
-            item = _ListedQuery(
-                text=columns[1] if len(columns) > 1 else "",
-                line_number=number,
-                ldc_id=columns[0],
-                hop_limit=hop_limit,
-                has_empty_limit=len(columns) > 2 and not columns[2],
-            )
-            earlier_limit = limit_by_ldc_id.setdefault(item.ldc_id, hop_limit)
-            if earlier_limit != hop_limit:
+        for line_number, line in enumerate(lines, 1):
+            item = _read_listed_query(line, line_number)
+            earlier_limit = limit_by_ldc_id.setdefault(item.ldc_id, item.hop_limit)
+            if earlier_limit != item.hop_limit:
                 problem = f"{item.ldc_id} has multiple/conflicting num_slots in {sources.name_of(file)}"
                 raise InputError(problem, place=item.place)
             items.append(item)
     return items
+
+
+def _read_listed_query(line: str, line_number: int) -> _ListedQuery:
+    """Return the item in a line of a file for `-queries`, such as `CSX_0001 CSX_ENG_00fb79cef8 1`.
+
+    If the line ends in a blank or a carriage return, its third column is empty.
+    """
+    columns = _SPACES.split(line.removesuffix("\n"))
+    has_limit = len(columns) > 2
+    return _ListedQuery(
+        text=columns[1] if len(columns) > 1 else "",
+        line_number=line_number,
+        ldc_id=columns[0],
+        hop_limit=_leading_number(columns[2]) if has_limit else None,
+        has_empty_limit=has_limit and not columns[2],
+    )
+
+
+def _leading_number(text: str) -> float:
+    """Return the number with which the column of a hop limit begins: `2x` -> 2, an empty text -> 0."""
+    match = _LEADING_NUMBER.match(text)
+    return 0.0 if match is None else float(match.group())

@@ -10,11 +10,12 @@ printing order, so that each sum is rounded exactly as if its sample had been su
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from cs_score.base.runtime import Late
 from cs_score.coldstart.result import (
+    LdcQueryRows,
     PrecisionRecall,
     ScoreRow,
     counted_f1,
@@ -62,29 +63,49 @@ def bootstrap(
     if not samples:
         return Bootstrap(samples=(), values=(), limits=())
     shown_metrics = frozenset(metrics)
-    # A draw of an LDC query may count for its first entry point only, or for all of its entry points.
-    with_one_entry_point = _Replicates(tables, [sample.one_entry_point() for sample in samples])
-    with_all_entry_points = _Replicates(tables, [sample.all_entry_points() for sample in samples])
-
-    # For each value, its texts in all samples.
-    texts_by_code: dict[ValueCode, list[str]] = {}
-    for entry_points, variant, _ in VALUE_GROUPS:
-        replicates = with_one_entry_point if entry_points == "ONEEP" else with_all_entry_points
-        for (average, level), scores in replicates.averages(variant).items():
-            for metric_index, metric in enumerate(METRICS):
-                code = ValueCode(entry_points, variant, average, level, metric)
-                scores_of_metric = scores.scores[:, metric_index]
-                texts_by_code[code] = _value_texts(scores_of_metric, scores.has_rows, metric in shown_metrics)
+    texts_by_code = _texts_by_code(tables, samples, shown_metrics)
     texts_in_order = [texts_by_code[code] for code in VALUE_CODES]
     values_of_samples = tuple(zip(*texts_in_order))
-
-    limits: list[SampleLimits] = []
+    limits = []
     for code in sorted(VALUE_CODES, key=str):
-        score = None
-        if code.entry_points == "ALLEP" and code.metric in shown_metrics:
-            score = own_scores.get(code.measure)
+        has_own_score = code.entry_points == "ALLEP" and code.metric in shown_metrics
+        score = own_scores.get(code.measure) if has_own_score else None
         limits.append(_limits(code, texts_by_code[code], score))
     return Bootstrap(tuple(samples), values_of_samples, tuple(limits))
+
+
+def _texts_by_code(
+    tables: PrecisionRecall, samples: Sequence[Sample], shown_metrics: Collection[str]
+) -> dict[ValueCode, list[str]]:
+    """Return the texts of each value, one for each sample: `{ALLEP_LDCMAXI_Mi_0_P: ["0.7500", ...]}`.
+
+    Values of metrics that the tables do not show have the text `NO_VALUE`.
+    """
+    averages_by_group = _averages_by_group(tables, samples)
+    metric_names = list(METRICS)
+    texts_by_code: dict[ValueCode, list[str]] = {}
+    for code in VALUE_CODES:
+        averages = averages_by_group[code.entry_points, code.variant]
+        averages_of_level = averages[code.average, code.level]
+        scores = averages_of_level.scores[:, metric_names.index(code.metric)]  # (samples,)
+        texts_by_code[code] = _value_texts(scores, averages_of_level.has_rows, code.metric in shown_metrics)
+    return texts_by_code
+
+
+def _averages_by_group(tables: PrecisionRecall, samples: Sequence[Sample]) -> dict[tuple[str, str], _Averages]:
+    """Return the averages of all samples by the entry points that count and by variant: `("ALLEP", "LDCMAXI")`.
+
+    A draw of an LDC query may count for its first entry point only (`ONEEP`), or for all of its entry points (`ALLEP`).
+    """
+    replicates_by_entry_points = {
+        "ONEEP": _Replicates(tables, [sample.one_entry_point() for sample in samples]),
+        "ALLEP": _Replicates(tables, [sample.all_entry_points() for sample in samples]),
+    }
+    averages_by_group = {}
+    for entry_points, variant, _ in VALUE_GROUPS:
+        replicates = replicates_by_entry_points[entry_points]
+        averages_by_group[entry_points, variant] = replicates.averages(variant)
+    return averages_by_group
 
 
 def _value_texts(scores: Floats, has_rows: Flags, is_shown: bool) -> list[str]:
@@ -101,26 +122,40 @@ def _limits(code: ValueCode, texts: Sequence[str], score: float | None) -> Sampl
     `texts` has the value in each sample as text; `NO_VALUE` counts as 0. `score` is the value of the run itself, None
     if the run has no value.
     """
-    total = 0.0
-    for text in texts:
-        total += float(text or 0)
-    sorted_texts = sorted(texts, key=lambda text: float(text or 0))
-    low = {}
-    high = {}
-    for confidence in CONFIDENCES:
-        texts_below_limit = int(len(texts) * _tail(confidence))
-        low[confidence] = sorted_texts[texts_below_limit]
-    for confidence in reversed(CONFIDENCES):
-        texts_up_to_limit = int(len(texts) * (1 - _tail(confidence)))
-        high[confidence] = sorted_texts[texts_up_to_limit - 1]
+    sorted_texts = sorted(texts, key=_number_of)
     return SampleLimits(
         value=str(code),
         measure=str(code.measure),
-        low=low,
-        mean=f"{total / len(texts):0.4f}",
+        low={confidence: _low_limit(sorted_texts, confidence) for confidence in CONFIDENCES},
+        mean=f"{_mean(texts):0.4f}",
         score=None if score is None else f"{score:.4f}",
-        high=high,
+        high={confidence: _high_limit(sorted_texts, confidence) for confidence in reversed(CONFIDENCES)},
     )
+
+
+def _number_of(text: str) -> float:
+    """Return the number that the text of a value shows: `0.7500` -> 0.75; `NO_VALUE` counts as 0."""
+    return float(text or 0)
+
+
+def _mean(texts: Sequence[str]) -> float:
+    """Return the mean of the numbers in texts, which are added from the first to the last, as in the reference."""
+    total = 0.0
+    for text in texts:
+        total += _number_of(text)
+    return total / len(texts)
+
+
+def _low_limit(sorted_texts: Sequence[str], confidence: str) -> str:
+    """Return the text at the lower limit of a confidence: with `95`, 2.5 % of the sorted texts are before it."""
+    count_below_limit = int(len(sorted_texts) * _tail(confidence))
+    return sorted_texts[count_below_limit]
+
+
+def _high_limit(sorted_texts: Sequence[str], confidence: str) -> str:
+    """Return the text at the upper limit of a confidence: with `95`, 2.5 % of the sorted texts are after it."""
+    count_up_to_limit = int(len(sorted_texts) * (1 - _tail(confidence)))
+    return sorted_texts[count_up_to_limit - 1]
 
 
 def _tail(confidence: str) -> float:
@@ -187,12 +222,15 @@ class _Replicates:
         if variant == "LDCMEAN":
             return self._macro(self._mean_rows())
         drawn_rows = self._best_rows() if variant == "LDCMAXI" else self._slot_filling_rows()
-        mean_rows = []
-        for row, draw_counts in drawn_rows:
-            scores = np.array(row.scores)[None, :]  # the same for all samples
-            has_truth = np.broadcast_to(row.ground_truth > 0, self._sample_count)
-            mean_rows.append(_MeanRow(row.level, draw_counts, scores, has_truth))
-        return self._micro(drawn_rows) | self._macro(mean_rows)
+        rows_for_macro = [self._row_for_macro(drawn_row) for drawn_row in drawn_rows]
+        return self._micro(drawn_rows) | self._macro(rows_for_macro)
+
+    def _row_for_macro(self, drawn_row: _DrawnRow) -> _MeanRow:
+        """Return what macro averages need of a row with counts, whose scores are the same in all samples."""
+        row = drawn_row.row
+        scores = np.array(row.scores)[None, :]  # (1, metrics)
+        has_truth = np.broadcast_to(row.ground_truth > 0, self._sample_count)  # (samples,)
+        return _MeanRow(row.level, drawn_row.draw_counts, scores, has_truth)
 
     def _slot_filling_rows(self) -> list[_DrawnRow]:
         """Return the rows of the SF table, each with the number of times that each sample draws it."""
@@ -205,57 +243,65 @@ class _Replicates:
         """
         drawn_rows: list[_DrawnRow] = []
         for ldc_query in self._tables.ldc_queries:
-            best_first = sorted(ldc_query.entry_points, key=lambda entry_point: -counted_f1(entry_point.rows))
-            needs_representative = np.ones(self._sample_count, dtype=bool)
-            for entry_point in best_first:
-                draw_counts = self._draw_counts_by_query[entry_point.short_id]
-                representative_draw_counts = np.where(needs_representative, draw_counts, 0)
-                needs_representative &= draw_counts == 0
-                for row in ldc_max_rows(ldc_query.full_id, entry_point.rows):
-                    drawn_rows.append(_DrawnRow(row, representative_draw_counts))
+            drawn_rows += self._best_rows_of(ldc_query)
         return sorted(drawn_rows, key=lambda drawn_row: row_sort_key(drawn_row.row.name))
 
-    def _mean_rows(self) -> Iterator[_MeanRow]:
-        """Yield the rows of LDC-MEAN in printing order.
+    def _best_rows_of(self, ldc_query: LdcQueryRows) -> Iterator[_DrawnRow]:
+        """Yield the rows of an LDC query that may be in LDC-MAX, from its best entry point to its worst.
 
-        In each sample, the scores of a row are the means of the scores of the entry points that the sample draws. The
-        row is drawn as often as these entry points are drawn on average, rounded up.
+        A sample draws the rows of an entry point only if it draws no better one.
         """
+        best_first = sorted(ldc_query.entry_points, key=lambda entry_point: -counted_f1(entry_point.rows))
+        has_no_better = np.ones(self._sample_count, dtype=bool)  # (samples,)
+        for entry_point in best_first:
+            draw_counts = self._draw_counts_by_query[entry_point.short_id]  # (samples,)
+            draw_counts_as_best = np.where(has_no_better, draw_counts, 0)
+            has_no_better &= draw_counts == 0
+            for row in ldc_max_rows(ldc_query.full_id, entry_point.rows):
+                yield _DrawnRow(row, draw_counts_as_best)
+
+    def _mean_rows(self) -> Iterator[_MeanRow]:
+        """Yield the rows of LDC-MEAN in printing order."""
         rows_by_mean: dict[tuple[str, str], list[ScoreRow]] = {}
         for ldc_query in self._tables.ldc_queries:
             rows_by_mean |= member_rows_of_means(ldc_query.full_id, ldc_query.entry_points)
         for name, level in sorted(rows_by_mean, key=lambda key: row_sort_key(key[0])):
-            # For each sample: how many members it draws, how often in total, and the sums of their scores.
-            member_counts = np.zeros(self._sample_count, dtype=np.int64)
-            total_draws = np.zeros(self._sample_count, dtype=np.int64)
-            sums = np.zeros((self._sample_count, len(METRICS)))
-            has_truth = np.zeros(self._sample_count, dtype=bool)
-            for row in rows_by_mean[name, level]:
-                draw_counts = self._draw_counts_by_query[_short_id(row)]
-                is_drawn = draw_counts > 0
-                member_counts += is_drawn
-                total_draws += draw_counts
-                sums += is_drawn[:, None] * np.array(row.scores)
-                has_truth |= is_drawn & (row.ground_truth > 0)
-            divisor = np.maximum(member_counts, 1)
-            mean_draw_counts = (total_draws + divisor - 1) // divisor
-            yield _MeanRow(level, mean_draw_counts, sums / divisor[:, None], has_truth)
+            yield self._mean_row(level, rows_by_mean[name, level])
+
+    def _mean_row(self, level: str, member_rows: Iterable[ScoreRow]) -> _MeanRow:
+        """Return the row of LDC-MEAN that averages the rows of entry points, which are its members.
+
+        In each sample, the scores of the row are the means of the scores of the members that the sample draws. The row
+        is drawn as often as these members are drawn on average, rounded up.
+        """
+        member_counts = np.zeros(self._sample_count, dtype=np.int64)  # (samples,): how many members are drawn
+        total_draws = np.zeros(self._sample_count, dtype=np.int64)  # (samples,): how often they are drawn in total
+        sums = np.zeros((self._sample_count, len(METRICS)))  # (samples, metrics)
+        has_truth = np.zeros(self._sample_count, dtype=bool)  # (samples,)
+        for row in member_rows:
+            draw_counts = self._draw_counts_by_query[_short_id(row)]
+            is_drawn = draw_counts > 0
+            member_counts += is_drawn
+            total_draws += draw_counts
+            sums += is_drawn[:, None] * np.array(row.scores)
+            has_truth |= is_drawn & (row.ground_truth > 0)
+        divisor = np.maximum(member_counts, 1)
+        mean_draw_counts = (total_draws + divisor - 1) // divisor
+        return _MeanRow(level, mean_draw_counts, sums / divisor[:, None], has_truth)
 
     def _micro(self, drawn_rows: Iterable[_DrawnRow]) -> _Averages:
         """Return the micro averages of all samples, which are the P, R and F of the summed counts of rows."""
         sums = {level: np.zeros((self._sample_count, 3), dtype=np.int64) for level in LEVELS}
         has_rows = {level: np.zeros(self._sample_count, dtype=bool) for level in LEVELS}
         for row, draw_counts in drawn_rows:
-            assert row.counts is not None
-            numbers = [row.counts.right, row.counts.answered, row.counts.ground_truth]
-            numbers_in_samples = draw_counts[:, None] * np.array(numbers, dtype=np.int64)
+            numbers_in_samples = draw_counts[:, None] * _counts_for_micro(row)  # (samples, 3)
             for level in _level_codes(row.level):
                 sums[level] += numbers_in_samples
                 has_rows[level] |= draw_counts > 0
         averages: _Averages = {}
         for level in LEVELS:
             right, answered, truth = sums[level].T
-            scores = np.stack(precision_recall_f1(right, answered, truth, divide), axis=1)
+            scores = np.stack(precision_recall_f1(right, answered, truth, divide), axis=1)  # (samples, metrics)
             averages["Mi", level] = _SampleScores(scores, has_rows[level])
         return averages
 
@@ -266,21 +312,35 @@ class _Replicates:
         has_rows = {level: np.zeros(self._sample_count, dtype=bool) for level in LEVELS}
         for row in mean_rows:
             levels = _level_codes(row.level)
-            most_draws = int(row.draw_counts.max(initial=0))
-            for repetition in range(most_draws):
-                # For samples that draw the row less often, 0 is added, which does not change their sums.
-                is_drawn_again = row.draw_counts > repetition
-                summands = row.scores * is_drawn_again[:, None]
-                for level in levels:
-                    sums[level] += summands
+            _add_scores([sums[level] for level in levels], row)
             for level in levels:
                 divisors[level] += np.where(row.has_truth, row.draw_counts, 0)
                 has_rows[level] |= row.draw_counts > 0
         averages: _Averages = {}
         for level in LEVELS:
-            means = divide(sums[level], divisors[level][:, None])
+            means = divide(sums[level], divisors[level][:, None])  # (samples, metrics)
             averages["Ma", level] = _SampleScores(means, has_rows[level])
         return averages
+
+
+def _counts_for_micro(row: ScoreRow) -> Counts:
+    """Return the counts of a row from which micro averages are computed: right, answered, ground truth."""
+    assert row.counts is not None
+    return np.array([row.counts.right, row.counts.answered, row.counts.ground_truth], dtype=np.int64)
+
+
+def _add_scores(sums: Sequence[Floats], row: _MeanRow) -> None:
+    """Add the scores of a row to each of the arrays `sums` (samples, metrics), as often as each sample draws the row.
+
+    The scores are added one draw after the other, so that sums are rounded as if each sample had been summed by itself.
+    """
+    most_draws = int(row.draw_counts.max(initial=0))
+    for repetition in range(most_draws):
+        # For samples that draw the row less often, 0 is added, which does not change their sums.
+        is_drawn_again = row.draw_counts > repetition  # (samples,)
+        summands = row.scores * is_drawn_again[:, None]  # (samples, metrics)
+        for sums_of_level in sums:
+            np.add(sums_of_level, summands, out=sums_of_level)
 
 
 def _short_id(row: ScoreRow) -> str:

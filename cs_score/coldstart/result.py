@@ -149,19 +149,21 @@ def counted_row(name: str, counts: Counts, level: str | None = None) -> ScoreRow
 
 def ranked_rows(rankings: Iterable[Ranking]) -> list[ScoreRow]:
     """Return a row for each ranking, sorted by name in printing order, then by level."""
-    rows = []
-    for ranking in rankings:
-        row = ScoreRow(
-            name=ranking.query,
-            level=ranking.level,
-            counts=None,
-            scores=ranking.scores,
-            ground_truth=ranking.ground_truth or 0,
-        )
-        rows.append(row)
+    rows = [_ranked_row(ranking) for ranking in rankings]
     # Rows of one query keep the order of their levels, because sorting is stable.
     rows.sort(key=lambda row: row.level)
     return in_printing_order(rows)
+
+
+def _ranked_row(ranking: Ranking) -> ScoreRow:
+    """Return the row that shows the scores of a ranking; an unknown ground truth counts as 0."""
+    return ScoreRow(
+        name=ranking.query,
+        level=ranking.level,
+        counts=None,
+        scores=ranking.scores,
+        ground_truth=ranking.ground_truth or 0,
+    )
 
 
 def _rows_by_level(rows: Iterable[ScoreRow], *, are_levels_pooled: bool) -> dict[str, list[ScoreRow]]:
@@ -185,18 +187,29 @@ def averaged_table(rows_in_order: Iterable[ScoreRow], *, are_levels_pooled: bool
     `are_levels_pooled`, the averages of `ALL` are made of the rows of every level.
     """
     rows = tuple(rows_in_order)
+    rows_by_level = _rows_by_level(rows, are_levels_pooled=are_levels_pooled)
     micro: list[ScoreRow] = []
     macro: list[ScoreRow] = []
-    rows_by_level = _rows_by_level(rows, are_levels_pooled=are_levels_pooled)
     for level, rows_of_level in sorted(rows_by_level.items()):
         if rows_of_level[0].counts is not None:
-            counts = sum_counts(row.counts for row in rows_of_level if row.counts)
-            micro.append(counted_row(MICRO, counts, level))
-        # All rows add to the sums, but the sums are divided by the number of rows that have something to be found.
-        divisor = sum(row.ground_truth > 0 for row in rows_of_level)
-        means = _means(rows_of_level, divisor)
-        macro.append(ScoreRow(MACRO, level, counts=None, scores=means, ground_truth=0))
+            micro.append(_micro_average(level, rows_of_level))
+        macro.append(_macro_average(level, rows_of_level))
     return ResultTable(rows, tuple(micro), tuple(macro))
+
+
+def _micro_average(level: str, rows: Iterable[ScoreRow]) -> ScoreRow:
+    """Return the row `ALL-Micro` of a level, whose scores follow from the sums of the counts of the rows."""
+    counts = sum_counts(row.counts for row in rows if row.counts)
+    return counted_row(MICRO, counts, level)
+
+
+def _macro_average(level: str, rows: Sequence[ScoreRow]) -> ScoreRow:
+    """Return the row `ALL-Macro` of a level, whose scores are the means of the scores of the rows.
+
+    All rows add to the sums, but the sums are divided by the number of rows that have something to be found.
+    """
+    divisor = sum(row.ground_truth > 0 for row in rows)
+    return ScoreRow(MACRO, level, counts=None, scores=_means(rows, divisor), ground_truth=0)
 
 
 def _means(rows: Sequence[ScoreRow], divisor: int) -> tuple[float, ...]:
@@ -226,16 +239,27 @@ def _group_by_ldc_query(table: ResultTable, queries: QuerySet) -> tuple[LdcQuery
         rows_by_query[_slot_filling_query(row, queries)].append(row)
     ldc_queries = []
     for ldc_id in dict.fromkeys(queries.ldc_id_by_query.values()):
-        ldc_query = queries.by_id[ldc_id]
-        entry_points = []
-        for short_id in dict.fromkeys(ldc_query.expansion_ids or ()):
-            # If two LDC queries have the same entry point, only one of them has its rows (rule
-            # shared-slot-filling-ids).
-            if queries.ldc_id_by_query[short_id] == ldc_id and short_id in rows_by_query:
-                entry_points.append(EntryPointRows(short_id, rows_by_query[short_id]))
+        entry_points = _entry_points_with_rows(ldc_id, queries, rows_by_query)
         if entry_points:
-            ldc_queries.append(LdcQueryRows(ldc_query.full_id, entry_points))
+            full_id = queries.by_id[ldc_id].full_id
+            ldc_queries.append(LdcQueryRows(full_id, entry_points))
     return tuple(ldc_queries)
+
+
+def _entry_points_with_rows(
+    ldc_id: str, queries: QuerySet, rows_by_query: Mapping[str, Sequence[ScoreRow]]
+) -> list[EntryPointRows]:
+    """Return the entry points of an LDC query that have rows, in the order of the query file.
+
+    `rows_by_query` has the rows of each slot-filling query by its short id. If two LDC queries have the same entry
+    point, only one of them has its rows (rule shared-slot-filling-ids).
+    """
+    entry_points = []
+    for short_id in dict.fromkeys(queries.by_id[ldc_id].expansion_ids or ()):
+        is_shared_with_other = queries.ldc_id_by_query[short_id] != ldc_id
+        if short_id in rows_by_query and not is_shared_with_other:
+            entry_points.append(EntryPointRows(short_id, rows_by_query[short_id]))
+    return entry_points
 
 
 def _slot_filling_query(row: ScoreRow, queries: QuerySet) -> str:
@@ -259,13 +283,18 @@ def add_ldc_tables(sf: ResultTable, queries: QuerySet) -> PrecisionRecall:
     if not queries.ldc_id_by_query:
         return PrecisionRecall(sf, ldc_max=None, ldc_mean=None)
     ldc_queries = _group_by_ldc_query(sf, queries)
-    best_rows: list[ScoreRow] = []
-    for ldc_query in ldc_queries:
-        entry_point = best_entry_point(ldc_query.entry_points)
-        best_rows += ldc_max_rows(ldc_query.full_id, entry_point.rows)
-    ldc_max = averaged_table(in_printing_order(best_rows))
+    ldc_max = averaged_table(in_printing_order(_rows_of_best_entry_points(ldc_queries)))
     ldc_mean = averaged_table(in_printing_order(ldc_means(ldc_queries)))
     return PrecisionRecall(sf, ldc_max, ldc_mean, ldc_queries)
+
+
+def _rows_of_best_entry_points(ldc_queries: Iterable[LdcQueryRows]) -> list[ScoreRow]:
+    """Return the rows of LDC-MAX: those of the best entry point of each LDC query, with the names of the LDC query."""
+    rows: list[ScoreRow] = []
+    for ldc_query in ldc_queries:
+        entry_point = best_entry_point(ldc_query.entry_points)
+        rows += ldc_max_rows(ldc_query.full_id, entry_point.rows)
+    return rows
 
 
 def best_entry_point(entry_points: EntryPoints) -> EntryPointRows:
@@ -339,13 +368,22 @@ def member_rows_of_means(full_id: str, entry_points: EntryPoints) -> dict[tuple[
     members: dict[tuple[str, str], list[ScoreRow]] = {}
     for entry_point in sorted(entry_points):
         for row in entry_point.rows:
-            _, colon, components = row.name.partition(":")
-            first_number = components.partition(":")[0]
-            name = f"{full_id}{colon}{first_number}"
-            is_of_ranking = row.counts is None
-            level = row.level if is_of_ranking else str(name.count(":"))
-            members.setdefault((name, level), []).append(row)
+            name_and_level = _name_and_level_of_mean(full_id, row)
+            members.setdefault(name_and_level, []).append(row)
     return members
+
+
+def _name_and_level_of_mean(full_id: str, row: ScoreRow) -> tuple[str, str]:
+    """Return the name and the level of the mean in LDC-MEAN that a row of an entry point belongs to.
+
+    `CSX_ENG_00fb79cef8:1:2` belongs to `("CSX_0001:1", "1")` if the full id of the LDC query (`full_id`) is `CSX_0001`.
+    """
+    _, colon, components = row.name.partition(":")
+    first_number = components.partition(":")[0]
+    name = f"{full_id}{colon}{first_number}"
+    is_of_ranking = row.counts is None
+    level = row.level if is_of_ranking else str(name.count(":"))
+    return name, level
 
 
 def ldc_means(ldc_queries: Iterable[LdcQueryRows]) -> Iterator[ScoreRow]:

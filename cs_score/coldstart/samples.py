@@ -89,16 +89,21 @@ class SampleFile(Record):
         if self.repeated_lines:
             lines = join_first(self.repeated_lines)
             yield f"{name}: line(s) {lines} replace an earlier sample of the same number; number the samples through"
-        drawn_queries: dict[str, None] = {}
-        for sample in self.samples:
-            for draw in sample.draws:
-                drawn_queries.update(dict.fromkeys(draw.short_ids))
+        drawn_queries = self._drawn_queries()
         unknown_queries = [short_id for short_id in drawn_queries if short_id not in queries.by_id]
         if unknown_queries:
             yield (
                 f"{name} draws {len(unknown_queries)} of {len(drawn_queries)} queries that are not in the query files "
                 f"({join_first(unknown_queries)}); they add nothing to any sample"
             )
+
+    def _drawn_queries(self) -> list[str]:
+        """Return the short ids of the slot-filling queries that the samples draw, each once: `["00fb79cef8", ...]`."""
+        drawn_queries: dict[str, None] = {}
+        for sample in self.samples:
+            for draw in sample.draws:
+                drawn_queries |= dict.fromkeys(draw.short_ids)
+        return list(drawn_queries)
 
 
 def read_samples(file: Input) -> SampleFile:
@@ -112,25 +117,39 @@ def read_samples(file: Input) -> SampleFile:
     sample_by_label: dict[str, Sample] = {}
     blank_lines: list[int] = []
     repeated_lines: list[int] = []
-    draw_by_text: dict[str, Draw] = {}  # each draw is read once, because all samples repeat the same few draws
+    reader = _SampleReader(name_of(file))
     with lines_of(file, "latin-1") as lines:
         for line_number, line in enumerate(lines, 1):
-            label, *draw_texts = _columns(line)
-            for text in draw_texts:
-                if text not in draw_by_text:
-                    draw_by_text[text] = _read_draw(text, name_of(file), line_number)
-            draws = tuple([draw_by_text[text] for text in draw_texts])
-            is_blank = not line.strip()
-            if is_blank:
+            sample = reader.read(line, line_number)  # a blank line is a sample, too; its label is empty
+            if not line.strip():
                 blank_lines.append(line_number)
-            elif label in sample_by_label:
+            elif sample.label in sample_by_label:
                 repeated_lines.append(line_number)
-            # A blank line is a sample, too; its label is empty.
-            sample_by_label[label] = Sample(label, leading_number(label), draws)
+            sample_by_label[sample.label] = sample
     samples = sorted(sample_by_label.values(), key=lambda sample: (sample.number, sample.label))
     return SampleFile(
         samples=tuple(samples), exists=True, blank_lines=tuple(blank_lines), repeated_lines=tuple(repeated_lines)
     )
+
+
+class _SampleReader:
+    """Read the lines of one file of samples.
+
+    Each draw (an LDC query with its slot-filling queries) is read once, because all samples repeat the same few draws.
+    """
+
+    def __init__(self, file_name: str) -> None:
+        self._file_name = file_name
+        self._draw_by_text: dict[str, Draw] = {}
+
+    def read(self, line: str, line_number: int) -> Sample:
+        """Return the sample in a line such as `1 CSX_0001:CSX_ENG_00fb79cef8`. Raises InputError for an illegal id."""
+        label, *draw_texts = _columns(line)
+        for text in draw_texts:
+            if text not in self._draw_by_text:
+                self._draw_by_text[text] = _read_draw(text, self._file_name, line_number)
+        draws = tuple([self._draw_by_text[text] for text in draw_texts])
+        return Sample(label, leading_number(label), draws)
 
 
 def _columns(line: str) -> list[str]:

@@ -14,8 +14,9 @@ from cs_score.base.outputs import OwnOption
 from cs_score.base.records import Record, field, replace, to_builtins
 from cs_score.base.signature import ANY_MEASURE, RUN, Origin, Signature
 from cs_score.coldstart.judging import Counts, labels_without, pre_policy_category
-from cs_score.coldstart.ranking import Ranking
-from cs_score.coldstart.result import AveragePrecision, Result, ResultTable, ScoredRun, ScoreRow, tallies_of
+from cs_score.coldstart.lines import Assessment, Response
+from cs_score.coldstart.ranking import RankedNode, Ranking
+from cs_score.coldstart.result import AveragePrecision, Result, ResultTable, ScoredRun, ScoreRow, UnitResult, tallies_of
 from cs_score.coldstart.samples import Bootstrap, SampleLimits
 from cs_score.coldstart.unit_statistics import unit_name, unit_table
 from cs_score.measures.registry import (
@@ -247,22 +248,35 @@ def choose(scores: RunScoresDocument, patterns: Sequence[str] = ()) -> RunScores
     Raises UsageError for a pattern that no measure of any run matches, and InputError if no run has a value for any of
     the measures.
     """
-    # The names of the measures that have a value for at least one run, and the names of all measures.
+    all_names = _names_of_measures(scores)
+    if not patterns:
+        return _choose_default_measures(scores, all_names)
+    measures = select_names(all_names, patterns)
+    _require_a_score(scores, measures)
+    headline_measure = measures[0] if len(measures) == 1 else UNSET
+    return document_with_measures(scores, measures, headline_measure)
+
+
+def _names_of_measures(scores: RunScoresDocument) -> list[str]:
+    """Return the names of all measures of the runs, with or without a value: `["SF-ALL-Micro-F1", ...]`."""
+    names: dict[str, None] = {}
+    for run in scores.runs:
+        names |= dict.fromkeys(run.scores)
+        names |= dict.fromkeys(run.undefined or ())
+    return list(names)
+
+
+def _choose_default_measures(scores: RunScoresDocument, all_names: Sequence[str]) -> RunScoresDocument:
+    """Return a document with only the scores of the measures that users are shown by default, the headline first.
+
+    `all_names` are the names of the measures of the runs. The headline measure has a value for at least one run.
+    """
     defined_names: dict[str, None] = {}
-    all_names: dict[str, None] = {}
     for run in scores.runs:
         defined_names |= dict.fromkeys(run.scores)
-        all_names |= dict.fromkeys(run.scores)
-        all_names |= dict.fromkeys(run.undefined or ())
-
-    if patterns:
-        measures = select_names(list(all_names), patterns)
-        _require_a_score(scores, measures)
-        return document_with_measures(scores, measures, measures[0] if len(measures) == 1 else UNSET)
-
+    headline_measure = str(default_measure_for_scores(COLD_START_MODE, defined_names))
     has_ldc = any(name.startswith("LDC-") for name in all_names)
     measures = [name for name in headline_names(COLD_START_MODE, has_ldc) if name in all_names]
-    headline_measure = str(default_measure_for_scores(COLD_START_MODE, defined_names))
     measures.sort(key=lambda name: name != headline_measure)  # False sorts first: the headline measure
     return document_with_measures(scores, measures, headline_measure)
 
@@ -320,38 +334,30 @@ def _run_with_measures(run: RunScoresRecord, measures: Sequence[str]) -> RunScor
     signature = Signature.parse(run.signature).of(measure_of_signature)
     scores = {name: run.scores[name] for name in measures if name in run.scores}
     undefined = {name: reason for name, reason in (run.undefined or {}).items() if name in measures}
-    intervals = run.intervals
-    if intervals:
-        interval_by_measure = {name: intervals.scores[name] for name in scores if name in intervals.scores}
-        intervals = replace(intervals, scores=interval_by_measure)
     return RunScoresRecord(
         run_id=run.run_id,
         signature=str(signature),
         scores=scores,
         undefined=undefined or UNSET,
         origin=run.origin,
-        intervals=intervals,
+        intervals=_intervals_of_measures(run.intervals, scores),
     )
+
+
+def _intervals_of_measures(
+    intervals: ScoreIntervals | UnsetType, measures: Iterable[str]
+) -> ScoreIntervals | UnsetType:
+    """Return only the intervals of the scores of these measures; `UNSET` if there are no intervals."""
+    if not intervals:
+        return intervals
+    interval_by_measure = {name: intervals.scores[name] for name in measures if name in intervals.scores}
+    return replace(intervals, scores=interval_by_measure)
 
 
 def _run_scores(
     result: Result, run: ScoredRun, parts: Collection[str], intervals: ScoreIntervals | UnsetType
 ) -> RunScoresRecord:
     """Return the record of a run with its scores, its intervals, and the given `parts`, which are named in `PARTS`."""
-    value_by_part: dict[str, object] = {}
-    if "units" in parts:
-        value_by_part["units"] = _units_of_run(result, run)
-    if "queries" in parts:
-        value_by_part["queries"] = dict(run.unit_by_query)
-    if "tables" in parts:
-        value_by_part["tables"] = {name: _score_table(table) for name, table in run.tables.variants}
-    if "average_precision" in parts:
-        ranked_run = None if run.average_precision is None else _ranked_run(run.average_precision)
-        value_by_part["average_precision"] = ranked_run
-    if "bootstrap" in parts:
-        value_by_part["bootstrap"] = None if run.bootstrap is None else _resampled(run.bootstrap)
-    if "responses" in parts:
-        value_by_part["responses"] = tuple(_response_rows(run))
     run_scores = RunScoresRecord(
         run_id=run.run_id,
         signature=str(result.signature(run)),
@@ -360,7 +366,23 @@ def _run_scores(
         origin=run.origin or UNSET,
         intervals=intervals,
     )
+    value_by_part = {part: _value_of_part(part, result, run) for part in PARTS if part in parts}
     return replace(run_scores, **value_by_part)
+
+
+def _value_of_part(part: str, result: Result, run: ScoredRun) -> object:
+    """Return what the document records for one of the `PARTS` of a run, such as `tables`; None if it does not exist."""
+    if part == "units":
+        return _units_of_run(result, run)
+    if part == "queries":
+        return dict(run.unit_by_query)
+    if part == "tables":
+        return {name: _score_table(table) for name, table in run.tables.variants}
+    if part == "average_precision":
+        return None if run.average_precision is None else _ranked_run(run.average_precision)
+    if part == "bootstrap":
+        return None if run.bootstrap is None else _resampled(run.bootstrap)
+    return tuple(_response_rows(run))
 
 
 def _units_of_run(result: Result, run: ScoredRun) -> Units:
@@ -400,24 +422,25 @@ def _ap_rows(rows: Iterable[ScoreRow]) -> tuple[ApRow, ...]:
 
 
 def _query_ranking(ranking: Ranking) -> QueryRanking:
-    """Return a ranking as the document records it; each node has the number of its first line."""
-    nodes = []
-    for node in ranking.nodes:
-        node_row = RankedNodeRow(
-            node=node.name,
-            confidence=node.confidence,
-            mapped_class=node.mapped_class,
-            value=node.value,
-            line=node.first_line.number,
-        )
-        nodes.append(node_row)
+    """Return a ranking as the document records it."""
     return QueryRanking(
         query=ranking.query,
         level=ranking.level,
         average_precision=ranking.score,
         ground_truth=ranking.ground_truth,
         classes=ranking.classes,
-        nodes=tuple(nodes),
+        nodes=tuple([_ranked_node_row(node) for node in ranking.nodes]),
+    )
+
+
+def _ranked_node_row(node: RankedNode) -> RankedNodeRow:
+    """Return a ranked node as the document records it, with the number of its first line."""
+    return RankedNodeRow(
+        node=node.name,
+        confidence=node.confidence,
+        mapped_class=node.mapped_class,
+        value=node.value,
+        line=node.first_line.number,
     )
 
 
@@ -430,25 +453,37 @@ def _response_rows(run: ScoredRun) -> Iterator[ResponseRow]:
     """Yield the responses of a run with their assessments and labels, in the order of the debug file."""
     for tally, unit in tallies_of(run.units):
         for response in tally.responses:
-            assessment = unit.assessment_by_index.get(response.index)
-            assessment_record = None
-            if assessment is not None:
-                assessment_record = Matched(assessment.file, assessment.number, assessment.value_class)
-            category = pre_policy_category(assessment)
-            other_labels = labels_without(unit.labels_by_index[response.index], category)
-            yield ResponseRow(
-                row=tally.name,
-                query=response.query.full_id,
-                file=response.file,
-                line=response.number,
-                node=response.node,
-                value=response.value,
-                confidence=response.confidence,
-                target_query=f"{response.query.full_id}_{response.target}",
-                assessment=assessment_record,
-                pre_policy=category,
-                post_policy=tuple(other_labels),
-            )
+            yield _response_row(response, tally.name, unit)
+
+
+def _response_row(response: Response, row_name: str, unit: UnitResult) -> ResponseRow:
+    """Return a response as the document records it, with its assessment and its labels from the result of its unit.
+
+    `row_name` is the name of the row of the tables that counts the response: `CSX_ENG_00fb79cef8:1`.
+    """
+    assessment = unit.assessment_by_index.get(response.index)
+    category = pre_policy_category(assessment)
+    other_labels = labels_without(unit.labels_by_index[response.index], category)
+    return ResponseRow(
+        row=row_name,
+        query=response.query.full_id,
+        file=response.file,
+        line=response.number,
+        node=response.node,
+        value=response.value,
+        confidence=response.confidence,
+        target_query=f"{response.query.full_id}_{response.target}",
+        assessment=_matched(assessment),
+        pre_policy=category,
+        post_policy=tuple(other_labels),
+    )
+
+
+def _matched(assessment: Assessment | None) -> Matched | None:
+    """Return the assessment of a response as the document records it; None for a response without assessment."""
+    if assessment is None:
+        return None
+    return Matched(assessment.file, assessment.number, assessment.value_class)
 
 
 def score_text(run: RunScoresRecord, measure: str) -> str:
@@ -515,24 +550,31 @@ def scores_text(scores: RunScoresDocument) -> str:
 
     Remarks and signatures follow. If the table would be too wide for the screen, it is split into several tables.
     """
-    measures = scores.measures or ()
     lines: list[str] = []
     for columns_of_block in _blocks_of_columns(scores):
         rows = list(zip(*columns_of_block))
         is_right_aligned = [False] + [True] * (len(columns_of_block) - 1)
         lines += align_columns(rows, is_right_aligned)
         lines.append("")
+    lines += _remark_lines(scores)
+    lines += [f"signature  {run.signature}" for run in scores.runs]
+    return "\n".join(lines) + "\n"
 
-    # Each remark begins with a word that is padded to eleven characters. Its further lines are indented as much.
+
+def _remark_lines(scores: RunScoresDocument) -> list[str]:
+    """Return the lines between the table and the signatures, which say what the headline and the limits mean.
+
+    A remark begins with a word that is padded to eleven characters; its further lines are indented as much.
+    """
     indent = " " * 11
-    if scores.measure and len(measures) != 1:
+    lines: list[str] = []
+    if scores.measure and len(scores.measures or ()) != 1:
         lines += wrap_lines(f"headline   {scores.measure}: {HEADLINE_REASONS[scores.measure]}", indent)
     for remark in undefined_remarks(scores):
         lines += wrap_lines(f"undefined  {remark}", indent)
     for sentence in _interval_explanations(scores):
         lines += wrap_lines(one_line(sentence))
-    lines += [f"signature  {run.signature}" for run in scores.runs]
-    return "\n".join(lines) + "\n"
+    return lines
 
 
 _COLUMN_GAP: Final = 2  # the number of blanks between two columns on a screen
@@ -550,15 +592,17 @@ def _blocks_of_columns(scores: RunScoresDocument) -> list[list[list[str]]]:
     for run, heading in zip(scores.runs, _headings(scores)):
         column = [cell(heading)]
         column += [score_text(run, measure) for measure in measures]
-        block = blocks[-1]
-        widths = [_column_width(block_column) for block_column in [*block, column]]
-        total_width = sum(widths) + _COLUMN_GAP * (len(widths) - 1)
-        has_run = len(block) > 1
-        if has_run and total_width > SCREEN:
-            block = [first_column]
-            blocks.append(block)
-        block.append(column)
+        block_has_run = len(blocks[-1]) > 1
+        if block_has_run and _total_width([*blocks[-1], column]) > SCREEN:
+            blocks.append([first_column])
+        blocks[-1].append(column)
     return blocks
+
+
+def _total_width(block: Sequence[Sequence[str]]) -> int:
+    """Return the width of a block of columns in characters, with the gaps between the columns."""
+    widths = [_column_width(column) for column in block]
+    return sum(widths) + _COLUMN_GAP * (len(widths) - 1)
 
 
 def _column_width(column: Sequence[str]) -> int:
@@ -592,15 +636,18 @@ def _table_of_runs(scores: RunScoresDocument) -> Table:
     columns_of_table = [Column("measure", "Measure")]
     for number, heading in enumerate(_headings(scores)):
         columns_of_table.append(Column(str(number), heading))
-    rows = []
-    for measure in scores.measures or ():
-        row: list[str | int | float | None] = [measure]
-        for run in scores.runs:
-            row.append(score_text(run, measure) if run.intervals else run.scores.get(measure))
-        rows.append(tuple(row))
+    rows = [_row_of_measure(scores.runs, measure) for measure in scores.measures or ()]
     # The function of the layout that makes rows is not needed, because the rows are made here.
     layout = Layout("scores", "", tuple(columns_of_table), lambda _: ())
     return Table(layout, rows, len(rows))
+
+
+def _row_of_measure(runs: Iterable[RunScoresRecord], measure: str) -> tuple[str | int | float | None, ...]:
+    """Return the cells of a measure in a table of runs: `("SF-ALL-Micro-F1", 0.75, "0.7500 [0.6012, 0.8810]")`."""
+    row: list[str | int | float | None] = [measure]
+    for run in runs:
+        row.append(score_text(run, measure) if run.intervals else run.scores.get(measure))
+    return tuple(row)
 
 
 def scores_markdown(scores: RunScoresDocument) -> str:
@@ -630,20 +677,23 @@ def _rows_of_values(scores: RunScoresDocument) -> Iterator[dict[str, object]]:
     The values are the score, its limits, the settings with which the limits were computed, and the signature.
     """
     for run, heading in zip(scores.runs, _headings(scores)):
-        signature = Signature.parse(run.signature)
         settings = run.intervals.settings_row() if run.intervals else {}
         for measure in scores.measures or ():
-            limits = _limits_of_score(run, measure)
-            value_by_key: dict[str, object] = {
-                "run_id": heading,
-                "measure": measure,
-                "score": run.scores.get(measure),
-                "low": limits.low,
-                "high": limits.high,
-                "signature": str(signature.of(measure)),
-            }
-            value_by_key.update(settings)
-            yield value_by_key
+            yield {**_values_of_score(run, heading, measure), **settings}
+
+
+def _values_of_score(run: RunScoresRecord, heading: str, measure: str) -> dict[str, object]:
+    """Return the score of a run by a measure, with its limits and its signature, by the key of the column."""
+    limits = _limits_of_score(run, measure)
+    signature = Signature.parse(run.signature).of(measure)
+    return {
+        "run_id": heading,
+        "measure": measure,
+        "score": run.scores.get(measure),
+        "low": limits.low,
+        "high": limits.high,
+        "signature": str(signature),
+    }
 
 
 def scores_tsv(scores: RunScoresDocument) -> str:

@@ -1,21 +1,22 @@
 """Score Cold Start runs: each unit separately, then the tables and rankings of a run.
 
-`score_unit` scores one unit: an LDC query with its entry points, or a single query if there are no LDC queries.
+A unit is an LDC query with its entry points, or a single query if there are no LDC queries; `score_unit` scores it.
 `score_runs` combines the units of a run to its result. Lines have been read, linked and checked against the limits
 before, since the queries that a line may name depend on all lines before it.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from cs_score.base.display import join_first
 from cs_score.base.errors import InputError, UsageError, did_you_mean
 from cs_score.base.records import Record, replace
 from cs_score.base.runtime import paused_collector
-from cs_score.base.signature import RUN
-from cs_score.base.sources import Input, name_of, open_source
+from cs_score.base.signature import RUN, Origin
+from cs_score.base.sources import Input, InputDigest, name_of, open_source
 from cs_score.coldstart import judging
 from cs_score.coldstart.file_columns import FileKind
 from cs_score.coldstart.gold import ColdStartGold, QueryGold, Run, ScoringUnit, load_run, units_of
@@ -24,7 +25,7 @@ from cs_score.coldstart.lines import Assessment, Response
 from cs_score.coldstart.linking import expand_folder, kind_of
 from cs_score.coldstart.options import DUPLICATE, MANY, SCORED_SEPARATELY, SIDES, Policy, is_left_out, origin_of
 from cs_score.coldstart.queries import Query, parse_query_id
-from cs_score.coldstart.ranking import Ranker, Ranking, is_in_ranked_node
+from cs_score.coldstart.ranking import RankedNode, Ranker, Ranking, is_in_ranked_node
 from cs_score.coldstart.result import (
     ALL_LEVELS,
     QueryResult,
@@ -43,6 +44,9 @@ from cs_score.coldstart.tab_files import line_blocks, read_tab_file
 from cs_score.problems.codes import Severity
 from cs_score.problems.log import ProblemLog
 
+if TYPE_CHECKING:
+    from cs_score.coldstart.samples import Sample
+
 
 def _remarks_on_call(run: Run, policy: Policy) -> list[str]:
     """Return remarks on things in a call that can be scored, but that the user probably did not intend.
@@ -51,45 +55,73 @@ def _remarks_on_call(run: Run, policy: Policy) -> list[str]:
     the second hop that come before their parent line.
     """
     remarks = _remarks_on_policy(policy)
-    run_ids = run.run_ids
-    if len(run_ids) > 1:
-        remarks.append(
-            f"{len(run_ids)} runs are scored in one invocation ({join_first(run_ids)}): average precision pools the "
-            "nodes of all of them, so score each run by itself to compare them by AP"
-        )
+    if len(run.run_ids) > 1:
+        remarks.append(_remark_on_several_runs(run.run_ids))
         if not is_left_out(run.gold.options.samples):
-            remarks.append(
-                "-samples with several runs: the resampling of the first run narrows the queries of all later ones, "
-                "whose scores are then wrong; score each run by itself"
-            )
-    lines_without_parent = run.links.lines_without_parent
-    if lines_without_parent:
-        places = join_first(response.place for response in lines_without_parent)
-        remarks.append(
-            f"{len(lines_without_parent)} second-hop line(s) come before their parent line or have none ({places}): "
-            f"their nodes, such as {lines_without_parent[0].node}, are missing from average precision; put parent "
-            "lines first"
-        )
+            remarks.append(_SAMPLES_WITH_SEVERAL_RUNS)
+    if run.links.lines_without_parent:
+        remarks.append(_remark_on_lines_without_parent(run.links.lines_without_parent))
     return remarks
+
+
+_SAMPLES_WITH_SEVERAL_RUNS: Final = (
+    "-samples with several runs: the resampling of the first run narrows the queries of all later ones, whose scores "
+    "are then wrong; score each run by itself"
+)
+
+
+def _remark_on_several_runs(run_ids: Sequence[str]) -> str:
+    """Return the remark that the runs of one call share one average precision; it names the runs."""
+    return (
+        f"{len(run_ids)} runs are scored in one invocation ({join_first(run_ids)}): average precision pools the "
+        "nodes of all of them, so score each run by itself to compare them by AP"
+    )
+
+
+def _remark_on_lines_without_parent(lines: Sequence[Response]) -> str:
+    """Return the remark on lines of the second hop whose parent line (which gives the first answer) is not before them.
+
+    The remark names the places of the lines, and the node of the first of them.
+    """
+    places = join_first(line.place for line in lines)
+    return (
+        f"{len(lines)} second-hop line(s) come before their parent line or have none ({places}): their nodes, such as "
+        f"{lines[0].node}, are missing from average precision; put parent lines first"
+    )
 
 
 def _remarks_on_policy(policy: Policy) -> list[str]:
-    """Return a remark on each category that a policy puts on several sides."""
-    sides_by_category: dict[str, list[str]] = {}
+    """Return a remark on each category that a policy puts on several sides.
+
+    A side is one of right, wrong and ignored. A category, such as `INEXACT`, belongs on one of them.
+    """
+    remarks = []
+    for category, sides in _sides_by_category(policy).items():
+        if len(sides) > 1:
+            remarks.append(_remark_on_category(category, sides, policy.duplicate_side))
+    return remarks
+
+
+def _sides_by_category(policy: Policy) -> dict[str, list[str]]:
+    """Return the sides of a policy on which each category is: `{"INEXACT": ["RIGHT", "IGNORE"]}`."""
+    sides_by_category: dict[str, list[str]] = defaultdict(list)
     for side in SIDES:
         for category in policy.categories_on(side):
-            sides_by_category.setdefault(category, []).append(side)
-    remarks = []
-    for category, sides in sides_by_category.items():
-        if len(sides) == 1:
-            continue
-        if category == DUPLICATE:
-            effect = f"duplicates count as {policy.duplicate_side} only, the last of these"
-        else:
-            effect = f"such responses count {len(sides)} times; name it once"
-        switches = " and ".join(f"-{side.lower()}" for side in sides)
-        remarks.append(f"{category} is in {switches}: {effect}")
-    return remarks
+            sides_by_category[category].append(side)
+    return sides_by_category
+
+
+def _remark_on_category(category: str, sides: Sequence[str], duplicate_side: str | None) -> str:
+    """Return the remark on a category that is on several `sides` of a policy, such as `["RIGHT", "IGNORE"]`.
+
+    Duplicates count on one side only, the `duplicate_side`. Responses of other categories count on each side.
+    """
+    if category == DUPLICATE:
+        effect = f"duplicates count as {duplicate_side} only, the last of these"
+    else:
+        effect = f"such responses count {len(sides)} times; name it once"
+    switches = " and ".join(f"-{side.lower()}" for side in sides)
+    return f"{category} is in {switches}: {effect}"
 
 
 def _error_above_one(
@@ -97,33 +129,14 @@ def _error_above_one(
 ) -> InputError:
     """Return the error for a ranking whose average precision is above 1 (rule above-one).
 
-    The message names the query, the nodes and the lines, and a command that helps. `lines_by_node` has the lines
-    of the run
-    by FQ node id. `most_justifications` is the number of justifications that a node may have, None for any number.
+    The message names the query, the nodes and the lines, and a command that helps. `lines_by_node` has the lines of
+    the run by FQ node id. `most_justifications` is the number of justifications that a node may have, None for any
+    number.
     """
-    import shlex  # short runs start without it
-
-    # Find the nodes because of which average precision is above 1.
-    reason = "several lines of one node come from one document"
-    nodes = [node for node in ranking.nodes if node.value > 1]
-    if not nodes:
-        reason = "more than one node of a single-valued slot is right"
-        nodes = [node for node in ranking.nodes if node.value > 0]
-
-    node_texts = []
-    for node in nodes:
-        lines = lines_by_node.get(node.name, [node.first_line])
-        files = " and ".join(dict.fromkeys(line.file for line in lines))
-        numbers = join_first(line.number for line in lines)
-        node_texts.append(f"node {node.name}, {files} line {numbers}, V = {node.value:.4f}")
-
-    # Make the command with which the user can remove lines that are too many.
+    reason, nodes = _nodes_above_one(ranking)
+    node_texts = [_node_text(node, lines_by_node.get(node.name, [node.first_line])) for node in nodes]
     run_file = nodes[0].first_line.file
-    limit = MANY if most_justifications is None else most_justifications
-    command = (
-        f"cs-score validate-run -justifications 1:{limit} -output_file {shlex.quote(f'{run_file}.valid')} QUERIES.xml "
-        f"{shlex.quote(run_file)}"
-    )
+    command = _validation_command(run_file, most_justifications)
     return InputError(
         f"AP is greater than 1.0: {ranking.score:.4f} for query {ranking.query}, level {ranking.level}, "
         f"because {reason} ({join_first(node_texts, separator='; ')})",
@@ -131,6 +144,37 @@ def _error_above_one(
         remedy=f"a run must be validated before it is scored: {command} (QUERIES.xml: the slot-filling queries; "
         "cs-score validate-queries -expand makes them from others), or score with --validate",
         code="AP_ABOVE_ONE",
+    )
+
+
+def _nodes_above_one(ranking: Ranking) -> tuple[str, list[RankedNode]]:
+    """Return the reason why the average precision of a ranking is above 1, and the nodes that are the cause."""
+    overvalued_nodes = [node for node in ranking.nodes if node.value > 1]
+    if overvalued_nodes:
+        return "several lines of one node come from one document", overvalued_nodes
+    right_nodes = [node for node in ranking.nodes if node.value > 0]
+    return "more than one node of a single-valued slot is right", right_nodes
+
+
+def _node_text(node: RankedNode, lines: Sequence[Response]) -> str:
+    """Return a description of a ranked node and its lines: `node CSX_1:E1, run.tab line 3, 4, V = 2.0000`."""
+    files = " and ".join(dict.fromkeys(line.file for line in lines))
+    numbers = join_first(line.number for line in lines)
+    return f"node {node.name}, {files} line {numbers}, V = {node.value:.4f}"
+
+
+def _validation_command(run_file: str, most_justifications: int | None) -> str:
+    """Return the command with which the user can remove the lines of a run that are too many.
+
+    `most_justifications` is the number of justifications that a node may have, None for any number.
+    """
+    import shlex  # short runs start without it
+
+    limit = MANY if most_justifications is None else most_justifications
+    validated_file = f"{run_file}.valid"
+    return (
+        f"cs-score validate-run -justifications 1:{limit} -output_file {shlex.quote(validated_file)} QUERIES.xml "
+        f"{shlex.quote(run_file)}"
     )
 
 
@@ -158,18 +202,36 @@ def rankings_of(units: Sequence[UnitResult]) -> list[Ranking]:
 
 def _queries_by_full_id(units: Iterable[UnitResult]) -> list[QueryResult]:
     """Return the results of the queries of all units, sorted by full id, which is the order of tables."""
-    query_results: list[QueryResult] = []
-    for unit in units:
-        query_results += unit.queries
-    return sorted(query_results, key=lambda query_result: query_result.query.full_id)
+    return sorted(_queries_of(units), key=lambda query_result: query_result.query.full_id)
 
 
 def _queries_by_short_id(units: Iterable[UnitResult]) -> list[QueryResult]:
     """Return the results of the queries of all units, sorted by short id, the order in which the reference scores."""
+    return sorted(_queries_of(units), key=lambda query_result: query_result.query.short_id)
+
+
+def _queries_of(units: Iterable[UnitResult]) -> list[QueryResult]:
+    """Return the results of the queries of all units, in the order of the units."""
     query_results: list[QueryResult] = []
     for unit in units:
         query_results += unit.queries
-    return sorted(query_results, key=lambda query_result: query_result.query.short_id)
+    return query_results
+
+
+def _units_by_run_id(results: Iterable[ScoredRun]) -> dict[str, dict[str, UnitResult]]:
+    """Return the results of units by run id, then by the id of the unit: `{"RUN1": {"CS14_0001": ...}}`."""
+    units_by_run_id = {}
+    for result in results:
+        units_by_run_id[result.run_id] = {unit.id: unit for unit in result.units}
+    return units_by_run_id
+
+
+def _line_count(lines_by_unit: Mapping[str, Mapping[str, Sequence[Response]]]) -> int:
+    """Return the number of lines of a run, which are given by the id of their unit, then by the id of their query."""
+    line_count = 0
+    for lines_by_query in lines_by_unit.values():
+        line_count += sum(len(lines) for lines in lines_by_query.values())
+    return line_count
 
 
 class CallScorer:
@@ -193,17 +255,22 @@ class CallScorer:
         self._problems = problems
         self.options = replace(run.gold.options, policy=policy, justifications=run.limits)
         self.edition = run.gold.query_set.edition
-        self.remarks = list(run.remarks)
-        self.remarks += _remarks_on_call(run, policy)
+        self.remarks = [*run.remarks, *_remarks_on_call(run, policy)]
         self._hop_limits = run.gold.hop_limits
         # The units of the runs that were scored before in this call.
         self._units_so_far: dict[str, UnitResult] = {}
-        self._earlier_units: dict[str, dict[str, UnitResult]] = {}
-        for result in earlier_results:
-            self._earlier_units[result.run_id] = {unit.id: unit for unit in result.units}
+        self._earlier_units = _units_by_run_id(earlier_results)
         self._has_resampled = False
         # Some editions write the report before they score: the report lacks the problems that scoring finds.
         self._problems_before_scoring = tuple(problems) if self.edition.reports_first else None
+
+    def score_by_stage(self, run_id: str) -> Iterator[ScoredRun]:
+        """Score a run, and yield its result up to three times, each time with more scores; see `results_by_stage`.
+
+        Raises InputError for a fatal condition. The result that was yielded before it can still be written.
+        """
+        units = self.score_units(run_id)
+        yield from self.results_by_stage(run_id, score_rows(units), units)
 
     def score_units(self, run_id: str) -> list[UnitResult]:
         """Score all units of a run, report their problems and remarks, and return their results.
@@ -213,31 +280,46 @@ class CallScorer:
         lines_by_unit = self._run.lines_by_run_id.get(run_id, {})
         if lines_by_unit:
             self._check_discipline()
+        units = self._score_each_unit(run_id)
+        # Problems are reported in the order of the reference, which matches all lines of a run before it counts any.
+        self._report_matching(units)
+        self.remark_on_matches(run_id, _line_count(lines_by_unit), _has_match(units, lines_by_unit))
+        self._report_counting(units)
+        return units
 
-        # Score each unit. Its result holds the problems and the error of the unit.
-        units = []
+    def _score_each_unit(self, run_id: str) -> list[UnitResult]:
+        """Return the results of all units of a run, each with its problems and its error, which is not raised.
+
+        If the call has several runs, the results are remembered for the runs after this one.
+        """
         earlier_units = self._earlier_units.get(run_id)
+        units = []
         for unit in units_of(self._run, run_id, self._hop_limits, self._units_so_far, earlier_units):
             units.append(score_unit(unit, self.options.policy))
         if len(self._run.run_ids) > 1:
             for unit_result in units:
                 self._units_so_far[unit_result.id] = unit_result
+        return units
 
-        # Report problems in the order of the reference, which matches all lines of a run before it counts any.
+    def _report_matching(self, units: Iterable[UnitResult]) -> None:
+        """Report the problems that were found when responses were matched to assessments, unit by unit.
+
+        Raises the InputError of the first unit whose responses could not be matched.
+        """
         for unit_result in units:
             self._problems.add_all(unit_result.problems)
             if unit_result.matching_error is not None:
                 raise unit_result.matching_error
-        line_count = 0
-        for lines_by_query in lines_by_unit.values():
-            line_count += sum(len(lines) for lines in lines_by_query.values())
-        has_match = any(_has_match(unit_result, lines_by_unit.get(unit_result.id, {})) for unit_result in units)
-        self.remark_on_matches(run_id, line_count, has_match)
+
+    def _report_counting(self, units: Iterable[UnitResult]) -> None:
+        """Report the problems that were found when responses were counted, query by query.
+
+        Raises the InputError of the first query whose responses could not be counted.
+        """
         for query_result in _queries_by_short_id(units):
             self._problems.add_all(query_result.problems)
             if query_result.counting_error is not None:
                 raise query_result.counting_error
-        return units
 
     def _check_discipline(self) -> None:
         """Raise InputError if the discipline is unknown, or if it needs classes that cannot be found.
@@ -251,26 +333,27 @@ class CallScorer:
                 self._run.links.class_of_query(assessment.query)
 
     def remark_on_matches(self, run_id: str, line_count: int, has_match: bool) -> None:
-        """Add a remark if a run has no lines (`line_count` is 0), or if none of its lines has an assessment.
-
-        The usual causes are a wrong run id and a wrong pool.
-        """
-        if not line_count:
+        """Add a remark if a run has no lines (`line_count` is 0), or if none of its lines has an assessment."""
+        if line_count == 0:
             self.remarks.append(
                 f"no line of run {run_id} was loaded, so it is scored as if it had answered nothing; is the id right?"
             )
-            return
-        if has_match:
-            return
+        elif not has_match:
+            self.remarks.append(self._remark_without_match(run_id, line_count))
+
+    def _remark_without_match(self, run_id: str, line_count: int) -> str:
+        """Return the remark that none of the lines of a run has an assessment, and what the reason may be.
+
+        The usual causes are that the pool (the file of assessments) is missing or is the wrong one.
+        """
         has_pool = any(schema.kind is not FileKind.RUN for schema in self._run.layouts.values())
         if not has_pool:
-            self.remarks.append(
+            return (
                 f"no file holds assessments, so all {line_count} lines of run {run_id} are unassessed; name the pool, "
                 "too"
             )
-            return
         hint = "" if self.options.queries is None else ", and are their queries among those of -queries"
-        self.remarks.append(
+        return (
             f"none of the {line_count} lines of run {run_id} met an assessment; is this the right assessment "
             f"file{hint}?"
         )
@@ -292,34 +375,54 @@ class CallScorer:
         Raises InputError if there is nothing to score, if an average precision is above 1, and if there are no LDC
         queries to resample.
         """
+        result = self._with_tables(run_id, rows, units)
+        yield result
+        self._check_rows(result)
+        if self.edition.has_rankings:
+            result = self._with_average_precision(result, ap_rows, has_ranked_nodes)
+            yield result
+        if self.options.samples is not None and not is_left_out(self.options.samples):
+            yield self._with_bootstrap(result, self.options.samples)
+
+    def _with_tables(self, run_id: str, rows: Iterable[ScoreRow], units: Sequence[UnitResult]) -> ScoredRun:
+        """Return the result of a run with its tables of precision and recall, without average precision.
+
+        `rows` are the SF rows in printing order, and `units` are the results of the units.
+        """
         gold = self._gold
-        # The tables of precision and recall.
         sf = averaged_table(rows)
         unit_by_query = {query.full_id: gold.cluster_of(query) for query in gold.selected_queries(self._hop_limits)}
         if unit_by_query:
+            # A row may be named after a class of a query that is not selected.
             unit_by_query |= gold.clusters_of_others(row.name.partition(":")[0] for row in sf.rows)
-        run = ScoredRun(run_id, add_ldc_tables(sf, gold.query_set), tuple(units), unit_by_query=unit_by_query)
-        yield run
-        self._check_rows(run)
+        tables = add_ldc_tables(sf, gold.query_set)
+        return ScoredRun(run_id, tables, tuple(units), unit_by_query=unit_by_query)
 
-        # Average precision.
-        if self.edition.has_rankings:
-            rankings = rankings_of(units)
-            if ap_rows is None:
-                ap_rows = ranked_rows(rankings)
-            if has_ranked_nodes is None:
-                has_ranked_nodes = self._has_ranked_line(run_id, unit_by_query)
-            # The rows of the report have the id of the first run line of the input (rule average-precision).
-            responses = self._run.links.responses
-            first_run_id = responses[0].run_id if responses else run_id
-            average_precision = average_precision_of(first_run_id, ap_rows, gold.query_set, rankings)
-            average_precision = replace(average_precision, has_ranked_nodes=has_ranked_nodes)
-            run = replace(run, average_precision=average_precision)
-            yield run
+    def _with_average_precision(
+        self, run: ScoredRun, ap_rows: Iterable[ScoreRow] | None, has_ranked_nodes: bool | None
+    ) -> ScoredRun:
+        """Return the result of a run with its average precision, which is computed from the rows of its rankings.
 
-        # Resamples.
-        if self.options.samples is not None and not is_left_out(self.options.samples):
-            yield self._with_bootstrap(run, self.options.samples)
+        `ap_rows` and `has_ranked_nodes` are given if the run was scored in parts; None means that they follow from the
+        results of the units. Raises InputError if an average precision would be above 1.
+        """
+        rankings = rankings_of(run.units)
+        if ap_rows is None:
+            ap_rows = ranked_rows(rankings)
+        if has_ranked_nodes is None:
+            has_ranked_nodes = self._has_ranked_line(run.run_id, run.unit_by_query)
+        first_run_id = self._first_run_id(run.run_id)
+        average_precision = average_precision_of(first_run_id, ap_rows, self._gold.query_set, rankings)
+        average_precision = replace(average_precision, has_ranked_nodes=has_ranked_nodes)
+        return replace(run, average_precision=average_precision)
+
+    def _first_run_id(self, run_id: str) -> str:
+        """Return the run id that the rows of average precision show: that of the first run line of the input.
+
+        This is so whatever the run is (rule average-precision). If no run line was read, it is `run_id`.
+        """
+        responses = self._run.links.responses
+        return responses[0].run_id if responses else run_id
 
     def _check_rows(self, run: ScoredRun) -> None:
         """Raise InputError if no query is scored, or if the tables of LDC queries would have no rows.
@@ -351,35 +454,40 @@ class CallScorer:
     def _with_bootstrap(self, run: ScoredRun, samples_name: str) -> ScoredRun:
         """Return the result of a run with the values of its resamples, and restrict later runs to the last resample.
 
-        `samples_name` is the name of the file of resamples. As in the reference, later runs of the call are scored only
-        on the queries of the last resample (rule samples-narrow-later-runs). Raises InputError if there are no LDC
-        queries.
+        A resample is a list of LDC queries that were drawn at random. `samples_name` is the name of the file of
+        resamples. Raises InputError if there are no LDC queries.
         """
         from cs_score.coldstart import query_resampling as resampling  # few calls resample
 
-        table = self._gold.query_set
-        if not table.ldc_id_by_query:
+        self._check_ldc_queries()
+        sample_file = self._gold.samples
+        if not self._has_resampled:
+            self.remarks += sample_file.remarks(samples_name, self._gold.query_set)
+            self._has_resampled = True
+        bootstrap = resampling.bootstrap(run.tables, run.tables.measures, sample_file.samples, self.options.metrics)
+        self._narrow_to_last_sample(sample_file.samples)
+        return replace(run, bootstrap=bootstrap)
+
+    def _check_ldc_queries(self) -> None:
+        """Raise InputError if there are no LDC queries, which are the queries that resamples consist of."""
+        if not self._gold.query_set.ldc_id_by_query:
             raise InputError(
                 "queryid undefined in QuerySet->get()",
                 remedy="-samples resamples LDC queries: give the LDC query file and -expand",
             )
-        sample_file = self._gold.samples
-        if not self._has_resampled:
-            self.remarks += sample_file.remarks(samples_name, table)
-            self._has_resampled = True
-        bootstrap = resampling.bootstrap(run.tables, run.tables.measures, sample_file.samples, self.options.metrics)
-        if sample_file.samples:
-            last_sample = max(sample_file.samples, key=lambda sample: sample.label)
-            # As in the reference, the number of times that a query was drawn becomes its hop limit.
+
+    def _narrow_to_last_sample(self, samples: Sequence[Sample]) -> None:
+        """Restrict the runs that are scored after this one to the queries of the last resample.
+
+        The reference does so, too (rule samples-narrow-later-runs): there, the number of times that a query was drawn
+        becomes its hop limit.
+        """
+        if samples:
+            last_sample = max(samples, key=lambda sample: sample.label)
             self._hop_limits = dict(last_sample.one_entry_point())
-        return replace(run, bootstrap=bootstrap)
 
     def result(self, runs: Sequence[ScoredRun]) -> Result:
         """Return the result of the call from the results of its runs, with the problems and the remarks."""
-        has_ldc_index = bool(self._gold.query_set.ldc_id_by_query)
-        origin = origin_of(self.options, self._run.digests, has_ldc_index, are_runs_validated=self._gold.validates)
-        if self._gold.only_run_id is not None:
-            origin = origin.with_option(SCORED_SEPARATELY, True)
         problems = self._problems_before_scoring
         if problems is None:
             problems = tuple(self._problems)
@@ -388,21 +496,36 @@ class CallScorer:
             runs=tuple(runs),
             problems=problems,
             warnings=tuple(self.remarks),
-            has_ldc_index=has_ldc_index,
-            origin=origin,
+            has_ldc_index=self._has_ldc_queries,
+            origin=self._origin(),
             empty_folders=tuple([folder.name for folder in self._gold.empty_folders]),
         )
 
+    @property
+    def _has_ldc_queries(self) -> bool:
+        """Whether the queries are entry points of LDC queries, so that there are tables of LDC-MAX and LDC-MEAN."""
+        return bool(self._gold.query_set.ldc_id_by_query)
 
-def _has_match(unit: UnitResult, lines_by_query: Mapping[str, Sequence[Response]]) -> bool:
-    """Return whether at least one of these lines of a run was matched to an assessment.
+    def _origin(self) -> Origin:
+        """Return the origin of the scores: the task, the options, and the files that were read."""
+        are_runs_validated = self._gold.validates
+        origin = origin_of(
+            self.options, self._run.digests, self._has_ldc_queries, are_runs_validated=are_runs_validated
+        )
+        if self._gold.only_run_id is not None:
+            return origin.with_option(SCORED_SEPARATELY, True)
+        return origin
 
-    `lines_by_query` has the lines of the run in the unit. The result of the unit also has the assessments of lines of
-    runs that were scored before in the call; these lines do not count.
+
+def _has_match(units: Iterable[UnitResult], lines_by_unit: Mapping[str, Mapping[str, Sequence[Response]]]) -> bool:
+    """Return whether at least one line of a run was matched to an assessment.
+
+    `lines_by_unit` has the lines of the run by the id of their unit, then by the id of their query.
     """
-    for lines in lines_by_query.values():
-        for line in lines:
-            if line.index in unit.assessment_by_index:
+    for unit in units:
+        for lines in lines_by_unit.get(unit.id, {}).values():
+            # The unit also has the assessments of lines of runs that were scored before; they do not count.
+            if any(line.index in unit.assessment_by_index for line in lines):
                 return True
     return False
 
@@ -419,18 +542,17 @@ def score_runs(
     if problems is None:
         problems = run.problems.copy()
     scorer = CallScorer(run, policy, problems, earlier_results)
-    runs: list[ScoredRun] = []
+    result_by_position: dict[int, ScoredRun] = {}
     try:
         _check_loaded(run)
         if not run.run_ids:
             scorer.remarks.append(_remark_on_missing_run(run))
-        for number, run_id in enumerate(run.run_ids):
-            units = scorer.score_units(run_id)
-            for run_result in scorer.results_by_stage(run_id, score_rows(units), units):
-                runs[number:] = [run_result]  # replaces the result of the stage before
+        for position, run_id in enumerate(run.run_ids):
+            for run_result in scorer.score_by_stage(run_id):
+                result_by_position[position] = run_result  # replaces the result of the stage before
     except InputError as error:
-        raise ScoringStopped(error, scorer.result(runs)) from None
-    return scorer.result(runs)
+        raise ScoringStopped(error, scorer.result([*result_by_position.values()])) from None
+    return scorer.result([*result_by_position.values()])
 
 
 def _check_loaded(run: Run) -> None:
@@ -462,48 +584,76 @@ def score_unit(unit: ScoringUnit, policy: Policy, is_ranked: bool = True) -> Uni
     If `is_ranked` is False, there are no rankings. Errors are not raised: an error in matching is part of the result of
     the unit, and an error in counting or ranking is part of the result of its query.
     """
-    edition = unit.gold.query_set.edition
-    # Find the assessments of the lines.
-    problems = ProblemLog()
-    if unit.earlier_result is not None:
-        assessment_by_index = unit.earlier_result.assessment_by_index
-        problems = unit.earlier_result.problems
-    else:
-        try:
-            assessment_by_index = _match_lines(unit, problems)
-        except InputError as error:
-            return UnitResult(
-                id=unit.id,
-                assessment_by_index={},
-                labels_by_index={},
-                queries=(),
-                problems=problems,
-                matching_error=error,
-            )
+    matched = unit.earlier_result
+    if matched is None:
+        matched = _match_unit(unit)
+    if matched.matching_error is not None:
+        return matched
+    golds = [unit.gold.gold_of_query(query, unit.run.links) for query in unit.queries]
+    counted = _count_unit(unit, matched, golds, policy)
+    if is_ranked and unit.gold.query_set.edition.has_rankings:
+        return _rank_unit(unit, counted, golds)
+    return counted
 
-    # Label and count the lines of each query.
+
+def _match_unit(unit: ScoringUnit) -> UnitResult:
+    """Match the lines of a unit to assessments, and return the result without labels and queries.
+
+    The result has the assessments and the problems of matching, or the error that stopped it.
+    """
+    problems = ProblemLog()
+    assessment_by_index: Mapping[int, Assessment] = {}
+    matching_error = None
+    try:
+        assessment_by_index = _match_lines(unit, problems)
+    except InputError as error:
+        matching_error = error
+    return UnitResult(
+        id=unit.id,
+        assessment_by_index=assessment_by_index,
+        labels_by_index={},
+        queries=(),
+        problems=problems,
+        matching_error=matching_error,
+    )
+
+
+def _count_unit(unit: ScoringUnit, matched: UnitResult, golds: Sequence[QueryGold], policy: Policy) -> UnitResult:
+    """Label and count the lines of each query of a unit, and return the result of the unit without rankings.
+
+    `matched` has the assessments of the lines, and `golds` has the ground truth of each query. The result also has the
+    assessments and labels of the lines of runs that were scored before, because their nodes are ranked, too.
+    """
     labels_by_index: dict[int, Labels] = {}
+    assessment_by_index = matched.assessment_by_index
     if unit.other_run is not None:
         labels_by_index.update(unit.other_run.labels_by_index)
-    counting = Counting(assessment_by_index, policy, unit.run.limits.justifications_per_node, labels_by_index, edition)
-    golds = [unit.gold.gold_of_query(query, unit.run.links) for query in unit.queries]
-    query_results = [_count_query(unit, gold, counting) for gold in golds]
-
-    # Rank the nodes of each query, which may also have lines of another run.
-    if unit.other_run is not None:
         assessment_by_index = {**unit.other_run.assessment_by_index, **assessment_by_index}
-    if is_ranked and edition.has_rankings:
-        for position, gold in enumerate(golds):
-            counted_result = query_results[position]
-            if counted_result.counting_error is None:
-                query_results[position] = _rank_query(unit, gold, counted_result, assessment_by_index, labels_by_index)
+    most_justifications = unit.run.limits.justifications_per_node
+    edition = unit.gold.query_set.edition
+    counting = Counting(matched.assessment_by_index, policy, most_justifications, labels_by_index, edition)
+    query_results = [_count_query(unit, gold, counting) for gold in golds]
     return UnitResult(
         id=unit.id,
         assessment_by_index=assessment_by_index,
         labels_by_index=labels_by_index,
         queries=tuple(query_results),
-        problems=problems,
+        problems=matched.problems,
     )
+
+
+def _rank_unit(unit: ScoringUnit, counted: UnitResult, golds: Sequence[QueryGold]) -> UnitResult:
+    """Return the result of a unit with the rankings of its queries; `counted` is the result without them.
+
+    `golds` has the ground truth of each query, in the order of the queries.
+    """
+    queries = []
+    for gold, query_result in zip(golds, counted.queries):
+        if query_result.counting_error is None:
+            queries.append(_rank_query(unit, gold, counted, query_result))
+        else:
+            queries.append(query_result)
+    return replace(counted, queries=tuple(queries))
 
 
 def _match_lines(unit: ScoringUnit, problems: ProblemLog) -> Mapping[int, Assessment]:
@@ -538,10 +688,8 @@ def _count_query(unit: ScoringUnit, gold: QueryGold, counting: Counting) -> Quer
         responses_by_class = judging.place_responses(tree, lines, counting.assessment_by_index, unit.run.links)
     except InputError as error:
         return QueryResult(query, problems=gold.problems, counting_error=error)
-    tallies = []
-    for tally in counting.tally(tree, responses_by_class):
-        if tree.depth(tally.name) <= _hop_limit_of_row(tally.name, unit, query):
-            tallies.append(tally)
+    all_tallies = counting.tally(tree, responses_by_class)
+    tallies = [tally for tally in all_tallies if tree.depth(tally.name) <= _hop_limit_of_row(tally.name, unit, query)]
     return QueryResult(query, tuple(tallies), problems=gold.problems)
 
 
@@ -560,32 +708,24 @@ def _hop_limit_of_row(row_name: str, unit: ScoringUnit, query: Query) -> int:
     return unit.hop_limits.get(parts.base_id, 0)
 
 
-def _rank_query(
-    unit: ScoringUnit,
-    gold: QueryGold,
-    counted_result: QueryResult,
-    assessment_by_index: Mapping[int, Assessment],
-    labels_by_index: Mapping[int, Labels],
-) -> QueryResult:
+def _rank_query(unit: ScoringUnit, gold: QueryGold, counted: UnitResult, query_result: QueryResult) -> QueryResult:
     """Return the result of a query with the rankings of its levels, or with the error that prevents ranking.
 
-    The error says that the average precision of a ranking would be above 1. `counted_result` is the result without
-    rankings. The assessments and labels of the lines of the unit are given by the index of the line.
+    The error says that the average precision of a ranking would be above 1. `counted` has the assessments and labels of
+    the lines of the unit, and `query_result` is the result of the query without rankings.
     """
     query = gold.query
     most_justifications = unit.run.limits.justifications_per_node
-    ranker = Ranker(gold.classes, assessment_by_index, labels_by_index, most_justifications)
+    ranker = Ranker(gold.classes, counted.assessment_by_index, counted.labels_by_index, most_justifications)
     rankings = ranker.rankings(query, unit.nodes.nodes_of_query(query.full_id))
     for ranking in rankings:
         if ranking.exceeds_ground_truth:  # the run gives more than there is to find, which the task does not allow
-            return replace(
-                counted_result,
-                ranking_error=_error_above_one(ranking, unit.run.links.lines_by_node, most_justifications),
-            )
+            error = _error_above_one(ranking, unit.run.links.lines_by_node, most_justifications)
+            return replace(query_result, ranking_error=error)
     if not gold.classes.edition.ranks_all_levels:
         hop_limit = unit.hop_limits[query.short_id]
         rankings = [ranking for ranking in rankings if _is_scored_level(ranking.level, hop_limit)]
-    return replace(counted_result, rankings=tuple(rankings))
+    return replace(query_result, rankings=tuple(rankings))
 
 
 def _is_scored_level(level: str, hop_limit: int) -> bool:
@@ -626,17 +766,22 @@ def split_runs_and_assessments(
     assessments: list[Input] = []
     for file_or_folder in files:
         for file in expand_folder(file_or_folder):
-            if file in knowledge_bases:
-                runs.append(file)
-                continue
-            kind = kind_of(file)
-            if kind is None:
-                raise InputError("empty: neither a run nor assessments", file=name_of(file))
-            if kind is FileKind.RUN:
+            if file in knowledge_bases or _is_run_file(file):
                 runs.append(file)
             else:
                 assessments.append(file)
     return runs, assessments
+
+
+def _is_run_file(file: Input) -> bool:
+    """Return whether a file is a run; otherwise it has assessments.
+
+    Raises InputError for an empty file, and for a file of an unknown layout.
+    """
+    kind = kind_of(file)
+    if kind is None:
+        raise InputError("empty: neither a run nor assessments", file=name_of(file))
+    return kind is FileKind.RUN
 
 
 def runs_of(
@@ -655,6 +800,11 @@ def runs_of(
             runs.append(OneRun(file, run_id, is_shared=len(ids_in_file) > 1))
     if run_ids is None:
         return runs
+    return _choose_runs(runs, run_ids)
+
+
+def _choose_runs(runs: Sequence[OneRun], run_ids: Iterable[str]) -> list[OneRun]:
+    """Return the runs with one of these ids, in the order of the ids. Raises UsageError for an id that no run has."""
     all_ids = list(dict.fromkeys(run.run_id for run in runs))
     chosen_runs = []
     for run_id in run_ids:
@@ -674,15 +824,23 @@ def _run_ids(file: Input, *, is_knowledge_base: bool) -> list[str]:
     run, whose id is empty.
     """
     if is_knowledge_base:
-        with open_source(file) as source:
-            first_line = source.read_bytes().partition(b"\n")[0]
-        return [first_line.decode("utf-8", "replace").strip()]
-
+        return [_first_line(file)]
     # Most files hold one run: comparing the third columns shows that without reading the lines in detail.
     third_columns = _third_columns(file)
     if len(third_columns) == 1:
         return [third_columns.pop().decode("utf-8", "replace")]
+    return _run_ids_of_lines(file)
 
+
+def _first_line(file: Input) -> str:
+    """Return the first line of a file without the white space around it."""
+    with open_source(file) as source:
+        first_line = source.read_bytes().partition(b"\n")[0]
+    return first_line.decode("utf-8", "replace").strip()
+
+
+def _run_ids_of_lines(file: Input) -> list[str]:
+    """Return the different run ids in the lines of a run file that count; one empty id if there are no such lines."""
     with open_source(file) as source:
         tab_file = read_tab_file(source, ProblemLog())
         if tab_file is None:
@@ -737,28 +895,37 @@ def score_separately(
     first = results[0]
     if len(results) == 1:
         return first
-
-    # The origin of the combined result names the queries and the pool once, and the file of each run.
-    inputs = list(first.origin.inputs)
-    for result in results[1:]:
-        inputs += [run_input for run_input in result.origin.inputs if run_input.role == RUN]
     options = first.options
+    inputs = _inputs_of_all(results)
     if any(run.is_shared for run in runs):
-        inputs = list(dict.fromkeys(inputs))
+        # Runs of one file: the options name the runs that were chosen, and the origin names the file once.
         options = replace(options, runids=tuple(run.run_id for run in runs))
+        inputs = list(dict.fromkeys(inputs))
     origin = origin_of(options, inputs, first.has_ldc_index, are_runs_validated=gold.validates)
-
-    warnings: dict[str, None] = {}
-    for result in results:
-        warnings |= dict.fromkeys(result.warnings)
     return replace(
         first,
         options=options,
         runs=tuple(replace(result.runs[0], origin=result.origin) for result in results),
         problems=tuple(problems),
-        warnings=tuple(warnings),
+        warnings=_distinct_warnings(results),
         origin=origin.with_option(SCORED_SEPARATELY, True),
     )
+
+
+def _distinct_warnings(results: Iterable[Result]) -> tuple[str, ...]:
+    """Return the warnings of several results, in their order. A warning that several results have is returned once."""
+    warnings: dict[str, None] = {}
+    for result in results:
+        warnings |= dict.fromkeys(result.warnings)
+    return tuple(warnings)
+
+
+def _inputs_of_all(results: Sequence[Result]) -> list[InputDigest]:
+    """Return the files that were read for several results: the queries and the pool once, and the file of each run."""
+    inputs = list(results[0].origin.inputs)
+    for result in results[1:]:
+        inputs += [run_input for run_input in result.origin.inputs if run_input.role == RUN]
+    return inputs
 
 
 def _score_one_run(
@@ -771,10 +938,15 @@ def _score_one_run(
     try:
         run = load(gold, one_run, pool, problems)
         result = score_runs(run, gold.options.policy, problems)
-        if not result.runs:
-            raise ScoringStopped(InputError("no line that could be scored"), result)
+        _check_scored(result)
     except InputError as error:
         if error.file is None:
             error.file = name_of(one_run.file)
         raise
     return result
+
+
+def _check_scored(result: Result) -> None:
+    """Raise ScoringStopped, with this result, if the result has no run."""
+    if not result.runs:
+        raise ScoringStopped(InputError("no line that could be scored"), result)

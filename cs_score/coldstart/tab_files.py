@@ -77,36 +77,42 @@ def read_tab_file(
     numbered_lines = _numbered_lines(source, first_block)
     if allow_comments:
         numbered_lines = _without_comments(numbered_lines)
-
-    # Find the first line that has columns.
     unread_lines: list[UnreadLine] = []
     first_line = _find_first_line(numbered_lines, source.name, unread_lines)
     if first_line is None:
         if unread_lines:
-            remedy = "it has blank and comment lines only"
-            raise InputError(f"Empty file: {source.name}", remedy=remedy, code="NO_LINES")
+            raise _error_of_blank_file(source.name)
         problems.add("EMPTY_FILE", source.name)
         return None
-
-    # Recognise the layout, which says how many columns a line must have.
+    # The layout says how many columns a line must have.
     number, text = first_line
     schema = detect_schema(split_columns(text), edition)
     if schema is None:
         _, next_text = next(numbered_lines, (0, ""))
         beginning = FirstLine(file=source.name, number=number, text=text, next_text=next_text, beginning=first_block[0])
-        raise InputError(
-            f"Unknown file type: {source.name}",
-            file=source.name,
-            place=f"line {number}",
-            remedy=why_no_layout(beginning, edition),
-            code="UNKNOWN_FILE_TYPE",
-        )
-
-    all_lines: Iterator[tuple[int, str]] = itertools.chain([first_line], numbered_lines)
+        raise _error_of_unknown_layout(beginning, edition)
+    lines_to_read: Iterator[tuple[int, str]] = itertools.chain([first_line], numbered_lines)
     if only_run_id is not None and schema.kind is FileKind.RUN:
-        all_lines = _lines_of_run(all_lines, only_run_id)
-    lines = accepted_lines(all_lines, source.name, len(schema.columns), problems, unread_lines, edition)
+        lines_to_read = _lines_of_run(lines_to_read, only_run_id)
+    lines = accepted_lines(lines_to_read, source.name, len(schema.columns), problems, unread_lines, edition)
     return TabFile(name=source.name, schema=schema, lines=lines, unread_lines=unread_lines)
+
+
+def _error_of_blank_file(file_name: str) -> InputError:
+    """Return the error for a file that has lines, but all of them are blank or comments."""
+    remedy = "it has blank and comment lines only"
+    return InputError(f"Empty file: {file_name}", remedy=remedy, code="NO_LINES")
+
+
+def _error_of_unknown_layout(first_line: FirstLine, edition: Edition) -> InputError:
+    """Return the error for a file whose first line has the columns of no layout; the remedy says what may be wrong."""
+    return InputError(
+        f"Unknown file type: {first_line.file}",
+        file=first_line.file,
+        place=f"line {first_line.number}",
+        remedy=why_no_layout(first_line, edition),
+        code="UNKNOWN_FILE_TYPE",
+    )
 
 
 def _without_comments(numbered_lines: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str]]:
@@ -229,25 +235,29 @@ def line_blocks(source: Source, size: int) -> Iterator[bytes]:
 
     Raises InputError if the file cannot be read.
     """
-    pending: list[bytes] = []  # read, but not yet yielded
+    beginning_of_line: list[bytes] = []  # the pieces of a line whose end was not read yet
+    for block in _byte_blocks(source, size):
+        end_of_last_line = block.rfind(b"\n")
+        if end_of_last_line < 0:  # a line that is longer than the block
+            beginning_of_line.append(block)
+            continue
+        whole_lines = block[:end_of_last_line]
+        yield b"".join([*beginning_of_line, whole_lines])
+        beginning_of_line = [block[end_of_last_line + 1 :]]
+    last_line = b"".join(beginning_of_line)
+    if last_line:
+        yield last_line
+
+
+def _byte_blocks(source: Source, size: int) -> Iterator[bytes]:
+    """Yield the bytes of a file in blocks of `size` bytes. Raises InputError if the file cannot be read."""
     try:
-        while True:
+        block = source.binary.read(size)
+        while block:
+            yield block
             block = source.binary.read(size)
-            if not block:
-                break
-            end_of_last_line = block.rfind(b"\n")
-            if end_of_last_line < 0:  # a line that is longer than the block
-                pending.append(block)
-                continue
-            pending.append(block[:end_of_last_line])
-            yield b"".join(pending)
-            beginning_of_next_line = block[end_of_last_line + 1 :]
-            pending = [beginning_of_next_line]
     except OSError as error:
         raise InputError(f"cannot be read: {reason_of(error)}", file=source.name) from None
-    last_block = b"".join(pending)
-    if last_block:
-        yield last_block
 
 
 _CONFIDENCE_WITH_EXPONENT: Final = re.compile(r"\d+\.\d+e[-+]?\d\d")
@@ -289,20 +299,25 @@ def without_exponent(text: str) -> str | None:
 @functools.lru_cache(maxsize=1 << 10)  # a run may have the same illegal confidence, or 1.0, on all lines
 def read_confidence(text: str) -> Confidence:
     """Return the confidence that is written in a column. An illegal confidence becomes 1.0, and has a problem code."""
-    codes: list[str] = []
-    decimals = without_exponent(text)
-    if text == "1":
-        repaired_text = CERTAIN
-        codes.append("MISSING_DECIMAL_POINT")
-    elif decimals is not None:
-        repaired_text = decimals
-        codes.append("IMPROPER_CONFIDENCE_VALUE")
-    else:
-        repaired_text = text
-    if not _LEGAL_CONFIDENCE.fullmatch(repaired_text):
-        repaired_text = CERTAIN
+    decimal_text, code = _as_decimal(text)
+    codes = [] if code is None else [code]
+    if not _LEGAL_CONFIDENCE.fullmatch(decimal_text):
+        decimal_text = CERTAIN
         codes.append("ILLEGAL_CONFIDENCE_VALUE")
-    return Confidence(repaired_text, float(repaired_text), tuple(codes))
+    return Confidence(decimal_text, float(decimal_text), tuple(codes))
+
+
+def _as_decimal(text: str) -> tuple[str, str | None]:
+    """Return a confidence with a decimal point and without an exponent, and the code of the problem if it was repaired.
+
+    `1` -> `1.0` and `1.5e-01` -> `0.150000000000`. Any other text is returned as it is, with None.
+    """
+    if text == "1":
+        return CERTAIN, "MISSING_DECIMAL_POINT"
+    decimals = without_exponent(text)
+    if decimals is not None:
+        return decimals, "IMPROPER_CONFIDENCE_VALUE"
+    return text, None
 
 
 DocumentLengths: TypeAlias = Mapping[str, float]
@@ -431,19 +446,14 @@ def are_surely_canonical(
     match = _ONE_SPAN_EACH.fullmatch(f"{relation} {provenance}")
     if match is not None and length_by_document is None:
         relation_start, relation_end, start, end = match.group(2, 3, 4, 5)
-        max_span_length = edition.longest_span
-        return (
-            0 <= int(relation_end) - int(relation_start) < max_span_length
-            and 0 <= int(end) - int(start) < max_span_length
-        )
+        longest_span = edition.longest_span
+        return 0 <= int(relation_end) - int(relation_start) < longest_span and 0 <= int(end) - int(start) < longest_span
     has_too_many_spans = provenance.count(",") >= VALUE_SPANS
     if edition.most_characters is not None or has_too_many_spans:
         return False
-    relation_start_place = read_canonical_column(relation, length_by_document, edition)
-    value_start_place = read_canonical_column(provenance, length_by_document, edition)
-    if relation_start_place is None or value_start_place is None:
-        return False
-    return relation_start_place.docid == value_start_place.docid
+    relation_place = read_canonical_column(relation, length_by_document, edition)
+    value_place = read_canonical_column(provenance, length_by_document, edition)
+    return relation_place is not None and value_place is not None and relation_place.docid == value_place.docid
 
 
 class StartPlace(NamedTuple):
@@ -467,16 +477,26 @@ def read_canonical_column(
         return None
     docid: str = match.group(1)
     document_length = math.inf if length_by_document is None else length_by_document.get(docid, -1)
+    if not _has_canonical_offsets(text, document_length, edition.longest_span):
+        return None
+    return StartPlace(docid, offset=int(match.group(2)))
+
+
+def _has_canonical_offsets(text: str, document_length: float, longest_span: int) -> bool:
+    """Return whether the spans of a column (`ENG_1:3-5,ENG_1:8-9`) are in order, short enough and within the document.
+
+    They are in order if each of them starts after the start of the span before it.
+    """
     previous_start = -1
     for start_text, end_text in _OFFSETS.findall(text):
         start = int(start_text)
         end = int(end_text)
         is_in_order = previous_start < start <= end
-        is_too_long = end - start + 1 > edition.longest_span
+        is_too_long = end - start + 1 > longest_span
         if not is_in_order or is_too_long or end > document_length:
-            return None
+            return False
         previous_start = start
-    return StartPlace(docid, offset=int(match.group(2)))
+    return True
 
 
 def document_of(provenance: str) -> str:
@@ -505,24 +525,42 @@ def read_provenance(
         span = _read_span(part, length_by_document, edition, problems)
         if span is None or span.docid == _DROPPED_DOCUMENT:
             continue
-        if edition.joins_documents and spans and span.docid != spans[0].docid:
-            # All spans get the document of the first span, unless that is `0`, which stands for no document.
-            if spans[0].docid == "0":
-                spans = [earlier_span._replace(docid=span.docid) for earlier_span in spans]
-            else:
-                problems.append(SpanProblem("MULTIPLE_DOCIDS_IN_PROV", (text,), text))
-                span = span._replace(docid=spans[0].docid)
-        spans.append(span)
+        is_in_other_document = bool(spans) and span.docid != spans[0].docid
+        if is_in_other_document and edition.joins_documents:
+            spans = _join_documents(spans, span, text, problems)
+        else:
+            spans.append(span)
     if not spans:
         return Provenance(canonical_text="", docid=NO_DOCUMENT, spans=(), problems=tuple(problems))
+    most_characters = edition.most_characters
+    if most_characters is not None and _character_count(spans) > most_characters:
+        problems.append(SpanProblem("TOO_MANY_TOTAL_CHARS", (most_characters,), text))
+    return Provenance(_canonical_text(spans), docid=spans[0].docid, spans=tuple(spans), problems=tuple(problems))
 
-    if edition.most_characters is not None:
-        character_count = sum([offset_value(span.end) - offset_value(span.start) + 1 for span in spans])
-        if character_count > edition.most_characters:
-            problems.append(SpanProblem("TOO_MANY_TOTAL_CHARS", (edition.most_characters,), text))
+
+def _join_documents(spans: Sequence[Span], span: Span, text: str, problems: list[SpanProblem]) -> list[Span]:
+    """Return the spans of a provenance with one more span, which is in another document, as spans of one document.
+
+    This is the document of the first span, and a problem of the column `text` is added to `problems`. If the first
+    document is `0`, which stands for no document, it is the document of the new span, and there is no problem.
+    """
+    first_docid = spans[0].docid
+    if first_docid == "0":
+        moved_spans = [earlier_span._replace(docid=span.docid) for earlier_span in spans]
+        return [*moved_spans, span]
+    problems.append(SpanProblem("MULTIPLE_DOCIDS_IN_PROV", (text,), text))
+    return [*spans, span._replace(docid=first_docid)]
+
+
+def _character_count(spans: Iterable[Span]) -> float:
+    """Return the number of characters in all spans together; a character in two spans is counted twice."""
+    return sum([offset_value(span.end) - offset_value(span.start) + 1 for span in spans])
+
+
+def _canonical_text(spans: Iterable[Span]) -> str:
+    """Return the text of a provenance for comparisons and hashes, with the spans in order: `ENG_1:3-5,ENG_1:8-9`."""
     ordered = sorted(spans, key=lambda span: (span.docid, offset_value(span.start), span.end))
-    canonical = ",".join([str(span) for span in ordered])
-    return Provenance(canonical, docid=spans[0].docid, spans=tuple(spans), problems=tuple(problems))
+    return ",".join([str(span) for span in ordered])
 
 
 def _parts_of_provenance(text: str, max_span_count: int, edition: Edition, problems: list[SpanProblem]) -> list[str]:
@@ -531,12 +569,7 @@ def _parts_of_provenance(text: str, max_span_count: int, edition: Edition, probl
     Problems of the whole column are added to `problems`.
     """
     if ";" in text and edition.reads_semicolons:
-        if _SEPARATED_BY_SEMICOLON.fullmatch(text):
-            with_commas = text.replace(";", ",")
-            problems.append(SpanProblem("SEMICOLON_AS_SEPARATOR", (text,), text, repaired_text=with_commas))
-            text = with_commas
-        else:
-            problems.append(SpanProblem("SEMICOLON_IN_PROVENANCE_E", (text,), text))
+        text = _replace_semicolons(text, problems)
     without_last_commas = text.rstrip(",")
     if not without_last_commas:
         return []
@@ -546,6 +579,19 @@ def _parts_of_provenance(text: str, max_span_count: int, edition: Edition, probl
         code = "TOO_MANY_PROVENANCE_TRIPLES_E" if edition.refuses_further_spans else "TOO_MANY_PROVENANCE_TRIPLES"
         problems.append(SpanProblem(code, (len(parts), max_span_count), text, repaired_text=",".join(first_parts)))
     return first_parts
+
+
+def _replace_semicolons(text: str, problems: list[SpanProblem]) -> str:
+    """Return a column with commas in place of the semicolons between spans: `ENG_1:3-5;ENG_1:8-9` gets one comma.
+
+    If the column is more than spans with separators, it is not changed. Its problem is added to `problems`.
+    """
+    if not _SEPARATED_BY_SEMICOLON.fullmatch(text):
+        problems.append(SpanProblem("SEMICOLON_IN_PROVENANCE_E", (text,), text))
+        return text
+    with_commas = text.replace(";", ",")
+    problems.append(SpanProblem("SEMICOLON_AS_SEPARATOR", (text,), text, repaired_text=with_commas))
+    return with_commas
 
 
 def _read_span(
@@ -562,13 +608,17 @@ def _read_span(
         return None
     docid, start, end = match.groups()
     written_span = Span(docid, start, end)
-    span, span_problems = cut_span(written_span, edition.longest_span)
-    problems += span_problems
-    if length_by_document is None:
-        return span
-    # The offsets are checked against the document even if the span ends before it starts.
-    checked_span = written_span if span is None else span
-    document_problems = outside_document(checked_span, (checked_span.start, checked_span.end), length_by_document)
+    span, length_problems = cut_span(written_span, edition.longest_span)
+    # A span that ends before it starts is not valid, but its offsets are checked against the document, too.
+    document_problems = _problems_in_document(span or written_span, length_by_document)
+    problems += length_problems
     problems += document_problems
     is_outside = any(problem.code == "ILLEGAL_OFFSET_IN_DOC" for problem in document_problems)
     return None if is_outside else span
+
+
+def _problems_in_document(span: Span, length_by_document: DocumentLengths | None) -> list[SpanProblem]:
+    """Return the problems of a span whose document is unknown or too short; none if no document lengths are given."""
+    if length_by_document is None:
+        return []
+    return outside_document(span, (span.start, span.end), length_by_document)

@@ -12,7 +12,7 @@ averages that scoring the resample would give. Source: docs/background/scoring.m
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from cs_score.base.records import replace
@@ -75,15 +75,20 @@ class RowSums:
         if not additions_by_level:
             return
         for row in rows:
-            # The values have the order of `_COUNTED_VALUES` or of `_RANKED_VALUES`.
-            has_truth = row.ground_truth > 0
-            values: tuple[float, ...] = (*row.scores, has_truth, 1)
-            if row.counts is not None:
-                values += (row.counts.right, row.counts.answered, row.counts.ground_truth)
+            values = _values_of_row(row)
             levels = (row.level, ALL_LEVELS) if is_added_to_all else (row.level,)
             for level in levels:
                 for column_index, value_index in additions_by_level.get(level, ()):
                     sums[column_index] += values[value_index]
+
+
+def _values_of_row(row: ScoreRow) -> tuple[float, ...]:
+    """Return the values that a row adds to sums, in the order of `_COUNTED_VALUES` or of `_RANKED_VALUES`."""
+    has_truth = row.ground_truth > 0
+    values: tuple[float, ...] = (*row.scores, has_truth, 1)
+    if row.counts is None:
+        return values
+    return (*values, row.counts.right, row.counts.answered, row.counts.ground_truth)
 
 
 def unit_name(result: Result) -> str:
@@ -126,20 +131,35 @@ def unit_table(run: ScoredRun, measures: Iterable[Measure]) -> UnitTable:
     """
     row_sums = RowSums(sums_of(measures))
     sums_by_unit: dict[str, list[float]] = {unit: [0] * len(row_sums.columns) for unit in drawn_units(run)}
-    for variant, table in run.tables.variants:
-        for row in table.rows:
+    for summed in _summed_tables(run):
+        for row in summed.rows:
             sums = sums_by_unit[_unit_of_row(row, run)]
-            row_sums.add(sums, variant, [row], is_counted=True, is_added_to_all=True)
-    average_precision = run.average_precision
-    if average_precision is not None:
-        for variant, table in average_precision.variants:
-            for row in table.rows:
-                sums = sums_by_unit[_unit_of_row(row, run)]
-                row_sums.add(
-                    sums, variant, [row], is_counted=False, is_added_to_all=average_precision.are_levels_pooled
-                )
+            row_sums.add(sums, summed.variant, [row], summed.is_counted, summed.is_added_to_all)
     rows_of_sums = [tuple(sums) for sums in sums_by_unit.values()]
     return UnitTable(tuple(sums_by_unit), row_sums.columns, rows_of_sums)
+
+
+class _SummedTable(NamedTuple):
+    """A table whose rows are added up: its variant, such as `LDC-MAX`, its rows, and how they are added.
+
+    `is_counted` says whether the rows have counts or belong to rankings. `is_added_to_all` says whether the rows of
+    each level are also added to the sums of level `ALL`.
+    """
+
+    variant: str
+    rows: Sequence[ScoreRow]
+    is_counted: bool
+    is_added_to_all: bool
+
+
+def _summed_tables(run: ScoredRun) -> Iterator[_SummedTable]:
+    """Yield the tables of a run: those of precision and recall, then those of average precision."""
+    for variant, table in run.tables.variants:
+        yield _SummedTable(variant, table.rows, is_counted=True, is_added_to_all=True)
+    if run.average_precision is not None:
+        are_levels_pooled = run.average_precision.are_levels_pooled
+        for variant, table in run.average_precision.variants:
+            yield _SummedTable(variant, table.rows, is_counted=False, is_added_to_all=are_levels_pooled)
 
 
 def _unit_of_row(row: ScoreRow, run: ScoredRun) -> str:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from cs_score.base.errors import InputError
 from cs_score.base.records import Record
@@ -115,20 +115,23 @@ def unit_contributions(first: Ratio, second: Ratio) -> Floats | None:
     and the contributions of all units sum to D(q). Two units with 0/1 and 1/1 for the first system, and 1/1 and 1/1 for
     the second, give `[0.5, 0.0]`. Returns None if the score of a system is 0/0.
     """
-    x = np.asarray((first.numerator, second.numerator), dtype=np.float64)  # (2, units)
-    y = np.asarray((first.denominator, second.denominator), dtype=np.float64)
-    # `fsum` does not depend on the order of the units.
-    first_x, second_x = [math.fsum(numerators) for numerators in x.tolist()]
-    first_y, second_y = [math.fsum(denominators) for denominators in y.tolist()]
+    first_y = _exact_total(first.denominator)
+    second_y = _exact_total(second.denominator)
     if first_y == 0 or second_y == 0:
         return None
-    first_score = first_x / first_y
-    second_score = second_x / second_y
+    first_score = _exact_total(first.numerator) / first_y
+    second_score = _exact_total(second.numerator) / second_y
     mean_score = (first_score + second_score) / 2
-    mean_y = math.fsum((first_y, second_y)) / 2
-    difference_of_x = x[1] - x[0]
-    difference_of_y = y[1] - y[0]
+    mean_y = (first_y + second_y) / 2
+    difference_of_x = np.subtract(second.numerator, first.numerator, dtype=np.float64)  # (units,)
+    difference_of_y = np.subtract(second.denominator, first.denominator, dtype=np.float64)
     return np.asarray((difference_of_x - mean_score * difference_of_y) / mean_y)
+
+
+def _exact_total(numbers: ArrayLike) -> float:
+    """Return the sum of numbers (units,), rounded only once. It does not depend on the order of the units."""
+    values: list[float] = np.asarray(numbers, dtype=np.float64).tolist()
+    return math.fsum(values)
 
 
 # ---- Exact sums
@@ -201,50 +204,81 @@ class ExactStatistics(Record):
         return sums
 
 
+class _DigitLayout(NamedTuple):
+    """How k statistics are written in digits: which of them need two digits, and how large a step of a digit is.
+
+    `split_columns` are the positions of the statistics with two digits, `exponents` has the exponent of each, and
+    `digit_bits` is the number of bits of a digit. `ExactStatistics` says which value these digits stand for.
+    """
+
+    split_columns: NDArray[np.intp]
+    digit_bits: int
+    exponents: NDArray[np.intc]
+
+
 def exact_statistics(matrices: Sequence[ArrayLike], cluster_design: ClusterDesign | None = None) -> ExactStatistics:
     """Return the statistics of one or more systems in a form in which they can be summed exactly.
 
-    Each statistic is written in one digit, or in two digits where one is not enough. `matrices` has the statistics
-    (units, k) of each system. If units are drawn in clusters, as `cluster_design` describes, the rows of the units of
-    each cluster are added up, and the clusters are the units of the result. All systems have the same exponents, so
-    that a resample can exchange rows between them.
+    A statistic of small whole numbers stays as it is. Any other statistic is written in two digits, which are whole
+    numbers: a high digit and a low digit of each value. `matrices` has the statistics (units, k) of each system. If
+    units are drawn in clusters, as `cluster_design` describes, the rows of the units of each cluster are added up, and
+    the clusters are the units of the result. All systems have the same exponents, so that a resample can exchange rows
+    between them.
 
     Raises InputError if there is no unit, if a value is not finite, or if a sum would overflow. Raises ValueError if
     the matrices differ in shape.
     """
-    statistics = _stack_systems(matrices)
+    statistics = _stack_systems(matrices)  # (units, systems, k)
     stratum_sizes: tuple[int, ...] = ()
     if cluster_design is not None:
-        statistics = _add_up_clusters(statistics, cluster_design)
-        if len(cluster_design.clusters_per_stratum) > 1:
-            stratum_sizes = cluster_design.clusters_per_stratum
-    unit_count, _, statistic_count = statistics.shape
-    largest = np.abs(statistics).max(axis=(0, 1))
-    if not np.isfinite(largest).all():
-        raise InputError("a statistic is not a finite number")
-
-    # Columns whose sums could be rounded are split into two digits.
-    has_integers = (np.rint(statistics) == statistics).all(axis=(0, 1))
-    has_exact_sums = has_integers & (largest <= _LARGEST_EXACT // unit_count)
-    split_columns = np.flatnonzero(~has_exact_sums)
-    unit_bits = unit_count.bit_length()
-    digit_bits = _SUM_BITS - unit_bits
-    _, powers = np.frexp(largest[split_columns])  # each largest value is below 2^power
-    if int(powers.max(initial=0)) + unit_bits > _LARGEST_EXPONENT:
-        raise InputError("a statistic is too large for its sums to be represented")
-    exponents = (powers - digit_bits).astype(np.intc)
-    digits = statistics
-    if len(split_columns):
-        digits = _split_into_digits(statistics, split_columns, digit_bits, exponents)
+        statistics = _add_up_clusters(statistics, cluster_design)  # (clusters, systems, k)
+        stratum_sizes = _stratum_sizes(cluster_design)
+    layout = _digit_layout(statistics)
+    digits = _split_into_digits(statistics, layout)
     digits.setflags(write=False)  # no formula may change them
     return ExactStatistics(
         digits=digits,
-        statistic_count=statistic_count,
-        split_columns=split_columns,
-        digit_bits=digit_bits,
-        exponents=exponents,
+        statistic_count=statistics.shape[2],
+        split_columns=layout.split_columns,
+        digit_bits=layout.digit_bits,
+        exponents=layout.exponents,
         stratum_sizes=stratum_sizes,
     )
+
+
+def _stratum_sizes(cluster_design: ClusterDesign) -> tuple[int, ...]:
+    """Return the number of clusters in each stratum: `(12, 30)`. With a single stratum the result is empty."""
+    sizes = cluster_design.clusters_per_stratum
+    return sizes if len(sizes) > 1 else ()
+
+
+def _digit_layout(statistics: Floats) -> _DigitLayout:
+    """Return how statistics (units, systems, k) are written in digits whose sums over all units are exact.
+
+    Raises InputError if a value is not finite, or if a sum would overflow.
+    """
+    unit_bits = len(statistics).bit_length()
+    largest = np.abs(statistics).max(axis=(0, 1))  # (k,)
+    if not np.isfinite(largest).all():
+        raise InputError("a statistic is not a finite number")
+    split_columns = np.flatnonzero(~_have_exact_sums(statistics, largest))
+    _, powers = np.frexp(largest[split_columns])  # each largest value is below 2^power
+    if int(powers.max(initial=0)) + unit_bits > _LARGEST_EXPONENT:
+        raise InputError("a statistic is too large for its sums to be represented")
+    digit_bits = _SUM_BITS - unit_bits  # a sum over all units has `unit_bits` more bits than a digit
+    exponents = (powers - digit_bits).astype(np.intc)  # the largest value then fills its first digit
+    return _DigitLayout(split_columns, digit_bits, exponents)
+
+
+def _have_exact_sums(statistics: Floats, largest: Floats) -> NDArray[np.bool_]:
+    """Return for each of k statistics whether its sums over units are never rounded: (k,).
+
+    They are not if all values are whole numbers, and small enough. `statistics` has the shape (units, systems, k), and
+    `largest` (k,) has the largest absolute value of each statistic.
+    """
+    are_whole_numbers = (np.rint(statistics) == statistics).all(axis=(0, 1))
+    are_small_enough = largest <= _LARGEST_EXACT // len(statistics)
+    return np.asarray(are_whole_numbers & are_small_enough)
 
 
 def _add_up_clusters(statistics: Floats, cluster_design: ClusterDesign) -> Floats:
@@ -254,19 +288,20 @@ def _add_up_clusters(statistics: Floats, cluster_design: ClusterDesign) -> Float
     return sums
 
 
-def _split_into_digits(
-    statistics: Floats, split_columns: NDArray[np.intp], digit_bits: int, exponents: NDArray[np.intc]
-) -> Floats:
+def _split_into_digits(statistics: Floats, layout: _DigitLayout) -> Floats:
     """Return the digits (units, systems, k + number of split columns) of statistics (units, systems, k).
 
-    In the `split_columns` the first digit of a value is value / 2^exponent, rounded to an integer. The second digit is
+    In the split columns the first digit of a value is value / 2^exponent, rounded to an integer. The second digit is
     the remainder times 2^digit_bits, rounded to an integer. It is in one of the additional columns.
     """
-    scaled = np.ldexp(statistics[..., split_columns], -exponents)
+    if len(layout.split_columns) == 0:
+        return statistics
+    scaled = np.ldexp(statistics[..., layout.split_columns], -layout.exponents)
     first_digits = np.rint(scaled)
-    second_digits = np.rint(np.ldexp(scaled - first_digits, digit_bits))
+    remainders = scaled - first_digits
+    second_digits = np.rint(np.ldexp(remainders, layout.digit_bits))
     digits = statistics.copy()
-    digits[..., split_columns] = first_digits
+    digits[..., layout.split_columns] = first_digits
     return np.concatenate([digits, second_digits], axis=-1)
 
 

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 from cs_score.base.runtime import Late
 from cs_score.measures.registry import SumsFormula
 from cs_score.statistics.arithmetic import Floats, ratios_of, scores_of
-from cs_score.statistics.draws import bootstrap_counts, generator_of
+from cs_score.statistics.draws import bootstrap_counts, count_drawn_units, generator_of
 from cs_score.statistics.resampling import defined_resamples
 from cs_score.statistics.resampling_settings import Resampling
 
 if TYPE_CHECKING:
     import numpy as np
-    from numpy.typing import ArrayLike
+    from numpy.typing import ArrayLike, NDArray
 else:
     np = Late("numpy")
 
@@ -70,35 +70,50 @@ def kappa_limits(pairs_by_unit: Mapping[str, Sequence[JudgmentPair]], resampling
     their answers. Resamples in which all judgments are the same have no kappa and are left out. There are no limits for
     a single unit.
     """
-    unit_count = len(pairs_by_unit)
-    if unit_count < 2:
+    if len(pairs_by_unit) < 2:
         return AssessorLimits(None, None)
     tables = _judgment_tables(list(pairs_by_unit.values()))
-    _, judgment_count, _ = tables.shape
+    resampled_kappas = _resampled_kappas(tables, resampling)
+    return _percentile_limits(resampled_kappas, resampling.level)
+
+
+def _resampled_kappas(tables: Floats, resampling: Resampling) -> Floats:
+    """Return Cohen's kappa in each of N resamples of the units: (N,). It is NaN if kappa is undefined.
+
+    `tables` (units, judgments, judgments) counts the pairs of judgments of two assessors in each unit.
+    """
+    unit_count, judgment_count, _ = tables.shape
     flat_tables = tables.reshape(unit_count, -1)  # (units, judgments * judgments)
     kappas = []
     for counts in bootstrap_counts(resampling.seed, unit_count, resampling.resamples):
-        resampled_tables = (counts @ flat_tables).reshape(-1, judgment_count, judgment_count)
+        flat_sums = counts @ flat_tables  # (some resamples, judgments * judgments)
+        resampled_tables = flat_sums.reshape(-1, judgment_count, judgment_count)
         kappas.append(_kappas_of_tables(resampled_tables))
-    return _percentile_limits(np.concatenate(kappas), resampling.level)
+    return np.concatenate(kappas)
 
 
 def _judgment_tables(pairs_of_units: Sequence[Sequence[JudgmentPair]]) -> Floats:
     """Return how often each pair of judgments occurs in each unit: (units, judgments, judgments).
 
-    The second axis has the judgments of the first assessor, and the third axis those of the second assessor.
+    The second axis is the judgment of the first assessor, and the third axis the judgment of the second assessor.
     """
-    index_by_judgment: dict[Hashable, int] = {}
-    for pairs in pairs_of_units:
-        for first, second in pairs:
-            index_by_judgment.setdefault(first, len(index_by_judgment))
-            index_by_judgment.setdefault(second, len(index_by_judgment))
+    index_by_judgment = _index_by_judgment(pairs_of_units)
     judgment_count = len(index_by_judgment)
     tables: Floats = np.zeros((len(pairs_of_units), judgment_count, judgment_count))
     for unit, pairs in enumerate(pairs_of_units):
         for first, second in pairs:
             tables[unit, index_by_judgment[first], index_by_judgment[second]] += 1
     return tables
+
+
+def _index_by_judgment(pairs_of_units: Sequence[Sequence[JudgmentPair]]) -> dict[Hashable, int]:
+    """Return a number for each judgment that occurs, in the order of occurrence: `{"CORRECT": 0, "WRONG": 1}`."""
+    index_by_judgment: dict[Hashable, int] = {}
+    for pairs in pairs_of_units:
+        for pair in pairs:
+            for judgment in pair:
+                index_by_judgment.setdefault(judgment, len(index_by_judgment))
+    return index_by_judgment
 
 
 def _kappas_of_tables(tables: Floats) -> Floats:
@@ -145,37 +160,48 @@ def _resampled_scores(statistics_by_assessor: Sequence[Floats], formula: SumsFor
 
     `statistics_by_assessor` has the statistics (units, systems, k) according to each assessor. A score of 0/0 is NaN.
     """
-    assessor_count = len(statistics_by_assessor)
-    units, systems, columns = statistics_by_assessor[0].shape
     generator = generator_of(resampling.seed, _ASSESSORS)
-    drawn_assessors = generator.integers(0, assessor_count, size=resampling.resamples)
-    flat_statistics = np.stack(statistics_by_assessor).reshape(assessor_count, units, systems * columns)
-
-    # Units are drawn for some resamples at a time. Resamples with the same assessor are scored together.
-    scores: Floats = np.empty((resampling.resamples, systems))
-    resamples_at_once = max(1, _CELLS_AT_ONCE // units)
+    assessor_of_resamples = generator.integers(0, len(statistics_by_assessor), size=resampling.resamples)
+    unit_count = len(statistics_by_assessor[0])
+    resamples_at_once = max(1, _CELLS_AT_ONCE // unit_count)
+    scores = []
     for start in range(0, resampling.resamples, resamples_at_once):
-        stop = min(start + resamples_at_once, resampling.resamples)
-        counts = _draw_counts(generator, stop - start, units)
-        for assessor in range(assessor_count):
-            resamples = np.flatnonzero(drawn_assessors[start:stop] == assessor)  # those with this assessor
-            flat_sums = counts[resamples] @ flat_statistics[assessor]
-            sums = flat_sums.reshape(len(resamples), systems, columns)
-            # Only the first score of the formula is used.
-            denominators = ratios_of(formula, sums).denominator[..., 0]
-            scores_of_resamples = scores_of(formula, sums)[..., 0]
-            scores[start + resamples] = np.where(denominators == 0, np.nan, scores_of_resamples)
+        assessors = assessor_of_resamples[start : start + resamples_at_once]
+        drawn_units = generator.integers(0, unit_count, size=(len(assessors), unit_count))
+        counts = count_drawn_units(drawn_units).astype(np.float64)
+        scores.append(_scores_by_drawn_assessors(counts, assessors, statistics_by_assessor, formula))
+    return np.concatenate(scores)
+
+
+def _scores_by_drawn_assessors(
+    counts: Floats, assessors: NDArray[np.int64], statistics_by_assessor: Sequence[Floats], formula: SumsFormula
+) -> Floats:
+    """Return the score of each system in each of N resamples, according to the assessor of the resample: (N, systems).
+
+    `counts` (N, units) has how often each unit was drawn, and `assessors` (N,) the assessor that was drawn: 0 or 1.
+    `statistics_by_assessor` has the statistics (units, systems, k) according to each assessor.
+    """
+    system_count = statistics_by_assessor[0].shape[1]
+    scores: Floats = np.empty((len(counts), system_count))
+    for assessor, statistics in enumerate(statistics_by_assessor):
+        has_assessor = assessors == assessor  # (N,)
+        scores[has_assessor] = _scores_or_nan(counts[has_assessor], statistics, formula)
     return scores
 
 
-def _draw_counts(generator: np.random.Generator, resamples: int, units: int) -> Floats:
-    """Draw units with replacement, and return how often each unit was drawn: (resamples, units)."""
-    drawn_units = generator.integers(0, units, size=(resamples, units))
-    # Unit u of resample r gets the number r * units + u, so that one call counts the units of all resamples.
-    first_number_of_resample = np.arange(0, resamples * units, units)
-    drawn_units += first_number_of_resample[:, np.newaxis]
-    counts = np.bincount(drawn_units.ravel(), minlength=resamples * units)
-    return counts.reshape(resamples, units).astype(np.float64)
+def _scores_or_nan(counts: Floats, statistics: Floats, formula: SumsFormula) -> Floats:
+    """Return the score of each system in each of N resamples of the units: (N, systems). A score of 0/0 is NaN.
+
+    `counts` (N, units) has how often each unit was drawn, and `statistics` has the shape (units, systems, k). If the
+    formula computes several scores, this is the first of them.
+    """
+    unit_count, system_count, column_count = statistics.shape
+    flat_statistics = statistics.reshape(unit_count, system_count * column_count)
+    flat_sums = counts @ flat_statistics  # (N, systems * k)
+    sums = flat_sums.reshape(len(counts), system_count, column_count)
+    denominators = ratios_of(formula, sums).denominator[..., 0]
+    scores = scores_of(formula, sums)[..., 0]
+    return np.where(denominators == 0, np.nan, scores)
 
 
 def _percentile_limits(scores: Floats, level: float) -> AssessorLimits:

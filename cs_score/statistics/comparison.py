@@ -11,8 +11,6 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from msgspec import UNSET
-
 from cs_score.base.errors import UsageError
 from cs_score.base.records import Record, replace
 from cs_score.base.runtime import Late
@@ -72,28 +70,48 @@ def size_of_difference(first: Ratio, second: Ratio) -> DifferenceSize:
     difference, and loses a unit that decreases it. The scores of a single unit cannot decide this: a right answer has
     the score 1 against 0/0 if the other system gives no answer, and a false alarm scores 0 like no answer.
     """
-    contributions = unit_contributions(first, second)
+    contributions = unit_contributions(first, second)  # (units,)
     if contributions is None:
         return DifferenceSize()
-
-    # A unit is won or lost if its contribution is larger than rounding can make it.
+    size = _count_wins(contributions, _rounding_of_contributions(first, second))
     unit_count = len(contributions)
+    if unit_count < 2:
+        return size
+    differences = contributions * unit_count  # their mean is the difference of the scores
+    standard_deviation = _standard_deviation(differences)
+    if standard_deviation == 0:
+        return size._replace(standard_deviation=0.0)
+    effect_size = float(differences.mean()) / standard_deviation
+    return size._replace(standard_deviation=standard_deviation, effect_size=effect_size)
+
+
+def _rounding_of_contributions(first: Ratio, second: Ratio) -> Floats:
+    """Return the largest contribution of each unit to a difference of scores that rounding alone can cause: (units,).
+
+    Each ratio has the numerator and the denominator of every unit.
+    """
     rounding_of_numbers = possible_rounding(first.numerator, first.denominator, second.numerator, second.denominator)
     mean_total_denominator = (np.sum(first.denominator) + np.sum(second.denominator)) / 2
-    rounding = rounding_of_numbers / mean_total_denominator
+    return np.asarray(rounding_of_numbers / mean_total_denominator)
+
+
+def _count_wins(contributions: Floats, rounding: Floats) -> DifferenceSize:
+    """Return the numbers of units that favour the second system, neither system, and the first system.
+
+    A unit favours a system if its contribution (units,) to the difference of the scores is larger than its `rounding`
+    (units,). The other fields of the result are None.
+    """
     wins = int(np.count_nonzero(contributions > rounding))
     losses = int(np.count_nonzero(-contributions > rounding))
-    ties = unit_count - wins - losses
-    if unit_count < 2:
-        return DifferenceSize(wins, ties, losses)
+    ties = len(contributions) - wins - losses
+    return DifferenceSize(wins, ties, losses)
 
-    differences = contributions * unit_count  # their mean is the difference of the scores
+
+def _standard_deviation(differences: Floats) -> float:
+    """Return the standard deviation of the differences (units,) of units, or 0 if they only differ by rounding."""
     standard_deviation = float(differences.std(ddof=1))
     largest_rounding = float(np.max(possible_rounding(differences)))
-    if standard_deviation <= 4 * largest_rounding:
-        return DifferenceSize(wins, ties, losses, standard_deviation=0.0)
-    effect_size = float(differences.mean()) / standard_deviation
-    return DifferenceSize(wins, ties, losses, standard_deviation=standard_deviation, effect_size=effect_size)
+    return 0.0 if standard_deviation <= 4 * largest_rounding else standard_deviation
 
 
 # ---- Ranks and tiers
@@ -133,12 +151,20 @@ def rank_ranges(resampled_scores: Floats, level: float) -> list[RankRange]:
         return [RankRange(1, system_count)] * system_count
     ranks = rank_systems(defined_scores)  # (systems, N)
     sorted_ranks = np.sort(ranks, axis=1)
-    _, resample_count = sorted_ranks.shape
-    # The addend compensates for rounding: 100 * 0.58 is 57.99999999999999. At least one rank remains.
-    left_out_count = min(int(resample_count * level / 2 + 1e-9), (resample_count - 1) // 2)
+    resample_count = sorted_ranks.shape[1]
+    left_out_count = _left_out_count(resample_count, level)
     lowest_ranks = sorted_ranks[:, left_out_count].tolist()
     highest_ranks = sorted_ranks[:, resample_count - 1 - left_out_count].tolist()
     return [RankRange(low, high) for low, high in zip(lowest_ranks, highest_ranks)]
+
+
+def _left_out_count(resample_count: int, level: float) -> int:
+    """Return how many of the sorted ranks are left out at either end: 250 of 10,000 at the level 0.05.
+
+    At least one rank remains.
+    """
+    rounded_down = int(resample_count * level / 2 + 1e-9)  # rounding makes 57.99999999999999 of 100 * 0.58
+    return min(rounded_down, (resample_count - 1) // 2)
 
 
 def assign_tiers(systems_from_best: Sequence[int], differs: Callable[[int, int], bool]) -> dict[int, int]:
@@ -192,37 +218,30 @@ def compare_tables(
     Raises UsageError if there are fewer than two systems, or if the margin is not a number above 0. Raises InputError
     with the names of units if the units of the systems differ or cannot be resampled.
     """
-    if equivalence is not None and not 0 < equivalence < math.inf:
-        raise UsageError(f"the margin of an equivalence is a number above 0, not {equivalence:g}")
+    _check_margin(equivalence)
     if len(tables) < 2:
         raise UsageError("a comparison needs at least two systems")
-
-    # All systems are resampled and tested together.
-    names = tuple(tables)
     if resampling is None:
         resampling = Resampling(can_grow=True)
+    if primary is None:
+        primary = measures[0]
+    names = tuple(tables)
     pairs = family_pairs(names, resampling)
     units = align_systems(tables, common=common)
     systems = _systems_to_resample(units, measures, formula, resampling, pair_count=len(pairs))
     tests = family_tests(systems, pairs, with_sign_test=with_sign_test)
-    tested_systems = _TestedSystems(names, systems, tests)
+    tested_systems = _TestedSystems(names, measures, primary, systems, tests)
+    comparison = tested_systems.comparison(unit_count=len(units.ids), margin=equivalence)
+    if not common:
+        return comparison
+    notes = (note_on_common_units(len(units.ids), units.dropped), *comparison.notes)
+    return replace(comparison, dropped=units.dropped, notes=notes)
 
-    if primary is None:
-        primary = measures[0]
-    primary_index = list(measures).index(primary)
-    comparison_notes = tested_systems.notes(primary_index)
-    if common:
-        comparison_notes = (note_on_common_units(len(units.ids), units.dropped), *comparison_notes)
-    return SystemComparison(
-        task="",
-        measure=primary,
-        systems=names,
-        units=len(units.ids),
-        resampling=systems.settings,
-        notes=comparison_notes,
-        dropped=units.dropped if common else UNSET,
-        measures=_compare_under_all(tested_systems, measures, primary, equivalence),
-    )
+
+def _check_margin(margin: float | None) -> None:
+    """Raise UsageError if the margin of a test of equivalence is not a number above 0. None means no such test."""
+    if margin is not None and not 0 < margin < math.inf:
+        raise UsageError(f"the margin of an equivalence is a number above 0, not {margin:g}")
 
 
 def _systems_to_resample(
@@ -245,10 +264,23 @@ def _systems_to_resample(
     return systems
 
 
+class _Placement(NamedTuple):
+    """The rank of a system, the range of its rank in the resamples, and its tier. With a baseline it has no tier."""
+
+    rank: int
+    rank_range: RankRange
+    tier: int | None
+
+
 class _TestedSystems(Record):
-    """Systems with their names, and the tests of a family of pairs of these systems."""
+    """Systems with their names, and the tests of a family of pairs of these systems.
+
+    The systems are compared under several measures. One of them is the primary measure, and the others are exploratory.
+    """
 
     names: Sequence[str]
+    measures: Sequence[str]
+    primary: str
     systems: ResampledSystems
     tests: FamilyTests
 
@@ -257,28 +289,66 @@ class _TestedSystems(Record):
         """The significance level of the tests: `0.05`."""
         return self.systems.settings.level
 
-    def significance_notes(self) -> list[tuple[Note, ...]]:
-        """Return for each measure the note that no difference could have been significant, or an empty tuple."""
-        notes = []
-        for units in units_with_content(self.systems):
-            notes.append(note_on_no_significance(self.tests.family, units, self.level))
-        return notes
+    @property
+    def primary_index(self) -> int:
+        """The position of the primary measure among the measures: `0`."""
+        return list(self.measures).index(self.primary)
 
-    def notes(self, primary_index: int) -> tuple[Note, ...]:
+    def comparison(self, unit_count: int, margin: float | None) -> SystemComparison:
+        """Return the comparison of the systems, which has `unit_count` units, under all measures.
+
+        If there is a `margin`, each pair has a test of equivalence. The name of the task is left empty.
+        """
+        return SystemComparison(
+            task="",
+            measure=self.primary,
+            systems=tuple(self.names),
+            units=unit_count,
+            resampling=self.systems.settings,
+            notes=self._notes(),
+            measures=self._compare_under_all(margin),
+        )
+
+    def _notes(self) -> tuple[Note, ...]:
         """Return the notes on the whole comparison: on significance, on near-copies and on intervals.
 
         The notes on significance and near-copies are about the primary measure.
         """
-        notes_on_significance = self.significance_notes()[primary_index]
-        copies = groups_of_copies(self.systems, self.names, self.tests.pairs, primary_index)
+        notes_on_significance = self._significance_notes()[self.primary_index]
+        copies = groups_of_copies(self.systems, self.names, self.tests.pairs, self.primary_index)
         return notes_on_significance + note_on_copies(copies) + self.systems.notes
 
-    def compare_under(self, measure_index: int, measure: str, margin: float | None) -> MeasureComparison:
+    def _significance_notes(self) -> list[tuple[Note, ...]]:
+        """Return for each measure the note that no difference could have been significant, or an empty tuple."""
+        notes = []
+        for unit_count in units_with_content(self.systems):
+            notes.append(note_on_no_significance(self.tests.family, unit_count, self.level))
+        return notes
+
+    def _compare_under_all(self, margin: float | None) -> tuple[MeasureComparison, ...]:
+        """Return the comparison of the systems under each measure. All measures except the primary are exploratory.
+
+        The note that no difference could have been significant is left out if it is the same as for the primary
+        measure, because that note is shown for the whole comparison.
+        """
+        significance_notes = self._significance_notes()
+        notes_of_primary = significance_notes[self.primary_index]
+        comparisons = []
+        for measure_index, measure in enumerate(self.measures):
+            comparison = self._compare_under(measure_index, margin)
+            notes = comparison.notes
+            if significance_notes[measure_index] != notes_of_primary:
+                notes = significance_notes[measure_index] + notes
+            comparisons.append(replace(comparison, exploratory=measure != self.primary, notes=notes))
+        return tuple(comparisons)
+
+    def _compare_under(self, measure_index: int, margin: float | None) -> MeasureComparison:
         """Return the comparison of the systems under one measure.
 
         It has a note on pairs whose interval and test disagree. If there is a `margin`, each pair has a test of
         equivalence. The comparison is not marked as exploratory: `_compare_under_all` does that where necessary.
         """
+        measure = self.measures[measure_index]
         pairs = self._paired_systems(measure_index, margin)
         disagreeing_pairs = [f"{pair.a} and {pair.b}" for pair in pairs if pair.disagrees(self.level)]
         return MeasureComparison(
@@ -308,8 +378,6 @@ class _TestedSystems(Record):
         second_ratio = self.systems.unit_ratios_of(second, measure_index)
         interval = self.systems.difference_interval(first, second, measure_index)
         size = size_of_difference(first_ratio, second_ratio)
-        has_binary_units = are_right_or_wrong(first_ratio) and are_right_or_wrong(second_ratio)
-        has_single_units = not self.systems.settings.clusters
         return PairedSystems(
             a=self.names[first],
             b=self.names[second],
@@ -324,11 +392,16 @@ class _TestedSystems(Record):
             standard_deviation=size.standard_deviation,
             effect_size=size.effect_size,
             equivalence=equivalence,
-            are_right_or_wrong=has_binary_units and has_single_units,
+            are_right_or_wrong=self._have_binary_units(first_ratio, second_ratio),
             undefined_resamples=interval.undefined_resamples,
             note=interval.note,
             notes=interval.notes,
         )
+
+    def _have_binary_units(self, first_ratio: Ratio, second_ratio: Ratio) -> bool:
+        """Return whether all units of two systems are right (1/1) or wrong (0/1), and are drawn individually."""
+        has_single_units = not self.systems.settings.clusters
+        return has_single_units and are_right_or_wrong(first_ratio) and are_right_or_wrong(second_ratio)
 
     def _test_equivalences(self, measure_index: int, margin: float) -> list[Equivalence]:
         """Return the test of equivalence of each pair under one measure, corrected for the number of pairs."""
@@ -343,30 +416,32 @@ class _TestedSystems(Record):
 
     def _ranked_systems(self, measure_index: int) -> tuple[RankedSystem, ...]:
         """Return the systems from best to worst under one measure. Systems of the same rank keep their order."""
-        systems = self.systems
-        ranks = rank_systems(systems.observed_scores[:, measure_index]).tolist()
+        ranks = rank_systems(self.systems.observed_scores[:, measure_index]).tolist()
         systems_from_best = sorted(range(len(ranks)), key=lambda system: ranks[system])
         tier_by_system = self._tiers(systems_from_best, measure_index)
-        ranges = rank_ranges(systems.resampled_scores[measure_index], self.level)
+        ranges = rank_ranges(self.systems.resampled_scores[measure_index], self.level)
         ranked_systems = []
         for system in systems_from_best:
-            interval = systems.score_interval(system, measure_index)
-            ranked_systems.append(
-                RankedSystem(
-                    name=self.names[system],
-                    score=interval.point,
-                    low=interval.low,
-                    high=interval.high,
-                    rank=ranks[system],
-                    rank_low=ranges[system].low,
-                    rank_high=ranges[system].high,
-                    tier=tier_by_system.get(system),
-                    undefined_resamples=interval.undefined_resamples,
-                    note=interval.note,
-                    notes=interval.notes,
-                )
-            )
+            placement = _Placement(ranks[system], ranges[system], tier_by_system.get(system))
+            ranked_systems.append(self._ranked_system(system, measure_index, placement))
         return tuple(ranked_systems)
+
+    def _ranked_system(self, system: int, measure_index: int, placement: _Placement) -> RankedSystem:
+        """Return the score of one system under one measure, with its interval and its placement among the systems."""
+        interval = self.systems.score_interval(system, measure_index)
+        return RankedSystem(
+            name=self.names[system],
+            score=interval.point,
+            low=interval.low,
+            high=interval.high,
+            rank=placement.rank,
+            rank_low=placement.rank_range.low,
+            rank_high=placement.rank_range.high,
+            tier=placement.tier,
+            undefined_resamples=interval.undefined_resamples,
+            note=interval.note,
+            notes=interval.notes,
+        )
 
     def _tiers(self, systems_from_best: Sequence[int], measure_index: int) -> dict[int, int]:
         """Return the tier of each system under one measure, given the systems in the order of their ranks.
@@ -382,49 +457,43 @@ class _TestedSystems(Record):
         )
 
 
-def _compare_under_all(
-    tested_systems: _TestedSystems, measures: Sequence[str], primary: str, margin: float | None
-) -> tuple[MeasureComparison, ...]:
-    """Return the comparison of the systems under each measure. All measures except the primary one are exploratory.
-
-    The note that no difference could have been significant is left out if it is the same as for the primary measure,
-    because that note is shown for the whole comparison.
-    """
-    significance_notes = tested_systems.significance_notes()
-    notes_of_primary = significance_notes[list(measures).index(primary)]
-    comparisons = []
-    for measure_index, measure in enumerate(measures):
-        comparison = tested_systems.compare_under(measure_index, measure, margin)
-        notes = comparison.notes
-        if significance_notes[measure_index] != notes_of_primary:
-            notes = significance_notes[measure_index] + notes
-        comparisons.append(replace(comparison, exploratory=measure != primary, notes=notes))
-    return tuple(comparisons)
-
-
 def _correct_equivalences(tests: Sequence[EquivalenceTest], margin: float, level: float) -> list[Equivalence]:
     """Return the outcome of each test of equivalence, corrected by Holm's method for the number of p-values.
 
-    Two systems are equivalent if the corrected p-value is at most `level`. A test without a p-value says by itself
-    whether they are equivalent.
+    `margin` is the difference at which two systems stop being equivalent, and `level` the significance level.
     """
-    p_by_test = {index: test.p_value for index, test in enumerate(tests) if test.p_value is not None}
-    corrected_p_values = holm(list(p_by_test.values()))
-    corrected_p_by_test = dict(zip(p_by_test, corrected_p_values))
+    corrected_p_by_test = _corrected_p_by_test(tests)
     equivalences = []
     for index, test in enumerate(tests):
         p_adjusted = corrected_p_by_test.get(index)
-        is_equivalent = test.is_equivalent_without_test
-        if p_adjusted is not None:
-            is_equivalent = p_adjusted <= level
         equivalences.append(
             Equivalence(
                 margin=margin,
                 p=test.p_value,
                 p_adjusted=p_adjusted,
-                equivalent=is_equivalent,
+                equivalent=_is_equivalent(test, p_adjusted, level),
                 test=test.method,
                 reason=test.reason,
             )
         )
     return equivalences
+
+
+def _corrected_p_by_test(tests: Sequence[EquivalenceTest]) -> dict[int, float]:
+    """Return the p-values of tests, corrected by Holm's method, by the position of the test: `{0: 0.02, 2: 0.04}`.
+
+    Tests without a p-value are left out.
+    """
+    p_by_test = {index: test.p_value for index, test in enumerate(tests) if test.p_value is not None}
+    corrected_p_values = holm(list(p_by_test.values()))
+    return dict(zip(p_by_test, corrected_p_values))
+
+
+def _is_equivalent(test: EquivalenceTest, p_adjusted: float | None, level: float) -> bool:
+    """Return whether two systems are equivalent: whether the corrected p-value of the test is at most the level.
+
+    A test without a p-value says by itself whether they are equivalent.
+    """
+    if p_adjusted is None:
+        return test.is_equivalent_without_test
+    return p_adjusted <= level

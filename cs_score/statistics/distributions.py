@@ -41,27 +41,36 @@ def t_tail(value: float, degrees_of_freedom: float, noncentrality: float = 0.0) 
     P(Z > value S - noncentrality) over the distribution of S. The mean is computed by tanh-sinh quadrature over S, on
     intervals in which the function changes slowly, and divided by the quadrature of the density of S.
     """
-    half_range = _NORMAL_RANGE / math.sqrt(degrees_of_freedom)
-    smallest_s = max(0.0, 1 - half_range)
-    largest_s = 1 + half_range
-    interval_ends = {smallest_s, 1.0, largest_s}
-    if value:
-        # P(Z > value S - noncentrality) falls from 1 to 0 between the first and the last of these values of S.
-        for deviations in (-_NORMAL_RANGE, 0, _NORMAL_RANGE):
-            turning_point = (noncentrality + deviations) / value
-            if smallest_s < turning_point < largest_s:
-                interval_ends.add(turning_point)
     densities: list[float] = []
     tails: list[float] = []
-    for low, high in pairwise(sorted(interval_ends)):
+    for low, high in pairwise(_interval_ends(value, degrees_of_freedom, noncentrality)):
+        width = high - low
         for node in _quadrature_nodes():
-            s = low + (high - low) * (node.abscissa + 1) / 2
+            s = low + width * (node.abscissa + 1) / 2
             # The density of S without its constant factor, which the last division would cancel.
             log_density = (degrees_of_freedom - 1) * math.log(s) - degrees_of_freedom * (s**2 - 1) / 2
-            weighted_density = node.weight * (high - low) * math.exp(log_density)
+            weighted_density = node.weight * width * math.exp(log_density)
             densities.append(weighted_density)
             tails.append(weighted_density * math.erfc((value * s - noncentrality) / math.sqrt(2)) / 2)
     return math.fsum(tails) / math.fsum(densities)
+
+
+def _interval_ends(value: float, degrees_of_freedom: float, noncentrality: float) -> list[float]:
+    """Return the ends of the intervals over which `t_tail` computes its mean, in ascending order: `[0.2, 1.0, 1.8]`.
+
+    Nearly all values of S lie between the first and the last end. P(Z > value S - noncentrality) falls from 1 to 0 near
+    the value of S at which it is one half. The ends include this value and those between which the probability falls.
+    """
+    half_range = _NORMAL_RANGE / math.sqrt(degrees_of_freedom)
+    smallest_s = max(0.0, 1 - half_range)
+    largest_s = 1 + half_range
+    ends = {smallest_s, 1.0, largest_s}
+    if value:
+        for deviations in (-_NORMAL_RANGE, 0, _NORMAL_RANGE):
+            turning_point = (noncentrality + deviations) / value
+            if smallest_s < turning_point < largest_s:
+                ends.add(turning_point)
+    return sorted(ends)
 
 
 @cache
@@ -99,6 +108,11 @@ def root_of(increasing_function: Callable[[float], float], start: float) -> floa
     while increasing_function(high) < 0:
         low = high
         high = 2 * high
+    return _root_between(low, high, increasing_function)
+
+
+def _root_between(low: float, high: float, increasing_function: Callable[[float], float]) -> float:
+    """Return the number from `low` to `high` at which an increasing function is 0, to the last digit."""
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
         if not low < middle < high:
@@ -108,6 +122,29 @@ def root_of(increasing_function: Callable[[float], float], start: float) -> floa
         else:
             high = middle
     return high
+
+
+def smallest_sufficient(is_sufficient: Callable[[int], bool], start: int, most: int) -> int | None:
+    """Return the smallest whole number that suffices, or None if no number of at most about `most` does.
+
+    `is_sufficient` says whether a number suffices; if it does, larger numbers do, too. The search begins at `start`,
+    the smallest number that is considered. The number is doubled until it suffices, and `most` is the limit of the
+    doubling. After that the smallest number is found by bisection.
+    """
+    too_small = start - 1
+    sufficient = start
+    while not is_sufficient(sufficient):
+        too_small = sufficient
+        sufficient = 2 * sufficient
+        if sufficient > most:
+            return None
+    while sufficient - too_small > 1:
+        middle = (too_small + sufficient) // 2
+        if is_sufficient(middle):
+            sufficient = middle
+        else:
+            too_small = middle
+    return sufficient
 
 
 def binomial_probability(successes: int, trials: int, success_probability: float) -> float:

@@ -66,21 +66,37 @@ def bootstrap_counts(seed: int, unit_count: int, resamples: int, stratum_sizes: 
     stratum. Each stratum is resampled separately, so that it has as many units as before. Without sizes all units are
     in the same stratum.
     """
-    # A draw returns a unit from `starts` to before `ends`. With strata each draw of a resample has its own limits.
-    starts: Any = 0
-    ends: Any = unit_count
-    if stratum_sizes:
-        size_of_own_stratum = np.repeat(stratum_sizes, stratum_sizes)
-        ends = np.repeat(np.cumsum(stratum_sizes), stratum_sizes)
-        starts = ends - size_of_own_stratum
-
+    starts, ends = _limits_of_draws(unit_count, stratum_sizes)
     for generator, row_count in _chunks_of_resamples(seed, _BOOTSTRAP, unit_count, resamples):
         drawn_units = generator.integers(starts, ends, size=(row_count, unit_count), dtype=np.int64)
-        # Unit u of row r gets the number r * unit_count + u, so that one call counts the units of all rows.
-        first_number_of_row = np.arange(0, row_count * unit_count, unit_count, dtype=np.int64)
-        drawn_units += first_number_of_row[:, np.newaxis]
-        counts: NDArray[np.intp] = np.bincount(drawn_units.ravel(), minlength=row_count * unit_count)
-        yield counts.reshape(row_count, unit_count)
+        yield count_drawn_units(drawn_units)
+
+
+def _limits_of_draws(unit_count: int, stratum_sizes: Sequence[int]) -> tuple[Any, Any]:
+    """Return the first unit that a draw can return, and the first unit behind the last one that it can return.
+
+    Without strata these are two numbers: `(0, 3)` for three units. With strata they are two arrays (units,), because
+    the draws of a resample have different limits: as many draws as a stratum has units return units of this stratum.
+    """
+    if not stratum_sizes:
+        return 0, unit_count
+    ends = np.repeat(np.cumsum(stratum_sizes), stratum_sizes)
+    size_of_own_stratum = np.repeat(stratum_sizes, stratum_sizes)
+    return ends - size_of_own_stratum, ends
+
+
+def count_drawn_units(drawn_units: NDArray[np.int64]) -> Counts:
+    """Return how often each unit was drawn in each resample: (resamples, units).
+
+    `drawn_units` (resamples, units) has the units that were drawn for each resample: `[[0, 0, 2]]` gives `[[2, 0, 1]]`.
+    The array is used as working memory and must not be used afterwards.
+    """
+    resamples, unit_count = drawn_units.shape
+    # Unit u of resample r gets the number r * unit_count + u, so that one call counts the units of all resamples.
+    first_number_of_resample = np.arange(0, resamples * unit_count, unit_count, dtype=np.int64)
+    drawn_units += first_number_of_resample[:, np.newaxis]
+    counts: NDArray[np.intp] = np.bincount(drawn_units.ravel(), minlength=resamples * unit_count)
+    return counts.reshape(resamples, unit_count)
 
 
 def random_exchanges(seed: int, unit_count: int, resamples: int) -> Iterator[Counts]:
@@ -154,17 +170,28 @@ def _regroup_rows(chunks: Iterable[Counts], rows_of_group: int, unit_count: int)
     group: Floats = np.empty((rows_of_group, unit_count))
     filled_rows = 0
     for chunk in chunks:
-        remaining_rows = chunk
-        while len(remaining_rows):
-            rows_that_fit = remaining_rows[: rows_of_group - filled_rows]
-            group[filled_rows : filled_rows + len(rows_that_fit)] = rows_that_fit
-            filled_rows += len(rows_that_fit)
-            remaining_rows = remaining_rows[len(rows_that_fit) :]
+        for piece in _cut_rows(chunk, rows_of_group - filled_rows, rows_of_group):
+            group[filled_rows : filled_rows + len(piece)] = piece
+            filled_rows += len(piece)
             if filled_rows == rows_of_group:
                 yield group
                 filled_rows = 0
     if filled_rows:
         yield group[:filled_rows]
+
+
+def _cut_rows(rows: Counts, rows_of_first_piece: int, rows_of_piece: int) -> Iterator[Counts]:
+    """Yield rows (rows, units) in pieces of at most `rows_of_piece` rows, in order.
+
+    The first piece has at most `rows_of_first_piece` rows: 7 rows are cut into 1, 3 and 3 rows if the first piece has
+    1 row and the others have 3.
+    """
+    start = 0
+    stop = rows_of_first_piece
+    while start < len(rows):
+        yield rows[start:stop]
+        start = stop
+        stop += rows_of_piece
 
 
 # ---- Permutations
@@ -207,26 +234,48 @@ def permuted_digit_sums(statistics: ExactStatistics, permutations: int, seed: in
     # A column in which all systems have the same digits is not permuted: its sums are the same in all permutations.
     differs_from_first = statistics.digits != statistics.digits[:, :1]
     varying_columns = np.flatnonzero(differs_from_first.any(axis=(0, 1)))
-    varying_digits = statistics.digits[..., varying_columns]
-    largest_sum = int(np.abs(varying_digits).max(initial=0)) * statistics.unit_count
-    smallest_type = np.min_scalar_type(-largest_sum - 1)  # small numbers are moved faster
-    rows = np.ascontiguousarray(varying_digits, dtype=smallest_type)
-
+    rows = _as_small_integers(statistics.digits[..., varying_columns])
     total = statistics.total_digit_sums()
-    for first in range(0, permutations, _PERMUTATIONS_AT_ONCE):
-        stop = min(first + _PERMUTATIONS_AT_ONCE, permutations)
-        numbers = np.arange(first, stop, dtype=np.int64)
-        groups = _all_permuted_units(rows, numbers) if seed is None else _draw_permuted_groups(rows, numbers, seed)
-        sums = np.zeros((len(numbers), *rows.shape[1:]), dtype=rows.dtype)
-        for group in groups:
-            # No choice is out of range. The mode `clip` skips the check of that, which takes time.
-            sums += np.take(group.sums, group.choices, axis=0, mode="clip")
+    for start in range(0, permutations, _PERMUTATIONS_AT_ONCE):
+        stop = min(start + _PERMUTATIONS_AT_ONCE, permutations)
+        varying_sums = _permuted_sums(rows, np.arange(start, stop, dtype=np.int64), seed)
         # The sums of all columns take more memory. They are therefore made for fewer permutations at once.
-        for start in range(0, len(sums), _MOST_ROWS):
-            varying_sums = sums[start : start + _MOST_ROWS]
-            sums_of_all_columns = np.repeat(total[np.newaxis], len(varying_sums), axis=0)
-            sums_of_all_columns[..., varying_columns] = varying_sums
-            yield sums_of_all_columns
+        for first in range(0, len(varying_sums), _MOST_ROWS):
+            yield _with_other_columns(varying_sums[first : first + _MOST_ROWS], varying_columns, total)
+
+
+def _as_small_integers(digits: Floats) -> NDArray[Any]:
+    """Return digits (units, systems, digits) as the smallest integers that can hold their sums over all units.
+
+    Small numbers are moved faster.
+    """
+    largest_sum = int(np.abs(digits).max(initial=0)) * len(digits)
+    smallest_type = np.min_scalar_type(-largest_sum - 1)
+    return np.ascontiguousarray(digits, dtype=smallest_type)
+
+
+def _permuted_sums(rows: NDArray[Any], numbers: NDArray[np.int64], seed: int | None) -> NDArray[Any]:
+    """Return the digit sums of the systems in N permutations of all units: (N, systems, digits).
+
+    `rows` (units, systems, digits) are the digits of all units, and `numbers` (N,) the numbers of the permutations.
+    With a seed the permutations are random. Without a seed a number is a position in the list of all permutations.
+    """
+    groups = _all_permuted_units(rows, numbers) if seed is None else _draw_permuted_groups(rows, numbers, seed)
+    sums: NDArray[Any] = np.zeros((len(numbers), *rows.shape[1:]), dtype=rows.dtype)
+    for group in groups:
+        # No choice is out of range. The mode `clip` skips the check of that, which takes time.
+        sums += np.take(group.sums, group.choices, axis=0, mode="clip")
+    return sums
+
+
+def _with_other_columns(varying_sums: NDArray[Any], varying_columns: NDArray[np.intp], total: Floats) -> Floats:
+    """Return digit sums (permutations, systems, digits) with the columns that are the same in all permutations.
+
+    `varying_sums` has the sums of the `varying_columns`. The other columns are copied from `total` (systems, digits).
+    """
+    sums = np.repeat(total[np.newaxis], len(varying_sums), axis=0)
+    sums[..., varying_columns] = varying_sums
+    return sums
 
 
 def _all_permuted_units(rows: NDArray[Any], numbers: NDArray[np.int64]) -> Iterator[_PermutedGroup]:
@@ -236,11 +285,11 @@ def _all_permuted_units(rows: NDArray[Any], numbers: NDArray[np.int64]) -> Itera
     units. Written to the base (systems!), a number has a digit for each unit, which is the number of the permutation
     of this unit.
     """
-    units, systems, _ = rows.shape
-    all_orders = all_permutations(range(systems))
+    unit_count, system_count, _ = rows.shape
+    all_orders = all_permutations(range(system_count))
     orders = np.array(list(all_orders))  # (systems!, systems)
     order_count = len(orders)
-    for unit in range(units):
+    for unit in range(unit_count):
         digit_of_unit = numbers // order_count**unit % order_count
         yield _PermutedGroup(sums=rows[unit][orders], choices=digit_of_unit)
 
@@ -251,18 +300,31 @@ def _draw_permuted_groups(rows: NDArray[Any], numbers: NDArray[np.int64], seed: 
     `rows` (units, systems, digits) are the digits of all units. `numbers` (N,) are the numbers of permutations of all
     units; each of them gets a random one of the permutations of every group.
     """
-    units, systems, _ = rows.shape
+    unit_count, system_count, _ = rows.shape
     generator = generator_of(seed, _PERMUTATIONS, int(numbers[0]))
-    permutation_count = max(256, min(_UNIT_PERMUTATIONS // units, len(numbers)))
+    permutation_count = max(256, min(_UNIT_PERMUTATIONS // unit_count, len(numbers)))
     # Random orders of the systems. Each unit draws its orders from these, which is faster than shuffling the systems.
-    unshuffled_orders = np.tile(np.arange(systems), (4 * permutation_count, 1))
+    unshuffled_orders = np.tile(np.arange(system_count), (4 * permutation_count, 1))
     orders = generator.permuted(unshuffled_orders, axis=1)
-    units_of_group = max(1, units // _GROUPS)
-    for first in range(0, units, units_of_group):
-        sums = np.zeros((permutation_count, *rows.shape[1:]), dtype=rows.dtype)
-        for rows_of_unit in rows[first : first + units_of_group]:
-            order_numbers = generator.integers(0, len(orders), permutation_count)
-            drawn_orders = orders[order_numbers]
-            sums += np.take(rows_of_unit, drawn_orders, axis=0, mode="clip")  # no order is out of range
+    units_of_group = max(1, unit_count // _GROUPS)
+    for first_unit in range(0, unit_count, units_of_group):
+        rows_of_group = rows[first_unit : first_unit + units_of_group]
+        sums = _draw_group_sums(generator, rows_of_group, orders, permutation_count)
         choices = generator.integers(0, permutation_count, len(numbers))
         yield _PermutedGroup(sums, choices)
+
+
+def _draw_group_sums(
+    generator: np.random.Generator, rows_of_group: NDArray[Any], orders: NDArray[np.int64], permutation_count: int
+) -> NDArray[Any]:
+    """Return the digit sums of the systems over the units of a group, in random permutations of the systems.
+
+    The result has the shape (permutations, systems, digits). `rows_of_group` (units, systems, digits) are the digits of
+    the units. Each unit draws a random one of the `orders` (orders, systems) of the systems for each permutation.
+    """
+    sums: NDArray[Any] = np.zeros((permutation_count, *rows_of_group.shape[1:]), dtype=rows_of_group.dtype)
+    for rows_of_unit in rows_of_group:
+        order_numbers = generator.integers(0, len(orders), permutation_count)
+        drawn_orders = orders[order_numbers]
+        sums += np.take(rows_of_unit, drawn_orders, axis=0, mode="clip")  # no order is out of range
+    return sums

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from cs_score.base.runtime import Late
 from cs_score.measures.registry import Ratio
-from cs_score.statistics.arithmetic import possible_rounding, unit_contributions
+from cs_score.statistics.arithmetic import Floats, possible_rounding, unit_contributions
 from cs_score.statistics.distributions import normal_tail, t_tail
 from cs_score.statistics.resampling_settings import TestOfEquivalence
 
@@ -68,43 +68,57 @@ def equivalence_test(first: Ratio, second: Ratio, margin: float, *, can_be_binar
     compared by Nam's score test, otherwise by two one-sided t tests. `can_be_binary` is False if units are drawn in
     clusters: the score test is then not used.
     """
-    has_binary_units = are_right_or_wrong(first) and are_right_or_wrong(second)
-    if has_binary_units and can_be_binary:
-        binary_differences = np.asarray(second.numerator) - np.asarray(first.numerator)
-        p_value = binary_equivalence_p(
-            wins=int(np.count_nonzero(binary_differences > 0)),
-            losses=int(np.count_nonzero(binary_differences < 0)),
-            unit_count=len(binary_differences),
-            margin=margin,
-        )
-        return EquivalenceTest("score", p_value)
-
-    contributions = unit_contributions(first, second)
+    if can_be_binary and are_right_or_wrong(first) and are_right_or_wrong(second):
+        return _score_test(first, second, margin)
+    contributions = unit_contributions(first, second)  # (units,)
     if contributions is None:
         return EquivalenceTest("t", None, UNDEFINED)
-    unit_count = len(contributions)
-    differences = contributions * unit_count  # their mean is the difference of the scores
-    mean_difference = math.fsum(differences.tolist()) / unit_count
+    differences = contributions * len(contributions)  # their mean is the difference of the scores
+    rounding_of_numbers = possible_rounding(first.numerator, first.denominator, second.numerator, second.denominator)
+    return _t_test(differences, float(np.max(rounding_of_numbers)), margin)
 
-    # Differences and standard deviations up to this size may be due to rounding.
-    numbers_of_units = (first.numerator, first.denominator, second.numerator, second.denominator)
-    rounding_of_numbers = np.max(possible_rounding(*numbers_of_units))
-    rounding_of_differences = np.max(possible_rounding(differences))
-    rounding = 4 * float(max(rounding_of_differences, rounding_of_numbers))
 
-    # A t test is impossible if the differences do not vary.
+def _score_test(first: Ratio, second: Ratio, margin: float) -> EquivalenceTest:
+    """Return the outcome of Nam's score test of two systems whose units are all right (1/1) or wrong (0/1).
+
+    Each ratio has the numerator and the denominator of every unit.
+    """
+    differences = np.asarray(second.numerator) - np.asarray(first.numerator)  # (units,)
+    wins = int(np.count_nonzero(differences > 0))
+    losses = int(np.count_nonzero(differences < 0))
+    p_value = binary_equivalence_p(wins, losses, len(differences), margin)
+    return EquivalenceTest("score", p_value)
+
+
+def _t_test(differences: Floats, rounding_of_numbers: float, margin: float) -> EquivalenceTest:
+    """Return the outcome of two one-sided t tests of the differences (units,) of two systems.
+
+    There is no p-value if the differences do not vary. `rounding_of_numbers` is the largest difference between two
+    numbers of a unit that rounding can cause.
+    """
+    rounding = _rounding_of_differences(differences, rounding_of_numbers)
     largest_difference = float(np.abs(differences).max())
     if largest_difference <= rounding:
         return EquivalenceTest("t", None, NO_UNIT_DIFFERS, is_equivalent_without_test=True)
+    unit_count = len(differences)
     if unit_count == 1:
         return EquivalenceTest("t", None, ONE_UNIT)
+    mean_difference = math.fsum(differences.tolist()) / unit_count
     standard_deviation = float(differences.std(ddof=1))
     if standard_deviation <= rounding:
         is_equivalent = abs(mean_difference) < margin
         return EquivalenceTest("t", None, ALL_DIFFER_ALIKE, is_equivalent_without_test=is_equivalent)
-
     p_value = t_equivalence_p(mean_difference, standard_deviation, unit_count, margin)
     return EquivalenceTest("t", p_value)
+
+
+def _rounding_of_differences(differences: Floats, rounding_of_numbers: float) -> float:
+    """Return the largest difference, and the largest standard deviation of differences, that rounding can cause.
+
+    A difference is computed from four rounded numbers.
+    """
+    largest_rounding = float(np.max(possible_rounding(differences)))
+    return 4 * max(largest_rounding, rounding_of_numbers)
 
 
 def t_equivalence_p(mean_difference: float, standard_deviation: float, unit_count: int, margin: float) -> float:

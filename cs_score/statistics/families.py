@@ -25,7 +25,7 @@ Formulas, conditions and sources: docs/statistics/families.md.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
@@ -34,15 +34,9 @@ from cs_score.base.records import Record
 from cs_score.base.runtime import Late
 from cs_score.measures.registry import Ratio
 from cs_score.statistics.arithmetic import Floats, divide, possible_rounding
-from cs_score.statistics.draws import all_exchanges, permuted_digit_sums, random_exchanges, resampled_digit_sums
+from cs_score.statistics.draws import Counts, all_exchanges, permuted_digit_sums, random_exchanges, resampled_digit_sums
 from cs_score.statistics.resampling import ResampledSystems
-from cs_score.statistics.resampling_settings import (
-    Family,
-    PairedTest,
-    Resampling,
-    can_make_all_exchanges,
-    monte_carlo_p_value,
-)
+from cs_score.statistics.resampling_settings import Family, Resampling, can_make_all_exchanges, monte_carlo_p_value
 
 if TYPE_CHECKING:
     import numpy as np
@@ -72,19 +66,26 @@ def family_pairs(systems: Sequence[str], resampling: Resampling) -> list[Pair]:
     the baseline B it is `[(1, 0), (1, 2)]`. Raises UsageError if the baseline is not among the systems, or if there is
     no baseline and more than `MOST_SYSTEMS` systems.
     """
-    positions = range(len(systems))
-    if not resampling.baseline:
-        if len(systems) > MOST_SYSTEMS:
-            raise UsageError(
-                f"{len(systems):,} systems are {math.comb(len(systems), 2):,} pairs; all pairs are tested of at most "
-                f"{MOST_SYSTEMS} systems: --baseline RUN tests each system against one of them"
-            )
-        return list(combinations(positions, 2))
-    if resampling.baseline not in systems:
-        hint = did_you_mean(resampling.baseline, systems) or f"; there are {', '.join(systems)}"
-        raise UsageError(f"the baseline {resampling.baseline} is none of the systems{hint}")
-    baseline = systems.index(resampling.baseline)
-    return [(baseline, position) for position in positions if position != baseline]
+    if resampling.baseline:
+        return _pairs_with_baseline(systems, resampling.baseline)
+    if len(systems) > MOST_SYSTEMS:
+        raise UsageError(
+            f"{len(systems):,} systems are {math.comb(len(systems), 2):,} pairs; all pairs are tested of at most "
+            f"{MOST_SYSTEMS} systems: --baseline RUN tests each system against one of them"
+        )
+    return list(combinations(range(len(systems)), 2))
+
+
+def _pairs_with_baseline(systems: Sequence[str], baseline: str) -> list[Pair]:
+    """Return the pairs of the baseline with each other system: `[(1, 0), (1, 2)]` for the baseline B of A, B and C.
+
+    Raises UsageError if the baseline is not among the systems.
+    """
+    if baseline not in systems:
+        hint = did_you_mean(baseline, systems) or f"; there are {', '.join(systems)}"
+        raise UsageError(f"the baseline {baseline} is none of the systems{hint}")
+    baseline_position = systems.index(baseline)
+    return [(baseline_position, position) for position in range(len(systems)) if position != baseline_position]
 
 
 def near_copies(systems: ResampledSystems, pairs: Sequence[Pair], measure_index: int = 0) -> list[list[int]]:
@@ -94,19 +95,28 @@ def near_copies(systems: ResampledSystems, pairs: Sequence[Pair], measure_index:
     not counted. A system belongs to a group if it is a near-copy of at least one member. Only the given pairs are
     compared.
     """
-    group_by_system = list(range(len(systems.observed_scores)))
+    groups = [{system} for system in range(len(systems.observed_scores))]
     for first, second in pairs:
         first_ratio = systems.unit_ratios_of(first, measure_index)
         second_ratio = systems.unit_ratios_of(second, measure_index)
         if _are_near_copies(first_ratio, second_ratio):
-            # The groups of the two systems become one group.
-            joined_group = group_by_system[first]
-            emptied_group = group_by_system[second]
-            group_by_system = [joined_group if group == emptied_group else group for group in group_by_system]
-    systems_by_group: dict[int, list[int]] = {}
-    for system, group in enumerate(group_by_system):
-        systems_by_group.setdefault(group, []).append(system)
-    return [group for group in systems_by_group.values() if len(group) > 1]
+            groups = _join_groups(groups, first, second)
+    return sorted(sorted(group) for group in groups if len(group) > 1)
+
+
+def _join_groups(groups: Sequence[set[int]], first: int, second: int) -> list[set[int]]:
+    """Return groups of systems in which the groups of two systems, `first` and `second`, have become one group.
+
+    `[{0}, {1}, {2}]` gives `[{1}, {0, 2}]` for the systems 0 and 2.
+    """
+    joined_group = {first, second}
+    other_groups = []
+    for group in groups:
+        if first in group or second in group:
+            joined_group = joined_group | group
+        else:
+            other_groups.append(group)
+    return [*other_groups, joined_group]
 
 
 def _are_near_copies(first: Ratio, second: Ratio) -> bool:
@@ -114,13 +124,17 @@ def _are_near_copies(first: Ratio, second: Ratio) -> bool:
 
     Each ratio has the numerator and the denominator of every unit.
     """
-    first_has_content = (first.numerator != 0) | (first.denominator != 0)
-    second_has_content = (second.numerator != 0) | (second.denominator != 0)
-    compared_count = int(np.count_nonzero(first_has_content | second_has_content))
-    is_different = _differ_beyond_rounding(first.numerator, second.numerator)
-    is_different |= _differ_beyond_rounding(first.denominator, second.denominator)
-    differing_count = int(np.count_nonzero(is_different))
+    some_has_content = _has_content(first) | _has_content(second)  # (units,)
+    compared_count = int(np.count_nonzero(some_has_content))
+    numerators_differ = _differ_beyond_rounding(first.numerator, second.numerator)
+    denominators_differ = _differ_beyond_rounding(first.denominator, second.denominator)
+    differing_count = int(np.count_nonzero(numerators_differ | denominators_differ))
     return differing_count <= LARGEST_SHARE_OF_DIFFERING_UNITS * compared_count
+
+
+def _has_content(ratio: Ratio) -> NDArray[np.bool_]:
+    """Return for each score of a unit whether it is anything but 0/0, in an array of the shape of the numerators."""
+    return np.asarray((ratio.numerator != 0) | (ratio.denominator != 0))
 
 
 def _differ_beyond_rounding(first: Floats, second: Floats) -> NDArray[np.bool_]:
@@ -154,9 +168,7 @@ def units_with_content(systems: ResampledSystems) -> list[int]:
 
     Only these units affect a test.
     """
-    has_content = (systems.unit_ratios.numerator != 0) | (
-        systems.unit_ratios.denominator != 0
-    )  # (units, systems, measures)
+    has_content = _has_content(systems.unit_ratios)  # (units, systems, measures)
     some_system_has_content = has_content.any(axis=1)  # (units, measures)
     return [int(count) for count in some_system_has_content.sum(axis=0)]
 
@@ -185,6 +197,26 @@ _FEWEST_ROWS: Final = 32
 """With fewer resamples at once the overhead of each step takes more time than the computation."""
 
 
+class _SignFlips(NamedTuple):
+    """The sign flips that a randomisation test makes, their number, and whether these are all possible ones.
+
+    `draws` yields the sign flips in chunks (flips, units) of numbers that are 1 where two systems are exchanged, and 0
+    elsewhere.
+    """
+
+    flip_count: int
+    is_exact: bool
+    draws: Iterator[Counts]
+
+
+def _sign_flips(unit_count: int, settings: Resampling) -> _SignFlips:
+    """Return the sign flips of a test of so many units: all 2^units if the settings allow as many, else random ones."""
+    if can_make_all_exchanges(unit_count, settings.resamples):
+        return _SignFlips(2**unit_count, True, all_exchanges(unit_count))
+    random_flips = random_exchanges(settings.seed, unit_count, settings.resamples)
+    return _SignFlips(settings.resamples, False, random_flips)
+
+
 def sign_flip_tests(systems: ResampledSystems, pairs: Sequence[Pair], *, with_max_t: bool = False) -> SignFlipTests:
     """Return the p-values of pairs of systems by the randomisation test, which exchanges the systems unit by unit.
 
@@ -192,38 +224,37 @@ def sign_flip_tests(systems: ResampledSystems, pairs: Sequence[Pair], *, with_ma
     made once. All pairs share the same sign flips, so that the p-value of a pair does not depend on the other systems.
     If `with_max_t`, p-values corrected for the number of pairs by max-T are also computed.
     """
-    unit_count = systems.unit_count
-    is_exact = can_make_all_exchanges(unit_count, systems.settings.resamples)
-    if is_exact:
-        flip_count = 2**unit_count
-        draws = all_exchanges(unit_count)
-    else:
-        flip_count = systems.settings.resamples
-        draws = random_exchanges(systems.settings.seed, unit_count, flip_count)
+    flips = _sign_flips(systems.unit_count, systems.settings)
     observed = _observed_differences(systems, pairs)  # (pairs, measures)
-    extreme_counts = np.zeros(observed.shape, dtype=np.int64)
     max_t = None
     if with_max_t:
         scales = _difference_scales(systems.unit_ratios, pairs)
         max_t = _MaxT(observed, scales)
+    extreme_counts = np.zeros(observed.shape, dtype=np.int64)
+    for differences in _flipped_differences(systems, pairs, flips.draws):
+        is_extreme = differences >= observed[..., np.newaxis]  # (pairs, measures, resamples)
+        extreme_counts += np.count_nonzero(is_extreme, axis=2)
+        if max_t is not None:
+            max_t.count_extremes(differences)
+    return SignFlipTests(
+        flip_count=flips.flip_count,
+        is_exact=flips.is_exact,
+        uncorrected=_p_values(extreme_counts, flips.flip_count, is_exact=flips.is_exact),
+        corrected_by_max_t=[] if max_t is None else max_t.p_values(flips.flip_count, is_exact=flips.is_exact),
+    )
 
-    # The extreme sign flips of each pair are counted, for some sign flips at a time to save memory.
-    rows_at_once = max(_FEWEST_ROWS, _DIFFERENCES_AT_ONCE // observed.size)
+
+def _flipped_differences(systems: ResampledSystems, pairs: Sequence[Pair], draws: Iterable[Counts]) -> Iterator[Floats]:
+    """Yield the absolute differences of the scores of pairs after sign flips, in chunks (pairs, measures, resamples).
+
+    `draws` has the sign flips in chunks (resamples, units). The chunks are cut, so that the differences of all pairs
+    and measures fit in memory.
+    """
+    _, measure_count = systems.observed_scores.shape
+    rows_at_once = max(_FEWEST_ROWS, _DIFFERENCES_AT_ONCE // (len(pairs) * measure_count))
     for sums in resampled_digit_sums(systems.statistics, draws):
         for start in range(0, len(sums), rows_at_once):
-            exchanged_sums = sums[start : start + rows_at_once]
-            differences = _differences_after_exchange(systems, pairs, exchanged_sums)
-            is_extreme = differences >= observed[..., np.newaxis]  # (pairs, measures, resamples)
-            extreme_counts += np.count_nonzero(is_extreme, axis=2)
-            if max_t is not None:
-                max_t.count_extremes(differences)
-
-    return SignFlipTests(
-        flip_count=flip_count,
-        is_exact=is_exact,
-        uncorrected=_p_values(extreme_counts, flip_count, is_exact=is_exact),
-        corrected_by_max_t=[] if max_t is None else max_t.p_values(flip_count, is_exact=is_exact),
-    )
+            yield _differences_after_exchange(systems, pairs, sums[start : start + rows_at_once])
 
 
 def _observed_differences(systems: ResampledSystems, pairs: Sequence[Pair]) -> Floats:
@@ -266,30 +297,47 @@ def _difference_scales(ratios: Ratio, pairs: Sequence[Pair]) -> Floats:
     `arithmetic.unit_contributions` defines. A score of 0/0 counts as 0 here. The scale is 0 if the systems differ in no
     unit by more than rounding. `ratios` has the numerators and denominators (units, systems, measures).
     """
-    x = ratios.numerator
-    y = ratios.denominator
-    total_y = y.sum(axis=0)  # (systems, measures)
-    scores = divide(x.sum(axis=0), total_y)
-    measure_count = x.shape[2]
+    total_y = ratios.denominator.sum(axis=0)  # (systems, measures)
+    scores = divide(ratios.numerator.sum(axis=0), total_y)
+    _, system_count, measure_count = ratios.numerator.shape
+    systems = []
+    for system in range(system_count):
+        x = ratios.numerator[:, system]  # (units, measures)
+        y = ratios.denominator[:, system]
+        systems.append(_SystemRatios(x=x, y=y, total_y=total_y[system], scores=scores[system]))
     scales: Floats = np.zeros((len(pairs), measure_count))
     for pair_index, (first, second) in enumerate(pairs):
-        mean_score = (scores[first] + scores[second]) / 2
-        first_x = x[:, first]  # (units, measures)
-        second_x = x[:, second]
-        first_y = y[:, first]
-        second_y = y[:, second]
-        # These are the contributions before the division by the mean denominator, which follows at the end.
-        contributions = (second_x - first_x) - mean_score * (second_y - first_y)
-        largest = np.abs(contributions).max(axis=0)
-        rounding_of_units = possible_rounding(first_x, second_x, mean_score * first_y, mean_score * second_y)
-        rounding = 4 * rounding_of_units.max(axis=0)  # a contribution is made of four numbers
-        # They are divided by the largest one first, because the square of a tiny number may be rounded to 0.
-        relative_contributions = divide(contributions, largest)
-        root_of_squares = np.sqrt((relative_contributions**2).sum(axis=0))
-        mean_y = (total_y[first] + total_y[second]) / 2
-        scale = divide(largest * root_of_squares, mean_y)
-        scales[pair_index] = np.where(largest > rounding, scale, 0.0)
+        scales[pair_index] = _scales_of_pair(systems[first], systems[second])
     return scales
+
+
+class _SystemRatios(NamedTuple):
+    """The scores of a system under each measure, and the numbers of its units from which they are computed.
+
+    `x` and `y` (units, measures) are the numerators and denominators of the units. `total_y` (measures,) are the sums
+    of the denominators, and `scores` (measures,) the scores.
+    """
+
+    x: Floats
+    y: Floats
+    total_y: Floats
+    scores: Floats
+
+
+def _scales_of_pair(first: _SystemRatios, second: _SystemRatios) -> Floats:
+    """Return the scale of the difference of two systems under each measure, as `_difference_scales` defines it."""
+    mean_score = (first.scores + second.scores) / 2
+    # These are the contributions before the division by the mean denominator, which follows at the end.
+    contributions = (second.x - first.x) - mean_score * (second.y - first.y)  # (units, measures)
+    largest = np.abs(contributions).max(axis=0)
+    rounding_of_units = possible_rounding(first.x, second.x, mean_score * first.y, mean_score * second.y)
+    rounding = 4 * rounding_of_units.max(axis=0)  # a contribution is made of four numbers
+    # They are divided by the largest one first, because the square of a tiny number may be rounded to 0.
+    relative_contributions = divide(contributions, largest)
+    root_of_squares = np.sqrt((relative_contributions**2).sum(axis=0))
+    mean_y = (first.total_y + second.total_y) / 2
+    scales = divide(largest * root_of_squares, mean_y)
+    return np.where(largest > rounding, scales, 0.0)
 
 
 class _OrderedPairs(NamedTuple):
@@ -352,11 +400,8 @@ class _MaxT:
         for measure_index, pairs in enumerate(self._pairs_of_measures):
             standardised_differences = differences[pairs.pair_indices, measure_index]  # (tested pairs, resamples)
             standardised_differences /= pairs.scales
-            # The running maximum is computed from the last pair to the first, and then put in the order of the pairs.
-            from_last_pair = standardised_differences[::-1]
-            running_maximum = np.maximum.accumulate(from_last_pair, axis=0)
-            largest_of_this_and_later_pairs = running_maximum[::-1]
-            is_extreme = largest_of_this_and_later_pairs >= pairs.standardised_differences
+            largest_differences = _largest_of_this_and_later_pairs(standardised_differences)
+            is_extreme = largest_differences >= pairs.standardised_differences
             self._extreme_counts[measure_index] += np.count_nonzero(is_extreme, axis=1)
 
     def p_values(self, flip_count: int, *, is_exact: bool) -> PValues:
@@ -373,6 +418,16 @@ class _MaxT:
                 p_by_pair[pair_index] = _p_value(count, flip_count, is_exact=is_exact)
             p_by_measure.append(p_by_pair)
         return p_by_measure
+
+
+def _largest_of_this_and_later_pairs(standardised_differences: Floats) -> Floats:
+    """Return for each pair and resample the largest difference of this pair and all later pairs: (pairs, resamples).
+
+    `standardised_differences` (pairs, resamples) of three pairs, `[[1.0], [3.0], [2.0]]`, give `[[3.0], [3.0], [2.0]]`.
+    """
+    from_last_pair = standardised_differences[::-1]
+    running_maximum = np.maximum.accumulate(from_last_pair, axis=0)
+    return np.asarray(running_maximum[::-1])
 
 
 def _p_values(extreme_counts: NDArray[np.int64], resamples: int, *, is_exact: bool) -> PValues:
@@ -459,21 +514,38 @@ def _hsd_p_values(systems: ResampledSystems, pairs: Sequence[Pair], permutations
     observed difference of the pair. If `is_exact`, all possible permutations are made, and `permutations` must be their
     number; otherwise so many random permutations are made.
     """
-    observed = _observed_differences(systems, pairs)
+    observed = _observed_differences(systems, pairs)  # (pairs, measures)
     extreme_counts = np.zeros(observed.shape, dtype=np.int64)
-    baseline = None
-    if len(pairs) < math.comb(len(systems.observed_scores), 2):
-        baseline, _ = pairs[0]  # not all pairs are tested, but those with the baseline, which is the first of each pair
+    baseline = _baseline_of_pairs(pairs, len(systems.observed_scores))
     seed = None if is_exact else systems.settings.seed
     for sums in permuted_digit_sums(systems.statistics, permutations, seed):
         scores = systems.scores_of_digit_sums(sums)  # (some permutations, systems, measures)
         largest_differences = _largest_differences(scores, baseline)
-        largest_differences.sort(axis=0)
-        for measure_index in range(observed.shape[1]):
-            # All permutations are extreme for a pair except those whose largest difference is smaller than its own.
-            smaller_counts = np.searchsorted(largest_differences[:, measure_index], observed[:, measure_index])
-            extreme_counts[:, measure_index] += len(largest_differences) - smaller_counts
+        extreme_counts += _count_extreme_permutations(largest_differences, observed)
     return _p_values(extreme_counts, permutations, is_exact=is_exact)
+
+
+def _baseline_of_pairs(pairs: Sequence[Pair], system_count: int) -> int | None:
+    """Return the position of the baseline with which all other systems are paired, or None if all pairs are tested."""
+    if len(pairs) == math.comb(system_count, 2):
+        return None
+    baseline, _ = pairs[0]  # the baseline is the first system of each pair
+    return baseline
+
+
+def _count_extreme_permutations(largest_differences: Floats, observed: Floats) -> NDArray[np.int64]:
+    """Return for each pair how many of N permutations are extreme: (pairs, measures).
+
+    `largest_differences` (N, measures) has the largest difference of two systems in each permutation, and `observed`
+    (pairs, measures) the observed difference of each pair. A permutation is extreme for a pair if the largest
+    difference is at least the observed one.
+    """
+    counts = np.zeros(observed.shape, dtype=np.int64)
+    for measure_index in range(observed.shape[1]):
+        sorted_differences = np.sort(largest_differences[:, measure_index])
+        smaller_counts = np.searchsorted(sorted_differences, observed[:, measure_index])
+        counts[:, measure_index] = len(sorted_differences) - smaller_counts
+    return counts
 
 
 def _largest_differences(scores: Floats, baseline: int | None) -> Floats:
@@ -515,34 +587,34 @@ def family_tests(systems: ResampledSystems, pairs: Sequence[Pair], *, with_sign_
     systems are compared by the randomisation test.
     """
     settings = systems.settings
-    test: PairedTest = "randomisation"
-    flips = None
-    is_single_pair = len(systems.observed_scores) == 2
-    if with_sign_test and is_single_pair and not settings.clusters:
-        flips = _sign_test_of_pair(systems)
-    if flips is not None:
-        test = "sign"
+    sign_tests = _sign_test_of_pair(systems) if with_sign_test else None
+    if sign_tests is None:
+        uncorrected = sign_flip_tests(systems, pairs, with_max_t=settings.correction_in_force == "maxt")
     else:
-        flips = sign_flip_tests(systems, pairs, with_max_t=settings.correction_in_force == "maxt")
-    corrected = _correct_for_pairs(systems, pairs, flips)
+        uncorrected = sign_tests
+    corrected = _correct_for_pairs(systems, pairs, uncorrected)
     family = Family(
         correction=settings.correction_in_force,
         pairs=len(pairs),
         permutations=corrected.resample_count,
         clusters=systems.unit_count if settings.clusters else None,
         systems=len(systems.observed_scores),
-        test=test,
+        test="randomisation" if sign_tests is None else "sign",
         exact=corrected.is_exact,
         baseline=settings.baseline,
     )
-    return FamilyTests(family=family, pairs=pairs, p=flips.uncorrected, p_adjusted=corrected.p_values)
+    return FamilyTests(family=family, pairs=pairs, p=uncorrected.uncorrected, p_adjusted=corrected.p_values)
 
 
 def _sign_test_of_pair(systems: ResampledSystems) -> SignFlipTests | None:
     """Return the p-values of two systems by the exact sign test, which needs no sign flips.
 
-    Returns None unless all units are right (1/1) or wrong (0/1).
+    Returns None if the test is impossible: if there are more than two systems, if units are drawn in clusters, or if
+    some units are neither right (1/1) nor wrong (0/1).
     """
+    is_single_pair = len(systems.observed_scores) == 2
+    if not is_single_pair or systems.settings.clusters:
+        return None
     p_values = sign_test_p_values(systems.unit_ratios)
     if p_values is None:
         return None
@@ -561,21 +633,21 @@ class _CorrectedTests(NamedTuple):
     is_exact: bool
 
 
-def _correct_for_pairs(systems: ResampledSystems, pairs: Sequence[Pair], flips: SignFlipTests) -> _CorrectedTests:
+def _correct_for_pairs(systems: ResampledSystems, pairs: Sequence[Pair], tests: SignFlipTests) -> _CorrectedTests:
     """Return the p-values of a family by measure and pair, after the correction that the settings name.
 
-    `flips` has the p-values before the correction. HSD does not use them, because it makes its own permutations.
+    `tests` has the p-values before the correction. HSD does not use them, because it makes its own permutations.
     """
     correction = systems.settings.correction_in_force
     if correction == "hsd":
         return _correct_by_hsd(systems, pairs)
     if correction == "maxt":
-        p_values = flips.corrected_by_max_t
+        p_values = tests.corrected_by_max_t
     elif correction == "holm":
-        p_values = [holm(p_of_pairs) for p_of_pairs in flips.uncorrected]
+        p_values = [holm(p_of_pairs) for p_of_pairs in tests.uncorrected]
     else:
-        p_values = flips.uncorrected
-    return _CorrectedTests(p_values, flips.flip_count, flips.is_exact)
+        p_values = tests.uncorrected
+    return _CorrectedTests(p_values, tests.flip_count, tests.is_exact)
 
 
 def _correct_by_hsd(systems: ResampledSystems, pairs: Sequence[Pair]) -> _CorrectedTests:

@@ -15,7 +15,7 @@ Source: docs/statistics/power.md.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Final, Literal, TypeAlias
 
@@ -27,7 +27,7 @@ from cs_score.base.errors import InputError, UsageError
 from cs_score.base.records import Record, replace
 from cs_score.base.signature import answered_only_lines
 from cs_score.measures.registry import select_names
-from cs_score.statistics.distributions import root_of, t_limit, t_tail
+from cs_score.statistics.distributions import root_of, smallest_sufficient, t_limit, t_tail
 from cs_score.statistics.resampling_settings import FEWEST_RELIABLE_UNITS, Note
 from cs_score.statistics.results import MeasureComparison, PairedSystems, SystemComparison
 from cs_score.statistics.sign_test import MOST_UNITS_COMPUTED_EXACTLY, OutcomeShares, SignTest, shares_of_outcomes
@@ -85,21 +85,9 @@ def units_for_t_test(effect_size: float, level: float, power: float) -> int | No
     `effect_size` is the mean of the differences of the units divided by their standard deviation. Returns None if even
     `MOST_UNITS` are too few.
     """
-    # The number is doubled until it is sufficient. After that it is found by bisection.
-    too_few = 1
-    enough = 2
-    while power_of_t_test(effect_size, enough, level) < power:
-        too_few = enough
-        enough *= 2
-        if enough > MOST_UNITS:
-            return None
-    while enough - too_few > 1:
-        middle = (too_few + enough) // 2
-        if power_of_t_test(effect_size, middle, level) >= power:
-            enough = middle
-        else:
-            too_few = middle
-    return enough
+    return smallest_sufficient(
+        lambda unit_count: power_of_t_test(effect_size, unit_count, level) >= power, start=2, most=MOST_UNITS
+    )
 
 
 # ---- Power analyses
@@ -143,7 +131,7 @@ class TTestPowerAnalysis(Record, frozen=True):
         return power_of_t_test(effect_size, units, alpha)
 
     def detectable_difference(self, units: int, aim: Aim) -> float:
-        """Return the smallest difference that so many units detect with the power of the aim."""
+        """Return the smallest difference that a test on so many units detects with the power of the aim."""
         effect_size = detectable_effect_size(units, aim.alpha, aim.power)
         return effect_size * self.standard_deviation
 
@@ -182,9 +170,9 @@ class SignTestPowerAnalysis(Record, frozen=True):
         return SignTest(shares, alpha).power(units)
 
     def detectable_difference(self, units: int, aim: Aim) -> float | None:
-        """Return the smallest difference that so many units detect with the power of the aim.
+        """Return the smallest difference that a test on so many units detects with the power of the aim.
 
-        Returns None if they do not even detect a difference of 1, which is the largest possible difference.
+        Returns None if the test does not even detect a difference of 1, which is the largest possible difference.
         """
         if self.power(1.0, units, aim.alpha) < aim.power:
             return None
@@ -320,6 +308,11 @@ class _Plan(Record, frozen=True, dict=True):
         units = math.inf if self.needed_units is None else self.needed_units
         return difference, units, self.analysis.standard_deviation
 
+    @property
+    def has_named_systems(self) -> bool:
+        """Whether the systems have names. They have none if the user gave their standard deviation instead of runs."""
+        return bool(self.analysis.a)
+
     def pair(self) -> PlannedPair:
         """Return the plan as an entry of the document."""
         analysis = self.analysis
@@ -353,15 +346,9 @@ def plan_test(
     """
     if aim is None:
         aim = Aim()
-    if units is not None and units < 2:
-        raise UsageError(f"a paired test needs at least two units, not {units}")
-    if not all(0 < analysis.standard_deviation < math.inf for analysis in analyses):
-        raise UsageError("the standard deviation and the difference are numbers above 0")
-    if units is None and aim.difference is None:
-        raise UsageError("there is nothing to plan: give the number of units or a difference")
+    _check_plan(analyses, units, aim)
     plans = [_Plan(analysis, units, aim) for analysis in analyses]
     most_demanding = max(plans, key=lambda plan: plan.demand)
-    has_named_systems = bool(most_demanding.analysis.a)
     # Fields about the number of units or the difference exist only if these are known.
     return PowerPlan(
         task=task,
@@ -375,10 +362,24 @@ def plan_test(
         detectable=UNSET if units is None else most_demanding.detectable_difference,
         difference=UNSET if aim.difference is None else aim.difference,
         needed=UNSET if aim.difference is None else most_demanding.needed_units,
-        pairs=tuple(plan.pair() for plan in plans if plan.analysis.a),
+        pairs=tuple(plan.pair() for plan in plans if plan.has_named_systems),
         curve=tuple(_power_curve(most_demanding)),
-        notes=tuple(_notes(most_demanding, is_from_runs=has_named_systems)),
+        notes=tuple(_notes(most_demanding)),
     )
+
+
+def _check_plan(analyses: Sequence[PowerAnalysis], units: int | None, aim: Aim) -> None:
+    """Raise UsageError if a plan cannot be made from these power analyses, this number of units, and this aim.
+
+    It cannot if there are fewer than two units, if a standard deviation is not a number above 0, or if neither the
+    number of units nor a difference is given.
+    """
+    if units is not None and units < 2:
+        raise UsageError(f"a paired test needs at least two units, not {units}")
+    if not all(0 < analysis.standard_deviation < math.inf for analysis in analyses):
+        raise UsageError("the standard deviation and the difference are numbers above 0")
+    if units is None and aim.difference is None:
+        raise UsageError("there is nothing to plan: give the number of units or a difference")
 
 
 def _power_curve(plan: _Plan) -> Iterator[Point]:
@@ -387,36 +388,43 @@ def _power_curve(plan: _Plan) -> Iterator[Point]:
     The differences go from 0 to twice the detectable difference in equal steps. If the plan has no number of units, the
     number that its difference needs is used.
     """
-    analysis = plan.analysis
-    if plan.units:
-        units = plan.units
-        detectable = plan.detectable_difference
-    else:
-        units = plan.needed_units or MOST_UNITS
-        detectable = analysis.detectable_difference(units, plan.aim)
-    largest_difference = 1.0
-    if detectable:
-        largest_difference = 2 * detectable
-    if analysis.test == "sign":
-        largest_difference = min(1.0, largest_difference)  # no two systems can differ by more
+    units = plan.units or plan.needed_units or MOST_UNITS
+    largest_difference = _largest_difference_of_curve(plan, units)
     for unit_count in (units, 2 * units, 4 * units):
         for step in range(STEPS + 1):
             difference = largest_difference * step / STEPS
-            yield Point(unit_count, difference, analysis.power(difference, unit_count, plan.aim.alpha))
+            power = plan.analysis.power(difference, unit_count, plan.aim.alpha)
+            yield Point(unit_count, difference, power)
 
 
-def _notes(plan: _Plan, *, is_from_runs: bool) -> Iterator[Note]:
+def _largest_difference_of_curve(plan: _Plan, units: int) -> float:
+    """Return the largest difference of a power curve: twice the difference that a test on so many units detects.
+
+    It is 1 if the test detects no difference. For units that are right or wrong it is at most 1, because no two systems
+    can differ by more.
+    """
+    detectable = plan.detectable_difference
+    if plan.units is None:
+        detectable = plan.analysis.detectable_difference(units, plan.aim)
+    if not detectable:
+        return 1.0
+    if plan.analysis.test == "sign":
+        return min(1.0, 2 * detectable)
+    return 2 * detectable
+
+
+def _notes(plan: _Plan) -> Iterator[Note]:
     """Yield notes on a plan that has few units, or too few to detect any difference.
 
-    If `is_from_runs`, the standard deviation was estimated from these units and not given by the user.
+    If the systems have names, the standard deviation was estimated from these units and not given by the user. The note
+    on few units then says that it is hardly known.
     """
-    units = plan.units
-    if units is None:
+    if plan.units is None:
         return
-    units_text = number_with_noun(units, "unit")
-    if units < FEWEST_RELIABLE_UNITS:
+    units_text = number_with_noun(plan.units, "unit")
+    if plan.units < FEWEST_RELIABLE_UNITS:
         text = f"{units_text} only: below {FEWEST_RELIABLE_UNITS} such a plan is a hint at most"
-        if is_from_runs:
+        if plan.has_named_systems:
             text += ", and how much units differ is hardly known from so few"
         yield Note("FEW_UNITS", text)
     if plan.detectable_difference is None:
@@ -427,25 +435,35 @@ def plan_from_comparison(comparison: SystemComparison, measure: str | None = Non
     """Return a power analysis of the pairs of systems in a comparison, under one measure.
 
     It says which difference the units of the comparison detect. The default of `measure` is the primary measure. Raises
-    UsageError if the comparison does not have the measure. Raises InputError if the units of no pair differ by
-    different amounts, so that there is no standard deviation to plan with.
+    UsageError if the comparison does not have the measure. Raises InputError if the difference of no pair varies from
+    unit to unit, so that there is no standard deviation to plan with.
     """
     compared = _comparison_under(comparison, measure)
-    analyses = []
-    for pair in compared.pairs:
-        power_analysis = power_analysis_of(pair)
-        if power_analysis is not None:
-            analyses.append(power_analysis)
+    analyses = _power_analyses(compared.pairs)
     if not analyses:
         reason = "there is one unit only" if comparison.units < 2 else "no pair differs from unit to unit"
         raise InputError(f"nothing can be planned from this comparison by {compared.measure}: {reason}")
-    units = comparison.primary.family.clusters or comparison.units
-    plan = plan_test(analyses, units, aim, task=comparison.task, measure=compared.measure)
+    drawn_count = comparison.primary.family.clusters or comparison.units
+    plan = plan_test(analyses, drawn_count, aim, task=comparison.task, measure=compared.measure)
+    return replace(plan, notes=plan.notes + _notes_on_answered_units(comparison))
+
+
+def _power_analyses(pairs: Iterable[PairedSystems]) -> list[PowerAnalysis]:
+    """Return the power analysis of each pair whose difference varies from unit to unit."""
+    analyses = []
+    for pair in pairs:
+        power_analysis = power_analysis_of(pair)
+        if power_analysis is not None:
+            analyses.append(power_analysis)
+    return analyses
+
+
+def _notes_on_answered_units(comparison: SystemComparison) -> tuple[Note, ...]:
+    """Return a note that names the systems that were scored only on the units that they answer, or an empty tuple."""
     lines = answered_only_lines(comparison.origins)
     if not lines:
-        return plan
-    note = Note("ANSWERED_ONLY", "; ".join(lines))
-    return replace(plan, notes=(*plan.notes, note))
+        return ()
+    return (Note("ANSWERED_ONLY", "; ".join(lines)),)
 
 
 def _comparison_under(comparison: SystemComparison, measure: str | None) -> MeasureComparison:
@@ -467,11 +485,8 @@ def power_analysis_of(pair: PairedSystems) -> PowerAnalysis | None:
     """
     if not pair.standard_deviation:
         return None
-    t_design = TTestPowerAnalysis(standard_deviation=pair.standard_deviation, a=pair.a, b=pair.b)
-    if not pair.are_right_or_wrong:
-        return t_design
-    if pair.wins is None or pair.losses is None or pair.ties is None:
-        return t_design
+    if not pair.are_right_or_wrong or pair.wins is None or pair.losses is None or pair.ties is None:
+        return TTestPowerAnalysis(standard_deviation=pair.standard_deviation, a=pair.a, b=pair.b)
     differing_count = pair.wins + pair.losses
     unit_count = differing_count + pair.ties
     return SignTestPowerAnalysis(

@@ -74,6 +74,8 @@ def defined_resamples(resampled: Floats) -> Floats | None:
 class ResampledSystems:
     """Systems on the same units: their scores on all units and in bootstrap resamples, and intervals of the scores.
 
+    The statistics of units are written in digits. These are whole numbers, which are added up without rounding
+    (`ExactStatistics`).
     `settings` are the settings of resampling, completed for these units, and `formula` computes the scores from sums of
     `statistics`. `unit_count` is the number of units that a resample draws, or of clusters if units are drawn in
     clusters. `notes` apply to all intervals.
@@ -94,27 +96,29 @@ class ResampledSystems:
 
         Raises InputError if there is no unit, if a unit has no cluster, or if a statistic is not a finite number.
         """
-        if not ids:
-            row_count = len(np.asarray(matrices[0]))
-            ids = [""] * row_count
-        if resampling is None:
-            resampling = Resampling()
-        has_differences = len(matrices) > 1
-        resampling_of_units = resampling.for_units(ids, has_differences=has_differences)
+        unit_ids = ids or [""] * len(np.asarray(matrices[0]))
+        settings = Resampling() if resampling is None else resampling
+        resampling_of_units = settings.for_units(unit_ids, has_differences=len(matrices) > 1)
         cluster_design = resampling_of_units.cluster_design
         self.settings = resampling_of_units.settings
-        self.notes = notes_on_intervals(len(ids), self.settings, cluster_design)
+        self.notes = notes_on_intervals(len(unit_ids), self.settings, cluster_design)
         self.formula = formula
         self.statistics = exact_statistics(matrices, cluster_design)
         self.unit_count = self.statistics.unit_count
 
     def scores_of_digit_sums(self, digit_sums: Floats) -> Floats:
-        """Return the scores (..., measures) for sums of digits (..., digit columns). A score of 0/0 counts as 0."""
+        """Return the scores (..., measures) that follow from sums over units. A score of 0/0 counts as 0.
+
+        `digit_sums` (..., digit columns) are the sums of the digits in which the statistics are written.
+        """
         statistic_sums = self.statistics.sums_of_statistics(digit_sums)
         return scores_of(self.formula, statistic_sums)
 
     def _scores_or_nan(self, digit_sums: Floats) -> Floats:
-        """Return the scores (..., measures) for sums of digits (..., digit columns). A score of 0/0 is NaN."""
+        """Return the scores (..., measures) that follow from sums over units. A score of 0/0 is NaN.
+
+        `digit_sums` (..., digit columns) are the sums of the digits in which the statistics are written.
+        """
         statistic_sums = self.statistics.sums_of_statistics(digit_sums)
         scores = scores_of(self.formula, statistic_sums)
         is_undefined = ratios_of(self.formula, statistic_sums).denominator == 0
@@ -203,43 +207,59 @@ class ResampledSystems:
         `first` and `second` are the positions of the systems. The settings decide whether the interval is a paired t
         interval or a bootstrap interval.
         """
-        first_score, second_score = self.observed_scores[[first, second], measure_index].tolist()
-        difference = second_score - first_score
         if self.settings.differences == "t":
-            return self._paired_t_interval(difference, first, second, measure_index)
+            return self._paired_t_interval(first, second, measure_index)
         sample = _BootstrapSample(
-            point=difference,
+            point=self._observed_difference(first, second, measure_index),
             resampled=self.resampled_differences(first, second, measure_index),
             jackknife=self._jackknife[:, second, measure_index] - self._jackknife[:, first, measure_index],
-            rounding=float(possible_rounding(first_score, second_score)),
+            rounding=self._rounding_of_scores(first, second, measure_index),
         )
-        denominators = self.unit_ratios.denominator[:, [first, second], measure_index]
+        denominators = self.unit_ratios.denominator[:, [first, second], measure_index]  # (units, 2)
         is_effective = denominators.any(axis=1)
         effective_units = int(np.count_nonzero(is_effective))
         return self._bootstrap_interval(sample, effective_units, is_score=False)
 
-    def _paired_t_interval(self, difference: float, first: int, second: int, measure_index: int) -> Interval:
+    def _observed_difference(self, first: int, second: int, measure_index: int) -> float:
+        """Return the score of the second system minus that of the first, on all units."""
+        first_score, second_score = self.observed_scores[[first, second], measure_index].tolist()
+        return float(second_score - first_score)
+
+    def _rounding_of_scores(self, first: int, second: int, measure_index: int) -> float:
+        """Return the largest difference between two equal scores of this size that rounding can cause."""
+        first_score, second_score = self.observed_scores[[first, second], measure_index]
+        return float(possible_rounding(first_score, second_score))
+
+    def _paired_t_interval(self, first: int, second: int, measure_index: int) -> Interval:
         """Return the difference of the scores of two systems with its paired t interval.
 
-        The limits are difference +- t * standard error. The difference is the sum of the contributions of all units,
-        and its variance is that of this sum. The degrees of freedom are the number of units minus that of the strata.
+        The limits are difference +- t * standard error. There are none if a score is 0/0. If there is one unit, or if
+        the units differ by rounding only, both limits are the difference.
         """
+        difference = self._observed_difference(first, second, measure_index)
         first_ratios = self.unit_ratios_of(first, measure_index)
         second_ratios = self.unit_ratios_of(second, measure_index)
-        contributions = unit_contributions(first_ratios, second_ratios)
+        contributions = unit_contributions(first_ratios, second_ratios)  # (units,)
         if contributions is None:
             return _with_one_note(difference, None, None, Note("WITHHELD", "no interval: a score is 0/0"))
+        half_width = self._half_width_of_t(contributions)
+        if half_width is None:
+            return _with_one_note(difference, difference, difference, ONE_UNIT)
+        if half_width <= self._rounding_of_scores(first, second, measure_index):
+            return _with_one_note(difference, difference, difference, ALL_EQUAL)
+        return Interval(difference, low=difference - half_width, high=difference + half_width)
+
+    def _half_width_of_t(self, contributions: Floats) -> float | None:
+        """Return t * standard error of a difference, which is the sum of the contributions (units,) of all units.
+
+        The degrees of freedom are the number of units minus that of the strata. Returns None if there are none.
+        """
         stratum_sizes = self.statistics.stratum_sizes or (self.unit_count,)
         degrees_of_freedom = self.unit_count - len(stratum_sizes)
         if degrees_of_freedom == 0:
-            return _with_one_note(difference, difference, difference, ONE_UNIT)
+            return None
         standard_error = math.sqrt(_variance_of_sum(contributions, stratum_sizes))
-        half_width = t_limit(self.settings.level / 2, degrees_of_freedom) * standard_error
-        first_score, second_score = self.observed_scores[[first, second], measure_index]
-        if half_width <= float(possible_rounding(first_score, second_score)):
-            # The differences of the units are no larger than rounding errors.
-            return _with_one_note(difference, difference, difference, ALL_EQUAL)
-        return Interval(difference, low=difference - half_width, high=difference + half_width)
+        return t_limit(self.settings.level / 2, degrees_of_freedom) * standard_error
 
     # -- Bootstrap intervals
 
@@ -249,27 +269,16 @@ class ResampledSystems:
         `effective_units` is the number of units whose denominator is not 0, and `is_score` says that the sample is that
         of a score. The interval has no limits if more than 20 % of the resamples are undefined.
         """
-        resample_count = len(sample.resampled)
         undefined_count = int(np.count_nonzero(np.isnan(sample.resampled)))
         defined = defined_resamples(sample.resampled)
         if defined is None:
-            text = f"no interval: {undefined_count} of {resample_count} resamples are 0/0"
+            text = f"no interval: {undefined_count} of {len(sample.resampled)} resamples are 0/0"
             return _with_one_note(sample.point, None, None, Note("WITHHELD", text), undefined_count)
-
         limits = self._limits(sample._replace(resampled=defined))
-        notes = list(limits.notes)
-        is_faultless = is_score and sample.point in (0.0, 1.0)
-        if is_faultless and ALL_EQUAL in notes:
-            notes.append(note_on_faultless_score(sample.point, effective_units, self.settings))
-        elif effective_units < FEWEST_RELIABLE_UNITS <= self.unit_count:
-            text = (
-                f"only {effective_units} of {self.unit_count} units count: bootstrap limits and p are too narrow below "
-                f"{FEWEST_RELIABLE_UNITS}"
-            )
-            notes.append(Note("FEW_UNITS", text))
+        is_faultless = is_score and sample.point in (0.0, 1.0) and ALL_EQUAL in limits.notes
+        notes = [*limits.notes, *self._notes_on_units(sample.point, effective_units, is_faultless=is_faultless)]
         if undefined_count:
-            text = f"{undefined_count} of {resample_count} resamples left out (0/0)"
-            notes.append(Note("LEFT_OUT", text))
+            notes.append(Note("LEFT_OUT", f"{undefined_count} of {len(sample.resampled)} resamples left out (0/0)"))
         return Interval(
             point=sample.point,
             low=limits.low,
@@ -279,35 +288,36 @@ class ResampledSystems:
             notes=tuple(notes),
         )
 
+    def _notes_on_units(self, point: float, effective_units: int, *, is_faultless: bool) -> list[Note]:
+        """Return a note on the units of a score or difference if it is faultless, or if few units affect it.
+
+        `point` is the score or difference. It is faultless if it is a score that is 1 or 0 in all resamples.
+        `effective_units` is the number of units whose denominator is not 0.
+        """
+        if is_faultless:
+            return [note_on_faultless_score(point, effective_units, self.settings)]
+        if effective_units < FEWEST_RELIABLE_UNITS <= self.unit_count:
+            return [_note_on_few_effective_units(effective_units, self.unit_count)]
+        return []
+
     def _limits(self, sample: _BootstrapSample) -> _BootstrapLimits:
         """Return the percentile or BCa limits, as the settings say, from resamples that all have a score.
 
         The notes say why the limits are equal to one another, or why they are percentile limits and not BCa limits.
         """
-        point = sample.point
         if self.unit_count == 1:
-            return _BootstrapLimits(point, point, (ONE_UNIT,))
+            return _BootstrapLimits(sample.point, sample.point, (ONE_UNIT,))
         lowest = float(sample.resampled.min())
         highest = float(sample.resampled.max())
         if len(sample.resampled) == 1:
             return _BootstrapLimits(lowest, lowest, (ONE_RESAMPLE,))
         if highest - lowest <= sample.rounding:
             # The resamples differ by rounding only. If they agree with the score, the score itself is the limit.
-            limit = point if abs(lowest - point) <= sample.rounding else lowest
+            limit = sample.point if abs(lowest - sample.point) <= sample.rounding else lowest
             return _BootstrapLimits(limit, limit, (ALL_EQUAL,))
-
-        # The shares of the resamples that lie below the lower and below the upper limit.
-        level = self.settings.level
-        tails = (level / 2, 1 - level / 2)
-        notes: tuple[Note, ...] = ()
         if self.settings.method == "bca":
-            bca_tails = _bca_tails(sample, level)
-            if bca_tails is None:
-                notes = (BCA_UNDEFINED,)
-            else:
-                tails = bca_tails
-        low, high = np.quantile(sample.resampled, np.asarray(tails), method="linear").tolist()
-        return _BootstrapLimits(low, high, notes)
+            return _bca_limits(sample, self.settings.level)
+        return _percentile_limits(sample, self.settings.level)
 
 
 class _BootstrapSample(NamedTuple):
@@ -329,6 +339,30 @@ class _BootstrapLimits(NamedTuple):
     low: float
     high: float
     notes: tuple[Note, ...]
+
+
+def _percentile_limits(sample: _BootstrapSample, level: float) -> _BootstrapLimits:
+    """Return the limits between which the central share 1 - level of the resamples lies."""
+    low, high = np.quantile(sample.resampled, [level / 2, 1 - level / 2], method="linear").tolist()
+    return _BootstrapLimits(low, high, notes=())
+
+
+def _bca_limits(sample: _BootstrapSample, level: float) -> _BootstrapLimits:
+    """Return the BCa limits of a sample, or its percentile limits with a note if BCa is undefined."""
+    tails = _bca_tails(sample, level)
+    if tails is None:
+        return _percentile_limits(sample, level)._replace(notes=(BCA_UNDEFINED,))
+    low, high = np.quantile(sample.resampled, tails, method="linear").tolist()
+    return _BootstrapLimits(low, high, notes=())
+
+
+def _note_on_few_effective_units(effective_units: int, unit_count: int) -> Note:
+    """Return the note that few of the units affect a score, because the denominators of all others are 0."""
+    text = (
+        f"only {effective_units} of {unit_count} units count: bootstrap limits and p are too narrow below "
+        f"{FEWEST_RELIABLE_UNITS}"
+    )
+    return Note("FEW_UNITS", text)
 
 
 def _with_one_note(
@@ -362,10 +396,7 @@ def _bca_tails(sample: _BootstrapSample, level: float) -> tuple[float, float] | 
     Phi(z0 + (z0 + z) / (1 - a (z0 + z))), and the upper share is the same with -z instead of z. Returns None if all
     resamples lie on one side of the score, so that z0 is infinite.
     """
-    # Resamples that equal the score within rounding count half.
-    below_count = np.count_nonzero(sample.resampled < sample.point - sample.rounding)
-    not_above_count = np.count_nonzero(sample.resampled <= sample.point + sample.rounding)
-    share_below = (below_count + not_above_count) / (2 * len(sample.resampled))
+    share_below = _share_below_point(sample)
     if not 0.0 < share_below < 1.0:
         return None
     normal = statistics.NormalDist()
@@ -379,6 +410,13 @@ def _bca_tails(sample: _BootstrapSample, level: float) -> tuple[float, float] | 
     return lower_tail, upper_tail
 
 
+def _share_below_point(sample: _BootstrapSample) -> float:
+    """Return the share of the resamples that lie below the score. Resamples equal to it within rounding count half."""
+    below_count = np.count_nonzero(sample.resampled < sample.point - sample.rounding)
+    not_above_count = np.count_nonzero(sample.resampled <= sample.point + sample.rounding)
+    return float((below_count + not_above_count) / (2 * len(sample.resampled)))
+
+
 def _acceleration(jackknife: Floats, rounding: float) -> float:
     """Return the acceleration of BCa: sum(u^3) / (6 sum(u^2)^1.5), where u are the influences of the units.
 
@@ -387,7 +425,7 @@ def _acceleration(jackknife: Floats, rounding: float) -> float:
     """
     if len(jackknife) == 0:
         return 0.0
-    influences = np.ascontiguousarray(jackknife.mean() - jackknife)
+    influences = np.ascontiguousarray(jackknife.mean() - jackknife)  # (units,)
     largest = float(np.abs(influences).max())
     if largest <= rounding:
         return 0.0

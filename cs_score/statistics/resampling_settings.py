@@ -95,23 +95,24 @@ class Resampling(Record):
         BCa intervals, and those of differences between systems, which exist if `has_differences`, are paired t
         intervals. `units` are the ids of the units. Raises InputError if a unit has no cluster.
         """
-        cluster_design = None
-        if self.clusters:
-            cluster_design = self.clusters.design(units)
-        settings = self
+        cluster_design = self.clusters.design(units) if self.clusters else None
         if cluster_design is None:
-            settings = replace(settings, clusters=UNSET)  # units are drawn individually
-        if self.method:
-            return ResamplingOfUnits(settings, cluster_design)
-
-        drawn_count = len(units) if cluster_design is None else cluster_design.cluster_count
-        if drawn_count >= FEWEST_RELIABLE_UNITS:
-            settings = replace(settings, method="percentile")
-        elif has_differences:
-            settings = replace(settings, method="bca", differences="t")
-        else:
-            settings = replace(settings, method="bca", differences=UNSET)
+            individual_settings = replace(self, clusters=UNSET)._with_method(len(units), has_differences)
+            return ResamplingOfUnits(individual_settings, None)
+        settings = self._with_method(cluster_design.cluster_count, has_differences)
         return ResamplingOfUnits(settings, cluster_design)
+
+    def _with_method(self, drawn_count: int, has_differences: bool) -> Resampling:
+        """Return the settings with the interval methods that suit so many units, unless the user named a method.
+
+        `drawn_count` is the number of units or clusters that a resample draws. If `has_differences`, there are also
+        intervals of differences between systems.
+        """
+        if self.method:
+            return self
+        if drawn_count >= FEWEST_RELIABLE_UNITS:
+            return replace(self, method="percentile")
+        return replace(self, method="bca", differences="t" if has_differences else UNSET)
 
     def with_enough_resamples(self, pair_count: int, most_resamples: int) -> Resampling:
         """Return the settings with enough resamples to find significant differences among so many pairs of systems.
@@ -165,19 +166,28 @@ def _checked_confidence(value: object) -> float:
     if not isinstance(value, (bool, str)):
         with contextlib.suppress(TypeError, ValueError, OverflowError):  # it is no number
             number = float(value)  # type: ignore[arg-type]
-    if LEAST_CONFIDENCE <= number <= MOST_CONFIDENCE:
+    if _is_confidence(number):
         return number
+    raise UsageError(f"the confidence is a percentage from 50 to 99.99, not {value}{_confidence_hint(number)}")
 
-    # The confidence in percent if the value is a probability, a significance level, or such a level in percent.
-    if_probability = round(100 * number, 10)
-    if_level = round(100 - 100 * number, 10)
-    if_level_in_percent = round(100 - number, 10)
-    hint = ""
+
+def _is_confidence(percentage: float) -> bool:
+    """Return whether a number is a possible confidence in percent. It is not if it is NaN."""
+    return LEAST_CONFIDENCE <= percentage <= MOST_CONFIDENCE
+
+
+def _confidence_hint(number: float) -> str:
+    """Return a hint at the confidence that was probably meant by a wrong number: `; percent: did you mean 95?`.
+
+    The hint is empty if the number is NaN, or has no probable meaning.
+    """
+    if_probability = round(100 * number, 10)  # 0.95 means 95 %
+    if_level = round(100 - 100 * number, 10)  # 0.05 is the level of 95 %
+    if_level_in_percent = round(100 - number, 10)  # 5 is this level in percent
     for confidence in (if_probability, if_level, if_level_in_percent):
-        if LEAST_CONFIDENCE <= confidence <= MOST_CONFIDENCE:
-            hint = f"; percent: did you mean {confidence:g}?"
-            break
-    raise UsageError(f"the confidence is a percentage from 50 to 99.99, not {value}{hint}")
+        if _is_confidence(confidence):
+            return f"; percent: did you mean {confidence:g}?"
+    return ""
 
 
 def message_on_many_resamples(option: str, remedy: str) -> str:
@@ -261,18 +271,19 @@ class Family(Record):
         pairs = number_with_noun(self.pairs, "pair")
         if self.baseline:
             pairs += f" with {self.baseline}"
-        parts = [f"{_CORRECTION_NAMES[self.correction]} over {systems}", pairs]
-        kind_of_resamples = "permutations" if self.correction == "hsd" else "sign flips"
-        resamples = f"{self.permutations:,} {kind_of_resamples}"
-        if self.test == "sign":
-            parts.append("exact sign test")
-        elif self.exact:
-            parts.append(f"all {resamples}")
-        else:
-            parts.append(resamples)
+        parts = [f"{_CORRECTION_NAMES[self.correction]} over {systems}", pairs, self._resamples_in_words]
         if self.clusters is not None:
             parts.append(f"{self.clusters:,} clusters")
         return ", ".join([*parts, measure])
+
+    @property
+    def _resamples_in_words(self) -> str:
+        """The resamples that were made: `10,000 sign flips`, `all 1,024 permutations`, or `exact sign test`."""
+        if self.test == "sign":
+            return "exact sign test"
+        kind_of_resamples = "permutations" if self.correction == "hsd" else "sign flips"
+        resamples = f"{self.permutations:,} {kind_of_resamples}"
+        return f"all {resamples}" if self.exact else resamples
 
     @property
     def test_in_words(self) -> str:
@@ -289,6 +300,11 @@ class Family(Record):
             return f"{test}, uncorrected"
         return _CORRECTION_NAMES[self.correction]
 
+    @property
+    def factor_of_holm(self) -> int:
+        """The number by which Holm's correction multiplies the smallest p-value. It is 1 for any other correction."""
+        return self.pairs if self.correction == "holm" else 1
+
     def smallest_p(self, unit_count: int) -> float:
         """Return the smallest p-value that any result on so many units could have had.
 
@@ -299,12 +315,10 @@ class Family(Record):
         """
         exchanges_per_unit = math.factorial(self.systems) if self.correction == "hsd" else 2
         smallest_share = min(1.0, float(exchanges_per_unit) ** (1 - unit_count))
-        smallest_p = smallest_share
-        if not self.exact:
-            smallest_p = max(smallest_share, monte_carlo_p_value(0, self.permutations))
-        if self.correction == "holm":
-            return smallest_p * self.pairs
-        return smallest_p
+        if self.exact:
+            return smallest_share * self.factor_of_holm
+        smallest_p = max(smallest_share, monte_carlo_p_value(0, self.permutations))
+        return smallest_p * self.factor_of_holm
 
 
 _CORRECTION_NAMES: Final[dict[Correction, str]] = {
@@ -364,36 +378,58 @@ def notes_on_intervals(
 
     `cluster_design` describes how the units are drawn in clusters. It is None if they are drawn individually.
     """
-    notes = []
-    drawn_count = unit_count
-    noun = "unit"
-    if cluster_design is not None:
-        drawn_count = cluster_design.cluster_count
-        noun = "cluster"
-        text = f"{number_with_noun(unit_count, 'unit')} in {drawn_count:,} clusters, which are drawn as a whole"
-        stratum_count = len(cluster_design.clusters_per_stratum)
-        if stratum_count > 1:
-            text += f", within {stratum_count} strata"
-        notes.append(Note("CLUSTERS", text))
+    if cluster_design is None:
+        notes = _notes_on_few_units(unit_count, "unit", resampling)
+    else:
+        notes = [_note_on_clusters(unit_count, cluster_design)]
+        notes += _notes_on_few_units(cluster_design.cluster_count, "cluster", resampling)
+    return (*notes, *_notes_on_few_resamples(resampling))
 
-    if drawn_count < FEWEST_RELIABLE_UNITS:
-        limits = "the bootstrap's limits of scores" if resampling.differences else "the bootstrap's limits"
-        text = (
-            f"{number_with_noun(drawn_count, noun)} only: below {FEWEST_RELIABLE_UNITS} {limits} are too narrow, "
-            "a hint at most"
-        )
-        notes.append(Note("FEW_UNITS", text))
 
-    # At least one resample must lie beyond each limit: N + 1 >= 2 / level. The quotient is rounded first, because
-    # 2 / 0.001 may not be a whole number.
-    fewest_resamples = math.ceil(round(2 / resampling.level, 6)) - 1
-    if resampling.resamples < fewest_resamples:
-        text = (
-            f"{resampling.resamples} resamples cannot give limits at {resampling.confidence:g} %, which lie beyond all "
-            f"of them; that takes at least {fewest_resamples} (--bootstrap {fewest_resamples})"
-        )
-        notes.append(Note("FEW_RESAMPLES", text))
-    return tuple(notes)
+def _note_on_clusters(unit_count: int, cluster_design: ClusterDesign) -> Note:
+    """Return the note that units are drawn in clusters: `40 units in 12 clusters, which are drawn as a whole`."""
+    units_text = number_with_noun(unit_count, "unit")
+    text = f"{units_text} in {cluster_design.cluster_count:,} clusters, which are drawn as a whole"
+    stratum_count = len(cluster_design.clusters_per_stratum)
+    if stratum_count > 1:
+        text += f", within {stratum_count} strata"
+    return Note("CLUSTERS", text)
+
+
+def _notes_on_few_units(drawn_count: int, noun: str, resampling: Resampling) -> list[Note]:
+    """Return a note if a resample draws so few units or clusters that bootstrap limits are too narrow.
+
+    `noun` is `unit` or `cluster`.
+    """
+    if drawn_count >= FEWEST_RELIABLE_UNITS:
+        return []
+    limits = "the bootstrap's limits of scores" if resampling.differences else "the bootstrap's limits"
+    text = (
+        f"{number_with_noun(drawn_count, noun)} only: below {FEWEST_RELIABLE_UNITS} {limits} are too narrow, a hint at "
+        "most"
+    )
+    return [Note("FEW_UNITS", text)]
+
+
+def _notes_on_few_resamples(resampling: Resampling) -> list[Note]:
+    """Return a note if there are too few resamples for limits at the confidence of the settings."""
+    fewest_resamples = _fewest_resamples(resampling.level)
+    if resampling.resamples >= fewest_resamples:
+        return []
+    text = (
+        f"{resampling.resamples} resamples cannot give limits at {resampling.confidence:g} %, which lie beyond all "
+        f"of them; that takes at least {fewest_resamples} (--bootstrap {fewest_resamples})"
+    )
+    return [Note("FEW_RESAMPLES", text)]
+
+
+def _fewest_resamples(level: float) -> int:
+    """Return the smallest number of resamples for limits at a level: 39 at the level 0.05.
+
+    At least one resample must lie beyond each of the two limits: N + 1 >= 2 / level.
+    """
+    fewest_and_one = round(2 / level, 6)  # rounded, because 2 / 0.001 may not be a whole number
+    return math.ceil(fewest_and_one) - 1
 
 
 def note_on_no_significance(family: Family, unit_count: int, level: float) -> tuple[Note, ...]:
@@ -405,27 +441,29 @@ def note_on_no_significance(family: Family, unit_count: int, level: float) -> tu
     smallest_p = family.smallest_p(unit_count)
     if smallest_p <= level:
         return ()
-
-    # More resamples help unless there are too few units: these limit the p-value, or all exchanges are made already.
-    factor = family.pairs if family.correction == "holm" else 1
-    enough_resamples = math.ceil(factor / level)
-    smallest_p_of_units = factor * 2.0 ** (1 - unit_count)
-    has_too_few_units = smallest_p_of_units > level or can_make_all_exchanges(unit_count, enough_resamples)
-    if not has_too_few_units:
-        remedy = f"that takes {enough_resamples} resamples (--bootstrap {enough_resamples})"
-    elif unit_count == 1:
-        remedy = "1 unit that holds anything is too few for that, whatever the number of resamples"
-    else:
-        remedy = f"{unit_count:,} units that hold anything are too few for that, whatever the number of resamples"
-
+    factor = family.factor_of_holm
     smallest_in_words = f"{smallest_p / factor:.3g}"
     if factor > 1:
         smallest_in_words += f" x {factor} pairs (Holm) = {min(1.0, smallest_p):.3g}"
     text = (
         f"no difference could have been significant here, however large: the smallest possible p is "
-        f"{smallest_in_words}, above the level of {level:g}; {remedy}"
+        f"{smallest_in_words}, above the level of {level:g}; {_remedy_for_no_significance(factor, unit_count, level)}"
     )
     return (Note("NEVER_SIGNIFICANT", text),)
+
+
+def _remedy_for_no_significance(factor: int, unit_count: int, level: float) -> str:
+    """Return how many resamples are needed for a significant difference, or that there are too few units for any.
+
+    `factor` is the number by which the correction multiplies the smallest p-value. There are too few units if even the
+    smallest p-value of a test that makes all exchanges is above the level, or if so many resamples are all exchanges.
+    """
+    enough_resamples = math.ceil(factor / level)
+    smallest_p_of_units = factor * 2.0 ** (1 - unit_count)
+    if smallest_p_of_units <= level and not can_make_all_exchanges(unit_count, enough_resamples):
+        return f"that takes {enough_resamples} resamples (--bootstrap {enough_resamples})"
+    units_text = "1 unit that holds anything is" if unit_count == 1 else f"{unit_count:,} units that hold anything are"
+    return f"{units_text} too few for that, whatever the number of resamples"
 
 
 def note_on_disagreements(pairs: Sequence[str]) -> tuple[Note, ...]:

@@ -17,7 +17,7 @@ import math
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from cs_score.statistics.distributions import binomial_probability
+from cs_score.statistics.distributions import binomial_probability, smallest_sufficient
 
 SIZES_IN_A_ROW: Final = 10
 """So many consecutive numbers of units must reach a power, because it sometimes falls as units are added."""
@@ -68,38 +68,58 @@ class SignTest:
         self._rejection_probabilities: list[float] = []
 
     def power(self, unit_count: int) -> float:
-        """Return the probability that the test calls the difference significant on so many units."""
-        # The number of units that differ lies in a range around its mean, except with a negligible probability.
+        """Return the probability that the test calls the difference significant on so many units.
+
+        It is the mean of the rejection probability over the number of units that differ.
+        """
+        fewest, most = self._range_of_differing_units(unit_count)
+        self._prepare_rejection_probabilities(most)
+        probabilities = _binomial_probabilities(fewest, most, unit_count, self._differing_share)
+        products = []
+        for differing_count, probability in enumerate(probabilities, fewest):
+            products.append(probability * self._rejection_probabilities[differing_count])
+        return math.fsum(products)
+
+    def _range_of_differing_units(self, unit_count: int) -> tuple[int, int]:
+        """Return the range of the number of units that differ, of so many units: `(12, 88)`.
+
+        Numbers outside this range around the mean have a negligible probability.
+        """
         mean = unit_count * self._differing_share
         standard_deviation = math.sqrt(mean * (1 - self._differing_share))
         half_range = _BINOMIAL_RANGE * standard_deviation + _BINOMIAL_RANGE
-        fewest_differing = max(0, math.floor(mean - half_range))
-        most_differing = min(unit_count, math.ceil(mean + half_range))
+        return max(0, math.floor(mean - half_range)), min(unit_count, math.ceil(mean + half_range))
 
-        if most_differing >= len(self._rejection_probabilities):
-            win_probability = self.shares.wins / self._differing_share
-            # The list is made twice as long as needed, so that later calls with a few more units can use it.
-            self._rejection_probabilities = _rejection_probabilities(win_probability, 2 * most_differing, self._level)
-
-        # The power is the mean of the rejection probability over the number of units that differ.
-        probabilities = _binomial_probabilities(fewest_differing, most_differing, unit_count, self._differing_share)
-        products = []
-        for differing_count, probability in enumerate(probabilities, fewest_differing):
-            products.append(probability * self._rejection_probabilities[differing_count])
-        return math.fsum(products)
+    def _prepare_rejection_probabilities(self, most_differing: int) -> None:
+        """Compute the rejection probabilities for up to so many units that differ, unless they are known already."""
+        if most_differing < len(self._rejection_probabilities):
+            return
+        win_probability = self.shares.wins / self._differing_share
+        # The list is made twice as long as needed, so that later calls with a few more units can use it.
+        self._rejection_probabilities = _rejection_probabilities(win_probability, 2 * most_differing, self._level)
 
     def needed_units(self, power: float) -> int | None:
         """Return the smallest number of units such that it and the next nine numbers all reach the power.
 
         Returns None if this number is larger than `MOST_UNITS_COMPUTED_EXACTLY`.
         """
-        sufficient_units = self._sufficient_units(power)
+        sufficient_units = smallest_sufficient(
+            lambda unit_count: self._reaches(power, unit_count), start=1, most=2 * MOST_UNITS_COMPUTED_EXACTLY
+        )
         if sufficient_units is None:
             return None
         # The power sometimes falls as units are added. Slightly smaller numbers may therefore reach it as well.
         search_width = math.ceil(3 * math.sqrt(sufficient_units / self._differing_share)) + 2 * SIZES_IN_A_ROW
+        first_candidate = max(1, sufficient_units - search_width)
+        return self._first_to_reach(power, first_candidate, sufficient_units)
+
+    def _first_to_reach(self, power: float, first_candidate: int, sufficient_units: int) -> int:
+        """Return the smallest number of units, from `first_candidate` on, that with the next nine reaches the power.
+
+        It is at most `sufficient_units`, which together with the next nine numbers reaches the power.
+        """
         sizes_in_a_row = 0  # the consecutive numbers up to the current one that reach the power
-        for unit_count in range(max(1, sufficient_units - search_width), sufficient_units):
+        for unit_count in range(first_candidate, sufficient_units):
             if self.power(unit_count) < power:
                 sizes_in_a_row = 0
                 continue
@@ -107,27 +127,6 @@ class SignTest:
             if sizes_in_a_row == SIZES_IN_A_ROW:
                 return unit_count - SIZES_IN_A_ROW + 1  # the first of these numbers
         return sufficient_units - sizes_in_a_row
-
-    def _sufficient_units(self, power: float) -> int | None:
-        """Return a number of units such that it and the next nine numbers all reach the power.
-
-        The number is nearly the smallest such number. It is found by doubling a number of units until it is sufficient,
-        and by bisection after that. Returns None if `MOST_UNITS_COMPUTED_EXACTLY` units are too few.
-        """
-        too_few = 0
-        enough = 1
-        while not self._reaches(power, enough):
-            too_few = enough
-            enough *= 2
-            if too_few > MOST_UNITS_COMPUTED_EXACTLY:
-                return None
-        while enough - too_few > 1:
-            middle = (too_few + enough) // 2
-            if self._reaches(power, middle):
-                enough = middle
-            else:
-                too_few = middle
-        return enough
 
     def _reaches(self, power: float, unit_count: int) -> bool:
         """Return whether this number of units and the next nine numbers all reach the power."""
@@ -173,7 +172,7 @@ def _critical_counts(most_differing: int, level: float) -> list[int]:
     """
     critical_counts = []
     critical_count = -1
-    tail = 0.0  # the probability of at most `critical_count` successes
+    tail = 0.0  # the probability of at most `critical_count` successes of a fair coin
     for trials in range(most_differing + 1):
         if critical_count >= 0:
             # A further trial exceeds the count if it succeeds after exactly `critical_count` successes.

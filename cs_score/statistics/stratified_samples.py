@@ -98,10 +98,10 @@ def estimate_score(items: SampledItems, *, is_total: bool = False) -> SampleScor
     errors_of_right = items.right - items.prediction
     errors_of_count = items.count - 1.0
     numerator = float((items.prediction + weights * errors_of_right).sum())
+    denominator = float((1.0 + weights * errors_of_count).sum())
     if is_total:
         return _score_with_residuals(items, numerator, errors_of_right, denominator=1.0)
-    denominator = float((1.0 + weights * errors_of_count).sum())
-    if not denominator:
+    if denominator == 0:
         return _score_with_residuals(items, 0.0, errors_of_right, denominator=1.0)
     score = numerator / denominator
     errors_of_score = errors_of_right - score * errors_of_count
@@ -180,11 +180,16 @@ def _estimate_of_sum(terms: Sequence[_Term], confidence: float, *, smallest: flo
     return Estimate(
         estimate=value,
         standard_error=standard_error,
-        low=min(max(value - half_width, smallest), largest),
-        high=min(max(value + half_width, smallest), largest),
-        population_low=min(max(value - population_half_width, smallest), largest),
-        population_high=min(max(value + population_half_width, smallest), largest),
+        low=_clip(value - half_width, smallest, largest),
+        high=_clip(value + half_width, smallest, largest),
+        population_low=_clip(value - population_half_width, smallest, largest),
+        population_high=_clip(value + population_half_width, smallest, largest),
     )
+
+
+def _clip(number: float, smallest: float, largest: float) -> float:
+    """Return the number from `smallest` to `largest` that is nearest to a number: `_clip(1.2, 0.0, 1.0)` is 1.0."""
+    return min(max(number, smallest), largest)
 
 
 class _Variances(NamedTuple):
@@ -194,6 +199,50 @@ class _Variances(NamedTuple):
     population: float
 
 
+class _SampledAnswers(NamedTuple):
+    """The answers of all terms of a sum, each once. Every field is an array with a number for each answer: (answers,).
+
+    `residuals` and `prediction_deviations` are sums over the items of an answer. `parents` has the number of its
+    first-hop answer, which is drawn with the probability `draw_probability_of_parent`. The answer itself is then drawn
+    with the probability `draw_probability`.
+    """
+
+    residuals: Floats
+    prediction_deviations: Floats
+    draw_probability: Floats
+    parents: Numbers
+    draw_probability_of_parent: Floats
+
+
+def _answers_of_terms(terms: Sequence[_Term]) -> _SampledAnswers:
+    """Return the answers of estimated scores, with the residuals that are added up over all terms."""
+    items = [term.score.items for term in terms]
+    residual_of_items = np.concatenate([term.factor * term.score.residuals for term in terms])
+    deviation_of_items = np.concatenate([term.factor * term.score.prediction_deviations for term in terms])
+    draw_probability = np.concatenate([items_of_term.draw_probability for items_of_term in items])
+    parents = np.concatenate([items_of_term.parent for items_of_term in items])
+    parent_probability = np.concatenate([items_of_term.draw_probability_of_parent for items_of_term in items])
+    # All items of an answer have the same probabilities and parent. Those of its first item are taken.
+    answer_of_items = np.concatenate([items_of_term.answer for items_of_term in items])
+    _, first_items, answer_indices = np.unique(answer_of_items, return_index=True, return_inverse=True)
+    return _SampledAnswers(
+        residuals=_sums_by_answer(answer_indices, residual_of_items),
+        prediction_deviations=_sums_by_answer(answer_indices, deviation_of_items),
+        draw_probability=draw_probability[first_items],
+        parents=parents[first_items],
+        draw_probability_of_parent=parent_probability[first_items],
+    )
+
+
+def _sums_by_answer(answer_indices: Numbers, numbers: Floats) -> Floats:
+    """Return the sum of the numbers (items,) over the items of each answer: (answers,).
+
+    `answer_indices` (items,) has the position of each item's answer: `[0, 1, 0]` and `[2.0, 3.0, 4.0]` give `[6.0,
+    3.0]`.
+    """
+    return np.asarray(np.bincount(answer_indices, numbers), dtype=np.float64)
+
+
 def _variances(terms: Sequence[_Term]) -> _Variances:
     """Return the variances of a sum of estimated scores.
 
@@ -201,25 +250,12 @@ def _variances(terms: Sequence[_Term]) -> _Variances:
     squared. A first-hop answer is drawn together with its second-hop answers, so that their residuals are added up,
     too.
     """
-    # The items of all terms are put into the same arrays.
-    items = [term.score.items for term in terms]
-    answer_of_items = np.concatenate([items_of_term.answer for items_of_term in items])
-    residual_of_items = np.concatenate([term.factor * term.score.residuals for term in terms])
-    deviation_of_items = np.concatenate([term.factor * term.score.prediction_deviations for term in terms])
-
-    # The arrays for answers have the sum over the items of each answer, or the value that all its items share.
-    _, first_items, answer_of_item = np.unique(answer_of_items, return_index=True, return_inverse=True)
-    residuals = np.bincount(answer_of_item, residual_of_items)
-    prediction_deviations = np.bincount(answer_of_item, deviation_of_items)
-    draw_probability = np.concatenate([items_of_term.draw_probability for items_of_term in items])[first_items]
-    parents = np.concatenate([items_of_term.parent for items_of_term in items])[first_items]
-    parent_probabilities = [items_of_term.draw_probability_of_parent for items_of_term in items]
-    draw_probability_of_parent = np.concatenate(parent_probabilities)[first_items]
-
-    # The residuals of each first-hop answer and of the answers that depend on it are added up.
-    _, first_answers, parent_of_answer = np.unique(parents, return_index=True, return_inverse=True)
-    squares_by_parent = np.bincount(parent_of_answer, residuals) ** 2
-    first_stage = ((1 - draw_probability_of_parent[first_answers]) * squares_by_parent).sum()
-    second_stage = (draw_probability_of_parent * (1 - draw_probability) * residuals**2).sum()
-    variance_of_population = squares_by_parent.sum() + (prediction_deviations**2).sum()
+    answers = _answers_of_terms(terms)
+    _, first_answers, parent_indices = np.unique(answers.parents, return_index=True, return_inverse=True)
+    squares_by_parent = np.bincount(parent_indices, answers.residuals) ** 2  # (first-hop answers,)
+    probability_by_parent = answers.draw_probability_of_parent[first_answers]
+    first_stage = ((1 - probability_by_parent) * squares_by_parent).sum()
+    share_not_drawn = answers.draw_probability_of_parent * (1 - answers.draw_probability)  # (answers,)
+    second_stage = (share_not_drawn * answers.residuals**2).sum()
+    variance_of_population = squares_by_parent.sum() + (answers.prediction_deviations**2).sum()
     return _Variances(pool=float(first_stage + second_stage), population=float(variance_of_population))

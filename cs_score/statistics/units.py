@@ -10,6 +10,7 @@ import operator
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property, lru_cache, reduce
+from itertools import chain
 from typing import Any, Final, TypeAlias
 
 from cs_score.base.display import join_first, number_with_noun, one_line
@@ -127,30 +128,46 @@ def align_systems(tables: Mapping[str, UnitTable], *, common: bool = False) -> A
     distinct_columns = {tuple(table.columns) for table in tables.values()}
     if len(distinct_columns) > 1:
         raise ValueError("the systems have different statistics")
-
-    # The units that all systems have, and whether they suffice.
     row_by_unit_of_systems = {name: dict(zip(units_of(table.ids), table.rows)) for name, table in tables.items()}
-    first_system = next(iter(tables))
-    shared_units = []
-    for unit in row_by_unit_of_systems[first_system]:
-        if all(unit in row_by_unit for row_by_unit in row_by_unit_of_systems.values()):
-            shared_units.append(unit)
     if not common:
-        for name in tables:
-            _require_units(row_by_unit_of_systems, name, as_system=first_system)
-            _require_units(row_by_unit_of_systems, first_system, as_system=name)
-    elif not shared_units:
+        _require_same_units(row_by_unit_of_systems)
+    shared_units = _shared_units(row_by_unit_of_systems)
+    if not shared_units and common:
         raise InputError("the systems have no unit in common")
-
-    # The rows of each system for these units, and the ids of its other units.
     rows = {}
     dropped = {}
     for name, row_by_unit in row_by_unit_of_systems.items():
         rows[name] = [row_by_unit[unit] for unit in shared_units]
-        other_units = row_by_unit.keys() - set(shared_units)
-        dropped[name] = tuple([unit[0] for unit in row_by_unit if unit in other_units])
+        dropped[name] = _ids_of_other_units(row_by_unit, shared_units)
     shared_ids = tuple([unit_id for unit_id, _ in shared_units])
     return AlignedUnits(ids=shared_ids, rows=rows, dropped=dropped)
+
+
+def _shared_units(row_by_unit_of_systems: Mapping[str, Mapping[Unit, object]]) -> list[Unit]:
+    """Return the units that all systems have, in the order of the first system.
+
+    `row_by_unit_of_systems` has the rows of each system by its name.
+    """
+    units_of_systems = list(row_by_unit_of_systems.values())
+    shared_units = []
+    for unit in units_of_systems[0]:
+        if all(unit in units_of_system for units_of_system in units_of_systems):
+            shared_units.append(unit)
+    return shared_units
+
+
+def _ids_of_other_units(row_by_unit: Mapping[Unit, object], shared_units: Iterable[Unit]) -> tuple[str, ...]:
+    """Return the ids of the units of a system that are not among the units that all systems have."""
+    other_units = row_by_unit.keys() - set(shared_units)
+    return tuple([unit[0] for unit in row_by_unit if unit in other_units])
+
+
+def _require_same_units(row_by_unit_of_systems: Mapping[str, Mapping[Unit, object]]) -> None:
+    """Raise InputError if a system lacks a unit of the first system, or has a unit that the first system lacks."""
+    first_system = next(iter(row_by_unit_of_systems))
+    for name in row_by_unit_of_systems:
+        _require_units(row_by_unit_of_systems, name, as_system=first_system)
+        _require_units(row_by_unit_of_systems, first_system, as_system=name)
 
 
 def _require_units(row_by_unit_of_systems: Mapping[str, Mapping[Unit, object]], name: str, *, as_system: str) -> None:
@@ -228,25 +245,28 @@ class Clusters(Record):
         missing = [unit for unit in different_units if unit not in self.clusters]
         if missing:
             raise InputError(f"no cluster for {named_units(missing)}", file=self.file)
-
-        # Clusters are numbered stratum by stratum, so that the clusters of a stratum have consecutive numbers.
         cluster_of_units = [self.clusters[unit] for unit in units]
-        clusters_by_stratum: dict[str, list[str]] = {}
-        for cluster in dict.fromkeys(cluster_of_units):
-            stratum = self.strata.get(cluster, "")
-            clusters_by_stratum.setdefault(stratum, []).append(cluster)
-        position_by_cluster: dict[str, int] = {}
-        for clusters_of_stratum in clusters_by_stratum.values():
-            for cluster in clusters_of_stratum:
-                position_by_cluster[cluster] = len(position_by_cluster)
-
-        has_single_units = len(position_by_cluster) == len(units)
-        if has_single_units and len(clusters_by_stratum) == 1:
+        clusters_by_stratum = self._clusters_by_stratum(cluster_of_units)
+        # Clusters are numbered stratum by stratum, so that the clusters of a stratum have consecutive numbers.
+        all_clusters = list(chain.from_iterable(clusters_by_stratum.values()))
+        if len(all_clusters) == len(units) and len(clusters_by_stratum) == 1:
             return None
+        position_by_cluster = {cluster: position for position, cluster in enumerate(all_clusters)}
         return ClusterDesign(
             cluster_of_units=tuple([position_by_cluster[cluster] for cluster in cluster_of_units]),
             clusters_per_stratum=tuple([len(clusters) for clusters in clusters_by_stratum.values()]),
         )
+
+    def _clusters_by_stratum(self, clusters: Iterable[str]) -> dict[str, list[str]]:
+        """Return the given clusters by their stratum, each cluster once: `{"news": ["doc1", "doc2"]}`.
+
+        Clusters without a stratum have the stratum `""`.
+        """
+        clusters_by_stratum: dict[str, list[str]] = {}
+        for cluster in dict.fromkeys(clusters):
+            stratum = self.strata.get(cluster, "")
+            clusters_by_stratum.setdefault(stratum, []).append(cluster)
+        return clusters_by_stratum
 
 
 def read_clusters(file: Input) -> Clusters:

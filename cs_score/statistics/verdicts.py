@@ -39,19 +39,25 @@ def verdict_of(pairs: Sequence[TestedPair], family: Family, measure: str, level:
     """
     test = f"by {family.test_in_words}, level {level:g}"
     if len(pairs) == 1:
-        [pair] = pairs
-        p = "p < 0.0001" if pair.p_adjusted < 0.0001 else f"p {pair.p_adjusted:.4f}"
-        if pair.p_adjusted > level:
-            return f"{pair.a} and {pair.b} do not differ significantly in {measure}: {p} {test}"
-        better, worse = _better_and_worse(pair)
-        return f"{better} is significantly better than {worse} in {measure}: {p} {test}"
-
+        return _verdict_of_pair(pairs[0], measure, test, level)
     significant_pairs = [pair for pair in pairs if pair.p_adjusted <= level]
     if not significant_pairs:
         return f"None of {len(pairs):,} pairs differs significantly in {measure} {test}"
     verb = "differs" if len(significant_pairs) == 1 else "differ"
     counts = f"{len(significant_pairs):,} of {len(pairs):,} pairs {verb} significantly"
     return f"{counts} in {measure} {test}: {_better_systems_in_words(significant_pairs)}"
+
+
+def _verdict_of_pair(pair: TestedPair, measure: str, test: str, level: float) -> str:
+    """Return a sentence without full stop that says whether two systems differ significantly under a measure.
+
+    `test` is the test in words: `by the randomisation test, level 0.05`.
+    """
+    p = "p < 0.0001" if pair.p_adjusted < 0.0001 else f"p {pair.p_adjusted:.4f}"
+    if pair.p_adjusted > level:
+        return f"{pair.a} and {pair.b} do not differ significantly in {measure}: {p} {test}"
+    better, worse = _better_and_worse(pair)
+    return f"{better} is significantly better than {worse} in {measure}: {p} {test}"
 
 
 def effect_in_words(system: str, wins: int, ties: int, losses: int, effect_size: float | None) -> str:
@@ -77,10 +83,7 @@ def _better_systems_in_words(significant_pairs: Iterable[TestedPair]) -> str:
 
     The systems of each pair differ significantly. The system that is better than most others comes first.
     """
-    worse_by_system: dict[str, list[str]] = {}
-    for pair in significant_pairs:
-        better, worse = _better_and_worse(pair)
-        worse_by_system.setdefault(better, []).append(worse)
+    worse_by_system = _worse_by_system(significant_pairs)
     better_systems = sorted(worse_by_system, key=lambda system: -len(worse_by_system[system]))
     parts = []
     for system in better_systems[:_MOST_NAMED]:
@@ -89,3 +92,12 @@ def _better_systems_in_words(significant_pairs: Iterable[TestedPair]) -> str:
     if unnamed_count > 0:
         parts.append(f"{number_with_noun(unnamed_count, 'more system')} better than others")
     return "; ".join(parts)
+
+
+def _worse_by_system(significant_pairs: Iterable[TestedPair]) -> dict[str, list[str]]:
+    """Return the systems that each system is better than, by the better system: `{"A": ["B", "C"], "B": ["C"]}`."""
+    worse_by_system: dict[str, list[str]] = {}
+    for pair in significant_pairs:
+        better, worse = _better_and_worse(pair)
+        worse_by_system.setdefault(better, []).append(worse)
+    return worse_by_system

@@ -303,7 +303,7 @@ def test_where_the_reference_is_followed_its_switches_have_one_spelling(word: st
 def test_json_takes_no_input_for_its_file(words: list[str], value: str, rest: tuple[str, ...]) -> None:
     files = Parameter("[files...]", "")
     line = ReferenceCommand("made", OPTIONS, files, body=lambda _: 0).parse(words)
-    assert (line.value_by_option["--json"], line.words) == (value, rest)
+    assert (line.value_by_option["--json"], tuple(line.words)) == (value, rest)
 
 
 def test_where_options_come_first_a_file_behind_json_is_no_input_either() -> None:

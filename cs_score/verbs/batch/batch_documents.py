@@ -182,22 +182,29 @@ def limit_lines(settings: Resampling, units: int, families: Mapping[str, Family]
     `settings` are the settings of the intervals, and `units` is the number of units that were resampled. `families` has
     the tests by policy; it is empty if nothing was tested.
     """
-    lines = [f"Low and High: {limits_in_words(settings, units)}, of each run by itself."]
-    level = f"corrected p at most {settings.level:g}"
-    has_baseline = any(family.baseline for family in families.values())
-    if has_baseline:
-        lines.append(f"p: corrected, of the difference from the baseline; a run differs significantly with {level}.")
-    elif families:
-        lines.append(
-            f"Tier: a run opens a new tier where it differs significantly ({level}) from the first run of the tier "
-            "above; p: corrected, of the difference from the row above."
-        )
+    sentences = [f"Low and High: {limits_in_words(settings, units)}, of each run by itself."]
     if families:
-        lines.append(
+        has_baseline = any(family.baseline for family in families.values())
+        sentences.append(_significance_in_words(settings.level, has_baseline=has_baseline))
+        sentences.append(
             "Effect: that difference over the standard deviation of the units' differences; W/T/L: units that the run "
             "wins, ties and loses against the other one."
         )
-    return lines
+    return sentences
+
+
+def _significance_in_words(level: float, *, has_baseline: bool) -> str:
+    """Return the sentence that says when a run differs significantly from the baseline, or from the row above it.
+
+    `level` is the largest corrected p-value of a significant difference, such as 0.05.
+    """
+    condition = f"corrected p at most {level:g}"
+    if has_baseline:
+        return f"p: corrected, of the difference from the baseline; a run differs significantly with {condition}."
+    return (
+        f"Tier: a run opens a new tier where it differs significantly ({condition}) from the first run of the tier "
+        "above; p: corrected, of the difference from the row above."
+    )
 
 
 class RankedRow(Record):

@@ -5,25 +5,33 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from cs_score.analysis.rankings import RankingLimits
+from cs_score.analysis.rankings import FirstPlace, RankingLimits, RankingPair
 from cs_score.base.display import spreadsheet_cell
 from cs_score.base.errors import InputError
 from cs_score.base.outputs import encoded
 from cs_score.base.records import asdict, replace
 from cs_score.problems.log import Occurrence, merge_occurrences, occurrence_of_error
 from cs_score.problems.reports import write_occurrences
-from cs_score.statistics.resampling_settings import Note
+from cs_score.statistics.resampling_settings import Note, Resampling
 from cs_score.tables.layout import Layout, Table, columns, tsv
-from cs_score.verbs.batch.batch_documents import BatchOverview, LeaderboardDocument, LeaderboardRow, Outcome, RankedRow
+from cs_score.verbs.batch.batch_documents import (
+    BatchOverview,
+    LeaderboardDocument,
+    LeaderboardRow,
+    Outcome,
+    ProblemPlace,
+    RankedRow,
+)
 from cs_score.verbs.batch.leaderboard import WRITERS, distinct_labels
 from cs_score.verbs.batch.overview import (
     FOUND,
-    Difficulty,
     Evaluation,
     Overview,
+    PolicyOverview,
+    SharedAnswers,
     System,
     SystemResult,
-    UnitScores,
+    Target,
     make_overview,
 )
 
@@ -35,45 +43,48 @@ def overview_of_outcomes(outcomes: Sequence[Outcome], board: LeaderboardDocument
 
     Rankings in it are by the headline measures of the leaderboard `board`. `evaluation` has the properties of gold.
     """
-    # A system is a run id of a run. It has one result under each policy.
+    systems = _systems_of(outcomes)
+    results_by_policy = _results_by_policy(outcomes, systems)
+    return make_overview(evaluation, systems, results_by_policy, board.headline, _resampling_of_board(board))
+
+
+def _systems_of(outcomes: Iterable[Outcome]) -> list[System]:
+    """Return the systems of a batch, each once: a system is a run id of a run."""
     systems: dict[System, None] = {}
-    result_by_key: dict[tuple[str, System], SystemResult] = {}
     for outcome in outcomes:
         for run in outcome.runs:
-            system = System(outcome.run, run.run_id)
-            systems[system] = None
-            if run.findings:
-                result_by_key[outcome.policy, system] = SystemResult(run.scores, run.findings)
-    results_by_policy = {}
+            systems[System(outcome.run, run.run_id)] = None
+    return list(systems)
+
+
+def _results_by_policy(outcomes: Sequence[Outcome], systems: Sequence[System]) -> dict[str, list[SystemResult | None]]:
+    """Return for each policy the result of each of the `systems`, None for a system that was not scored under it."""
+    results_by_policy: dict[str, list[SystemResult | None]] = {}
     for outcome in outcomes:
-        policy = outcome.policy
-        if policy not in results_by_policy:
-            results_by_policy[policy] = [result_by_key.get((policy, system)) for system in systems]
-    resampling = None
+        results_by_policy[outcome.policy] = [None] * len(systems)
+    position_by_system = {system: position for position, system in enumerate(systems)}
+    for outcome in outcomes:
+        for run in outcome.runs:
+            if run.findings:
+                position = position_by_system[System(outcome.run, run.run_id)]
+                results_by_policy[outcome.policy][position] = SystemResult(run.scores, run.findings)
+    return results_by_policy
+
+
+def _resampling_of_board(board: LeaderboardDocument) -> Resampling | None:
+    """Return the settings of the intervals in a leaderboard, which are the same in all rows; None without intervals."""
     for row in board.rows:
-        if row.intervals:  # all rows with intervals have the same settings
-            resampling = row.intervals.resampling
-            break
-    return make_overview(evaluation, list(systems), results_by_policy, board.headline, resampling)
+        if row.intervals:
+            return row.intervals.resampling
+    return None
 
 
 def overview_document(overview: Overview, board: LeaderboardDocument, *, pages: bool) -> BatchOverview:
     """Return the overview and the leaderboard as the document of `batch.json`; `pages` says that runs have pages."""
     evaluation = overview.evaluation
-    # Collect the notes of all rows, and the lists of all policies.
-    notes: list[Note] = []
-    for row in board.rows:
-        if row.intervals:
-            notes += row.intervals.notes
-    notes += board.notes
-    units: list[UnitScores] = []
-    answers: list[Difficulty] = []
-    for policy_overview in overview.policies:
-        units += policy_overview.unit_scores
-        answers += policy_overview.difficulties
-    resampling = overview.resampling
-    if resampling is not None:
-        resampling = replace(resampling, unit=evaluation.unit)
+    resampling = None
+    if overview.resampling is not None:
+        resampling = replace(overview.resampling, unit=evaluation.unit)
     return BatchOverview(
         task=evaluation.task,
         measure=board.measure,
@@ -83,35 +94,49 @@ def overview_document(overview: Overview, board: LeaderboardDocument, *, pages: 
         bootstrap=resampling,
         families=board.families,
         verdicts=board.verdicts,
-        notes=tuple(dict.fromkeys(notes)),
+        notes=_distinct_notes(board),
         pages=pages,
         runs=tuple(overview.systems),
         leaderboard=tuple([_ranked_row(row, board.measure) for row in board.rows]),
-        queries=tuple(units),
-        answers=tuple(answers),
+        queries=tuple(overview.unit_scores),
+        answers=tuple(overview.difficulties),
         agreement=tuple([policy_overview.agreement for policy_overview in overview.policies]),
         stability=overview.stability,
     )
 
 
+def _distinct_notes(board: LeaderboardDocument) -> tuple[Note, ...]:
+    """Return the notes on the intervals of each row of a leaderboard and those on its tests, each note once."""
+    notes: list[Note] = []
+    for row in board.rows:
+        if row.intervals:
+            notes += row.intervals.notes
+    notes += board.notes
+    return tuple(dict.fromkeys(notes))
+
+
 def _ranked_row(row: LeaderboardRow, measure: str) -> RankedRow:
     """Return a row of the leaderboard for `batch.json`, with the score by `measure` as its only score."""
-    interval = None
-    if row.intervals and measure in row.scores:
-        low, high = row.limits(measure)
-        interval = RankingLimits(low, high)
     return RankedRow(
         policy=row.policy,
         rank=row.rank,
         run=row.run,
         run_id=row.run_id,
         score=row.scores.get(measure),
-        interval=interval,
+        interval=_interval_of(row, measure),
         tier=row.tier or None,
         p_above=row.p_above or None,
         p_baseline=row.p_baseline,
         undefined=row.undefined,
     )
+
+
+def _interval_of(row: LeaderboardRow, measure: str) -> RankingLimits | None:
+    """Return the limits of a row's score by `measure`; None without intervals or without such a score."""
+    if not row.intervals or measure not in row.scores:
+        return None
+    low, high = row.limits(measure)
+    return RankingLimits(low, high)
 
 
 # ---- Tables of the overview
@@ -121,29 +146,33 @@ def _answers_table(overview: Overview) -> Table:
     """Return the table `answers.tsv`, which says for each answer that gold asks for which runs gave it.
 
     It has a row for each policy and each target (in Cold Start an equivalence class of the ground truth, in other tasks
-    a unit by a measure). The row names the target, counts the runs that found it, and names the run that alone found
-    it, if there is one. The last columns, one for each run, hold 1 if the run found the target and 0 if it did not; the
-    cell of a run that was not scored is empty.
+    a unit by a measure). The last columns, one for each run, have the labels of the runs as their keys.
     """
     labels = distinct_labels(overview.systems)
     rows: list[tuple[Any, ...]] = []
     for policy_overview in overview.policies:
-        for position, target in enumerate(overview.targets):
-            marks = []
-            for marks_of_run in policy_overview.marks_of_systems:
-                marks.append("" if marks_of_run is None else marks_of_run[position])
-            finder_count = policy_overview.finder_counts[position]
-            only_finder = ""
-            if finder_count == 1:
-                only_finder = labels[marks.index(FOUND)]
-            row: list[Any] = [policy_overview.policy, target.part, target.unit, target.place, target.name, target.value]
-            row += [finder_count, only_finder]
-            row += marks
-            rows.append(tuple(row))
+        for number, target in enumerate(overview.targets):
+            rows.append(_answer_cells(policy_overview, number, target, labels))
     keys = ["policy", "part", "unit", "place", "name", "value", "found_by", "only"]
     keys += [spreadsheet_cell(label) for label in labels]
     layout = Layout(name="answers", title="", columns=columns(*keys), rows=iter)
     return Table(layout, rows, total=len(rows))
+
+
+def _answer_cells(
+    policy_overview: PolicyOverview, number: int, target: Target, labels: Sequence[str]
+) -> tuple[Any, ...]:
+    """Return the cells of a row of `answers.tsv`, which is about the target called `number` under one policy.
+
+    The cells name the target, count the runs that found it, and name the run that alone found it, if there is one. The
+    last cells, one for each run, are 1 if the run found the target and 0 if it did not; the cell of a run that was not
+    scored is empty. `labels` are the labels of the runs.
+    """
+    marks = ["" if marks_of_run is None else marks_of_run[number] for marks_of_run in policy_overview.marks_of_systems]
+    finder_count = policy_overview.finder_counts[number]
+    only_finder = labels[marks.index(FOUND)] if finder_count == 1 else ""
+    cells_of_target = (target.part, target.unit, target.place, target.name, target.value)
+    return (policy_overview.policy, *cells_of_target, finder_count, only_finder, *marks)
 
 
 _AGREEMENT_COLUMNS: Final = columns(
@@ -178,27 +207,33 @@ def _agreement_rows(overview: Overview) -> Iterator[dict[str, Any]]:
     for policy_overview in overview.policies:
         policy = policy_overview.policy
         for right, wrong in zip(policy_overview.right_answers, policy_overview.wrong_answers):
-            run = overview.systems[right.a]
-            other_run = overview.systems[right.b]
-            yield {
-                "policy": policy,
-                "what": "pair",
-                "run": run.run,
-                "run_id": run.run_id,
-                "other_run": other_run.run,
-                "other_run_id": other_run.run_id,
-                "right_shared": right.shared_count,
-                "right_either": right.either_count,
-                "right_jaccard": right.jaccard,
-                "wrong_shared": wrong.shared_count,
-                "wrong_either": wrong.either_count,
-                "wrong_jaccard": wrong.jaccard,
-                "part": right.part,
-            }
+            yield {"policy": policy, "what": "pair", **_cells_of_pair(overview.systems, right, wrong)}
         for found_together in policy_overview.agreement.systems:
             yield {"policy": policy, "what": "systems", **asdict(found_together)}
         for measure, score in policy_overview.agreement.union.scores.items():
             yield {"policy": policy, "what": "union", "measure": measure, "score": score}
+
+
+def _cells_of_pair(systems: Sequence[System], right: SharedAnswers, wrong: SharedAnswers) -> dict[str, Any]:
+    """Return the cells of `agreement.tsv` about two runs: their names, and how many answers they share.
+
+    `right` and `wrong` count the shared right and wrong answers of the same two of the `systems`.
+    """
+    run = systems[right.a]
+    other_run = systems[right.b]
+    return {
+        "run": run.run,
+        "run_id": run.run_id,
+        "other_run": other_run.run,
+        "other_run_id": other_run.run_id,
+        "right_shared": right.shared_count,
+        "right_either": right.either_count,
+        "right_jaccard": right.jaccard,
+        "wrong_shared": wrong.shared_count,
+        "wrong_either": wrong.either_count,
+        "wrong_jaccard": wrong.jaccard,
+        "part": right.part,
+    }
 
 
 _STABILITY_COLUMNS: Final = columns(
@@ -226,35 +261,43 @@ def _stability_rows(overview: Overview) -> Iterator[dict[str, Any]]:
     their correlation (Kendall's tau-b) with its limits.
     """
     for ranking in overview.stability.first:
-        for position, share in enumerate(ranking.shares):
-            system = overview.systems[position]
-            yield {
-                "what": "run",
-                "measure": ranking.measure,
-                "policy": ranking.policy,
-                "run": system.run,
-                "run_id": system.run_id,
-                "is_first": int(position in ranking.runs),
-                "first": share,
-            }
+        yield from _first_place_rows(ranking, overview.systems)
     for pair in overview.stability.pairs:
-        shared_runs = overview.ranked_positions[pair.a] & overview.ranked_positions[pair.b]
-        low = None
-        high = None
-        if pair.interval is not None:
-            low = pair.interval.low
-            high = pair.interval.high
+        ranked_by_both = overview.ranked_positions[pair.a] & overview.ranked_positions[pair.b]
+        yield _correlation_row(pair, len(ranked_by_both))
+
+
+def _first_place_rows(ranking: FirstPlace, systems: Sequence[System]) -> Iterator[dict[str, Any]]:
+    """Yield a row of `stability.tsv` for each run: whether it is first in a ranking, and in what share of resamples."""
+    for position, share in enumerate(ranking.shares):
+        system = systems[position]
         yield {
-            "what": "pair",
-            "measure": pair.a.measure,
-            "policy": pair.a.policy,
-            "other_measure": pair.b.measure,
-            "other_policy": pair.b.policy,
-            "runs": len(shared_runs),
-            "tau_b": pair.tau,
-            "tau_b:low": low,
-            "tau_b:high": high,
+            "what": "run",
+            "measure": ranking.measure,
+            "policy": ranking.policy,
+            "run": system.run,
+            "run_id": system.run_id,
+            "is_first": int(position in ranking.runs),
+            "first": share,
         }
+
+
+def _correlation_row(pair: RankingPair, run_count: int) -> dict[str, Any]:
+    """Return the row of `stability.tsv` for two rankings: their correlation with its limits.
+
+    `run_count` is the number of runs that both rankings have. The limits are None if nothing was resampled.
+    """
+    return {
+        "what": "pair",
+        "measure": pair.a.measure,
+        "policy": pair.a.policy,
+        "other_measure": pair.b.measure,
+        "other_policy": pair.b.policy,
+        "runs": run_count,
+        "tau_b": pair.tau,
+        "tau_b:low": None if pair.interval is None else pair.interval.low,
+        "tau_b:high": None if pair.interval is None else pair.interval.high,
+    }
 
 
 TABLES: Final[Mapping[str, Callable[[Overview], Table]]] = {
@@ -289,33 +332,25 @@ def _problem_rows(outcomes: Iterable[Outcome]) -> Iterator[dict[str, str]]:
     The rows of a run are its problems, then its remarks, then the reason of its failure if it failed.
     """
     for outcome in outcomes:
+        run_and_policy = {"run": outcome.run, "policy": outcome.policy}
         for problem in outcome.problems:
-            yield {
-                "run": outcome.run,
-                "policy": outcome.policy,
-                "severity": problem.severity,
-                "code": problem.code,
-                "file": problem.file,
-                "line": problem.line,
-                "message": problem.message.strip(),
-            }
+            yield run_and_policy | _cells_of_problem(problem)
         for remark in outcome.remarks:
-            yield {
-                "run": outcome.run,
-                "policy": outcome.policy,
-                "severity": "NOTE",
-                "code": "REMARK",
-                "message": remark,
-            }
+            yield run_and_policy | {"severity": "NOTE", "code": "REMARK", "message": remark}
         if outcome.failure is not None:
-            yield {
-                "run": outcome.run,
-                "policy": outcome.policy,
-                "severity": "ERROR",
-                "code": "FATAL",
-                "file": outcome.file,
-                "message": outcome.failure,
-            }
+            cells = {"severity": "ERROR", "code": "FATAL", "file": outcome.file, "message": outcome.failure}
+            yield run_and_policy | cells
+
+
+def _cells_of_problem(problem: ProblemPlace) -> dict[str, str]:
+    """Return the cells of `problems.tsv` about a problem at one place: its severity, code, file, line and message."""
+    return {
+        "severity": problem.severity,
+        "code": problem.code,
+        "file": problem.file,
+        "line": problem.line,
+        "message": problem.message.strip(),
+    }
 
 
 _PROBLEM_LAYOUT: Final = Layout(
@@ -334,13 +369,21 @@ def problem_table_lines(outcomes: Iterable[Outcome]) -> list[bytes]:
 def write_problem_report(path: str, gold_problems: Iterable[Occurrence], outcomes: Iterable[Outcome]) -> None:
     """Write the report of `--problems` into the file `path`: the problems of gold and of all runs with their details.
 
-    Each problem is reported once. If a run has no list of problems because its worker died, the reason of its failure
-    is reported instead. Raises OutputError if the file cannot be written.
+    Each problem is reported once. Raises OutputError if the file cannot be written.
     """
     problems = list(gold_problems)
     for outcome in outcomes:
-        if outcome.occurrences is not None:
-            problems += outcome.occurrences
-        elif outcome.failure is not None:
-            problems.append(occurrence_of_error(InputError(outcome.failure, file=outcome.file)))
+        problems += _problems_of_run(outcome)
     write_occurrences(merge_occurrences(problems), path)
+
+
+def _problems_of_run(outcome: Outcome) -> Sequence[Occurrence]:
+    """Return the problems of a run with their details.
+
+    A run whose worker died has no list of problems. The reason of its failure is its only problem then.
+    """
+    if outcome.occurrences is not None:
+        return outcome.occurrences
+    if outcome.failure is None:
+        return ()
+    return [occurrence_of_error(InputError(outcome.failure, file=outcome.file))]

@@ -1,4 +1,8 @@
-"""The leaderboard of a batch: its runs by rank, tested against each other, as TSV, JSON, Markdown, LaTeX and text."""
+"""The leaderboard of a batch: its runs by rank, tested against each other, as TSV, JSON, Markdown, LaTeX and text.
+
+A batch scores many runs. The *outcome* of a run has the scores of each run id of its file under one policy (a rule that
+says which answers count). Each of them is a row of the leaderboard.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,7 @@ import itertools
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from operator import itemgetter
+from operator import attrgetter
 from typing import Any, Final, NamedTuple
 
 from msgspec import UNSET
@@ -38,6 +42,20 @@ class _RankedRun(NamedTuple):
     run: RunScores
 
 
+class _PolicyBoard(NamedTuple):
+    """The part of a leaderboard that is about one policy: its rows by rank, and the tests of the rows.
+
+    `family` are the tests that were made together, or None if nothing was tested. `verdict` says in words which runs
+    differ, and `notes` are on the tests.
+    """
+
+    policy: str
+    rows: Sequence[LeaderboardRow]
+    family: Family | None
+    verdict: str
+    notes: Sequence[Note]
+
+
 def make_leaderboard(
     outcomes: Sequence[Outcome],
     task: str,
@@ -52,51 +70,56 @@ def make_leaderboard(
     scorer that each run follows; it is empty or None if all follow the same. Nothing is tested if they follow several.
     """
     edition_by_run = edition_by_run or {}
-    rows: list[LeaderboardRow] = []
-    families: dict[str, Family] = {}
-    verdicts: dict[str, str] = {}
-    notes: list[Note] = []
-    if edition_by_run:
-        notes.append(_note_on_editions(edition_by_run))
+    boards = []
     for policy in dict.fromkeys([outcome.policy for outcome in outcomes]):
-        # Rank the runs under this policy, and test them against each other.
         outcomes_of_policy = [outcome for outcome in outcomes if outcome.policy == policy]
         ranked_runs = _rank(outcomes_of_policy, measure)
-        resampling = _resampling_of(ranked_runs)
-        positions_of_tests: list[int] = []
-        tests = RowTests([])
-        if resampling is not None and not edition_by_run:
-            positions_of_tests = _positions_to_test(ranked_runs)
-            runs_to_test = [ranked_runs[position] for position in positions_of_tests]
-            tests = _test_rows(runs_to_test, task, measure, resampling)
-        notes += tests.notes
-        if tests.family is not None:
-            families[policy] = tests.family
-            verdicts[policy] = tests.verdict
-        # Add the result of its test, and its edition if editions differ, to each row.
-        test_by_position = dict(zip(positions_of_tests, tests.rows))
-        for position, (row_without_test, _) in enumerate(ranked_runs):
-            test = test_by_position.get(position, TestedRow())
-            row = _with_test(row_without_test, test, tests.family, has_intervals=resampling is not None)
-            rows.append(replace(row, edition=edition_by_run.get(row.run, UNSET)))
-    shown_measures = list(dict.fromkeys([measure, *headline]))
-    all_measures = list(shown_measures)
-    for row in rows:
-        all_measures += row.scores
+        boards.append(_board_of_policy(policy, ranked_runs, task, measure, edition_by_run))
+    rows = _rows_of_boards(boards)
+    shown_measures = tuple(dict.fromkeys([measure, *headline]))
     return LeaderboardDocument(
         task=task,
         measure=measure,
-        measures=tuple(dict.fromkeys(all_measures)),
-        headline=tuple(shown_measures),
-        families=families,
-        verdicts=verdicts,
-        notes=tuple(dict.fromkeys(notes)),
-        rows=tuple(rows),
+        measures=_all_measures(shown_measures, rows),
+        headline=shown_measures,
+        families={board.policy: board.family for board in boards if board.family is not None},
+        verdicts={board.policy: board.verdict for board in boards if board.family is not None},
+        notes=_notes_of_boards(boards, edition_by_run),
+        rows=rows,
     )
 
 
+def _rows_of_boards(boards: Iterable[_PolicyBoard]) -> tuple[LeaderboardRow, ...]:
+    """Return the rows of all policies, policy by policy."""
+    rows: list[LeaderboardRow] = []
+    for board in boards:
+        rows += board.rows
+    return tuple(rows)
+
+
+def _all_measures(shown_measures: Iterable[str], rows: Iterable[LeaderboardRow]) -> tuple[str, ...]:
+    """Return the names of all measures that any row has, each once; those that readable tables show come first."""
+    measures = dict.fromkeys(shown_measures)
+    for row in rows:
+        measures.update(dict.fromkeys(row.scores))
+    return tuple(measures)
+
+
+def _notes_of_boards(boards: Iterable[_PolicyBoard], edition_by_run: Mapping[str, str]) -> tuple[Note, ...]:
+    """Return the notes on the editions of the scorer, if runs follow several, and on the tests, each note once."""
+    notes: list[Note] = []
+    if edition_by_run:
+        notes.append(_note_on_editions(edition_by_run))
+    for board in boards:
+        notes += board.notes
+    return tuple(dict.fromkeys(notes))
+
+
 def _note_on_editions(edition_by_run: Mapping[str, str]) -> Note:
-    """Return the note that the runs of a leaderboard follow several editions of the scorer."""
+    """Return the note that the runs of a leaderboard follow several editions of the scorer, which have other rules.
+
+    `edition_by_run` has the name of the edition that each run follows.
+    """
     editions = " and ".join(dict.fromkeys(edition_by_run.values()))
     meaning = (
         f"runs follow {editions}: ranks compare scores that other rules have made, and nothing is tested; answers, "
@@ -105,31 +128,71 @@ def _note_on_editions(edition_by_run: Mapping[str, str]) -> Note:
     return Note("MIXED_EDITIONS", meaning)
 
 
+def _board_of_policy(
+    policy: str, ranked_runs: Sequence[_RankedRun], task: str, measure: str, edition_by_run: Mapping[str, str]
+) -> _PolicyBoard:
+    """Return the rows of the leaderboard under one policy, with the results of their tests.
+
+    `ranked_runs` are the runs by rank. If they follow several editions of the scorer, `edition_by_run` has the edition
+    of each run: nothing is tested then, and each row names its edition.
+    """
+    positions = [] if edition_by_run else _positions_to_test(ranked_runs)
+    tests = _test_rows([ranked_runs[position] for position in positions], task, measure)
+    test_by_position = dict(zip(positions, tests.rows))
+    has_intervals = any(row.intervals for row, _ in ranked_runs)
+    rows = []
+    for position, (row_without_test, _) in enumerate(ranked_runs):
+        test = test_by_position.get(position, TestedRow())
+        row = _with_test(row_without_test, test, tests.family, has_intervals=has_intervals)
+        rows.append(replace(row, edition=edition_by_run.get(row.run, UNSET)))
+    return _PolicyBoard(policy, rows, family=tests.family, verdict=tests.verdict, notes=tests.notes)
+
+
+class _RunOfOutcome(NamedTuple):
+    """A run id of an outcome, and its score by the measure that ranks; None if it has no such score."""
+
+    outcome: Outcome
+    run: RunScores
+    score: float | None
+
+
 def _rank(outcomes: Iterable[Outcome], measure: str) -> list[_RankedRun]:
     """Return a row for each run id of some outcomes, from the highest score to the lowest, then those without a score.
 
-    An outcome without any run id, such as that of a failed run, has one row without scores. Rows with equal scores
-    share a rank, and the next rank is left out: 1, 1, 3.
+    Rows with equal scores share a rank, and the next rank is left out: 1, 1, 3.
     """
-    runs_with_score: list[tuple[float, Outcome, RunScores]] = []
-    runs_without_score: list[tuple[Outcome, RunScores]] = []
-    for outcome in outcomes:
-        if not outcome.runs:
-            runs_without_score.append((outcome, RunScores(run_id="", scores={})))
-        for run in outcome.runs:
-            if measure in run.scores:
-                runs_with_score.append((run.scores[measure], outcome, run))
-            else:
-                runs_without_score.append((outcome, run))
-    runs_with_score.sort(key=itemgetter(0), reverse=True)
+    runs = _runs_of_outcomes(outcomes, measure)
+    runs_with_score = [run for run in runs if run.score is not None]
+    runs_with_score.sort(key=attrgetter("score"), reverse=True)
+    ranks = _ranks_of([run.score for run in runs_with_score])
     ranked_runs = []
-    rank_by_score: dict[float, int] = {}
-    for position, (score, outcome, run) in enumerate(runs_with_score, start=1):
-        rank = rank_by_score.setdefault(score, position)
+    for (outcome, run, _), rank in zip(runs_with_score, ranks):
         ranked_runs.append(_RankedRun(_make_row(outcome, run, measure, rank), run))
-    for outcome, run in runs_without_score:
-        ranked_runs.append(_RankedRun(_make_row(outcome, run, measure, rank=None), run))
+    for outcome, run, score in runs:
+        if score is None:
+            ranked_runs.append(_RankedRun(_make_row(outcome, run, measure, rank=None), run))
     return ranked_runs
+
+
+def _runs_of_outcomes(outcomes: Iterable[Outcome], measure: str) -> list[_RunOfOutcome]:
+    """Return the run ids of some outcomes in their order, each with its score by `measure`.
+
+    An outcome without any run id, such as that of a failed run, has one run with the empty run id and without scores.
+    """
+    runs = []
+    for outcome in outcomes:
+        for run in outcome.runs or (RunScores(run_id="", scores={}),):
+            runs.append(_RunOfOutcome(outcome, run, run.scores.get(measure)))
+    return runs
+
+
+def _ranks_of(sorted_scores: Sequence[float | None]) -> list[int]:
+    """Return the rank of each score: `[0.9, 0.5, 0.5, 0.1]` gives `[1, 2, 2, 4]`. The highest score comes first."""
+    rank_by_score: dict[float | None, int] = {}
+    for position, score in enumerate(sorted_scores, start=1):
+        if score not in rank_by_score:
+            rank_by_score[score] = position
+    return [rank_by_score[score] for score in sorted_scores]
 
 
 def _make_row(outcome: Outcome, run: RunScores, measure: str, rank: int | None) -> LeaderboardRow:
@@ -190,19 +253,17 @@ def _positions_to_test(ranked_runs: Iterable[_RankedRun]) -> list[int]:
     return positions
 
 
-def _test_rows(ranked_runs: Sequence[_RankedRun], task: str, measure: str, resampling: Resampling) -> RowTests:
+def _test_rows(ranked_runs: Sequence[_RankedRun], task: str, measure: str) -> RowTests:
     """Return the tests of the rows of a ranking against each other or, if the settings name one, against a baseline.
 
-    `ranked_runs` are the rows that can be tested, each with a run that has findings. Without rows nothing is tested.
+    `ranked_runs` are the rows that can be tested: they have intervals, and their runs have findings. Without rows
+    nothing is tested.
     """
-    if not ranked_runs:
+    resampling = _resampling_of(ranked_runs)
+    if resampling is None:
         return RowTests([])
-    rows = []
-    unit_tables = []
-    for row, run in ranked_runs:
-        if run.findings:
-            rows.append(row)
-            unit_tables.append(run.findings.table())
+    rows = [row for row, _ in ranked_runs]
+    unit_tables = [run.findings.table() for _, run in ranked_runs if run.findings]
     labels = distinct_labels(rows)
     settings = _with_baseline_label(resampling, rows, labels)
     return compare_rows(labels, unit_tables, measure_formula(task, [measure]), settings)
@@ -245,6 +306,21 @@ def distinct_labels(systems: Sequence[System | LeaderboardRow]) -> list[str]:
     The label is the run id if it is unique. Otherwise it is the name of the run, followed by the run id if the file has
     several, and by a number if the label is still taken: `"ID1"`, `"b (ID2)"`, `"c"`, `"c (2)"`.
     """
+    names = _names_of_systems(systems)
+    labels: dict[str, None] = {}
+    for name in names:
+        label = name
+        if name in labels:
+            label = _numbered_name(name, {*labels, *names})
+        labels[label] = None
+    return list(labels)
+
+
+def _names_of_systems(systems: Sequence[System | LeaderboardRow]) -> list[str]:
+    """Return the run id of each run of a batch or, if another run has it, too, the name of the run: `"ID1"`, `"b"`.
+
+    The run id follows the name if several run ids have this name: `"b (ID2)"`. Two results may still be alike.
+    """
     count_by_run_id = Counter([system.run_id for system in systems])
     count_by_name = Counter([system.run for system in systems])
     names = []
@@ -255,15 +331,7 @@ def distinct_labels(systems: Sequence[System | LeaderboardRow]) -> list[str]:
             names.append(system.run)
         else:
             names.append(f"{system.run} ({system.run_id})")
-    labels = []
-    used_labels: set[str] = set()
-    for name in names:
-        label = name
-        if name in used_labels:
-            label = _numbered_name(name, used_labels.union(names))
-        labels.append(label)
-        used_labels.add(label)
-    return labels
+    return names
 
 
 def _numbered_name(name: str, taken_names: set[str]) -> str:
@@ -277,8 +345,14 @@ def _numbered_name(name: str, taken_names: set[str]) -> str:
 
 # ---- Its columns
 
-_HIDDEN_KEYS: Final = frozenset({"file", "signature", "failure", "wins", "ties", "losses"})
+_KEYS_FOR_PROGRAMS: Final = frozenset({"file", "signature", "failure", "wins", "ties", "losses"})
 """Columns that readable tables leave out: they are for programs, or too wide."""
+
+
+_COLUMNS_OF_STATE: Final = tuple(
+    [Column(key, key.capitalize()) for key in ("errors", "warnings", "state", "file", "signature")]
+)
+"""The columns after those of scores and tests."""
 
 
 def leaderboard_layout(board: LeaderboardDocument) -> Layout:
@@ -287,30 +361,15 @@ def leaderboard_layout(board: LeaderboardDocument) -> Layout:
     Files for programs have every column. Tables for people have the score that ranks with its limits, the headline
     measures, tests and state.
     """
-    has_intervals = any(row.intervals for row in board.rows)
     leading_columns = _leading_columns(board)
-    ranking_columns = _score_columns(board.measure, has_intervals=has_intervals)
-    trailing_columns = _test_columns(board, has_intervals=has_intervals)
-    for key in ("errors", "warnings", "state", "file", "signature"):
-        trailing_columns.append(Column(key, key.capitalize()))
-
-    # All columns, for programs.
-    columns = list(leading_columns)
-    for measure in board.measures:
-        columns += _score_columns(measure, has_intervals=has_intervals)
-    columns += trailing_columns
+    trailing_columns = [*_test_columns(board), *_COLUMNS_OF_STATE]
+    columns = [*leading_columns, *_score_columns(board, board.measures), *trailing_columns]
     columns.append(Column("failure", "Failure"))
 
-    # The columns for people. The first of the headline measures is the one that ranks.
-    further_measures = board.headline[1:]
-    hidden_keys = set(_HIDDEN_KEYS)
-    if not board.has_policies:
-        hidden_keys.add("policy")
-    if all(row.run_id in ("", row.run) for row in board.rows):
-        hidden_keys.add("run_id")
-    readable_keys = [column.key for column in [*leading_columns, *ranking_columns]]
-    readable_keys += further_measures
+    readable_keys = [column.key for column in [*leading_columns, *_score_columns(board, [board.measure])]]
+    readable_keys += board.headline[1:]  # the first of the headline measures is the one that ranks
     readable_keys += [column.key for column in trailing_columns]
+    hidden_keys = _hidden_keys(board)
     return Layout(
         name="leaderboard",
         title=f"Leaderboard by {board.measure}:",
@@ -319,6 +378,24 @@ def leaderboard_layout(board: LeaderboardDocument) -> Layout:
         shown=tuple([key for key in readable_keys if key not in hidden_keys]),
         longest=60,
     )
+
+
+def _hidden_keys(board: LeaderboardDocument) -> set[str]:
+    """Return the keys of the columns that readable tables leave out.
+
+    The policy is hidden if there is only one, and run ids are hidden if they are the names of the runs.
+    """
+    hidden_keys = set(_KEYS_FOR_PROGRAMS)
+    if not board.has_policies:
+        hidden_keys.add("policy")
+    if all(row.run_id in ("", row.run) for row in board.rows):
+        hidden_keys.add("run_id")
+    return hidden_keys
+
+
+def _has_intervals(board: LeaderboardDocument) -> bool:
+    """Return whether the score of any row has an interval."""
+    return any(row.intervals for row in board.rows)
 
 
 def _leading_columns(board: LeaderboardDocument) -> list[Column]:
@@ -334,16 +411,22 @@ def _leading_columns(board: LeaderboardDocument) -> list[Column]:
     return columns
 
 
-def _score_columns(measure: str, *, has_intervals: bool) -> list[Column]:
-    """Return the column of the scores by a measure, followed by two columns of their limits if runs have intervals."""
-    columns = [Column(measure, measure)]
-    if has_intervals:
-        columns.append(Column(f"{measure}:low", "Low"))
-        columns.append(Column(f"{measure}:high", "High"))
+def _score_columns(board: LeaderboardDocument, measures: Iterable[str]) -> list[Column]:
+    """Return a column of scores for each of the measures, followed by columns of their limits if runs have intervals.
+
+    The keys of the columns of a measure are `SF-F1`, `SF-F1:low` and `SF-F1:high`.
+    """
+    has_intervals = _has_intervals(board)
+    columns = []
+    for measure in measures:
+        columns.append(Column(measure, measure))
+        if has_intervals:
+            columns.append(Column(f"{measure}:low", "Low"))
+            columns.append(Column(f"{measure}:high", "High"))
     return columns
 
 
-def _test_columns(board: LeaderboardDocument, *, has_intervals: bool) -> list[Column]:
+def _test_columns(board: LeaderboardDocument) -> list[Column]:
     """Return the columns that say which runs of a leaderboard differ significantly, and by how much.
 
     If runs were tested against a baseline, there is a column of p-values against it. Otherwise, if runs have intervals,
@@ -354,7 +437,7 @@ def _test_columns(board: LeaderboardDocument, *, has_intervals: bool) -> list[Co
     has_baseline = any(family.baseline for family in board.families.values())
     if has_baseline:
         columns.append(Column("p_baseline", "p (baseline)", Format.P))
-    elif has_intervals:
+    elif _has_intervals(board):
         columns += [Column("tier", "Tier"), Column("p_above", "p (row above)", Format.P)]
     if board.families:
         columns += [Column("effect_size", "Effect", Format.GAIN), Column("units", "W/T/L")]
@@ -363,23 +446,24 @@ def _test_columns(board: LeaderboardDocument, *, has_intervals: bool) -> list[Co
 
 
 def _values_of_rows(board: LeaderboardDocument) -> Iterator[dict[str, Any]]:
-    """Yield the values of each row by the key of the column: `{"rank": 1, "SF-F1": 0.5, "SF-F1:low": 0.4, ...}`.
+    """Yield the values of each row of a leaderboard by the key of the column, as `_values_of_row` returns them."""
+    for row in board.rows:
+        yield _values_of_row(row)
+
+
+def _values_of_row(row: LeaderboardRow) -> dict[str, Any]:
+    """Return the values of a row by the key of the column: `{"rank": 1, "SF-F1": 0.5, "SF-F1:low": 0.4, ...}`.
 
     The value of `units` counts the units that the run wins, ties and loses: `"2/0/1"`.
     """
-    for row in board.rows:
-        values: dict[str, Any] = {}
-        for name, value in asdict(row).items():
-            values[name] = None if value is UNSET else value
-        values.update(row.scores)
-        if row.intervals:
-            for measure in row.scores:
-                low, high = row.limits(measure)
-                values[f"{measure}:low"] = low
-                values[f"{measure}:high"] = high
-        if isinstance(row.wins, int):
-            values["units"] = f"{row.wins}/{row.ties}/{row.losses}"
-        yield values
+    values: dict[str, Any] = {name: None if value is UNSET else value for name, value in asdict(row).items()}
+    values.update(row.scores)
+    if row.intervals:
+        for measure in row.scores:
+            values[f"{measure}:low"], values[f"{measure}:high"] = row.limits(measure)
+    if isinstance(row.wins, int):
+        values["units"] = f"{row.wins}/{row.ties}/{row.losses}"
+    return values
 
 
 # ---- The sentences below it
@@ -391,18 +475,27 @@ def _notes(board: LeaderboardDocument) -> list[str]:
     They give the verdicts and the tests, explain the limits of scores, name the runs without a value of some measures,
     and end with notes.
     """
-    explanations: list[str] = []
-    for row in board.rows:
-        if row.intervals:
-            explanations += limit_lines(row.intervals.resampling, row.intervals.units, board.families)
-            explanations += note_sentences(row.intervals.notes)
-    if board.families:
-        explanations.append(f"Ranks and tests are by {board.measure}, the primary measure; all others are exploratory.")
     sentences = family_lines(board.families, board.verdicts, board.measure)
-    sentences += dict.fromkeys(explanations)  # rows share most explanations, and each is printed once
+    sentences += _explanations_of_limits(board)
+    if board.families:
+        sentences.append(f"Ranks and tests are by {board.measure}, the primary measure; all others are exploratory.")
     sentences += _sentences_on_undefined_scores(board)
     sentences += note_sentences(board.notes)
     return sentences
+
+
+def _explanations_of_limits(board: LeaderboardDocument) -> list[str]:
+    """Return the sentences that explain limits and tests, and those on the intervals of each row.
+
+    Rows share most explanations; each is given once.
+    """
+    sentences: dict[str, None] = {}
+    for row in board.rows:
+        if row.intervals:
+            explanations = limit_lines(row.intervals.resampling, row.intervals.units, board.families)
+            explanations += note_sentences(row.intervals.notes)
+            sentences.update(dict.fromkeys(explanations))
+    return list(sentences)
 
 
 def _sentences_on_undefined_scores(board: LeaderboardDocument) -> list[str]:
@@ -479,27 +572,26 @@ def leaderboard_text(board: LeaderboardDocument, most: int = 10) -> str:
 
     The only scores in it are those by the ranking measure, below the heading `Score`.
     """
-    # Make a narrow table.
-    layout = leaderboard_layout(board)
-    columns = []
-    for column in layout.columns:
-        if column.key == board.measure:
-            columns.append(replace(column, heading="Score"))
-        else:
-            columns.append(column)
-    further_measures = board.headline[1:]  # the first one ranks
-    hidden_keys = {*further_measures, "errors", "warnings", "effect_size"}
-    shown_keys = [key for key in layout.shown if key not in hidden_keys]
-    narrow_layout = replace(layout, columns=tuple(columns), shown=tuple(shown_keys))
-    lines_of_table = list(text(narrow_layout.table(board), most, SCREEN))
-    lines = lines_of_table[1:]  # the first line is blank
-    # Add the sentences below it.
+    table = _narrow_layout(board).table(board)
+    lines = list(text(table, most, SCREEN))[1:]  # the first line is blank
     failures = _failures(board)
-    sentences = _notes(board)
-    sentences += [one_line(failure, 300) for failure in failures[:most]]
+    sentences = _notes(board) + [one_line(failure, 300) for failure in failures[:most]]
     for sentence in sentences:
         lines += wrap_lines(sentence)
     if len(failures) > most:
         lines.append(f"... and {len(failures) - most} more that failed")
     lines += [f"signature  {signature}" for signature in signatures(board)]
     return "\n".join(lines)
+
+
+def _narrow_layout(board: LeaderboardDocument) -> Layout:
+    """Return the layout of a leaderboard for a terminal: the ranking measure is called `Score`, others are left out."""
+    layout = leaderboard_layout(board)
+    columns = []
+    for column in layout.columns:
+        heading = "Score" if column.key == board.measure else column.heading
+        columns.append(replace(column, heading=heading))
+    further_measures = board.headline[1:]  # the first one ranks
+    hidden_keys = {*further_measures, "errors", "warnings", "effect_size"}
+    shown_keys = [key for key in layout.shown if key not in hidden_keys]
+    return replace(layout, columns=tuple(columns), shown=tuple(shown_keys))

@@ -1,10 +1,10 @@
 """The overview of many runs: what each run found, how much runs have in common, how certain their rankings are.
 
-A batch scores many runs and calls `make_overview` with the results. Each run has its `Findings` under each policy,
-which are small enough to be stored with the run and to be sent from one process to another.
+A *target* is something that gold wants found: an equivalence class of the ground truth or, in evidence tasks, a unit
+(claim, question) by a measure. Targets are numbered from 0. The *findings* of a run say which targets it found.
 
-*Targets* are the things that gold wants found, known by their numbers. In Cold Start they are the equivalence classes
-of the ground truth. In evidence tasks they are the units themselves (claims, questions), once for each measure: a unit
+A batch scores many runs and calls `make_overview` with the results. Each run has its `Findings` under each policy,
+which are small enough to be stored with the run and to be sent from one process to another. In evidence tasks, a unit
 is found by a measure where the unit's own value is 1, or 0/0 because neither gold nor the run has anything there.
 """
 
@@ -15,7 +15,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from cs_score.analysis.rankings import (
     RunRanking,
@@ -35,6 +35,7 @@ from cs_score.coldstart.options import RIGHT, WRONG
 from cs_score.coldstart.queries import Query
 from cs_score.coldstart.result import (
     ScoredRun,
+    ScoreRow,
     UnitResult,
     add_ldc_tables,
     averaged_table,
@@ -70,9 +71,7 @@ class Findings(Record):
     def table(self) -> UnitTable:
         """Return the statistics of each unit. Raises InputError or ValueError if the texts hold no such table."""
         ids = tuple([str(unit) for unit in value_in(self.units, "units")])
-        lines = self.rows.split(";") if ids else []
-        row_by_line = {line: _parse_row(line) for line in set(lines)}  # many units have the same statistics
-        rows = [row_by_line[line] for line in lines]
+        rows = _parse_rows(self.rows) if ids else []
         has_whole_rows = all(len(row) == len(self.columns) for row in rows)
         if len(rows) != len(ids) or not has_whole_rows:
             raise ValueError("another number of rows or columns")
@@ -86,6 +85,16 @@ class Findings(Record):
         """Check that all texts can be read. Raises InputError or ValueError for a text that no batch has written."""
         self.table()
         self.found_bits()
+
+
+def _parse_rows(text: str) -> list[tuple[float, ...]]:
+    """Return the statistics in a text of `Findings.rows`: `"1,0.5;0,1"` gives `[(1.0, 0.5), (0.0, 1.0)]`.
+
+    Many units have the same statistics, so lines that are equal are read once.
+    """
+    lines = text.split(";")
+    row_by_line = {line: _parse_row(line) for line in set(lines)}
+    return [row_by_line[line] for line in lines]
 
 
 def _parse_row(line: str) -> tuple[float, ...]:
@@ -165,6 +174,18 @@ class TargetIndex(Record, eq=False):
     __repr__ = object.__repr__
 
 
+class _RowOfTargets(NamedTuple):
+    """A row of the score tables, and the targets that belong to it.
+
+    A row is about a query, or about a class of which the query asks further questions; `name` is its name. For each of
+    its `targets`, `class_groups` has the names of the equivalence classes (answers that mean the same) of the target.
+    """
+
+    name: str
+    targets: Sequence[Target]
+    class_groups: Sequence[Sequence[str]]
+
+
 def index_targets(gold: ColdStartGold) -> TargetIndex:
     """Return the targets of a Cold Start evaluation, with indexes by class and by row.
 
@@ -172,26 +193,47 @@ def index_targets(gold: ColdStartGold) -> TargetIndex:
     """
     targets: list[Target] = []
     number_by_class: dict[ClassKey, int] = {}
-    numbers_by_row: dict[str, list[int]] = {}
+    numbers_by_row: dict[str, Sequence[int]] = {}
+    for row in _rows_of_gold(gold):
+        numbers = range(len(targets), len(targets) + len(row.targets))
+        targets += row.targets
+        numbers_by_row[row.name] = list(numbers)
+        number_by_class.update(_number_by_class(row, numbers))
+    return TargetIndex(targets=targets, number_by_class=number_by_class, numbers_by_row=numbers_by_row)
+
+
+def _number_by_class(row: _RowOfTargets, numbers: Sequence[int]) -> dict[ClassKey, int]:
+    """Return the number of the target to which each equivalence class of a row belongs: `{("CS14_0001", "c3"): 7}`.
+
+    `numbers` are the numbers of the targets of the row.
+    """
+    number_by_class = {}
+    for number, class_names in zip(numbers, row.class_groups):
+        for class_name in class_names:
+            number_by_class[row.name, class_name] = number
+    return number_by_class
+
+
+def _rows_of_gold(gold: ColdStartGold) -> Iterator[_RowOfTargets]:
+    """Yield the rows of the score tables of all scored queries. A query without a tree of classes has none."""
     for query in gold.selected_queries():
         tree = gold.gold_of_query(query, gold.links).tree
-        if tree is None:
-            continue
-        unit = gold.cluster_of(query)
-        example_by_class = _example_by_class(gold, query)
-        classes_by_row = _classes_by_row(tree, deepest_row=gold.hop_limits[query.short_id])
-        for row, classes in classes_by_row.items():
-            groups = _group_into_targets(classes, is_single=tree.is_single_by_row.get(row, False))
-            numbers_by_row[row] = []
-            for classes_of_target in groups:
-                number = len(targets)
-                numbers_by_row[row].append(number)
-                for class_name in classes_of_target:
-                    number_by_class[row, class_name] = number
-                name = classes_of_target[0]
-                example = example_by_class.get(name, "")
-                targets.append(Target(part="class", unit=unit, place=row, name=name, value=example))
-    return TargetIndex(targets=targets, number_by_class=number_by_class, numbers_by_row=numbers_by_row)
+        if tree is not None:
+            yield from _rows_of_query(gold, query, tree)
+
+
+def _rows_of_query(gold: ColdStartGold, query: Query, tree: ClassTree) -> Iterator[_RowOfTargets]:
+    """Yield the rows of the score tables of a query, whose equivalence classes form a `tree`."""
+    unit = gold.cluster_of(query)
+    example_by_class = _example_by_class(gold, query)
+    classes_by_row = _classes_by_row(tree, deepest_row=gold.hop_limits[query.short_id])
+    for row, classes in classes_by_row.items():
+        class_groups = _group_into_targets(classes, is_single=tree.is_single_by_row.get(row, False))
+        targets = []
+        for first_class, *_ in class_groups:
+            example = example_by_class.get(first_class, "")
+            targets.append(Target(part="class", unit=unit, place=row, name=first_class, value=example))
+        yield _RowOfTargets(row, targets, class_groups)
 
 
 def _example_by_class(gold: ColdStartGold, query: Query) -> dict[str, str]:
@@ -229,6 +271,10 @@ def _group_into_targets(classes: list[str], *, is_single: bool) -> list[list[str
     return [[class_name] for class_name in classes]
 
 
+_CountedResponse: TypeAlias = tuple[str, Response]
+"""The name of the row of the score tables that counts a response (answer of the run), and the response."""
+
+
 def collect_findings(run: ScoredRun, index: TargetIndex, measures: Sequence[Measure]) -> Findings:
     """Return the findings of a scored Cold Start run: which targets it found, and its right and wrong answers.
 
@@ -238,30 +284,48 @@ def collect_findings(run: ScoredRun, index: TargetIndex, measures: Sequence[Meas
     right_ids: set[str] = set()
     wrong_ids: set[str] = set()
     for unit in run.units:
-        for row, response in _counted_responses(unit):
-            labels = unit.labels_by_index[response.index]
-            if WRONG in labels:
-                wrong_ids.add(response.follow_on.id)
-            if RIGHT not in labels:
-                continue
-            right_ids.add(response.follow_on.id)
-            # A policy may count an answer as right that has no assessment or belongs to no class.
-            assessment = unit.assessment_by_index.get(response.index)
-            if assessment is not None:
-                number = index.number_by_class.get((row, assessment.value_class))
-                if number is not None:
-                    found_numbers.add(number)
+        responses = list(_counted_responses(unit))
+        found_numbers |= _found_targets(unit, responses, index)
+        right_ids |= _answer_ids(unit, responses, RIGHT)
+        wrong_ids |= _answer_ids(unit, responses, WRONG)
     # The same answer may be right in one line and wrong in another; it counts as right.
     wrong_ids -= right_ids
     found_bits = pack_bits(found_numbers, len(index.targets))
     return make_findings(unit_table(run, measures), found_bits, right_ids, wrong_ids)
 
 
-def _counted_responses(unit: UnitResult) -> Iterator[tuple[str, Response]]:
-    """Yield each counted response of a unit (answer of the run), with the row of the score tables that counts it.
+def _answer_ids(unit: UnitResult, responses: Iterable[_CountedResponse], label: str) -> set[str]:
+    """Return the ids of the answers among the counted responses of a unit that are judged as `label` (RIGHT, WRONG).
 
-    The pairs are the name of the row and the response. Responses that no row counts, such as those beyond a limit, are
-    left out.
+    The id of an answer is the same in all runs: `"0a1b2c3d4e5f"`.
+    """
+    ids = set()
+    for _, response in responses:
+        if label in unit.labels_by_index[response.index]:
+            ids.add(response.follow_on.id)
+    return ids
+
+
+def _found_targets(unit: UnitResult, responses: Iterable[_CountedResponse], index: TargetIndex) -> set[int]:
+    """Return the numbers of the targets that the right answers among the counted responses of a unit have found.
+
+    A policy may count an answer as right that has no assessment or belongs to no class; it finds no target.
+    """
+    numbers = set()
+    for row, response in responses:
+        assessment = unit.assessment_by_index.get(response.index)
+        if assessment is None or RIGHT not in unit.labels_by_index[response.index]:
+            continue
+        number = index.number_by_class.get((row, assessment.value_class))
+        if number is not None:
+            numbers.add(number)
+    return numbers
+
+
+def _counted_responses(unit: UnitResult) -> Iterator[_CountedResponse]:
+    """Yield each counted response of a unit, with the row of the score tables that counts it.
+
+    Responses that no row counts, such as those beyond a limit, are left out.
     """
     for query in unit.queries:
         for tally in query.tallies:
@@ -275,16 +339,24 @@ def score_found_targets(gold: ColdStartGold, index: TargetIndex, found_bits: int
     Target n is found if bit n of `found_bits` is set. Measures of rankings are left out, because they depend on
     confidences, which such a run does not have.
     """
-    marks = mark_targets(found_bits, len(index.targets))
-    rows = []
-    for row, numbers in index.numbers_by_row.items():
-        marks_of_row = [marks[number] for number in numbers]
-        found_count = marks_of_row.count(FOUND)
-        counts = Counts(ground_truth=len(numbers), submitted=found_count, correct=found_count, right=found_count)
-        rows.append(counted_row(row, counts))
+    rows = _score_rows_of_found(index, found_bits)
     table = averaged_table(in_printing_order(rows))
     tables = add_ldc_tables(table, gold.query_set)
     return {str(measure): score for measure, score in tables.measures.items()}
+
+
+def _score_rows_of_found(index: TargetIndex, found_bits: int) -> list[ScoreRow]:
+    """Return the rows of the score table of a run that gives one right answer for each found target and no other.
+
+    Target n is found if bit n of `found_bits` is set.
+    """
+    marks = mark_targets(found_bits, len(index.targets))
+    rows = []
+    for row, numbers in index.numbers_by_row.items():
+        found_count = sum(marks[number] == FOUND for number in numbers)
+        counts = Counts(ground_truth=len(numbers), submitted=found_count, correct=found_count, right=found_count)
+        rows.append(counted_row(row, counts))
+    return rows
 
 
 def unit_measure(gold: ColdStartGold) -> Measure:
@@ -409,9 +481,7 @@ def count_shared_answers(bits_by_run: Mapping[int, int], mask_by_part: Mapping[s
         for part, mask in mask_by_part.items():
             shared_count = (shared_bits & mask).bit_count()
             either_count = (either_bits & mask).bit_count()
-            shared_answers.append(
-                SharedAnswers(a=a, b=b, shared_count=shared_count, either_count=either_count, part=part)
-            )
+            shared_answers.append(SharedAnswers(a, b, shared_count=shared_count, either_count=either_count, part=part))
     return shared_answers
 
 
@@ -444,30 +514,40 @@ def shares_found_together(finder_counts: Sequence[int], run_count: int, part: st
     the share that at least k runs find. `finder_counts` has for each target the number of runs that found it: with
     `[2, 1]` and two runs, one run finds 3/4 of the targets in the mean, and both together find all. Without targets the
     list is empty.
-
-    Let m of n runs have found a target. Then C(n - m, k) / C(n, k) of all choices of k runs miss it, and the recall is
-    1 minus the mean of these fractions over the targets.
     """
     if not finder_counts:
         return []
     target_count = len(finder_counts)
-    target_count_by_finders = sorted(Counter(finder_counts).items())
-    # The fraction C(n - m, k) / C(n, k) for each m. It is 1 for k = 0, and each further k multiplies it by a factor.
-    missed_fraction_by_finders = dict.fromkeys(finder_counts, 1.0)
+    target_count_by_finders = dict(sorted(Counter(finder_counts).items()))
     shares = []
-    for k in range(1, run_count + 1):
-        runs_to_choose_from = run_count - k + 1
-        for finders in missed_fraction_by_finders:
-            missing_runs_to_choose_from = max(0, runs_to_choose_from - finders)
-            missed_fraction_by_finders[finders] *= missing_runs_to_choose_from / runs_to_choose_from
+    for k, missed_by_finders in enumerate(_missed_shares(target_count_by_finders, run_count), start=1):
         found_count = sum(
-            (1 - missed_fraction_by_finders[finders]) * count for finders, count in target_count_by_finders
+            (1 - missed_by_finders[finders]) * count for finders, count in target_count_by_finders.items()
         )
-        agreed_count = sum(count for finders, count in target_count_by_finders if finders >= k)
+        agreed_count = sum(count for finders, count in target_count_by_finders.items() if finders >= k)
         recall = found_count / target_count
         agreed = agreed_count / target_count
         shares.append(FoundTogether(part=part, systems=k, recall=recall, agreed=agreed))
     return shares
+
+
+def _missed_shares(finder_counts: Iterable[int], run_count: int) -> Iterator[dict[int, float]]:
+    """Yield for k = 1, 2 ... `run_count` the share of all choices of k runs in which no run found a certain target.
+
+    The share depends on the number of runs that found the target, which is the key: each m of `finder_counts` has the
+    share C(n - m, k) / C(n, k), where n is `run_count`. If one of two runs found it, the shares are 0.5 and 0:
+    `[{1: 0.5}, {1: 0.0}]`.
+    """
+    share_by_finders = dict.fromkeys(finder_counts, 1.0)
+    for k in range(1, run_count + 1):
+        # The first k - 1 runs are chosen and have missed the target. The next one is one of these:
+        remaining_runs = run_count - k + 1
+        next_share_by_finders = {}
+        for finders, share in share_by_finders.items():
+            remaining_runs_that_miss = max(0, remaining_runs - finders)
+            next_share_by_finders[finders] = share * (remaining_runs_that_miss / remaining_runs)
+        share_by_finders = next_share_by_finders
+        yield share_by_finders
 
 
 # ---- The overview
@@ -539,6 +619,22 @@ class Overview(Record):
     ranked_positions: Mapping[RunRanking, frozenset[int]]
     resampling: Resampling | None
 
+    @property
+    def unit_scores(self) -> list[UnitScores]:
+        """The scores of all units under the first policy, then those under the next one ..."""
+        unit_scores: list[UnitScores] = []
+        for policy_overview in self.policies:
+            unit_scores += policy_overview.unit_scores
+        return unit_scores
+
+    @property
+    def difficulties(self) -> list[Difficulty]:
+        """The difficulties of all parts of gold under the first policy, then those under the next one ..."""
+        difficulties: list[Difficulty] = []
+        for policy_overview in self.policies:
+            difficulties += policy_overview.difficulties
+        return difficulties
+
 
 def make_overview(
     evaluation: Evaluation,
@@ -553,37 +649,22 @@ def make_overview(
     `resampling` the agreement of rankings gets intervals. To save memory, the statistics of units are read for one
     policy at a time.
     """
+    rankings = _Rankings(evaluation.task, measures, resampling)
     policies: list[PolicyOverview] = []
-    scores_by_ranking: dict[RunRanking, list[float | None]] = {}
-    resampled_by_ranking: dict[RunRanking, Floats] = {}
-    targets = evaluation.targets
     units: list[Unit] = []
     for policy, results in results_by_policy.items():
-        # Summarize the answers of all systems under this policy.
-        tables = _read_tables(results)
+        policy_results = PolicyResults(policy, results, _read_tables(results))
         if not units:  # all policies have the same units, and the same resamples of them
-            units = units_of_runs(table.ids for table in tables if table is not None)
-            targets = _targets_of(evaluation, units)
-        policy_results = PolicyResults(policy, results, tables)
-        policies.append(_summarize_policy(policy_results, evaluation, units, targets))
-        # Collect the scores that rank the systems under this policy, and their values in resamples.
-        scores_by_measure = _scores_to_rank(results, measures)
-        for measure, scores in scores_by_measure.items():
-            scores_by_ranking[RunRanking(measure, policy)] = scores
-        if resampling is not None and scores_by_measure:
-            formula = measure_formula(evaluation.task, list(scores_by_measure))
-            resampled_scores = resample_scores(tables, units, formula, resampling)
-            for measure, resampled_scores_of_measure in zip(scores_by_measure, resampled_scores):
-                resampled_by_ranking[RunRanking(measure, policy)] = resampled_scores_of_measure
-
-    level = 0.0 if resampling is None else resampling.level
+            units = units_of_runs(table.ids for table in policy_results.tables if table is not None)
+        policies.append(_summarize_policy(policy_results, evaluation, units))
+        rankings.add(policy_results, units)
     return Overview(
         evaluation=evaluation,
-        targets=targets,
+        targets=_targets_of(evaluation, units),
         systems=systems,
         policies=policies,
-        stability=compare_rankings(scores_by_ranking, resampled_by_ranking, level),
-        ranked_positions={ranking: _scored_positions(scores) for ranking, scores in scores_by_ranking.items()},
+        stability=rankings.stability(),
+        ranked_positions=rankings.ranked_positions(),
         resampling=resampling,
     )
 
@@ -610,6 +691,48 @@ def _targets_of(evaluation: Evaluation, units: Sequence[Unit]) -> Sequence[Targe
     return targets
 
 
+class _Rankings:
+    """The rankings of the systems of a batch: by each of some measures, under each policy.
+
+    A ranking is known by the scores of the systems, None for a system without a score. If scores are resampled, it also
+    has the scores in each resample.
+    """
+
+    def __init__(self, task: str, measures: Sequence[str], resampling: Resampling | None) -> None:
+        """Begin without rankings. `measures` are those that rank; nothing is resampled if `resampling` is None."""
+        self._task = task
+        self._measures = measures
+        self._resampling = resampling
+        self._scores_by_ranking: dict[RunRanking, Sequence[float | None]] = {}
+        self._resampled_scores_by_ranking: dict[RunRanking, Floats] = {}
+
+    def add(self, policy_results: PolicyResults, units: Sequence[Unit]) -> None:
+        """Add the rankings under a policy. `units` are the units of all systems, which are resampled."""
+        scores_by_measure = _scores_to_rank(policy_results.results, self._measures)
+        for measure, scores in scores_by_measure.items():
+            self._scores_by_ranking[RunRanking(measure, policy_results.policy)] = scores
+        if self._resampling is None or not scores_by_measure:
+            return
+        formula = measure_formula(self._task, list(scores_by_measure))
+        resampled_scores = resample_scores(policy_results.tables, units, formula, self._resampling)
+        for measure, resampled_scores_of_measure in zip(scores_by_measure, resampled_scores):
+            ranking = RunRanking(measure, policy_results.policy)
+            self._resampled_scores_by_ranking[ranking] = resampled_scores_of_measure
+
+    def stability(self) -> Stability:
+        """Return how much the rankings agree, and how often each system comes first in resamples."""
+        level = 0.0 if self._resampling is None else self._resampling.level
+        return compare_rankings(self._scores_by_ranking, self._resampled_scores_by_ranking, level)
+
+    def ranked_positions(self) -> dict[RunRanking, frozenset[int]]:
+        """Return for each ranking the positions of the systems that have a score in it."""
+        positions_by_ranking = {}
+        for ranking, scores in self._scores_by_ranking.items():
+            positions = [position for position, score in enumerate(scores) if score is not None]
+            positions_by_ranking[ranking] = frozenset(positions)
+        return positions_by_ranking
+
+
 def _scores_to_rank(results: Sequence[SystemResult | None], measures: Sequence[str]) -> dict[str, list[float | None]]:
     """Return the scores of the systems by measure, None for a system without a score.
 
@@ -621,11 +744,6 @@ def _scores_to_rank(results: Sequence[SystemResult | None], measures: Sequence[s
         if any(score is not None for score in scores):
             scores_by_measure[measure] = scores
     return scores_by_measure
-
-
-def _scored_positions(scores: Sequence[float | None]) -> frozenset[int]:
-    """Return the positions of the systems that have a score."""
-    return frozenset([position for position, score in enumerate(scores) if score is not None])
 
 
 # ---- The overview of one policy
@@ -650,60 +768,110 @@ class AnswerBits(Record):
     wrong: int
 
 
+class _Finders(Record):
+    """The systems that found each target of gold, under one policy.
+
+    `marks_of_systems` has for each system a text with a mark for each target, `1` if the system found it, else `0`:
+    `"0110"`. It has None for a system that was not scored. `counts` has for each target the number of its finders.
+    """
+
+    targets: Sequence[Target]
+    marks_of_systems: Sequence[str | None]
+    counts: Sequence[int]
+
+    @property
+    def scored_count(self) -> int:
+        """The number of systems that were scored: 2 for `["01", None, "11"]`."""
+        return sum(marks is not None for marks in self.marks_of_systems)
+
+    def numbers_by_part(self) -> dict[str, list[int]]:
+        """Return the numbers of the targets that belong to each part of gold: `{"class": [0, 1, 2]}`."""
+        numbers_by_part: dict[str, list[int]] = {}
+        for number, target in enumerate(self.targets):
+            numbers_by_part.setdefault(target.part, []).append(number)
+        return numbers_by_part
+
+
 UnitValues: TypeAlias = Mapping[Unit, Values]
 """The values of a system in each unit by itself, a value for each measure."""
 
 
-def _summarize_policy(
-    policy_results: PolicyResults, evaluation: Evaluation, units: Sequence[Unit], targets: Sequence[Target]
-) -> PolicyOverview:
+def _summarize_policy(policy_results: PolicyResults, evaluation: Evaluation, units: Sequence[Unit]) -> PolicyOverview:
     """Return the overview of all systems under one policy: the scores of their units, and the targets that they found.
 
-    `units` are the units of all systems, and `targets` are the things that they should find.
+    `units` are the units of all systems.
     """
     policy = policy_results.policy
     values_of_systems = _values_of_systems(policy_results.tables, evaluation)
-    # Collect the right and the wrong answers of each system that was scored. In evidence tasks they belong to parts of
-    # gold, one part for each measure.
-    if evaluation.target_measures:
-        mask_by_part = masks_by_measure(len(units), evaluation.target_measures)
-        answers_by_system = _answers_by_units(policy_results.results, values_of_systems, units, len(mask_by_part))
-    else:
-        mask_by_part = {"": -1}  # all bits
-        answers_by_system = _answers_by_ids(policy_results.results)
-    # Count the systems that found each target.
-    marks_of_systems: list[str | None] = [None] * len(policy_results.results)
-    for position, answers in answers_by_system.items():
-        marks_of_systems[position] = mark_targets(answers.found, len(targets))
-    marks_of_scored_systems = [marks for marks in marks_of_systems if marks is not None]
-    finder_counts = count_finders(marks_of_scored_systems, len(targets))
-    # Sum up how hard the targets of each part are to find.
-    difficulties: list[Difficulty] = []
-    shares: list[FoundTogether] = []
-    for part, numbers in _target_numbers_by_part(targets).items():
-        difficulties.append(_difficulty(policy, part, numbers, finder_counts, marks_of_systems))
-        finder_counts_of_part = [finder_counts[number] for number in numbers]
-        shares += shares_found_together(finder_counts_of_part, len(answers_by_system), part)
-    # Compare the answers of every two systems.
-    right_by_system = {position: answers.right for position, answers in answers_by_system.items()}
-    wrong_by_system = {position: answers.wrong for position, answers in answers_by_system.items()}
-    right_answers = count_shared_answers(right_by_system, mask_by_part)
-    wrong_answers = count_shared_answers(wrong_by_system, mask_by_part)
+    answers_by_system = _answers_by_system(policy_results.results, values_of_systems, evaluation, units)
+    finders = _finders_of(_targets_of(evaluation, units), answers_by_system, len(policy_results.results))
+    shared_answers = _shared_answers(answers_by_system, _mask_by_part(evaluation, len(units)))
     return PolicyOverview(
         policy=policy,
         unit_scores=_unit_scores(policy, units, values_of_systems),
-        difficulties=difficulties,
+        difficulties=_difficulties(policy, finders),
         agreement=Agreement(
             policy=policy,
-            pairs=_overlaps(right_answers, wrong_answers),
+            pairs=_overlaps(shared_answers),
             union=_score_union(evaluation, answers_by_system),
-            systems=tuple(shares),
+            systems=_found_together(finders),
         ),
-        marks_of_systems=marks_of_systems,
-        finder_counts=finder_counts,
-        right_answers=right_answers,
-        wrong_answers=wrong_answers,
+        marks_of_systems=finders.marks_of_systems,
+        finder_counts=finders.counts,
+        right_answers=shared_answers.right,
+        wrong_answers=shared_answers.wrong,
     )
+
+
+class _SharedRightAndWrong(NamedTuple):
+    """The numbers of right answers and of wrong answers that each two systems share; both lists have the same pairs."""
+
+    right: Sequence[SharedAnswers]
+    wrong: Sequence[SharedAnswers]
+
+
+def _shared_answers(
+    answers_by_system: Mapping[int, AnswerBits], mask_by_part: Mapping[str, int]
+) -> _SharedRightAndWrong:
+    """Return how many right and how many wrong answers each two of the scored systems share.
+
+    `mask_by_part` has the bits of the answers that belong to each part of gold.
+    """
+    right_by_system = {position: answers.right for position, answers in answers_by_system.items()}
+    wrong_by_system = {position: answers.wrong for position, answers in answers_by_system.items()}
+    return _SharedRightAndWrong(
+        right=count_shared_answers(right_by_system, mask_by_part),
+        wrong=count_shared_answers(wrong_by_system, mask_by_part),
+    )
+
+
+def _mask_by_part(evaluation: Evaluation, unit_count: int) -> dict[str, int]:
+    """Return for each part of gold the bits of the answers that belong to it.
+
+    Evidence tasks have one part for each measure, with a bit for each unit. All answers of Cold Start are in one part,
+    which has no name: `{"": -1}`, since all bits of -1 are set.
+    """
+    if evaluation.target_measures:
+        return masks_by_measure(unit_count, evaluation.target_measures)
+    return {"": -1}
+
+
+def _finders_of(targets: Sequence[Target], answers_by_system: Mapping[int, AnswerBits], system_count: int) -> _Finders:
+    """Return which systems found each target, from the answers of the scored systems by their positions."""
+    marks_of_systems: list[str | None] = [None] * system_count
+    for position, answers in answers_by_system.items():
+        marks_of_systems[position] = mark_targets(answers.found, len(targets))
+    marks_of_scored_systems = [marks for marks in marks_of_systems if marks is not None]
+    return _Finders(targets, marks_of_systems, counts=count_finders(marks_of_scored_systems, len(targets)))
+
+
+def _found_together(finders: _Finders) -> tuple[FoundTogether, ...]:
+    """Return for each part of gold the shares of its targets that one, two, three ... systems find together."""
+    shares = []
+    for part, numbers in finders.numbers_by_part().items():
+        finder_counts_of_part = [finders.counts[number] for number in numbers]
+        shares += shares_found_together(finder_counts_of_part, finders.scored_count, part)
+    return tuple(shares)
 
 
 def _values_of_systems(tables: Sequence[UnitTable | None], evaluation: Evaluation) -> list[UnitValues]:
@@ -724,16 +892,20 @@ def _values_of_systems(tables: Sequence[UnitTable | None], evaluation: Evaluatio
     return values_of_systems
 
 
-def _answers_by_units(
+def _answers_by_system(
     results: Sequence[SystemResult | None],
     values_of_systems: Sequence[UnitValues],
+    evaluation: Evaluation,
     units: Sequence[Unit],
-    measure_count: int,
 ) -> dict[int, AnswerBits]:
-    """Return the answers of each scored system, by its position, for an evaluation whose targets are the units.
+    """Return the answers of each scored system, by its position.
 
-    `values_of_systems` has the values of each system in its units, by as many measures as `measure_count` says.
+    In evidence tasks an answer is a unit by a measure, and `values_of_systems` tell whether it is right. In Cold Start
+    the findings of the results have the ids of the answers.
     """
+    if not evaluation.target_measures:
+        return _answers_by_ids(results)
+    measure_count = len(evaluation.target_measures)
     answers_by_system = {}
     for position, result in enumerate(results):
         if result is not None:
@@ -743,52 +915,40 @@ def _answers_by_units(
 
 def _answers_by_ids(results: Sequence[SystemResult | None]) -> dict[int, AnswerBits]:
     """Return the answers of each scored system, by its position, from the ids of answers in its findings."""
-    positions = []
-    found_bits = []
-    ids_of_right_answers = []
-    ids_of_wrong_answers = []
-    for position, result in enumerate(results):
-        if result is not None:
-            positions.append(position)
-            found_bits.append(result.findings.found_bits())
-            ids_of_right_answers.append(_ANSWER_ID.findall(result.findings.right))
-            ids_of_wrong_answers.append(_ANSWER_ID.findall(result.findings.wrong))
-    # A bit means the same answer in all systems, so that answers of two systems can be compared.
-    right_bits = answers_as_bits(ids_of_right_answers)
-    wrong_bits = answers_as_bits(ids_of_wrong_answers)
+    findings_by_system = {position: result.findings for position, result in enumerate(results) if result is not None}
+    right_bits = answers_as_bits([_ANSWER_ID.findall(findings.right) for findings in findings_by_system.values()])
+    wrong_bits = answers_as_bits([_ANSWER_ID.findall(findings.wrong) for findings in findings_by_system.values()])
     answers_by_system = {}
-    for position, found, right, wrong in zip(positions, found_bits, right_bits, wrong_bits):
-        answers_by_system[position] = AnswerBits(found, right, wrong)
+    for (position, findings), right, wrong in zip(findings_by_system.items(), right_bits, wrong_bits):
+        answers_by_system[position] = AnswerBits(findings.found_bits(), right, wrong)
     return answers_by_system
 
 
-def _target_numbers_by_part(targets: Sequence[Target]) -> dict[str, list[int]]:
-    """Return the numbers of the targets that belong to each part of gold."""
-    numbers_by_part: dict[str, list[int]] = {}
-    for number, target in enumerate(targets):
-        numbers_by_part.setdefault(target.part, []).append(number)
-    return numbers_by_part
+def _difficulties(policy: str, finders: _Finders) -> list[Difficulty]:
+    """Return how hard the targets of each part of gold are to find, for the systems under a policy."""
+    return [_difficulty(policy, part, numbers, finders) for part, numbers in finders.numbers_by_part().items()]
 
 
-def _difficulty(
-    policy: str, part: str, numbers: Sequence[int], finder_counts: Sequence[int], marks_of_systems: Sequence[str | None]
-) -> Difficulty:
+def _difficulty(policy: str, part: str, numbers: Sequence[int], finders: _Finders) -> Difficulty:
     """Return how many targets of a part were found by 0, 1, 2 ... systems, and how many by each system alone.
 
-    `numbers` are the numbers of the targets of the part. `finder_counts` has for every target of gold the number of
-    systems that found it, `marks_of_systems` for every system which targets it found.
+    `numbers` are the numbers of the targets of the part.
     """
-    target_count_by_finders = Counter(finder_counts[number] for number in numbers)
-    scored_count = sum(marks is not None for marks in marks_of_systems)
-    found_by = [target_count_by_finders[finders] for finders in range(scored_count + 1)]
-    numbers_found_once = [number for number in numbers if finder_counts[number] == 1]
-    found_alone = []
-    for marks in marks_of_systems:
-        if marks is None:
-            found_alone.append(0)
-        else:
-            found_alone.append(sum(marks[number] == FOUND for number in numbers_found_once))
+    target_count_by_finders = Counter([finders.counts[number] for number in numbers])
+    found_by = [target_count_by_finders[finder_count] for finder_count in range(finders.scored_count + 1)]
+    numbers_found_once = [number for number in numbers if finders.counts[number] == 1]
+    found_alone = [_found_count(marks, numbers_found_once) for marks in finders.marks_of_systems]
     return Difficulty(policy=policy, part=part, total=len(numbers), found_by=tuple(found_by), only=tuple(found_alone))
+
+
+def _found_count(marks: str | None, numbers: Iterable[int]) -> int:
+    """Return how many of the targets called `numbers` a system has found, by its marks of all targets.
+
+    The marks `"0110"` and the numbers `[0, 1]` give 1. A system that was not scored has no marks, and has found none.
+    """
+    if marks is None:
+        return 0
+    return sum(marks[number] == FOUND for number in numbers)
 
 
 def _unit_scores(policy: str, units: Sequence[Unit], values_of_systems: Sequence[UnitValues]) -> list[UnitScores]:
@@ -806,10 +966,10 @@ def _unit_scores(policy: str, units: Sequence[Unit], values_of_systems: Sequence
     return unit_scores
 
 
-def _overlaps(right_answers: Sequence[SharedAnswers], wrong_answers: Sequence[SharedAnswers]) -> tuple[Overlap, ...]:
-    """Return Jaccard's index of the right and of the wrong answers of each pair of systems."""
+def _overlaps(shared_answers: _SharedRightAndWrong) -> tuple[Overlap, ...]:
+    """Return Jaccard's index of the right and of the wrong answers of each two systems."""
     overlaps = []
-    for right, wrong in zip(right_answers, wrong_answers):
+    for right, wrong in zip(shared_answers.right, shared_answers.wrong):
         overlaps.append(Overlap(right.a, right.b, right=right.jaccard, wrong=wrong.jaccard, part=right.part))
     return tuple(overlaps)
 

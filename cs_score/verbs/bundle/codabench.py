@@ -42,15 +42,15 @@ def codabench_files(
 ) -> dict[str, bytes]:
     """Return the files that a competition on Codabench is made of, by their names.
 
-    `reference` holds the files of the gold standard, `program` those of the scoring program, and `kit` those that
+    `reference` holds the files of the gold standard, `program` the files of the scoring program, and `kit` what
     participants get at the start, all by their names. Raises UsageError for a measure whose name is too long for a
     column of the leaderboard.
     """
-    metadata = yaml_text({"command": _COMMAND})
+    description = yaml_text(_description(competition, settings))
     program_with_metadata = dict(program)
-    program_with_metadata["metadata.yaml"] = metadata.encode()
+    program_with_metadata["metadata.yaml"] = yaml_text({"command": _COMMAND}).encode()
     return {
-        "competition.yaml": yaml_text(_description(competition, settings)).encode(),
+        "competition.yaml": description.encode(),
         "overview.md": kit["README.md"],
         "terms.md": _TERMS.encode(),
         "reference_data.zip": zip_archive(reference),
@@ -60,26 +60,10 @@ def codabench_files(
 
 
 def _description(competition: Competition, settings: Bundle) -> dict[str, Value]:
-    """Return the description of a competition that Codabench reads: its task, phase, leaderboard and pages."""
-    task: dict[str, Value] = {
-        "index": 0,
-        "name": settings.task,
-        "description": f"{settings.task}, scored by cs-score {settings.origin.version}",
-        "is_public": False,
-        "reference_data": "reference_data.zip",
-        "scoring_program": "scoring_program.zip",
-    }
-    phase: dict[str, Value] = {
-        "index": 0,
-        "name": "Evaluation",
-        "description": "Each submission is scored against gold that is not shown.",
-        "start": competition.start,
-        "max_submissions_per_day": 3,
-        "max_submissions": 30,
-        "execution_time_limit": 3600,
-        "starting_kit": "starting_kit.zip",
-        "tasks": [0],
-    }
+    """Return the description of a competition that Codabench reads: its task, phase, leaderboard and pages.
+
+    Codabench documents the keys as the keys of the file `competition.yaml`.
+    """
     return {
         "version": 2,
         "title": competition.title,
@@ -92,9 +76,36 @@ def _description(competition: Competition, settings: Bundle) -> dict[str, Value]
         "make_input_data_available": False,
         "enable_detailed_results": True,
         "pages": [{"title": "Overview", "file": "overview.md"}],
-        "tasks": [task],
-        "phases": [phase],
+        "tasks": [_task(settings)],
+        "phases": [_phase(competition)],
         "leaderboards": [_leaderboard(settings)],
+    }
+
+
+def _task(settings: Bundle) -> dict[str, Value]:
+    """Return the description of the only task of a competition: its name, gold and the scoring program."""
+    return {
+        "index": 0,
+        "name": settings.task,
+        "description": f"{settings.task}, scored by cs-score {settings.origin.version}",
+        "is_public": False,
+        "reference_data": "reference_data.zip",
+        "scoring_program": "scoring_program.zip",
+    }
+
+
+def _phase(competition: Competition) -> dict[str, Value]:
+    """Return the description of the only phase of a competition: when it starts, and how much may be handed in."""
+    return {
+        "index": 0,
+        "name": "Evaluation",
+        "description": "Each submission is scored against gold that is not shown.",
+        "start": competition.start,
+        "max_submissions_per_day": 3,
+        "max_submissions": 30,
+        "execution_time_limit": 3600,
+        "starting_kit": "starting_kit.zip",
+        "tasks": [0],
     }
 
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from cs_score.verbs.bundle import codabench, contents, evalai, submission
     from cs_score.verbs.bundle import platform_scoring as scoring
     from cs_score.verbs.bundle import wheels as wheel_tools
-    from cs_score.verbs.bundle.contents import StartingKit
+    from cs_score.verbs.bundle.contents import SampleSubmission, StartingKit
     from cs_score.verbs.bundle.settings import Bundle
     from cs_score.verbs.bundle.wheels import Platform
 else:
@@ -67,30 +67,23 @@ def _verb_for_platform(more_options: str, summary: str) -> Verb:
     It says which options and files the command takes, for Cold Start runs and for evidence tasks. `more_options` are
     the names of options that only this platform has, such as " --split"; `summary` is the first line of its help.
     """
-    example = "-o bundle $GOLD"
-    for_runs = VerbForm(
-        options=f"{_OPTIONS_FOR_RUNS}{more_options}",
-        formats="text json",
-        files=_FILES_OF_RUNS,
-        sections=[POLICIES],
-        example=example,
-        folder="files",
-    )
-    for_evidence = VerbForm(
-        options=f"{_OPTIONS_FOR_EVIDENCE}{more_options}",
-        formats="text json",
-        files=_FILES_OF_EVIDENCE,
-        example=example,
-        folder="files",
-    )
+    form_for_runs = _form_of_bundle(f"{_OPTIONS_FOR_RUNS}{more_options}", _FILES_OF_RUNS)
     return Verb(
-        form_for_runs=for_runs,
-        form_for_evidence=for_evidence,
+        form_for_runs=form_for_runs._replace(sections=[POLICIES]),
+        form_for_evidence=_form_of_bundle(f"{_OPTIONS_FOR_EVIDENCE}{more_options}", _FILES_OF_EVIDENCE),
         own_options=_OWN_OPTIONS,
         sections=[_SHOWN_TO_PARTICIPANTS, _WHEELS],
         summary=summary,
         needs_output=True,
     )
+
+
+def _form_of_bundle(options: str, files: str) -> VerbForm:
+    """Return how a command that makes a bundle is called.
+
+    `options` are the names of its options, separated by blanks, and `files` is the help on the files that it takes.
+    """
+    return VerbForm(options=options, formats="text json", files=files, example="-o bundle $GOLD", folder="files")
 
 
 class _BundleParts(NamedTuple):
@@ -158,9 +151,7 @@ def _read_parts(task: str, line: CommandLine) -> _BundleParts:
     Raises UsageError for wrong options and if the folder of -o exists, and InputError if gold cannot be read or the
     sample submission cannot be scored.
     """
-    folder = line.folder or ""
-    if os.path.lexists(folder):
-        raise UsageError(f"{folder} exists; -o must name a new folder")
+    _refuse_existing_folder(line)
     first_day = _read_first_day(line)
     conditions = conditions_of(task, line, refusal="a bundle has no run")
     sample = contents.sample_of(task, line.get("--sample"))
@@ -168,11 +159,23 @@ def _read_parts(task: str, line: CommandLine) -> _BundleParts:
     reference = contents.read_reference(conditions)
     settings = contents.make_settings(reference.origin, measures, split=line.text("--split", "test"))
     _check_sample(task, line, conditions, settings)
-    form = "a run of TAC KBP Cold Start" if task == COLD_START else mode_named(task).files
-    starting_kit = contents.StartingKit(
-        title=line.get("--title") or task, settings=settings, sample=sample, form=form, wheels=contents.own_wheels(task)
-    )
+    starting_kit = _make_starting_kit(task, line.get("--title") or task, settings, sample)
     return _BundleParts(settings=settings, gold_files=reference.files, starting_kit=starting_kit, first_day=first_day)
+
+
+def _refuse_existing_folder(line: CommandLine) -> None:
+    """Raise UsageError if the folder that -o names exists, even as a file or a link."""
+    folder = line.folder or ""
+    if os.path.lexists(folder):
+        raise UsageError(f"{folder} exists; -o must name a new folder")
+
+
+def _make_starting_kit(task: str, title: str, settings: Bundle, sample: SampleSubmission) -> StartingKit:
+    """Return what participants get at the start of a competition that is called `title`."""
+    form = "a run of TAC KBP Cold Start" if task == COLD_START else mode_named(task).files
+    return contents.StartingKit(
+        title=title, settings=settings, sample=sample, form=form, wheels=contents.own_wheels(task)
+    )
 
 
 def _read_first_day(line: CommandLine) -> str:
@@ -237,6 +240,20 @@ def _write_bundle(line: CommandLine, settings: Bundle, files: Mapping[str, bytes
     files_with_logo = dict(files)
     files_with_logo["logo.png"] = contents.logo()
     content_by_path = contents.with_archive(files_with_logo, archive_name)
+    _write_new_folder(folder, content_by_path)
+    if line.format == "json":
+        print_text(json_text(settings))
+    else:
+        archive_path = os.path.join(folder, archive_name)
+        print_text(_summary(settings, archive_path, content_by_path[archive_name]))
+    return Status.DONE
+
+
+def _write_new_folder(folder: str, content_by_path: Mapping[str, bytes]) -> None:
+    """Write files into a new folder, which appears with all of them or not at all. Raises OutputError.
+
+    The paths of the files, such as `templates/description.html`, may have a subfolder.
+    """
     subfolders: set[str] = set()
     files_to_write = []
     for path, content in content_by_path.items():
@@ -246,17 +263,14 @@ def _write_bundle(line: CommandLine, settings: Bundle, files: Mapping[str, bytes
         files_to_write.append((subfolder, name, [content]))
     write_folder(folder, sorted(subfolders), files_to_write)
 
-    if line.format == "json":
-        print_text(json_text(settings))
-        return Status.DONE
-    archive = content_by_path[archive_name]
-    archive_path = os.path.join(folder, archive_name)
+
+def _summary(settings: Bundle, archive_path: str, archive: bytes) -> str:
+    """Return lines about a bundle: the archive to upload with its size and hash, the measures, and the signature."""
     sha256 = hashlib.sha256(archive).hexdigest()
     measures = ", ".join(settings.measures)
-    summary_lines = [
+    lines = [
         f"upload     {archive_path}, {len(archive):,} bytes, SHA-256 {sha256}",
         f"measures   {measures}; the first one ranks",
         f"signature  {settings.signature}",
     ]
-    print_text("\n".join(summary_lines))
-    return Status.DONE
+    return "\n".join(lines)

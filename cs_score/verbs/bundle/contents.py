@@ -153,7 +153,7 @@ def read_reference(origin: Origin) -> ReferenceData:
 def make_settings(origin: Origin, measures: Sequence[str], split: str) -> Bundle:
     """Return the settings of the scoring program of a bundle.
 
-    They are the options and files of gold in `origin`, and the measures of the leaderboard, the first of which ranks.
+    They are the options and files of gold in `origin`, and the measures of the leaderboard. The first measure ranks.
     """
     ranking_measure = measures[0]
     origin_with_measure = replace(origin, measure=ranking_measure)
@@ -173,7 +173,7 @@ def make_settings(origin: Origin, measures: Sequence[str], split: str) -> Bundle
 def own_wheels(task: str) -> list[Wheel]:
     """Return the wheels that are made of installed packages, since no package index may have them.
 
-    They are those of cs-score and, if the task comes from another package, of that package.
+    One is the wheel of cs-score. If the task comes from another package, there is a wheel of that package as well.
     """
     wheels = [pack_installed(PACKAGE, ["cs_score"])]
     offer = TASKS.offer_by_task.get(task)

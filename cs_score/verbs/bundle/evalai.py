@@ -33,6 +33,16 @@ _PAGES: Final = {
 }
 """Pages of a challenge, to be completed by the organisers."""
 
+_PHASE_SPLIT: Final[Mapping[str, Value]] = {
+    "challenge_phase_id": 1,
+    "leaderboard_id": 1,
+    "dataset_split_id": 1,
+    "visibility": 3,
+    "leaderboard_decimal_precision": _DECIMALS,
+    "is_leaderboard_order_descending": True,
+}
+"""The only pair of a phase and data that are scored in it: its scores go to the leaderboard, which everybody sees."""
+
 
 class Challenge(Record):
     """A challenge: the title, the day on which it starts, and the endings of files that participants may hand in."""
@@ -51,7 +61,7 @@ def evalai_files(
 ) -> dict[str, bytes]:
     """Return the files that a challenge on EvalAI is made of, by their names.
 
-    `reference` holds the files of the gold standard, `program` those of the evaluation script, and `kit` those that
+    `reference` holds the files of the gold standard, `program` the files of the evaluation script, and `kit` what
     participants get at the start, all by their names.
     """
     program_package = dict(program)
@@ -68,32 +78,10 @@ def evalai_files(
 
 
 def _description(challenge: Challenge, settings: Bundle) -> dict[str, Value]:
-    """Return the description of a challenge that EvalAI reads: its phase, its leaderboard and its pages."""
-    first_moment = f"{challenge.start} 00:00:00"
-    metadata: dict[str, Value] = {
-        measure: {"sort_ascending": False, "description": measure} for measure in settings.measures
-    }
-    schema: dict[str, Value] = {
-        "labels": list(settings.measures),
-        "default_order_by": settings.measure,
-        "metadata": metadata,
-    }
-    phase: dict[str, Value] = {
-        "id": 1,
-        "name": "Evaluation",
-        "description": "templates/phase_description.html",
-        "leaderboard_public": True,
-        "is_public": True,
-        "is_submission_public": False,
-        "start_date": first_moment,
-        "end_date": _END,
-        "test_annotation_file": _ANNOTATIONS,
-        "codename": PHASE,
-        "max_submissions_per_day": 3,
-        "max_submissions_per_month": 30,
-        "max_submissions": 30,
-        "allowed_submission_file_types": challenge.endings,
-    }
+    """Return the description of a challenge that EvalAI reads: its phase, its leaderboard and its pages.
+
+    EvalAI documents the keys as the keys of the file `challenge_config.yaml`.
+    """
     return {
         "title": challenge.title,
         "short_description": f"{settings.task}, scored by cs-score",
@@ -104,19 +92,43 @@ def _description(challenge: Challenge, settings: Bundle) -> dict[str, Value]:
         "image": "logo.png",
         "evaluation_script": _PROGRAM,
         "published": False,
-        "start_date": first_moment,
+        "start_date": _first_moment(challenge),
         "end_date": _END,
-        "leaderboard": [{"id": 1, "schema": schema}],
-        "challenge_phases": [phase],
+        "leaderboard": [{"id": 1, "schema": _leaderboard_schema(settings)}],
+        "challenge_phases": [_phase(challenge)],
         "dataset_splits": [{"id": 1, "name": settings.split, "codename": settings.split}],
-        "challenge_phase_splits": [
-            {
-                "challenge_phase_id": 1,
-                "leaderboard_id": 1,
-                "dataset_split_id": 1,
-                "visibility": 3,
-                "leaderboard_decimal_precision": _DECIMALS,
-                "is_leaderboard_order_descending": True,
-            }
-        ],
+        "challenge_phase_splits": [dict(_PHASE_SPLIT)],
+    }
+
+
+def _first_moment(challenge: Challenge) -> str:
+    """Return the beginning of the day on which a challenge starts, `2027-03-01 00:00:00`."""
+    return f"{challenge.start} 00:00:00"
+
+
+def _leaderboard_schema(settings: Bundle) -> dict[str, Value]:
+    """Return the description of the leaderboard: its columns, which are measures, and the measure that ranks."""
+    metadata: dict[str, Value] = {}
+    for measure in settings.measures:
+        metadata[measure] = {"sort_ascending": False, "description": measure}
+    return {"labels": list(settings.measures), "default_order_by": settings.measure, "metadata": metadata}
+
+
+def _phase(challenge: Challenge) -> dict[str, Value]:
+    """Return the description of the only phase of a challenge: when it runs, and how much may be handed in."""
+    return {
+        "id": 1,
+        "name": "Evaluation",
+        "description": "templates/phase_description.html",
+        "leaderboard_public": True,
+        "is_public": True,
+        "is_submission_public": False,
+        "start_date": _first_moment(challenge),
+        "end_date": _END,
+        "test_annotation_file": _ANNOTATIONS,
+        "codename": PHASE,
+        "max_submissions_per_day": 3,
+        "max_submissions_per_month": 30,
+        "max_submissions": 30,
+        "allowed_submission_file_types": challenge.endings,
     }

@@ -17,7 +17,7 @@ from cs_score.base.runtime import paused_collector
 from cs_score.base.signature import GOLD, POOL, QUERIES, QUERY_LIST, SAMPLES, Origin
 from cs_score.base.sources import Input
 from cs_score.coldstart.file_columns import FileKind
-from cs_score.coldstart.gold import ColdStartGold, load_run, open_gold
+from cs_score.coldstart.gold import ColdStartGold, Run, load_run, open_gold
 from cs_score.coldstart.linking import kind_of
 from cs_score.coldstart.options import Options
 from cs_score.evidence.mode import ScoredPredictions
@@ -89,7 +89,7 @@ def _score_predictions(bundle: Bundle, reference: str, submission: str) -> Aggre
 def check_form_without_gold(task: str, arguments: dict[str, Any], submission: str) -> None:
     """Raise SubmissionError for a fault in the form of predictions, and for several systems in one file.
 
-    The predictions are read before gold is, so that the error may say in full what is wrong. `arguments` are the
+    The predictions are read before gold is, so that the error may describe the fault in full. `arguments` are the
     options of the task.
     """
     mode = mode_named(task).with_options(arguments)
@@ -152,16 +152,25 @@ def _id_of_only_run(queries: ColdStartGold, submission: str) -> str:
     The run is read without assessments, so that errors cannot reveal them. Raises SubmissionError for another kind of
     file, for lines that cannot be read, and for several runs.
     """
+    run = _load_without_assessments(queries, submission)
     name = os.path.basename(submission)
-    try:
-        if kind_of(submission) is not FileKind.RUN:
-            raise SubmissionError(f"{name} is no run: its lines have another number of columns")
-        run = load_run(queries, [submission])
-    except InputError as error:
-        raise _with_short_name(error, submission) from None
     run_ids = sorted(run.lines_by_run_id)
     if not run_ids:
         raise SubmissionError(f"{name} has no line that answers a query")
     if len(run_ids) > 1:
         raise SubmissionError(f"{name} has {len(run_ids)} run ids: hand in one run")
     return run_ids[0]
+
+
+def _load_without_assessments(queries: ColdStartGold, submission: str) -> Run:
+    """Return the run that was handed in, loaded over gold that has no assessments.
+
+    Raises SubmissionError for another kind of file and for lines that cannot be read.
+    """
+    try:
+        if kind_of(submission) is not FileKind.RUN:
+            name = os.path.basename(submission)
+            raise SubmissionError(f"{name} is no run: its lines have another number of columns")
+        return load_run(queries, [submission])
+    except InputError as error:
+        raise _with_short_name(error, submission) from None

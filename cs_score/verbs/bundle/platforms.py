@@ -11,6 +11,7 @@ import zipfile
 from html import escape
 from typing import Any, Final
 
+from cs_score.analysis.aggregate import Aggregate
 from cs_score.pages.making import page_of
 from cs_score.verbs.bundle.platform_scoring import defined_scores, score_submission
 from cs_score.verbs.bundle.settings import FILE_NAME, Bundle, read_settings
@@ -38,10 +39,15 @@ def score_for_codabench(program: str, inputs: str, outputs: str) -> int:
         _write_file(outputs, DETAILS, _page_on_failure(str(error)))
         sys.stderr.write(f"{error}\n")
         return 1
-    scores = defined_scores(bundle, aggregate)
-    _write_file(outputs, DETAILS, page_of(aggregate))
-    _write_file(outputs, SCORES, json.dumps(scores, indent=1))
+    _write_scores(outputs, bundle, aggregate)
     return 0
+
+
+def _write_scores(folder: str, bundle: Bundle, aggregate: Aggregate) -> None:
+    """Write the page about a submission, and its scores as JSON by measure, into the folder that Codabench reads."""
+    scores = defined_scores(bundle, aggregate)
+    _write_file(folder, DETAILS, page_of(aggregate))
+    _write_file(folder, SCORES, json.dumps(scores, indent=1))
 
 
 def _write_file(folder: str, name: str, text: str) -> None:
@@ -70,13 +76,21 @@ def evaluate_for_evalai(program: str, reference: str, submission: str) -> dict[s
     warnings.simplefilter("ignore")
     bundle = read_settings(os.path.join(program, FILE_NAME))
     refuse_link(submission)
-    with tempfile.TemporaryDirectory() as folder:
-        with zipfile.ZipFile(reference) as archive:
-            archive.extractall(folder)
-        aggregate = score_submission(bundle, folder, submission)
+    aggregate = _score_against_archive(bundle, reference, submission)
     scores = defined_scores(bundle, aggregate)
     _refuse_undefined(bundle, scores)
     return {"result": [{bundle.split: scores}]}
+
+
+def _score_against_archive(bundle: Bundle, archive: str, submission: str) -> Aggregate:
+    """Score a submission against the files of gold in a zip archive, and return what its participant may see.
+
+    The files are unpacked into a temporary folder. Raises SubmissionError if the submission cannot be scored.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        with zipfile.ZipFile(archive) as gold_files:
+            gold_files.extractall(folder)
+        return score_submission(bundle, folder, submission)
 
 
 def _refuse_undefined(bundle: Bundle, scores: dict[str, float]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from typing import Final
 
 from cs_score.base.display import one_line
@@ -51,15 +52,16 @@ def _submitted_paths(folder: str) -> list[str]:
     paths = []
     for parent, subfolders, file_names in os.walk(folder):
         # `os.walk` enters only the subfolders that are left in its list.
-        subfolders[:] = sorted([name for name in subfolders if _is_handed_in(name)])
-        for name in sorted(file_names):
-            if _is_handed_in(name):
-                paths.append(os.path.join(parent, name))
-        for name in subfolders:
-            path = os.path.join(parent, name)
-            if os.path.islink(path):
-                paths.append(path)
+        subfolders[:] = _names_handed_in(subfolders)
+        links = [name for name in subfolders if os.path.islink(os.path.join(parent, name))]
+        for name in _names_handed_in(file_names) + links:
+            paths.append(os.path.join(parent, name))
     return paths
+
+
+def _names_handed_in(names: Iterable[str]) -> list[str]:
+    """Return those names of files or folders that come from the participant, sorted."""
+    return sorted([name for name in names if _is_handed_in(name)])
 
 
 def refuse_link(path: str) -> None:

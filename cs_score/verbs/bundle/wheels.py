@@ -70,7 +70,7 @@ class Platform(Record):
 
 
 def _glibc_of_alias(alias: str) -> int:
-    """Return the minor version of glibc that an older platform name stands for: 17 (glibc 2.17) for `manylinux2014`."""
+    """Return the minor version of glibc that belongs to an older platform name: 17 (glibc 2.17) for `manylinux2014`."""
     for glibc, name in _ALIASES.items():
         if name == alias:
             return glibc
@@ -97,19 +97,30 @@ def pack_installed(package: str, modules: Sequence[str] = ()) -> Wheel:
     distribution = _find_distribution(package)
     name = _normalised_name(distribution.metadata["Name"]).replace("-", "_")
     stem = f"{name}-{distribution.version}"
-
-    # The files of the package, and the text that says on which platforms it runs.
     if _is_for_development(distribution):
-        top_level_modules = (distribution.read_text("top_level.txt") or "").split()
-        distinct_modules = dict.fromkeys([*modules, *top_level_modules])
-        files = _source_files(distinct_modules)
+        files = _source_files(_modules_of(distribution, modules))
         wheel_text = _PURE_WHEEL
     else:
         files = _installed_files(distribution)
         wheel_text = distribution.read_text("WHEEL") or _PURE_WHEEL
+    _add_metadata(files, distribution, wheel_text, folder=_folder_of_metadata(files) or f"{stem}.dist-info")
+    file_name = f"{stem}-{_platform_tag(wheel_text)}.whl"
+    return Wheel(name=file_name, content=zip_archive(files))
 
-    # The files that describe the package. pip checks the others by RECORD, which is made last.
-    folder = _folder_of_metadata(files) or f"{stem}.dist-info"
+
+def _modules_of(distribution: metadata.Distribution, modules: Iterable[str]) -> list[str]:
+    """Return the names of modules to pack from their source: `modules`, and the modules that the installation names."""
+    top_level_modules = (distribution.read_text("top_level.txt") or "").split()
+    distinct_modules = dict.fromkeys([*modules, *top_level_modules])
+    return list(distinct_modules)
+
+
+def _add_metadata(files: dict[str, bytes], distribution: metadata.Distribution, wheel_text: str, folder: str) -> None:
+    """Add the files that describe a package to the files of its wheel, below a folder such as `click-8.1.7.dist-info`.
+
+    `wheel_text` is the file WHEEL, which says on which platforms the package runs. The file RECORD, by which pip checks
+    all others, is made last.
+    """
     files[f"{folder}/METADATA"] = _metadata_text(distribution).encode()
     files[f"{folder}/WHEEL"] = wheel_text.encode()
     entry_points = distribution.read_text("entry_points.txt")
@@ -117,8 +128,6 @@ def pack_installed(package: str, modules: Sequence[str] = ()) -> Wheel:
         files[f"{folder}/entry_points.txt"] = entry_points.encode()
     record_name = f"{folder}/RECORD"
     files[record_name] = _record_text(files, record_name).encode()
-    file_name = f"{stem}-{_platform_tag(wheel_text)}.whl"
-    return Wheel(name=file_name, content=zip_archive(files))
 
 
 def _folder_of_metadata(files: Iterable[str]) -> str | None:
@@ -185,22 +194,37 @@ def _source_files(modules: Iterable[str]) -> dict[str, bytes]:
 
     Raises InputError for a module that is not found.
     """
-    files = {}
+    files: dict[str, bytes] = {}
     for module in modules:
-        spec = importlib.util.find_spec(module)
-        folders = [] if spec is None else list(spec.submodule_search_locations or ())
-        for folder in folders:
-            parent = Path(folder).parent
-            for path in _files_below(Path(folder)):
-                name = path.relative_to(parent).as_posix()
-                files[name] = path.read_bytes()
-        if folders:
-            continue
-        # A module without a folder is a single file.
-        if spec is None or spec.origin is None:
-            raise InputError(f"the source of the module {module} is not found")
-        path = Path(spec.origin)
-        files[path.name] = path.read_bytes()
+        files.update(_sources_of_module(module))
+    return files
+
+
+def _sources_of_module(module: str) -> dict[str, bytes]:
+    """Return the content of the files of a module, which is a single file or a package, by their names in a wheel.
+
+    Raises InputError for a module that is not found.
+    """
+    spec = importlib.util.find_spec(module)
+    if spec is not None and spec.submodule_search_locations:
+        return _files_of_package(spec.submodule_search_locations)
+    if spec is None or spec.origin is None:
+        raise InputError(f"the source of the module {module} is not found")
+    path = Path(spec.origin)
+    return {path.name: path.read_bytes()}
+
+
+def _files_of_package(folders: Iterable[str]) -> dict[str, bytes]:
+    """Return the content of the files in the folders of a package, by their names in a wheel: `cs_score/tasks/task.py`.
+
+    A package usually has one folder.
+    """
+    files = {}
+    for folder in folders:
+        parent = Path(folder).parent
+        for path in _files_below(Path(folder)):
+            name = path.relative_to(parent).as_posix()
+            files[name] = path.read_bytes()
     return files
 
 
@@ -218,14 +242,20 @@ def _record_text(files: dict[str, bytes], record: str) -> str:
 
     `record` is the name of the list itself. Its own line has no hash.
     """
-    lines = []
-    for name, content in files.items():
-        sha256 = hashlib.sha256(content).digest()
-        encoded_sha256 = base64.urlsafe_b64encode(sha256).rstrip(b"=").decode()
-        name_in_quotes = f'"{name}"' if "," in name else name
-        lines.append(f"{name_in_quotes},sha256={encoded_sha256},{len(content)}\n")
+    lines = [_record_line(name, content) for name, content in files.items()]
     lines.append(f"{record},,\n")
     return "".join(lines)
+
+
+def _record_line(name: str, content: bytes) -> str:
+    """Return the line on a file in the list of a wheel's files: its name, hash and size in bytes.
+
+    For example `cs_score/cli/main.py,sha256=bQqYk...,7345`, with a line feed.
+    """
+    sha256 = hashlib.sha256(content).digest()
+    encoded_sha256 = base64.urlsafe_b64encode(sha256).rstrip(b"=").decode()
+    name_in_quotes = f'"{name}"' if "," in name else name
+    return f"{name_in_quotes},sha256={encoded_sha256},{len(content)}\n"
 
 
 def _platform_tag(wheel_text: str) -> str:
@@ -263,18 +293,23 @@ def requirements_of(package: str, extras: Iterable[str] = ()) -> list[str]:
     wanted_extras = set(extras)
     requirements = []
     for requirement in _find_distribution(package).requires or ():
-        package_and_versions, _semicolon, condition = requirement.partition(";")
-        extra = _EXTRA_NAME.search(condition)
-        if extra is not None and extra.group(1) not in wanted_extras:
-            continue
-        # The condition about the extra is met, and is removed. Others, such as a version of Python, stay.
-        package_and_versions = package_and_versions.strip()
-        other_conditions = _EXTRA_CONDITION.sub("", condition).strip()
-        if other_conditions:
-            requirements.append(f"{package_and_versions}; {other_conditions}")
-        else:
-            requirements.append(package_and_versions)
+        extra = _EXTRA_NAME.search(requirement.partition(";")[2])
+        if extra is None or extra.group(1) in wanted_extras:
+            requirements.append(_without_extra(requirement))
     return requirements
+
+
+def _without_extra(requirement: str) -> str:
+    """Return a requirement without its condition about an extra: `lxml>=4.9.1` for `lxml>=4.9.1; extra == "x"`.
+
+    Other conditions, such as a version of Python, stay.
+    """
+    package_and_versions, _, condition = requirement.partition(";")
+    package_and_versions = package_and_versions.strip()
+    other_conditions = _EXTRA_CONDITION.sub("", condition).strip()
+    if not other_conditions:
+        return package_and_versions
+    return f"{package_and_versions}; {other_conditions}"
 
 
 def is_requirement_of(requirement: str, package: str) -> bool:
@@ -332,12 +367,16 @@ def _missing_wheel_error(report: str, target: Platform, folder: str | None) -> I
     place = "the index of pip" if folder is None else folder
     match = re.search(r"No matching distribution found for (.+)", report)
     if match is None:
-        error_lines = re.findall(r"ERROR: (.+)", report)
-        reason = error_lines[0] if error_lines else report.partition("\n")[0]
-        return InputError(f"pip could not find the wheels: {reason}", file=place)
+        return InputError(f"pip could not find the wheels: {_first_error(report)}", file=place)
     package = match.group(1).strip()
     return InputError(
         f"no wheel of {package} for Python {target.python} on {target.platform}",
         file=place,
         remedy="put it into a folder and name that with --wheels, or name another --python or --platform",
     )
+
+
+def _first_error(report: str) -> str:
+    """Return the text of the first error in a report of pip; if there is none, the first line of the report."""
+    error_lines = re.findall(r"ERROR: (.+)", report)
+    return error_lines[0] if error_lines else report.partition("\n")[0]

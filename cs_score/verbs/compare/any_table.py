@@ -192,7 +192,7 @@ class _TableReader:
     def average_samples(self) -> int:
         """Enter the mean of each unit's samples as the score of the unit.
 
-        Returns the number of units of which some system has several samples.
+        Returns the number of units with several samples in some system.
         """
         units_with_several_samples: set[str] = set()
         for key, scores in self.scores_by_key.items():

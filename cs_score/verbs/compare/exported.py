@@ -125,7 +125,7 @@ def _add_trec_header(table: Delimited) -> Delimited:
 def _are_trec_rows(rows: Sequence[tuple[int, tuple[str, ...]]]) -> bool:
     """Return whether rows, each a line number with cells, are rows of TREC and not a table with a header.
 
-    Rows of TREC have three or four cells, of which the last is a number: `map  q1  0.5`.
+    Rows of TREC have three or four cells. The last one is a number: `map  q1  0.5`.
     """
     _, first_cells = rows[0]
     if len(first_cells) not in _TREC_COLUMNS or "unit" in first_cells:

@@ -31,11 +31,12 @@ from cs_score.cli.shared_options import select_options
 from cs_score.coldstart.file_columns import detect_schema
 from cs_score.coldstart.options import Justifications, is_left_out, split_at_colons
 from cs_score.coldstart.output_files import report_text
-from cs_score.coldstart.queries import QuerySet
+from cs_score.coldstart.queries import QueryFiles, QuerySet
 from cs_score.preparation import query_files as preparing
 from cs_score.preparation.pooling import documents_per_node, kept_lines
 from cs_score.preparation.prepared_runs import (
     LANGUAGES,
+    CheckedRun,
     RunLimits,
     ValidatedText,
     check_run,
@@ -127,12 +128,7 @@ def validate_run(line: CommandLine, session: Session) -> int:
     session.report_to()
     checked_run = session.check_runs([line.words[1]], depth=line.text("-depth", ""))
     validated_run = checked_run.validated()
-    session.remark(*validated_run.remarks)
-    remark_on_node_ids = checked_run.remark_on_node_ids()
-    if remark_on_node_ids is not None:
-        session.remark(remark_on_node_ids)
-    if validated_run.dropped_query_ids:
-        session.remark(_remark_on_dropped_queries(validated_run.dropped_query_ids))
+    _remark_on_run(checked_run, validated_run, session)
     session.report()
     if not session.has_errors:
         destination = _destination_of_run(line)
@@ -141,6 +137,16 @@ def validate_run(line: CommandLine, session: Session) -> int:
         if "--diff" in line:
             write_difference(differences(checked_run), has_colours=True)
     return session.end((checked_run, validated_run))
+
+
+def _remark_on_run(checked_run: CheckedRun, validated_run: ValidatedText, session: Session) -> None:
+    """Print remarks on a run that was checked: on its lines, its node ids, and the queries that are left out."""
+    session.remark(*validated_run.remarks)
+    remark_on_node_ids = checked_run.remark_on_node_ids()
+    if remark_on_node_ids is not None:
+        session.remark(remark_on_node_ids)
+    if validated_run.dropped_query_ids:
+        session.remark(_remark_on_dropped_queries(validated_run.dropped_query_ids))
 
 
 def _remark_on_dropped_queries(queries: Sequence[str]) -> str:
@@ -160,16 +166,19 @@ def _write_run(validated_run: ValidatedText, destination: Destination, session: 
     Raises OutputError.
     """
     first_piece = next(validated_run.pieces, "")
-    first_line = first_piece.partition("\n")[0]
-    # The scorer recognises the layout of a run by its first line.
-    is_readable = detect_schema(first_line.split("\t")) is not None
-    if first_piece and not is_readable:
+    if first_piece and not _begins_like_run(first_piece):
         session.remark(
             "the first line of the validated run fits no layout, so the scorer will not read it (usually a "
             "confidence such as .5 or 1.); write that line otherwise"
         )
     all_pieces = itertools.chain([first_piece], validated_run.pieces)
     destination.write(encoded(all_pieces))
+
+
+def _begins_like_run(text: str) -> bool:
+    """Return whether the first line of a text fits a layout of runs, by which the scorer recognises them."""
+    first_line = text.partition("\n")[0]
+    return detect_schema(first_line.split("\t")) is not None
 
 
 # ---- validate-queries
@@ -211,19 +220,34 @@ def validate_queries(line: CommandLine, session: Session) -> int:
     session.report_to()
     query_file, output_file = line.words
     query_files = session.read_queries()
-    session.remark(*query_files.remarks)
-    queries = query_files.query_set.by_id.values()
-    remarks_on_types = preparing.remarks_on_types(queries, options.type_action, query_file)
-    session.remark(*remarks_on_types)
+    _remark_on_queries(query_files, query_file, options, session)
     validated = preparing.validate_queries(query_files.query_set, options, session.problems)
     text = preparing.query_file_text(validated.queries)
     session.report()
     file_named(output_file).write(encoded([text]))
     index_file = line.get("-index_file")
     if index_file is not None:
-        index_lines = [f"{expanded_id}\t{original_id}\n" for expanded_id, original_id in validated.index]
-        Destination(index_file).write(encoded(index_lines))
+        _write_index(validated.index, index_file)
     return session.end(validated)
+
+
+def _remark_on_queries(
+    query_files: QueryFiles, file_name: str, options: preparing.QueryOptions, session: Session
+) -> None:
+    """Print the remarks on a query file, and remarks on the entity types of its queries."""
+    session.remark(*query_files.remarks)
+    queries = query_files.query_set.by_id.values()
+    remarks_on_types = preparing.remarks_on_types(queries, options.type_action, file_name)
+    session.remark(*remarks_on_types)
+
+
+def _write_index(index: Iterable[tuple[str, str]], file: str) -> None:
+    """Write the index of expanded queries: lines with the id of such a query and that of the query it comes from.
+
+    Raises OutputError.
+    """
+    lines = [f"{expanded_id}\t{original_id}\n" for expanded_id, original_id in index]
+    Destination(file).write(encoded(lines))
 
 
 def _query_options(line: CommandLine) -> preparing.QueryOptions:
@@ -285,7 +309,6 @@ def generate_queries(line: CommandLine, session: Session) -> int:
 
     The first round asks for the first slot of each query; the second round asks about the answers of the run.
     """
-    destination = Destination(line.words[1])
     session.report_to()
     # Nothing is checked against the documents, but a list that cannot be read is an error.
     session.read_documents()
@@ -293,10 +316,18 @@ def generate_queries(line: CommandLine, session: Session) -> int:
     limits = RunLimits(Justifications.parse(line.text("-justifications")))
     session.remark(*queries.remarks)
     has_run = len(line.words) > 2
-    if not has_run:
-        return _write_first_round(queries.query_set, destination, session, has_error_file="-error_file" in line)
+    if has_run:
+        return _write_second_round(line, queries, limits, session)
+    destination = Destination(line.words[1])
+    return _write_first_round(queries.query_set, destination, session, has_error_file="-error_file" in line)
 
-    run_file = line.words[2]
+
+def _write_second_round(line: CommandLine, queries: QueryFiles, limits: RunLimits, session: Session) -> int:
+    """Check the run of a command line, and write the queries about its answers. Return the exit status.
+
+    If the run has errors, only the error report is written. Raises InputError or OutputError.
+    """
+    _query_file, output_file, run_file = line.words
     check_exists(run_file)
     checked_run = check_run([run_file], queries, limits, session.problems)
     responses = checked_run.loading.links.responses
@@ -304,7 +335,7 @@ def generate_queries(line: CommandLine, session: Session) -> int:
     text = preparing.query_file_text(second_round_queries)
     session.report()
     if not session.has_errors:
-        destination.write(encoded([text]))
+        Destination(output_file).write(encoded([text]))
     return session.end(checked_run)
 
 
@@ -354,15 +385,20 @@ def package_output(line: CommandLine, session: Session) -> int:
     session.report_to()
     checked_run = session.check_runs([first_round_file, second_round_file])
     session.remark(*checked_run.loading.remarks)
-    run_ids = {response.run_id for response in checked_run.loading.links.responses}
-    if len(run_ids) > 1:
-        session.problems.add("MISMATCHED_RUNID", ",".join(sorted(run_ids)))
-        session.problems.end_if_fatal()
+    _check_run_ids(checked_run, session)
     session.report()
     if not session.has_errors:
         validated_run = checked_run.validated()
         file_named(output_file).write(encoded(validated_run.pieces))
     return session.end(checked_run)
+
+
+def _check_run_ids(checked_run: CheckedRun, session: Session) -> None:
+    """Add an error to the log of problems, and end the program with it if it is fatal, if there are several run ids."""
+    run_ids = {response.run_id for response in checked_run.loading.links.responses}
+    if len(run_ids) > 1:
+        session.problems.add("MISMATCHED_RUNID", ",".join(sorted(run_ids)))
+        session.problems.end_if_fatal()
 
 
 # ---- validate-assessments
@@ -408,17 +444,22 @@ def validate_assessments(line: CommandLine, session: Session) -> int:
     _check_languages(line.text("-languages"))
     if "--all-problems" in line:
         return _report_pool(session, file)
-    checked_pool = session.check_runs([file], Justifications(None, None))
-    if checked_pool.loading.links.responses:
-        raise InputError("this is a run", file=file, remedy="cs-score validate-run validates runs")
-    session.remark(*checked_pool.loading.remarks)
-    assessments: list[tuple[str, str]] = []
-    if not session.problems.count(Severity.ERROR):
-        assessments.extend(sort_by_language(checked_pool.loading))
+    checked_pool = _check_assessments(session, file)
+    has_errors = session.problems.count(Severity.ERROR) > 0
+    assessments = [] if has_errors else list(sort_by_language(checked_pool.loading))
     session.report()
     if not session.has_errors:
         _write_assessments(assessments, _destination_by_language(line))
     return session.end(checked_pool)
+
+
+def _check_assessments(session: Session, file: str) -> CheckedRun:
+    """Return the assessments of a file after all checks, and print remarks on them. Raises InputError for a run."""
+    checked_pool = session.check_runs([file], Justifications(None, None))
+    if checked_pool.loading.links.responses:
+        raise InputError("this is a run", file=file, remedy="cs-score validate-run validates runs")
+    session.remark(*checked_pool.loading.remarks)
+    return checked_pool
 
 
 def _check_languages(text: str) -> None:
@@ -428,25 +469,20 @@ def _check_languages(text: str) -> None:
             raise UsageError(f"Unexpected language {language} for -languages; choose {', '.join(LANGUAGES)}")
 
 
-def _write_assessments(assessments: Iterable[tuple[str, str]], destination_by_language: dict[str, Destination]) -> None:
+def _write_assessments(assessments: Sequence[tuple[str, str]], destination_by_language: dict[str, Destination]) -> None:
     """Write each assessment to the destination of its language.
 
     If the destinations are one and the same stream, all assessments are written to it in their order. An assessment is
     a pair of its language and its line: `("ENGLISH", "CSSF15_ENG_01\t...")`. Raises OutputError.
     """
-    lines_by_language: dict[str, list[str]] = {language: [] for language in destination_by_language}
-    all_lines = []
-    for language, text in assessments:
-        assessment_line = f"{text}\n"
-        all_lines.append(assessment_line)
-        if language in lines_by_language:
-            lines_by_language[language].append(assessment_line)
     first_destination = destination_by_language[LANGUAGES[0]]
     if first_destination.stream is not None:
+        all_lines = [f"{text}\n" for _, text in assessments]
         first_destination.write(encoded(all_lines))
         return
     for language, destination in destination_by_language.items():
-        destination.write(encoded(lines_by_language[language]))
+        lines = [f"{text}\n" for language_of_text, text in assessments if language_of_text == language]
+        destination.write(encoded(lines))
 
 
 def _report_pool(session: Session, file: str) -> int:
@@ -494,18 +530,18 @@ def apply_k(line: CommandLine, session: Session) -> int:
     if most_documents == 0:
         session.remark("-justifications leaves no document for a node (M counts as 0 here): every line is discarded")
     lines = _lines_of_run(run_file)
-    is_kept_by_line = kept_lines(lines, most_documents)
-    kept = []
-    discarded = []
-    for text, is_kept in zip(lines, is_kept_by_line):
-        if is_kept:
-            kept.append(f"{text}\n")
-        else:
-            discarded.append(f"--discarding: {text}\n")
+    is_kept_by_line = list(kept_lines(lines, most_documents))
+    kept = [f"{text}\n" for text, is_kept in zip(lines, is_kept_by_line) if is_kept]
+    discarded = [f"--discarding: {text}\n" for text, is_kept in zip(lines, is_kept_by_line) if not is_kept]
     file_named(output_file).write(encoded(kept))
-    discarded_bytes = "".join(discarded).encode("utf-8", "surrogateescape")
-    write_text("stderr", discarded_bytes.decode("utf-8", "backslashreplace"))
+    _print_with_escapes("".join(discarded))
     return StatusWithResults(Status.DONE, (lines, kept, discarded))
+
+
+def _print_with_escapes(text: str) -> None:
+    r"""Print lines of a file on standard error, with escapes such as `\xff` for bytes that are not UTF-8."""
+    text_bytes = text.encode("utf-8", "surrogateescape")
+    write_text("stderr", text_bytes.decode("utf-8", "backslashreplace"))
 
 
 def _lines_of_run(run_file: str) -> list[str]:
@@ -560,39 +596,60 @@ _SEED: Final = re.compile(r"\d{1,100}", re.ASCII)
 )
 def samples(line: CommandLine) -> int:
     """Write bootstrap resamples of LDC queries: `1 LDC_ID:SF_ID,SF_ID ...`. Return the exit status."""
-    # The options and the files.
-    seed = line.text("--seed")
-    if not _SEED.fullmatch(seed):
-        problem = f"--seed takes a whole number of at least 0, not {seed}"
-        raise Misuse(problem, f"ERROR: {problem}")
+    seed = _read_seed(line)
     destination = Destination(line.text("-output_file"))
     error_file = Destination.of_report(line.text("-error_file"))
-    outputs = destination.planned("-output_file", Existing.REPLACED)
-    outputs += error_file.planned("-error_file", Existing.REFUSED)
     try:
-        # Both words are checked as inputs, because they are easily swapped.
-        line.plan(outputs, line.words)
+        _check_outputs_of_samples(line, destination, error_file)
     except CsScoreError as error:
         write_text("stderr", f"cs-score samples: {error}\n")
         return Status.REFERENCE_FAILURE
-
-    # The resamples.
     number_text, queries_file = line.words
-    number = _NUMBER.fullmatch(number_text)
-    number_of_resamples = 0 if number is None else int(Decimal(number.group(1)))
     try:
         groups = read_groups(queries_file)
-        lines = resample_lines(groups, number_of_resamples, int(seed))
+        lines = resample_lines(groups, _read_number(number_text) or 0, seed)
         destination.write(encoded(lines))
     except CsScoreError as error:
         error_file.write(encoded([f"{error}\n"]))
         return Status.REFERENCE_FAILURE
-
-    # Input without effect is only reported, as the reference program does.
-    report = ""
-    if number is None:
-        report += f"WARNING: {one_line(number_text)} is not a number of samples: no sample written\n"
-    if not groups:
-        report += f"WARNING: no queries in {one_line(queries_file)}: the samples are empty\n"
+    report = _report_on_samples(number_text, queries_file, has_queries=bool(groups))
     terminal.write_report(error_file, report, encoded([report]))
     return Status.DONE
+
+
+def _read_seed(line: CommandLine) -> int:
+    """Return the value of --seed. Raises Misuse, an error of wrong usage, if it is not a whole number."""
+    seed = line.text("--seed")
+    if not _SEED.fullmatch(seed):
+        problem = f"--seed takes a whole number of at least 0, not {seed}"
+        raise Misuse(problem, f"ERROR: {problem}")
+    return int(seed)
+
+
+def _check_outputs_of_samples(line: CommandLine, destination: Destination, error_file: Destination) -> None:
+    """Raise UsageError or OutputError if the resamples or the error report may not be written to their destinations.
+
+    Both words of the command line are checked as inputs, because they are easily swapped.
+    """
+    outputs = destination.planned("-output_file", Existing.REPLACED)
+    outputs += error_file.planned("-error_file", Existing.REFUSED)
+    line.plan(outputs, line.words)
+
+
+def _read_number(text: str) -> int | None:
+    """Return the number of resamples in a text such as `1000`, `1e3` or `10.5`, without decimals.
+
+    The result is None if the text is not a number.
+    """
+    number = _NUMBER.fullmatch(text)
+    return None if number is None else int(Decimal(number.group(1)))
+
+
+def _report_on_samples(number_text: str, queries_file: str, *, has_queries: bool) -> str:
+    """Return warnings about input without effect, which is only reported, as the reference program does."""
+    report = ""
+    if _read_number(number_text) is None:
+        report += f"WARNING: {one_line(number_text)} is not a number of samples: no sample written\n"
+    if not has_queries:
+        report += f"WARNING: no queries in {one_line(queries_file)}: the samples are empty\n"
+    return report

@@ -99,11 +99,16 @@ class Program(NamedTuple):
     def _plan(self, line: CommandLine) -> OutputPlan:
         """Return the checked plan of inputs and outputs. Raises UsageError or OutputError if they overlap."""
         outputs = list(self.planned_outputs(line))
-        if self.existing_error_file is not None:
-            error_file = Destination.of_report(line.text("-error_file"))
-            outputs.extend(error_file.planned("-error_file", self.existing_error_file))
+        outputs.extend(self._planned_error_file(line))
         outputs.extend(PROBLEMS.outputs(line.get("--problems")))
         return line.plan(outputs, self._inputs(line, outputs))
+
+    def _planned_error_file(self, line: CommandLine) -> Sequence[PlannedOutput]:
+        """Return the file of -error_file as the only item; nothing if the report goes to a stream or there is none."""
+        if self.existing_error_file is None:
+            return ()
+        error_file = Destination.of_report(line.text("-error_file"))
+        return error_file.planned("-error_file", self.existing_error_file)
 
     def _inputs(self, line: CommandLine, outputs: Iterable[PlannedOutput]) -> list[str]:
         """Return the names of all files that the program reads, including files in folders and in the document list.
@@ -289,18 +294,8 @@ class Session:
         """
         report = "" if self._is_report_printed else "".join(self._problem_texts())
         report += self._further_fatal_lines(error)
-        error_line = f"{self._command_name}: {error}\n"
         self.remark(*error.remarks)
-        if self._error_report.stream != "stderr":
-            # The report goes where the user wants it, standard error gets only the error.
-            with contextlib.suppress(OutputError):
-                self._write_report([self._announcements, report, error_line])
-            write_text("stderr", error_line)
-        elif terminal.is_quiet():
-            write_text("stderr", error_line)
-        else:
-            write_text("stderr", report + error_line)
-
+        self._write_report_with_error(report, f"{self._command_name}: {error}\n")
         is_logged = any(fatal is error for fatal in self.problems.fatal)
         if isinstance(error, InputError) and not is_logged:
             self.problems.fatal.append(error)
@@ -309,6 +304,20 @@ class Session:
             with contextlib.suppress(OutputError):
                 self._write_problems()
         return Status.REFERENCE_FAILURE
+
+    def _write_report_with_error(self, report: str, error_line: str) -> None:
+        """Write an error report and the line on the error that ended the program.
+
+        The report goes where the user wants it; standard error always gets the error and, with --quiet, nothing else.
+        """
+        if self._error_report.stream != "stderr":
+            with contextlib.suppress(OutputError):
+                self._write_report([self._announcements, report, error_line])
+            write_text("stderr", error_line)
+        elif terminal.is_quiet():
+            write_text("stderr", error_line)
+        else:
+            write_text("stderr", report + error_line)
 
     def _further_fatal_lines(self, error: CsScoreError) -> str:
         """Return a line for each fatal condition except `error`, up to a limit, and a line that counts the others."""

@@ -27,10 +27,8 @@ class AggregatePage(PageMaker):
 
     def _scores(self, first: MeasuredScore) -> Section:
         """Return the section of the first measure in large figures, and all scores with their limits."""
-        limits = ""
-        if first.low is not None and first.high is not None:
-            limits = f"{first.low:.4f} to {first.high:.4f}"
-        facts = Facts([PageFact(first.measure, _value(first), limits)], is_main=True)
+        fact = PageFact(first.measure, _value(first), _limits(first))
+        facts = Facts([fact], is_main=True)
         return Section("scores", "Scores", [facts, *tables_of_document(SCORES, self.document, is_small=True)])
 
     def _mistakes(self) -> Section:
@@ -47,5 +45,12 @@ class AggregatePage(PageMaker):
 
 
 def _value(score: MeasuredScore) -> str:
-    """Return a score as the page shows it."""
+    """Return a score as the page shows it: `0.4123`, or `undefined`."""
     return "undefined" if score.score is None else f"{score.score:.4f}"
+
+
+def _limits(score: MeasuredScore) -> str:
+    """Return the limits of the interval of a score, such as `0.3871 to 0.4352`; empty without an interval."""
+    if score.low is None or score.high is None:
+        return ""
+    return f"{score.low:.4f} to {score.high:.4f}"

@@ -82,17 +82,30 @@ def report(task_name: str, line: CommandLine) -> int:
     In other formats the output is that of the commands analyze and diff. Raises UsageError or InputError.
     """
     if line.format == "html":
-        if "--output" not in line:
-            raise UsageError("-o PATH must be given for a page")
-        page_template()  # raises an error, before anything is scored, if the extra for pages is not installed
+        _check_page(line)
     if "--aggregate-only" in line:
         return _report_aggregate(task_name, line)
-    if task_name == COLD_START and len(line.words) == 1 and ending_of(line.words[0]) == ".json":
+    if task_name == COLD_START and _names_only_document(line):
         return _report_document(line)
     task = task_named(task_name)
     if "--compare" in line:
         return _report_difference(task, line)
     return _report_analysis(task, line)
+
+
+def _check_page(line: CommandLine) -> None:
+    """Raise UsageError if -o does not name a file for the page, and MissingExtraError if pages cannot be made.
+
+    So both are reported before anything is scored.
+    """
+    if "--output" not in line:
+        raise UsageError("-o PATH must be given for a page")
+    page_template()
+
+
+def _names_only_document(line: CommandLine) -> bool:
+    """Return whether the only word of a command line is a JSON file, such as `analysis.json` or `batch.json.gz`."""
+    return len(line.words) == 1 and ending_of(line.words[0]) == ".json"
 
 
 def _report_analysis(task: Task, line: CommandLine) -> int:
@@ -144,11 +157,7 @@ def _report_aggregate(task_name: str, line: CommandLine) -> int:
 
     Raises UsageError for options that would show more, and InputError if the run cannot be scored.
     """
-    if task_name == COLD_START:
-        allowed_options = f"--aggregate-only {_AGGREGATE_OF_RUNS}".split()
-    else:
-        allowed_options = f"--aggregate-only {_AGGREGATE_OF_EVIDENCE}".split() + _own_option_names(task_name)
-    _refuse_other_options(line, allowed_options, "shows more than --aggregate-only allows")
+    _refuse_other_options(line, _options_of_aggregates(task_name), "shows more than --aggregate-only allows")
     summary = score_aggregate(task_name, line)
     if line.format != "html":
         return print_statistics(line, aggregate.PRINTOUT, summary)
@@ -181,20 +190,27 @@ def _print_page(document: Any) -> int:
 
 
 def _own_option_names(task_name: str) -> list[str]:
-    """Return the names of the options that only this evidence task has, and that of --stage."""
+    """Return the names of the options that only this evidence task has, such as `--any-order`, and of --stage."""
     names = [option.long_name for option in options_of_task(task_name)]
     return ["--stage", *names]
 
 
+def _options_of_aggregates(task_name: str) -> list[str]:
+    """Return the names of the options that may be typed for a page with --aggregate-only."""
+    if task_name == COLD_START:
+        return f"--aggregate-only {_AGGREGATE_OF_RUNS}".split()
+    return f"--aggregate-only {_AGGREGATE_OF_EVIDENCE}".split() + _own_option_names(task_name)
+
+
 def _options_of_analyses(task_name: str) -> list[str]:
-    """Return the options that choose the content of a page about one run or system."""
+    """Return the names of the options that may be typed for a page about one run or system."""
     if task_name == COLD_START:
         return f"{ANALYSIS_OF_RUNS} --also-policy".split()
     return f"{ANALYSIS_OF_EVIDENCE} --also-policy".split() + _own_option_names(task_name)
 
 
 def _options_of_differences(task_name: str) -> list[str]:
-    """Return the options that choose the content of a page about the difference of two runs or systems."""
+    """Return the names of the options that may be typed for a page about the difference of two runs or systems."""
     if task_name == COLD_START:
         return f"--compare {DIFFERENCE_OF_RUNS} --policy-b".split()
     return f"--compare {DIFFERENCE_OF_EVIDENCE} --policy-b".split() + _own_option_names(task_name)
