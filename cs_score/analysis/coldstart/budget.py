@@ -1,6 +1,6 @@
-"""Compute the error budget of a run: the score that it would have if all mistakes of one kind were corrected.
-
-Mistakes are lines that count as wrong, and equivalence classes that were not found. Their kinds are those of `KINDS`.
+"""Compute the error budget of a run: the score that it would have if all mistakes of one kind were corrected. Mistakes
+are lines that count as wrong and equivalence classes that were not found. A policy says which categories of lines are
+right, wrong or ignored.
 """
 
 from __future__ import annotations
@@ -92,11 +92,11 @@ def budget(
     rows = []
     for kind in progress(list(KINDS), "correcting mistakes"):
         alone = corrector.correct([kind])
-        if corrector.count_of(kind):
+        if corrector.has_mistakes(kind):
             corrected_kinds.append(kind)
-            cumulated = alone if corrected_kinds == [kind] else corrector.correct(corrected_kinds)
-        row = corrector.row(kind, alone, cumulated)
-        rows.append(row)
+            is_first = corrected_kinds == [kind]  # then its correction has been scored
+            cumulated = alone if is_first else corrector.correct(corrected_kinds)
+        rows.append(corrector.row(kind, alone, cumulated))
     return [_with_reach(row, corrector.faults, tallies) if row.kind == "missed" else row for row in rows]
 
 
@@ -114,14 +114,18 @@ class _Corrector:
         self._count_by_category = Counter([fault.category for fault in self.faults])
         [self._score_before] = effects.scores.values()
 
-    def count_of(self, kind: str) -> int:
+    def has_mistakes(self, kind: str) -> bool:
+        """Return whether the run has mistakes of a kind."""
+        return self._count_of(kind) > 0
+
+    def _count_of(self, kind: str) -> int:
         """Return the number of mistakes of a kind."""
         return self._count_by_category[KINDS[kind].category]
 
     def correct(self, kinds: Sequence[str]) -> _Corrected:
         """Return the change that corrects all mistakes of some kinds, and the score after it."""
         change = correction_of(kinds, self._effects, self._policy, self.faults)
-        if not any(self.count_of(kind) for kind in kinds):
+        if not any(self.has_mistakes(kind) for kind in kinds):
             return _Corrected(change, self._score_before)
         effect = self._effects.effect_of(change)
         [score] = effect.scores.values()
@@ -132,7 +136,7 @@ class _Corrector:
         policy = alone.change.policy or self._policy
         return BudgetRow(
             kind=kind,
-            count=self.count_of(kind),
+            count=self._count_of(kind),
             gain=_gain(alone.score, self._score_before),
             score=alone.score,
             cumulated=cumulated.score,

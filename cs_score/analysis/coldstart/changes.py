@@ -1,9 +1,9 @@
-"""Changes to the files of a run: lines that are removed or added, together with the lines that depend on them.
+"""Make changes to the files of a run: lines that are removed or added, together with the lines that depend on them. A
+line of the first hop creates the follow-on query about its answer, which lines of the second hop answer.
 
-A line of the first hop creates the follow-on query about its answer, which lines of the second hop answer. No file is
-read or written here. Removing a line also removes the lines that answer a follow-on query which it alone has created.
-To find a missed class, an accepted answer of the pool is added as a line of the run, after the answers that lead to its
-query.
+No file is read or written here. Removing a line also removes the lines that answer a follow-on query which it alone has
+created. To find a missed class, an accepted answer of the pool is added as a line of the run, after the answers that
+lead to its query.
 """
 
 from __future__ import annotations
@@ -66,13 +66,14 @@ _NEVER: Final[_LoadPosition] = (math.inf, 0)
 
 
 class FollowOnLines:
-    """The lines of runs and pool that create follow-on queries, and the lines that answer them.
+    """The lines of runs and pool that create follow-on queries, and the lines that answer them. A line creates the
+    follow-on query about its answer. A line that answers this query is only read if an earlier line has created the
+    query.
 
-    A line creates the follow-on query about its answer. A line that answers this query is only read if an earlier line
-    has created the query. `answering` has the lines of the run files that answer each follow-on query, by the short id
-    of the query, and `creating` the lines that create it. Skipped lines are included, since they create queries and
-    answer them like other lines. `pool_lines_needing_run` has the first line of the pool that answers each follow-on
-    query for which no earlier line of the pool creates the query, so that a line of the run must do so.
+    `answering` has the lines of the run files that answer each follow-on query, by the short id of the query, and
+    `creating` the lines that create it. Skipped lines are included, since they create queries and answer them like
+    other lines. `pool_lines_needing_run` has the first line of the pool that answers each follow-on query for which no
+    earlier line of the pool creates the query, so that a line of the run must do so.
     """
 
     def __init__(self, run: Run, rank_by_file: Mapping[str, int]) -> None:
@@ -139,13 +140,15 @@ class FollowOnLines:
 
 def _linked_lines_of_run(run: Run) -> list[LinkedLine]:
     """Return the lines of the run files that have a query: all responses, then the skipped lines."""
-    return [*run.links.responses, *_skipped_lines(run, run.links.skipped_lines, FileKind.RUN)]
+    skipped_lines = _skipped_lines(run, run.links.skipped_lines, FileKind.RUN)
+    return [*run.links.responses, *skipped_lines]
 
 
 def _linked_lines_of_pool(run: Run) -> list[Assessment | SkippedLine]:
     """Return the lines of the pool that have a query: all assessments, then the skipped lines."""
     links = run.gold.links
-    return [*links.assessments, *_skipped_lines(run, links.skipped_lines, FileKind.ASSESSMENTS)]
+    skipped_lines = _skipped_lines(run, links.skipped_lines, FileKind.ASSESSMENTS)
+    return [*links.assessments, *skipped_lines]
 
 
 def _answered_follow_ons(lines: Iterable[LinkedLine | Assessment]) -> set[str]:

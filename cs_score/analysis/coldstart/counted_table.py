@@ -1,4 +1,7 @@
-"""Count the lines and equivalence classes in the table of a measure by the groups that they belong to."""
+"""Count the lines and equivalence classes in the table of a measure by the groups that they belong to, such as their
+slot or language. A row of the table counts the lines of the run that answer a query, and the classes (answers of the
+pool that mean the same) to be found there.
+"""
 
 from __future__ import annotations
 
@@ -141,17 +144,25 @@ def _entries_of_row(row: CountedRow, drawn_unit: str, missed: Iterable[RunFault]
     """
     row_groups = (row.slot, str(row.hop), row.query.entity_type or UNKNOWN)
     counted_lines = [_count_line(scored_line, row, row_groups, drawn_unit) for scored_line in row.lines()]
-    groups_of_missed = [(*row_groups, UNKNOWN, *_class_groups(fault.line), MISSED, drawn_unit) for fault in missed]
-    groups_to_find = [*_groups_of_found_classes(counted_lines, row), *groups_of_missed]
+    groups_of_missed = [_groups_of_missed_class(fault, row_groups, drawn_unit) for fault in missed]
+    groups_to_find = _groups_of_found_classes(counted_lines, row) + groups_of_missed
     # All other classes of the ground truth have no answer in the pool from which their groups could be known.
     unknown_count = row.tally.counts.ground_truth - len(groups_to_find)
     unknown_groups = (*row_groups, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, MISSED, drawn_unit)
     groups_to_find += [unknown_groups] * unknown_count
-    return [
-        *[line.entry for line in counted_lines],
-        *[TableEntry(groups, _NOT_FOUND) for groups in groups_of_missed],
-        *[TableEntry(groups, _TO_FIND) for groups in groups_to_find],
-    ]
+    entries = [line.entry for line in counted_lines]
+    entries += [TableEntry(groups, _NOT_FOUND) for groups in groups_of_missed]
+    entries += [TableEntry(groups, _TO_FIND) for groups in groups_to_find]
+    return entries
+
+
+def _groups_of_missed_class(fault: RunFault, row_groups: GroupNames, drawn_unit: str) -> GroupNames:
+    """Return the groups of a class that was not found, from the answer of the pool that would find it.
+
+    `row_groups` are the groups of everything in its row, `drawn_unit` is the unit of its query.
+    """
+    class_groups = _class_groups(fault.line)
+    return (*row_groups, UNKNOWN, *class_groups, MISSED, drawn_unit)
 
 
 class _CountedLine(NamedTuple):
@@ -235,7 +246,8 @@ def count_groups(entry_counts: EntryCounts, dimensions: Sequence[str]) -> dict[G
 def _sum_labels(label_counts: Counter[Labels]) -> GroupCounts:
     """Return the counts of a group; `label_counts` has the number of its lines and classes by their labels."""
     line_labels = [labels for labels in label_counts if labels not in (_TO_FIND, _NOT_FOUND)]
-    counts = judging.sum_counts([_ZERO, *[judging.counts_of(labels, label_counts[labels]) for labels in line_labels]])
+    line_counts = [judging.counts_of(labels, label_counts[labels]) for labels in line_labels]
+    counts = judging.sum_counts([_ZERO, *line_counts])
     wrong_lines = sum([label_counts[labels] for labels in line_labels if WRONG in labels])
     return GroupCounts(
         counts=replace(counts, ground_truth=label_counts[_TO_FIND]), mistakes=wrong_lines + label_counts[_NOT_FOUND]

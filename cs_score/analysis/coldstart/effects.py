@@ -1,9 +1,8 @@
-"""The difference that changes to its files make to the scores of a run.
+"""Compute the difference that changes to its files make to the scores of a run. Every measure is computed from sums
+over units (an LDC query with its entry points, or a query of its own): each unit adds one summand to every sum.
 
-A unit is an LDC query with all its entry points, or a query of its own; every measure is computed from sums of the
-units' summands. After a change only the units that it affects are scored again, and the differences of their summands
-are added to the sums. This is also true of LDC-MAX and LDC-MEAN, since all entry points of an LDC query are in the same
-unit.
+After a change only the units that it affects are scored again, and the differences of their summands are added to the
+sums. This is also true of LDC-MAX and LDC-MEAN, since all entry points of an LDC query are in the same unit.
 """
 
 from __future__ import annotations
@@ -82,10 +81,10 @@ _SF_ROWS: Final = f"{SF}:{ALL_LEVELS}:row"
 
 
 class Effects:
-    """Computes the effects of changes to the files of one run on its scores.
+    """Computes the effects of changes to the files of one run on its scores. An effect is the score of the changed
+    files minus the score of the original files, both as the scorer would give them.
 
-    An effect is the score of the changed files minus the score of the original files, both as the scorer would give
-    them. `editor` makes the changes, `unchanged` has the results before any change, and `scores` are the scores of the
+    `editor` makes the changes, `unchanged` has the results before any change, and `scores` are the scores of the
     original files by measure.
     """
 
@@ -221,10 +220,7 @@ class Effects:
         `unranked_reasons` has for each unit that could not be ranked the reason.
         """
         scores, reason = self._scores_from(totals, unranked_reasons)
-        differences: dict[str, float | None] = {}
-        for name, old_score in self.scores.items():
-            new_score = scores[name]
-            differences[name] = None if new_score is None or old_score is None else new_score - old_score
+        differences = {name: _difference(scores[name], old_score) for name, old_score in self.scores.items()}
         return Effect(differences=differences, reason=reason, scores=scores)
 
     def _scores_from(self, totals: Sequence[float], unranked_reasons: Mapping[str, str]) -> _Scores:
@@ -336,6 +332,13 @@ class Effects:
         for lines in run.lines_by_run_id.get(self._scored.run_id, {}).get(unit.id, {}).values():
             line_count += sum([is_in_ranked_node(line, query_ids) for line in lines])
         return line_count
+
+
+def _difference(score: float | None, old_score: float | None) -> float | None:
+    """Return a score minus the score before a change; None if one of the two is undefined."""
+    if score is None or old_score is None:
+        return None
+    return score - old_score
 
 
 def _main_reason(reasons: Sequence[str], why_unranked: str | None) -> str | None:

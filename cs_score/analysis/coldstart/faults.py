@@ -1,8 +1,6 @@
-"""Find the faults of a run: lines that count as wrong, nodes with such lines, and equivalence classes not found.
-
-An equivalence class has the accepted answers of the pool that mean the same, below the query or class that they answer.
-A line is a response of the run; its labels say how it counts. A node is a group of lines that the run says are about
-the same entity.
+"""Find the faults of a run: lines that count as wrong, nodes with such lines, and equivalence classes not found. A node
+has the lines of the run that are about the same entity, a class the accepted answers of the pool that mean the same.
+The labels of a line say how it counts.
 """
 
 from __future__ import annotations
@@ -48,11 +46,12 @@ ONLY_NOMINAL: Final = "only nominal mentions"
 
 
 class Reachability:
-    """Decides whether some answer of the pool would find a class under a policy (docs/background/scoring.md).
+    """Decides whether some answer of the pool would find a class under a policy (docs/background/scoring.md). An answer
+    finds its class if its judgment counts as right, if a right answer of the parent class leads to its query, and if
+    its mention names the entity.
 
-    An answer finds its class if its judgment counts as right, if a right answer of the parent class leads to its query,
-    and if its mention names the entity. In a run without node ids, all answers of a row belong to one node, so that it
-    is enough if one of them names the entity.
+    In a run without node ids, all answers of a row belong to one node, so that it is enough if one of them names the
+    entity.
     """
 
     def __init__(self, scored: AnalysedRun, *, with_nodes: bool) -> None:
@@ -81,14 +80,17 @@ class Reachability:
         right_answers = [answer for answer in self._answers_by_class[class_name] if self._is_right(answer)]
         if not right_answers:
             return ONLY_INEXACT if CORRECT in self._policy.right else NONE_RIGHT
-        right_answers = [answer for answer in right_answers if self._has_right_parent(answer)]
-        if not right_answers:
+        reachable_answers = [answer for answer in right_answers if self._has_right_parent(answer)]
+        if not reachable_answers:
             return NO_RIGHT_PARENT
-        if any(self._names_entity(answer) for answer in right_answers):
-            return None
-        if not self._with_nodes and _parent_of_class(class_name) in self._named_rows:
+        is_named = any(self._names_entity(answer) for answer in reachable_answers)
+        if is_named or self._is_named_by_row(class_name):
             return None
         return ONLY_NOMINAL
+
+    def _is_named_by_row(self, class_name: str) -> bool:
+        """Return whether another class of the same row names the entity, in a run whose rows are one node each."""
+        return not self._with_nodes and _parent_of_class(class_name) in self._named_rows
 
     def _is_right(self, answer: Assessment) -> bool:
         """Return whether the judgment of an answer counts as right under the policy."""
@@ -108,10 +110,16 @@ class Reachability:
             return True
         target = (answer.query.short_id, _parent_of_class(answer.value_class))
         if target not in self._rightness_by_target:
-            parents = self._answers_by_target[target]
-            is_right = any(self._is_right(parent) and self._has_right_parent(parent) for parent in parents)
-            self._rightness_by_target[target] = is_right
+            self._rightness_by_target[target] = self._has_right_answer(target)
         return self._rightness_by_target[target]
+
+    def _has_right_answer(self, target: tuple[str, str]) -> bool:
+        """Return whether the pool has a right answer to which a right path leads.
+
+        `target` has the short id of the follow-on query about the answer, and the answer's class.
+        """
+        answers = self._answers_by_target[target]
+        return any(self._is_right(answer) and self._has_right_parent(answer) for answer in answers)
 
 
 def _is_counted(assessment: Assessment, scored: AnalysedRun) -> bool:

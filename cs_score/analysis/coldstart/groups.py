@@ -1,4 +1,6 @@
-"""Score groups of lines and classes: by slot, hop, language and others, by several of these at once, with intervals."""
+"""Score groups of lines and classes: by slot, hop, language and other dimensions, by several of these at once
+(crossed), with intervals. A group counts its right and answered lines, and the equivalence classes of its ground truth.
+"""
 
 from __future__ import annotations
 

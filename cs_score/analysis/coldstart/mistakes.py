@@ -1,4 +1,7 @@
-"""List the mistakes of a run, each with the gain in the score if it were corrected: the cost list of an analysis."""
+"""List the mistakes of a run, each with the gain in the score if it were corrected: the cost list of an analysis. A
+fault is a wrong line, a node with a wrong line, or an equivalence class not found. It is corrected by removing lines or
+by adding an answer.
+"""
 
 from __future__ import annotations
 

@@ -1,9 +1,10 @@
-"""The optimistic scenario: the scores that a run would have if the unassessed answers were right.
+"""Make the optimistic scenario: the scores that a run would have if the unassessed answers were right. For each of them
+an assessment is added to the pool that judges it correct and assigns it to an equivalence class (answers that mean the
+same).
 
-For each unassessed answer an assessment is added to the pool that judges it correct. The answers are taken hop by hop,
-the most confident ones first. Each is assigned to the first class below its parent's class for which the run has no
-right answer yet, or else to a new class. Answers of one node are assigned to the same class. An answer stays wrong if
-its parent is not right even then.
+The answers are taken hop by hop, the most confident ones first. Each is assigned to the first class below its parent's
+class for which the run has no right answer yet, or else to a new class. Answers of one node are assigned to the same
+class. An answer stays wrong if its parent is not right even then.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""Take lines away from a scored query without scoring it again, if all other lines count as before.
+"""Take lines away from a scored query without scoring it again, if all other lines count as before. A tally is a row of
+the tables with its lines and counts. A ranking has the nodes of a query (lines about the same entity) sorted by
+confidence.
 
 Most wrong lines do not influence other lines: they give no right answer, share their node with no right line, and no
 remaining line asks about their answer. Then the counts of a removed line are subtracted from its row, and its node is
@@ -170,7 +172,8 @@ class QueryLines:
         `removed_indexes` are the indexes of all lines that the change removes, in other queries as well. Unless
         `is_ranked`, the rankings stay as they were. Raises SubtractionError if the query has to be scored again.
         """
-        lines_to_unrank = [*lines, *self._orphans(lines, removed_indexes)]
+        orphans = self._orphans(lines, removed_indexes)
+        lines_to_unrank = [*lines, *orphans]
         if any(self._may_influence_others(line) for line in lines_to_unrank):
             raise SubtractionError
         tallies = self._tallies_without(lines)

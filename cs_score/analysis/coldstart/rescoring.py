@@ -1,9 +1,10 @@
-"""Score a run again after changes to its files, unit by unit, as the scorer would score the changed files.
+"""Score a run again after changes to its files, unit by unit, as the scorer would score the changed files. A unit is an
+LDC query with all its entry points, or a query of its own. A node has the lines of the run that are about the same
+entity.
 
-A unit is an LDC query with all its entry points, or a query of its own. Only the units are scored again whose lines a
-change removes or adds. There are two exceptions: in some runs a node id may name a query of another unit, so that all
-units are scored again; and if a unit has lines in several files, removing a line of any of them changes line numbers,
-which decide between lines of equal confidence.
+Only the units are scored again whose lines a change removes or adds. There are two exceptions: in some runs a node id
+may name a query of another unit, so that all units are scored again; and if a unit has lines in several files, removing
+a line of any of them changes line numbers, which decide between lines of equal confidence.
 """
 
 from __future__ import annotations
@@ -55,9 +56,8 @@ class _Extent(NamedTuple):
 
 
 class Rescoring:
-    """Scores the units of one run again after changes to its files.
-
-    Its `editor` makes such changes. A change has the lines to remove from the files of the run, and the lines to add.
+    """Scores the units of one run again after changes to its files. A change has the lines to remove from the files of
+    the run and the lines to add; the `editor` makes such changes.
     """
 
     def __init__(self, scored: AnalysedRun) -> None:
@@ -319,7 +319,8 @@ class Rescoring:
         links = Links(self._run.gold.query_set, self._run.links)
         new_lines = self._renumber_added(added_lines, lines, removed_count=0)
         links.node_by_follow_on.update(self._parent_nodes_of(new_lines))
-        all_lines = [*lines, *_with_nodes(new_lines, links.node_by_follow_on)]
+        linked_lines = _with_nodes(new_lines, links.node_by_follow_on)
+        all_lines = [*lines, *linked_lines]
         return self._run_of_lines(all_lines, self._run.gold, links, is_ranked)
 
     def _parent_nodes_of(self, lines: Iterable[Response]) -> dict[str, str]:

@@ -1,4 +1,6 @@
-"""Collect all lines of the files of a run in order, for changes to the files and for explanations of their lines."""
+"""Collect all lines of the files of a run in order, for changes to the files and for explanations of their lines. A
+line that answers a query is a response; other lines were skipped (they only create a query) or not read.
+"""
 
 from __future__ import annotations
 
@@ -92,7 +94,8 @@ def files_of_run(run: Run) -> dict[str, RunFile]:
     files: dict[str, RunFile] = {}
     for name, schema in run.layouts.items():
         if schema.kind is FileKind.RUN:
-            lines: list[AnyLine] = [*responses.first_by_file[name].values(), *unscored_by_file[name]]
+            lines: list[AnyLine] = list(responses.first_by_file[name].values())
+            lines += unscored_by_file[name]
             files[name] = RunFile(
                 name=name,
                 schema=schema,

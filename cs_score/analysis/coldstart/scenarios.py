@@ -1,4 +1,5 @@
-"""Score a run in two scenarios for its unassessed answers: all of them wrong, and all of them right.
+"""Score a run in two scenarios for its unassessed answers, for which the pool has no assessment: all of them wrong in
+the pessimistic scenario, all of them right in the optimistic one.
 
 The pessimistic scenario counts unassessed lines as wrong. The optimistic one adds assessments by which they are right;
 it is made in `optimistic.py`. Neither is a limit of the score: with other assessments it may be lower or higher.

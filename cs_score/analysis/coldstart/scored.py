@@ -1,4 +1,6 @@
-"""Hold a scored run together with its gold data, from which all analyses are computed."""
+"""Hold a scored run together with its gold data, from which all analyses are computed. A line is a response of the run;
+a unit is an LDC query with its entry points, or a query of its own.
+"""
 
 from __future__ import annotations
 

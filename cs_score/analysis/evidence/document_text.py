@@ -1,4 +1,6 @@
-"""The parts of tables and texts that documents about results of evidence tasks share: mistakes, cells, sentences."""
+"""The parts of tables and texts that documents about results of evidence tasks share: mistakes, cells, sentences. A
+unit is a claim, an instance or a question; a layout has the columns of a table and makes its rows from a document.
+"""
 
 from __future__ import annotations
 

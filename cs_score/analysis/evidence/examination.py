@@ -1,4 +1,6 @@
-"""Examines a result by a measure: the cost of each mistake, the error budget, groups, confusions, explanations.
+"""Examines a result by a measure: the cost of each mistake, the error budget, groups, confusions, explanations. A unit
+is a claim, an instance or a question. An entry is a prediction for one unit or several; its faults are the differences
+from gold that lower the score.
 
 The cost of a mistake is the gain in score if only this mistake is corrected: its prediction is replaced, and the units
 with this prediction are scored again.
@@ -289,7 +291,7 @@ class Examination:
             groups_by_dimension[dimension] = self._groups_of_dimension(positions_by_group, costs)
         if set(self.mode.measures) <= set(self.result.table.columns):
             aspects = [self._group_of_report_row(row, costs) for row in self.mode.rows]
-            groups_by_dimension[ASPECT] = (*groups_by_dimension.get(ASPECT, ()), *aspects)
+            groups_by_dimension[ASPECT] = groups_by_dimension.get(ASPECT, ()) + tuple(aspects)
         return groups_by_dimension
 
     def _groups_of_dimension(
@@ -379,21 +381,22 @@ class Examination:
         return tuple(rows) or UNSET
 
     def policies(self, policies: Iterable[str]) -> tuple[PolicyScores, ...] | UnsetType:
-        """Return the scores under other policies; UNSET if none are named. Raises UsageError for an unknown policy.
-
-        A policy under which the result cannot be scored has no scores, but a reason.
-        """
-        rows = []
-        for text in policies:
-            policy, units = self.mode.units_under_policy(text, self.result.units)
-            try:
-                scores = self._scores_of_units(units)
-            except InputError as error:
-                rows.append(PolicyScores(policy, None, None, {}, reason=str(error)))
-                continue
-            score = scores[self.measure]
-            rows.append(PolicyScores(policy, score, score - self.result.scores[self.measure], scores))
+        """Return the scores under other policies; UNSET if none are named. Raises UsageError for an unknown policy."""
+        rows = [self._scores_under_policy(text) for text in policies]
         return tuple(rows) or UNSET
+
+    def _scores_under_policy(self, text: str) -> PolicyScores:
+        """Return the scores under a policy, written as for `--policy`; without scores a reason why there are none.
+
+        Raises UsageError for an unknown policy.
+        """
+        policy, units = self.mode.units_under_policy(text, self.result.units)
+        try:
+            scores = self._scores_of_units(units)
+        except InputError as error:
+            return PolicyScores(policy, None, None, {}, reason=str(error))
+        score = scores[self.measure]
+        return PolicyScores(policy, score, score - self.result.scores[self.measure], scores)
 
     def _scores_of_units(self, units: Sequence[Unit]) -> dict[str, float]:
         """Return the scores by measure if the result had these units. Raises InputError if they cannot be scored."""

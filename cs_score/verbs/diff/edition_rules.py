@@ -1,4 +1,6 @@
-"""Find out which rule of an edition changes which rows, for one run that was scored under two editions."""
+"""Find out which rule of an edition changes which rows, for one run that was scored under two editions, A and B. An
+edition is a published version of the scorer; a rule is one thing that editions do differently.
+"""
 
 from __future__ import annotations
 
@@ -62,7 +64,7 @@ def rules_of(a: AnalysedRun, b: AnalysedRun) -> list[EditionRule]:
     """
     if a.again is None or a.run.gold.options.edition == b.run.gold.options.edition:
         return []
-    rules = [*_edition_rules(a, b), *_policy_rules(a, b)]
+    rules = _edition_rules(a, b) + _policy_rules(a, b)
     rules.append(EditionRule(rule=None, rows=_unexplained_rows(a, b, rules)))
     return [rule for rule in rules if rule.rows or rule.reason]
 

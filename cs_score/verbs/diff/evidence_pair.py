@@ -1,7 +1,8 @@
 """Compares two results of a task of evidence: which units make the difference, and which parts are judged differently.
-
 A unit is a claim, an instance or a question; its parts are for example the abstracts and sentences that were predicted
-for it. The difference of the scores is divided among the units; the share of a unit is its contribution.
+for it.
+
+The difference of the scores is divided among the units; the share of a unit is its contribution.
 """
 
 from __future__ import annotations

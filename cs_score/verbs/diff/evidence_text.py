@@ -1,4 +1,6 @@
-"""The tables and the text of the difference of two results of an evidence task."""
+"""The tables and the text of the difference of two results, A and B, of an evidence task: units (claims, instances or
+questions) with their contributions, and the parts of units that were judged differently.
+"""
 
 from __future__ import annotations
 
@@ -119,7 +121,8 @@ def text_of(mode: Mode, difference: EvidenceDifference, terminal_width: int | No
     """
     writer = DocumentText(mode, layouts_of(mode), terminal_width, top)
     lines_about_inputs = _lines_about_inputs(writer, difference)
-    lines = [*heading(difference, "predictions", writer.width, title_of(difference)), *lines_about_inputs]
+    lines = heading(difference, "predictions", writer.width, title_of(difference))
+    lines += lines_about_inputs
     if writer.is_screen:
         lines += _screen_lines(writer, difference, len(lines_about_inputs))
     else:

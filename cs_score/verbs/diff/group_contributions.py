@@ -1,7 +1,6 @@
-"""Compute how much groups of rows and lines contribute to the difference between the scores of two runs.
-
-A score is a ratio of sums over the rows of a table. Each row adds its summands to the sums; the contribution of a group
-of rows or lines follows from the summands of the group.
+"""Compute how much groups of rows and lines contribute to the difference between the scores of two runs, A and B. A
+score is a ratio of sums over the rows of a table, to which each row adds its summands. The contribution of a group
+follows from its summands.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""The page of a difference of two runs and its charts: scores, contributions, groups, answers."""
+"""The page of a difference of two runs, A and B, and its charts: scores, contributions, groups, answers. A unit (a
+query, a claim or a question) contributes a part of the difference of the scores.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
-"""`diff`: why one Cold Start run scores higher than another, or than itself under another policy, pool or edition.
-
-The two scored runs are called A and B. Their scores are compared unit by unit (an LDC query, or an SF query of its
-own), answer by answer, and by the equivalence classes that they have found.
+"""`diff`: why one Cold Start run scores higher than another, or than itself under another policy, pool or edition. The
+two scored runs are A and B. They are compared unit by unit (an LDC query, or an SF query of its own), answer by answer,
+and by the equivalence classes found.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""The tables and the text of the explanation of units of an evidence task."""
+"""The tables and the text of the explanation of units of an evidence task: how a claim, an instance or a question was
+scored, and which mistakes its prediction has.
+"""
 
 from __future__ import annotations
 
@@ -67,14 +69,13 @@ def _lines_of_run(writer: DocumentText, explanation: EvidenceExplanation) -> lis
     """Return the lines that explain a whole run: its scores, and its costliest mistakes."""
     mode = writer.mode
     task = " ".join(words_of(mode.name))
-    return [
-        _score_line(explanation),
-        *writer.head_lines(explanation),
-        "",
-        *score_lines(mode, explanation.scores, explanation.statistics, explanation.undefined or ()),
-        *writer.whole_tables(explanation),
-        *writer.hint(f"--unit ID shows how one {mode.unit} was scored, cs-score analyze {task} all mistakes"),
-    ]
+    lines = [_score_line(explanation)]
+    lines += writer.head_lines(explanation)
+    lines.append("")
+    lines += score_lines(mode, explanation.scores, explanation.statistics, explanation.undefined or ())
+    lines += writer.whole_tables(explanation)
+    lines += writer.hint(f"--unit ID shows how one {mode.unit} was scored, cs-score analyze {task} all mistakes")
+    return lines
 
 
 def _score_line(explanation: EvidenceExplanation) -> str:

@@ -1,4 +1,7 @@
-"""Index a scored run for explanations of its lines, queries, classes and nodes; indexes are made when first needed."""
+"""Index a scored run for explanations of its lines, queries, classes and nodes; indexes are made when first needed. A
+line is placed in an equivalence class by its assessment, and counted in a row of the tables. An LDC query has several
+entry points, each of them a query.
+"""
 
 from __future__ import annotations
 
@@ -58,10 +61,10 @@ def _class_by_index(lines_by_class: Mapping[str, Iterable[Response]]) -> dict[in
 
 class QueryCase:
     """A query of a query file together with its follow-on queries: the lines that answer them, and their results.
+    `lines` are the lines of the run, in load order. `unit` is the result of the query's unit, with the labels and
+    assessments of its lines by their index.
 
-    `lines` are the lines of the run, in load order. `unit` is the result of the query's unit, with the assessments
-    (`assessment_by_index`) and `labels` of its lines; it is empty if the unit was not scored. `lines_in_unit` is the
-    number of lines of the whole unit.
+    The result is empty if the unit was not scored. `lines_in_unit` is the number of lines of the whole unit.
     """
 
     def __init__(self, case: Case, base_id: str) -> None:
@@ -168,8 +171,10 @@ class QueryCase:
     @cached_property
     def _assessment_index(self) -> AssessmentIndex:
         """The assessments of this query, then of the other entry points of its LDC query."""
+        other_entry_points = self._other_entry_points()
         assessments: list[Assessment] = []
-        for base_id in (self.base_id, *self._other_entry_points()):
+        base_ids = [self.base_id, *other_entry_points]
+        for base_id in base_ids:
             assessments += self.case.run.gold.assessments_by_query.get(base_id, ())
         return AssessmentIndex(assessments)
 

@@ -1,7 +1,5 @@
-"""Explain the category of a line and what it counts as, which are steps 5 and 6 of its explanation.
-
-The category is what a policy calls a line (CORRECT, INEXACT, DUPLICATE ...); the policy's sides say which categories
-count as right, wrong or ignored.
+"""Explain the category of a line and its label, which are steps 5 and 6 of its explanation. Policies call a line by its
+category (CORRECT, INEXACT, DUPLICATE ...); the sides of a policy say which categories count as right, wrong or ignored.
 """
 
 from __future__ import annotations
@@ -93,7 +91,7 @@ class _PlacedLine(NamedTuple):
         return self.placement.class_by_index[self.line.index]
 
     @property
-    def name(self) -> str:
+    def category_name(self) -> str:
         """The category that the line has from its assessment, whatever other lines are: `CORRECT`, `UNASSESSED` ..."""
         return judging.pre_policy_category(self.assessment)
 
@@ -131,7 +129,11 @@ def _category_by_mention(placed_line: _PlacedLine) -> document.Category | None:
         return None
     reason, places = _why_node_not_named(placed_line)
     return document.Category(
-        rule="nominal-mentions", name=placed_line.name, stands_in=placed_line.class_name, reason=reason, rests_on=places
+        rule="nominal-mentions",
+        name=placed_line.category_name,
+        stands_in=placed_line.class_name,
+        reason=reason,
+        rests_on=places,
     )
 
 
@@ -154,7 +156,9 @@ def _category_by_assessment(placed_line: _PlacedLine) -> document.Category:
     reason = "so the assessor judged it"
     if placed_line.assessment is None:
         reason = _why_unassessed(placed_line)
-    return document.Category(rule="policies", name=placed_line.name, stands_in=placed_line.class_name, reason=reason)
+    return document.Category(
+        rule="policies", name=placed_line.category_name, stands_in=placed_line.class_name, reason=reason
+    )
 
 
 def _is_unnamed(placed_line: _PlacedLine) -> bool:
@@ -163,7 +167,7 @@ def _is_unnamed(placed_line: _PlacedLine) -> bool:
         return False
     if RIGHT in placed_line.labels or REDUNDANT in placed_line.labels:
         return False
-    return placed_line.name in placed_line.query_case.case.policy.right
+    return placed_line.category_name in placed_line.query_case.case.policy.right
 
 
 def _why_unassessed(placed_line: _PlacedLine) -> str:

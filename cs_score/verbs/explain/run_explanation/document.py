@@ -1,4 +1,5 @@
-"""Define the documents of explanations: records that are written as JSON, and that can be printed as trees of texts.
+"""Define the documents of explanations: records that are written as JSON, and that can be printed as trees of texts. A
+tree is a text, or a text followed by the trees below it. A step is a text of a tree with its level.
 
 Trees are wrapped to the width of a terminal. Texts of the inputs are made safe for it, and cut if they are long. Rules
 are named as in docs/background/scoring.md.

@@ -1,4 +1,6 @@
-"""Explain the lines, queries and missed classes of a run for its analysis, with each text of a step once."""
+"""Explain the lines, queries and missed classes of a run for its analysis. An explanation is a list of steps; each text
+of a step is kept once, and explanations give its number.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Explain why lines, classes, nodes and queries of a run, or the run as a whole, scored as they did."""
+"""Explain why lines, classes, nodes and queries of a run, or the run as a whole, scored as they did. A case holds the
+scored run with everything that explanations look up in it.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Explain the score of a single line in nine steps, from reading it to its effect on the scores, each with its rule."""
+"""Explain the score of a single line in nine steps, from reading it to its effect on the scores, each with its rule. A
+line is a response, or was skipped or not read. A case holds the scored run that is explained.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Explain the arithmetic of scores in words: of rows of tables, and of nodes in rankings."""
+"""Explain the arithmetic of scores in words: of rows of tables, and of nodes in rankings. A node has the lines of the
+run that are about the same entity. It is ranked by its confidence, and has a value if it finds the class that it is
+mapped to.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,5 @@
-"""Find the lines, queries, classes, nodes and answers of a run that the selectors of `explain` name.
-
-If there is nothing of a name, an InputError suggests the nearest names.
+"""Find the lines, queries, classes, nodes and answers of a run that the selectors of `explain` name, such as `--line
+run.tab:7` or `--class CS17_ENG_0001:2`. If there is nothing of a name, an InputError suggests the nearest names.
 """
 
 from __future__ import annotations
@@ -179,7 +178,7 @@ class Selectors:
         return None
 
     def _is_class(self, name: str, base_id: str) -> bool:
-        """Return whether the pool or a line of the run has a class of the query with the short id `base_id`."""
+        """Return whether the pool or a line of the run has a class; `base_id` is the short id of its query."""
         assessments = self._case.run.gold.assessments_by_query.get(base_id, ())
         if any(assessment.value_class == name for assessment in assessments):
             return True

@@ -1,7 +1,5 @@
-"""Explain classes, nodes, queries and a run as a whole.
-
-An equivalence class has the answers of the pool that mean the same, a node the lines of the run that are about the same
-entity. A case holds the scored run that is explained.
+"""Explain classes, nodes, queries and a run as a whole. An equivalence class has the answers of the pool that mean the
+same, a node the lines of the run that are about the same entity. A case holds the scored run that is explained.
 """
 
 from __future__ import annotations
