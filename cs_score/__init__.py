@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from cs_score.api.loading import load
     from cs_score.api.pages import Report
     from cs_score.api.prediction_results import EvidenceResult, ScoringTask, claims, hotpotqa, pool, r4c, scifact, task
-    from cs_score.api.prepared_gold import Gold, ValidatedRun, prepare, score, validate_run
+    from cs_score.api.prepared_gold import Gold, prepare, score
     from cs_score.api.run_results import RunResult
     from cs_score.base.errors import CsScoreError, InputError, MissingExtraError, OutputError, UsageError
     from cs_score.base.signature import Signature
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from cs_score.verbs.batch.api import Leaderboard, batch
     from cs_score.verbs.compare.api import compare
     from cs_score.verbs.diff.api import diff
+    from cs_score.verbs.preparation.api import ValidatedRun, validate_run
     from cs_score.verbs.studies.api import (
         Assessors,
         PoolBias,
@@ -115,7 +116,7 @@ __all__ = [
 _HOMES = {
     "api.prediction_results": "EvidenceResult ScoringTask claims hotpotqa pool r4c scifact task",
     "api.loading": "load",
-    "api.prepared_gold": "Gold ValidatedRun prepare score validate_run",
+    "api.prepared_gold": "Gold prepare score",
     "api.run_results": "RunResult",
     "coldstart.options": "Policy",
     "coldstart.result": "ScoringStopped",

@@ -20,7 +20,7 @@ from cs_score.analysis.views import view_of_kind
 from cs_score.base.documents import KINDS, schema_of
 from cs_score.cli import main
 from cs_score.cli.core import COMMANDS, Status, load_command
-from cs_score.cli.shared_options import DEFAULTS
+from cs_score.cli.run_options import DEFAULTS
 from cs_score.coldstart.file_columns import SCHEMAS
 from cs_score.coldstart.options import POLICY_CATEGORIES, PRESETS, SCORING_OPTIONS, SIDES
 from cs_score.coldstart.output_files import OUTPUTS, SCORE_FIELDS

@@ -21,17 +21,20 @@ from cs_score.base.records import replace, to_builtins
 from cs_score.base.runtime import Late
 from cs_score.base.signature import Origin, answered_only_lines
 from cs_score.measures.registry import Ratio, SumsFormula, undefined_sentences
-from cs_score.statistics.arithmetic import unit_contributions
-from cs_score.statistics.comparison import compare_tables
 from cs_score.statistics.resampling_settings import Family, Note, Resampling, difference_limits_in_words, note_sentences
 from cs_score.statistics.results import Interval, PairedSystems, SystemComparison
 from cs_score.statistics.units import UnitTable
-from cs_score.statistics.verdicts import effect_in_words, verdict_of
 
 if TYPE_CHECKING:
     import numpy as np
-else:
+
+    from cs_score.statistics import arithmetic, verdicts
+    from cs_score.statistics import comparison as table_comparison
+else:  # only differences need them
     np = Late("numpy")
+    arithmetic = Late("cs_score.statistics.arithmetic")
+    table_comparison = Late("cs_score.statistics.comparison")
+    verdicts = Late("cs_score.statistics.verdicts")
 
 # ---- Outcomes
 
@@ -247,7 +250,7 @@ def _compare_sides(sides: Sides, resampling: Resampling | None) -> SystemCompari
     settings = replace(resampling or Resampling(can_grow=True), unit=sides.unit)
     tables = {"a": sides.a.table, "b": sides.b.table}
     try:
-        return compare_tables(tables, [sides.measure], sides.formula, settings)
+        return table_comparison.compare_tables(tables, [sides.measure], sides.formula, settings)
     except InputError as error:
         if error.file is not None:  # the units can be compared, but a file is wrong
             raise
@@ -257,7 +260,7 @@ def _compare_sides(sides: Sides, resampling: Resampling | None) -> SystemCompari
 def _verdict_on(sides: Sides, comparison: SystemComparison, pair: PairedSystems) -> str:
     """Return a sentence that says whether the two sides differ, and which one is better."""
     named_pair = replace(pair, a=sides.a.name, b=sides.b.name)
-    return verdict_of([named_pair], comparison.primary.family, sides.measure, comparison.resampling.level)
+    return verdicts.verdict_of([named_pair], comparison.primary.family, sides.measure, comparison.resampling.level)
 
 
 Key = TypeVar("Key")
@@ -279,7 +282,7 @@ def contributions_of(
     column_count = len(first_sums)
     ratio_a = _ratio_of(sums_a, keys, column_count, formula)
     ratio_b = _ratio_of(sums_b, keys, column_count, formula)
-    shares = unit_contributions(ratio_a, ratio_b)
+    shares = arithmetic.unit_contributions(ratio_a, ratio_b)
     if shares is None:
         return dict.fromkeys(keys)
     return dict(zip(keys, shares.tolist()))
@@ -334,8 +337,9 @@ def comparison_sentences(difference: TwoSided) -> list[str]:
     sentences = [f"Verdict: {difference.verdict}.", f"B - A: {low} to {high} ({limits})."]
     if difference.family is not None:
         sentences.append(f"Test: {difference.family.in_words(str(difference.measure))}.")
-    if difference.wins is not None and difference.ties is not None and difference.losses is not None:
-        effect = effect_in_words("B", difference.wins, difference.ties, difference.losses, difference.effect_size)
+    wins, ties, losses = difference.wins, difference.ties, difference.losses
+    if wins is not None and ties is not None and losses is not None:
+        effect = verdicts.effect_in_words("B", wins, ties, losses, difference.effect_size)
         sentences.append(f"{effect}.")
     return sentences
 

@@ -1,33 +1,29 @@
-"""Functions that read queries and pool, score Cold Start runs against them, and validate runs, for Python programs."""
+"""Functions that read queries and pool, and score Cold Start runs against them, for Python programs."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from typing import Final, Unpack
+from typing import TYPE_CHECKING, Final, Unpack
 
 from cs_score.api import arguments
 from cs_score.api.arguments import Files, Limits, PolicyAndLimits, checked
-from cs_score.api.result_tables import OCCURRENCES
 from cs_score.api.run_results import RunResult, ScoredLines
-from cs_score.api.shown import Shown
 from cs_score.base.errors import InputError, UsageError
-from cs_score.base.outputs import Existing, OutputPlan, PlannedOutput, encoded, write_whole
 from cs_score.base.records import Record, replace
-from cs_score.base.runtime import paused_collector
+from cs_score.base.runtime import Late, paused_collector
 from cs_score.base.sources import Input, name_of, open_source, rereadable
 from cs_score.coldstart.converters import converter_for
 from cs_score.coldstart.gold import ColdStartGold, RunInPoolError, load_run, open_gold, with_folder_remarks, with_pool
 from cs_score.coldstart.linking import NoAnswerYetError, expand_folder
-from cs_score.coldstart.options import CallArguments, Policy, path_of
-from cs_score.coldstart.queries import is_query_file, load_queries
-from cs_score.preparation.conversion import PreparationSettings, prepare_inputs
-from cs_score.preparation.pooling import Depth
-from cs_score.preparation.prepared_runs import Preparation, RunLimits, check_run, load_prepared
-from cs_score.preparation.source_documents import read_document_list
-from cs_score.problems.codes import Severity
-from cs_score.problems.log import RecordingLog
-from cs_score.tables.layout import Table
+from cs_score.coldstart.options import CallArguments, Policy
+from cs_score.coldstart.queries import is_query_file
+
+if TYPE_CHECKING:
+    from cs_score.preparation import conversion, prepared_runs
+else:  # runs that are scored as they are need no preparation
+    conversion = Late("cs_score.preparation.conversion")
+    prepared_runs = Late("cs_score.preparation.prepared_runs")
 
 
 class Gold(Record, eq=False):
@@ -78,13 +74,19 @@ class Gold(Record, eq=False):
             if not validate and not _has_file_to_convert(files):
                 loaded_run = load_run(gold, [*files, *self._pool], in_force.limits)
                 return RunResult(ScoredLines(loaded_run, in_force.policy, in_force.limits))
-            # The files are validated or converted in memory, and what that makes of them is read.
-            settings = PreparationSettings(gold.query_set, in_force.limits, validate)
-            prepared = prepare_inputs(files, settings)
-            accounts = [prepared_run.account for prepared_run in prepared.runs]
-            files_to_load = Preparation([*prepared.files, *self._pool], prepared.runs)
-            loaded_run = load_prepared(gold, files_to_load, in_force.limits)
-            return RunResult(ScoredLines(loaded_run, in_force.policy, in_force.limits, accounts=accounts))
+            return self._score_prepared(gold, files, in_force)
+
+    def _score_prepared(self, gold: ColdStartGold, files: Iterable[Input], in_force: PolicyAndLimits) -> RunResult:
+        """Score a run after converting its files to runs and, if `gold` validates runs, validating them, in memory.
+
+        Raises InputError for files that cannot be prepared, read or linked, and ScoringStopped.
+        """
+        settings = conversion.PreparationSettings(gold.query_set, in_force.limits, gold.validates)
+        prepared = conversion.prepare_inputs(files, settings)
+        accounts = [prepared_run.account for prepared_run in prepared.runs]
+        files_to_load = prepared_runs.Preparation([*prepared.files, *self._pool], prepared.runs)
+        loaded_run = prepared_runs.load_prepared(gold, files_to_load, in_force.limits)
+        return RunResult(ScoredLines(loaded_run, in_force.policy, in_force.limits, accounts=accounts))
 
     def __repr__(self) -> str:
         if self._pool:
@@ -176,123 +178,3 @@ def score(
 ) -> RunResult:
     """Score one run: `prepare` and `Gold.score` in one call, with the arguments and errors of both."""
     return prepare(queries, pool, **options).score(run, validate=validate)
-
-
-class ValidatedRun(Shown):
-    """A run that was checked: its problems and, unless these are errors, its corrected text; made by `validate_run`.
-
-    Its table `problems` has the problems in the order of files, lines and codes; `cs-score problems CODE` explains a
-    code.
-    """
-
-    _main_table = "problems"
-
-    def __init__(self, text: str | None, problems: RecordingLog, remarks: tuple[str, ...], inputs: list[str]) -> None:
-        """Make the validated run of its parts.
-
-        `text` is the corrected run, None if it has errors. `problems` and `remarks` were met on the way. `inputs` are
-        the names of all files that were read, which `write` does not overwrite.
-        """
-        self._text = text
-        self._problems = problems
-        self._remarks = remarks
-        self._inputs = inputs
-
-    @property
-    def errors(self) -> int:
-        """How often errors occurred; a run with errors has no validated text."""
-        return self._problems.count(Severity.ERROR)
-
-    @property
-    def warnings(self) -> int:
-        """How often warnings occurred: lines were corrected, or left out."""
-        return self._problems.count(Severity.WARNING)
-
-    @property
-    def remarks(self) -> tuple[str, ...]:
-        """What you should know beside the problems, one line each."""
-        return self._remarks
-
-    @property
-    def text(self) -> str:
-        """The text of the validated run. Raises UsageError if the run has errors."""
-        if self._text is None:
-            raise UsageError(f"the run has {self.errors} errors, so there is no validated run; rows() lists them")
-        return self._text
-
-    @checked
-    def write(self, path: str | os.PathLike[str]) -> None:
-        """Write the validated run; the file appears whole or not at all.
-
-        Raises UsageError if the run has errors or the file is an input, OutputError if the file cannot be written.
-        """
-        text = self.text  # raises UsageError if the run has errors
-        output = PlannedOutput("path", path=os.fspath(path), existing=Existing.REPLACED)
-        OutputPlan(self._inputs, [output]).check()
-        write_whole(path, encoded([text]))
-
-    def __str__(self) -> str:
-        """Return the validated run, or one line about a run with errors."""
-        return repr(self) if self._text is None else self._text
-
-    def __repr__(self) -> str:
-        if self._text is None:
-            lines = "no lines"
-        else:
-            line_count = self._text.count("\n")
-            lines = f"{line_count} lines"
-        return f"<validated run: {lines}, {self.errors} errors, {self.warnings} warnings>"
-
-    def _tables(self) -> Iterable[Table]:
-        """Return the only table, that of the problems."""
-        return [OCCURRENCES.table(self._problems.occurrences())]
-
-
-# The function is long because it explains, checks and passes on many arguments.
-@checked
-def validate_run(
-    run: Files,
-    queries: Files,
-    *,
-    expand: str | None = None,
-    justifications: Limits = "1:3",
-    documents: str | os.PathLike[str] | None = None,
-    depth: str = "",
-    allow_comments: bool = False,
-) -> ValidatedRun:
-    """Check a run before it is submitted or scored, and correct its lines if that is possible.
-
-    `run` is a file, a folder or several of them; `queries` are the files of the queries that it answers (`expand` as
-    for `prepare`). `justifications` limits the justifications of a node. `documents` is a file that lists the documents
-    of the task. `depth` is the pooling depth (`A:10`, `B:10`). With `allow_comments` comments at the ends of lines are
-    cut off.
-
-    Raises UsageError for impossible arguments, InputError for files that cannot be read and for lines that answer no
-    query.
-    """
-    files = arguments.files_of(run, "run")
-    query_files = arguments.files_of(queries, "queries")
-    if not files or not query_files:
-        raise UsageError("validate_run takes at least one run file and one query file")
-    limits = RunLimits(arguments.limits_of(justifications), Depth.parse(depth))
-
-    # The queries, and the documents that justifications may name.
-    list_file = path_of(documents, "documents")
-    document_list = None if list_file is None else read_document_list(list_file)
-    document_lengths = None if document_list is None else document_list.length_by_docid
-    problems = RecordingLog()
-    loaded_queries = load_queries(query_files, expand, problems, document_lengths)
-
-    # The run. All problems of it are in the log after `validated` has corrected its lines.
-    repeatable_files = [rereadable(file) for file in files]
-    run_check = check_run(
-        repeatable_files, loaded_queries, limits, problems, document_list, allow_comments=allow_comments
-    )
-    validated = run_check.validated()
-    text = None if problems.has_errors else "".join(validated.pieces)
-
-    remarks = list(validated.remarks)
-    for query in validated.dropped_query_ids:
-        remarks.append(f"lines of query {query} are left out: a line that it hangs on was skipped")
-    inputs = [name_of(file) for file in (*files, *query_files)]
-    return ValidatedRun(text, problems, tuple(remarks), inputs)

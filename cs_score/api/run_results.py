@@ -25,11 +25,8 @@ from cs_score.base.slices import part_of_slice
 from cs_score.coldstart import output_files as outputs
 from cs_score.coldstart.gold import Run, run_under_limits
 from cs_score.coldstart.options import Justifications, Options, Policy, as_list, switch_words
-from cs_score.coldstart.query_resampling import bootstrap
 from cs_score.coldstart.result import Result, ScoredRun
-from cs_score.coldstart.score_documents import RunScoresDocument, choose, document_of, scores_text
 from cs_score.coldstart.scorer import score_runs
-from cs_score.coldstart.unit_statistics import intervals
 from cs_score.measures.registry import COLD_START_MODE, headline_names
 from cs_score.problems.log import ProblemLog
 from cs_score.statistics.resampling_settings import Resampling
@@ -40,12 +37,16 @@ if TYPE_CHECKING:
     from cs_score.analysis.coldstart import scored as scored_runs
     from cs_score.api import findings
     from cs_score.api.findings import Explanation
-    from cs_score.coldstart.score_documents import RunScoresRecord
+    from cs_score.coldstart import query_resampling, score_documents, unit_statistics
+    from cs_score.coldstart.score_documents import RunScoresDocument, RunScoresRecord
     from cs_score.statistics.results import ScoreIntervals
 else:  # scoring has no use for them
     findings = Late("cs_score.api.findings")
+    query_resampling = Late("cs_score.coldstart.query_resampling")
     recorded = Late("cs_score.analysis.recorded")
+    score_documents = Late("cs_score.coldstart.score_documents")
     scored_runs = Late("cs_score.analysis.coldstart.scored")
+    unit_statistics = Late("cs_score.coldstart.unit_statistics")
 
 
 class ScoredLines:
@@ -277,12 +278,12 @@ class RunResult(AnyResult[ScoredLines]):
         with paused_collector():
             document = self._stored
             if document is None:
-                document = document_of(self._scored("to_json").result)
+                document = score_documents.document_of(self._scored("to_json").result)
             return json_text(document)
 
     def __str__(self) -> str:
         """Return the text that `cs-score score` prints."""
-        return scores_text(choose(self._document)).removesuffix("\n")
+        return score_documents.scores_text(score_documents.choose(self._document)).removesuffix("\n")
 
     def __repr__(self) -> str:
         names = " ".join(self.run_ids) or "no run"
@@ -346,7 +347,7 @@ class RunResult(AnyResult[ScoredLines]):
         """
         self.require_one_run()
         result = self._scored("intervals").result
-        (intervals_of_run,) = intervals(result, settings)
+        (intervals_of_run,) = unit_statistics.intervals(result, settings)
         return intervals_of_run
 
     @cached_property
@@ -364,7 +365,7 @@ class RunResult(AnyResult[ScoredLines]):
             assert self._stored is not None
             return self._stored
         result = self._source.result if all_problems else self._source.scores_only
-        return document_of(result, parts=parts)
+        return score_documents.document_of(result, parts=parts)
 
     @property
     def tables(self) -> tuple[str, ...]:
@@ -478,7 +479,7 @@ def _resampled_as_shown(result: Result, layout: outputs.ColumnLayout) -> Result:
         if run.bootstrap is None:
             runs.append(run)
             continue
-        resampled = bootstrap(run.tables, run.tables.measures, run.bootstrap.samples, metrics)
+        resampled = query_resampling.bootstrap(run.tables, run.tables.measures, run.bootstrap.samples, metrics)
         runs.append(replace(run, bootstrap=resampled))
     return replace(result, runs=tuple(runs))
 

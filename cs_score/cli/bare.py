@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import sys
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -13,11 +12,11 @@ from cs_score.base.outputs import Existing, PlannedOutput
 from cs_score.base.runtime import Late, paused_collector
 from cs_score.base.sources import Input
 from cs_score.cli import output as terminal
+from cs_score.cli import run_options
 from cs_score.cli import shared_options as options
 from cs_score.cli.call import PROGRAM, Call
 from cs_score.cli.core import CommandLine, Parameter, ReferenceCommand, Status, StatusWithResults, command
-from cs_score.cli.output import STDERR, Destination, print_unless_quiet, warn, write_text
-from cs_score.cli.problem_report import report_for_stderr
+from cs_score.cli.output import STDERR, Destination, print_unless_quiet, stderr_is_terminal, warn, write_text
 from cs_score.cli.run_inputs import load_with_preparation
 from cs_score.coldstart import output_files as outputs
 from cs_score.coldstart.gold import ColdStartGold, Run, load_run, open_gold, with_folder_remarks
@@ -34,11 +33,11 @@ else:
 
 @command(
     "",
-    options.select_options(f"{options.OPTIONS_OF_CALLS} -error_file -output_file --json"),
-    Parameter("files...", options.FILES),
+    run_options.select_run_options(f"{run_options.OPTIONS_OF_CALLS} -error_file -output_file --json"),
+    Parameter("files...", run_options.FILES),
     contract=ReferenceCommand,
     example=options.EXAMPLE,
-    sections=(options.OUTPUT_FILES, options.FIELDS, options.POLICIES, *options.LEGEND),
+    sections=(run_options.OUTPUT_FILES, run_options.FIELDS, run_options.POLICIES, *run_options.LEGEND),
 )
 def bare(line: CommandLine) -> int:
     """Score runs, and write the same files as the Perl scorer. Return the exit status, 0 or 255.
@@ -188,8 +187,7 @@ def _report_problems(call: Call, result: Result) -> None:
     warn(*result.warnings)
     _write_error_report(call, result)
     writes_files = call.output is not None and call.output.stream is None
-    is_on_terminal = sys.stderr is not None and sys.stderr.isatty()
-    if writes_files and is_on_terminal and not call.edition.reports_first:
+    if writes_files and stderr_is_terminal() and not call.edition.reports_first:
         for run in result.runs:
             print_unless_quiet(f"\n{outputs.averages_text(run)}\nsignature  {result.signature(run)}\n")
 
@@ -206,7 +204,8 @@ def _write_error_report(call: Call, result: Result) -> None:
     if goes_to_stderr and terminal.is_quiet():
         write_text("stderr", f"{PROGRAM}: {closing}" if result.error_count else "")
     elif goes_to_stderr and not call.edition.reports_first:
-        print_unless_quiet(report_for_stderr(result.problems, twice=True) + closing)
+        report = outputs.report_for_stderr(result.problems, is_for_people=stderr_is_terminal(), twice=True)
+        print_unless_quiet(report + closing)
     else:
         report = outputs.whole_report(result)
         terminal.write_report(destination, report, [outputs.doubly_encoded(report, call.edition)])
@@ -253,7 +252,7 @@ def _print_failure(error: CsScoreError, problems: Sequence[Problem]) -> None:
         if isinstance(error, ScoringStopped):
             warn(*error.partial_result.warnings)
         warn(*error.remarks)
-        print_unless_quiet(report_for_stderr(problems))
+        print_unless_quiet(outputs.report_for_stderr(problems, is_for_people=stderr_is_terminal()))
         write_text("stderr", f"{PROGRAM}: {error}\n")
 
 

@@ -15,10 +15,12 @@ from cs_score.base.errors import OutputError, UsageError
 from cs_score.base.outputs import Existing, PlannedOutput, encoded, folder_made, write_together
 from cs_score.base.records import replace
 from cs_score.base.signature import answered_only_lines
+from cs_score.cli import run_options
 from cs_score.cli import shared_options as options
 from cs_score.cli.core import CommandLine, Option, Status
 from cs_score.cli.output import STDOUT, print_text, text_width, with_coloured_differences
-from cs_score.cli.shared_options import FILES, INTERVAL_OPTIONS, SCORING_SWITCHES, read_top
+from cs_score.cli.run_options import FILES, SCORING_SWITCHES
+from cs_score.cli.shared_options import INTERVAL_OPTIONS, read_top
 from cs_score.coldstart.options import EDITIONS, PRESETS
 from cs_score.tables.layout import Table, latex, markdown, tsv
 
@@ -222,5 +224,5 @@ ABOUT_MISTAKES: Final = (
     "A mistake is one abstract, sentence, fact, label or answer. Its gain is the difference between two scores: of "
     "predictions in which it is corrected, and of those given. Gains of several mistakes do not add up.",
 )
-POLICY_SECTIONS: Final = (options.POLICY_FORM, options.POLICIES)
+POLICY_SECTIONS: Final = (run_options.POLICY_FORM, run_options.POLICIES)
 FORMATS: Final = "text json tsv markdown latex"

@@ -226,6 +226,11 @@ def _is_terminal(stream: str) -> bool:
     return handle is not None and handle.isatty()
 
 
+def stderr_is_terminal() -> bool:
+    """Return whether standard error is connected to a terminal."""
+    return sys.stderr is not None and sys.stderr.isatty()
+
+
 def write_text(stream: str, text: str) -> None:
     """Write a text in UTF-8 to a stream, `stdout` or `stderr`.
 
@@ -303,7 +308,7 @@ _PROGRESS: Final = _ProgressLine()
 
 def shows_progress() -> bool:
     """Say whether progress is shown: standard error is a terminal, and --quiet was not typed."""
-    return sys.stderr is not None and sys.stderr.isatty() and not is_quiet()
+    return stderr_is_terminal() and not is_quiet()
 
 
 def show_progress(text: str) -> None:

@@ -13,13 +13,14 @@ from cs_score.base.records import Record, replace
 from cs_score.base.runtime import Late, paused_collector
 from cs_score.base.sources import Input, name_of, rereadable
 from cs_score.cli.core import CommandLine
-from cs_score.cli.output import print_unless_quiet, remark, warn
-from cs_score.cli.problem_report import report_for_stderr
-from cs_score.cli.shared_options import Scoring, read_resampling
+from cs_score.cli.output import print_unless_quiet, remark, stderr_is_terminal, warn
+from cs_score.cli.run_options import Scoring
+from cs_score.cli.shared_options import read_resampling
 from cs_score.coldstart.converters import converter_for
 from cs_score.coldstart.gold import load_run, open_gold, with_folder_remarks, with_pool
 from cs_score.coldstart.linking import describe_contents, empty_folders_among, expand_folder
 from cs_score.coldstart.options import read_policies
+from cs_score.coldstart.output_files import report_for_stderr
 from cs_score.coldstart.queries import is_query_file
 from cs_score.coldstart.scorer import OneRun, runs_of, score_each, split_runs_and_assessments
 from cs_score.problems.log import ProblemLog, RecordingLog
@@ -535,7 +536,7 @@ def _report_prepared_run(problems: ProblemLog, run: PreparedRun) -> None:
     If the log `problems` keeps details for the file of --problems, the problems of the run are added to it, too. Raises
     InputError for a run with errors, which must not be scored.
     """
-    print_unless_quiet(report_for_stderr(run.problems))
+    print_unless_quiet(report_for_stderr(run.problems, is_for_people=stderr_is_terminal()))
     if isinstance(problems, RecordingLog) and isinstance(run.problems, RecordingLog):
         problems.also_report(run.problems)
     run.check()

@@ -19,7 +19,7 @@ from cs_score.tasks import COLD_START, task_named
 
 if TYPE_CHECKING:
     from cs_score.analysis import system_comparison as comparison
-    from cs_score.cli import estimates
+    from cs_score.cli import estimates, run_options
     from cs_score.cli import score_predictions as predictions
     from cs_score.cli import score_runs as runs
     from cs_score.cli.score_predictions import PredictionsScored
@@ -30,16 +30,23 @@ else:  # a call scores runs or predictions
     estimates = Late("cs_score.cli.estimates")
     layout = Late("cs_score.tables.layout")
     predictions = Late("cs_score.cli.score_predictions")
+    run_options = Late("cs_score.cli.run_options")
     runs = Late("cs_score.cli.score_runs")
 
-SCORE_VERB: Final = Verb(
-    form_for_runs=VerbForm(
-        options=f"{options.OPTIONS_OF_CALLS} --run --measure --inclusion --per-unit --all",
+
+def _form_for_runs() -> VerbForm:
+    """Return how the command is called for Cold Start runs."""
+    return VerbForm(
+        options=f"{run_options.OPTIONS_OF_CALLS} --run --measure --inclusion --per-unit --all",
         formats="text json tsv markdown latex",
-        files=options.FILES,
-        sections=(options.POLICIES, options.FIELDS),
+        files=run_options.FILES,
+        sections=(run_options.POLICIES, run_options.FIELDS),
         folder="files",
-    ),
+    )
+
+
+SCORE_VERB: Final = Verb(
+    form_for_runs=_form_for_runs,
     form_for_evidence=VerbForm(
         options=f"--gold --predictions --measure --per-item --per-unit --force {options.INTERVAL_OPTIONS}",
         formats="text json tsv markdown latex",

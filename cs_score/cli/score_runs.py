@@ -15,8 +15,7 @@ from cs_score.base.sources import Input, name_of
 from cs_score.cli import shared_options as options
 from cs_score.cli.call import Call
 from cs_score.cli.core import CommandLine
-from cs_score.cli.output import Destination, print_unless_quiet, remark, warn
-from cs_score.cli.problem_report import report_for_stderr
+from cs_score.cli.output import Destination, print_unless_quiet, remark, stderr_is_terminal, warn
 from cs_score.cli.run_inputs import RunsAndAssessments, remark_on_duplicates
 from cs_score.cli.shared_options import read_measures
 from cs_score.coldstart import output_files as outputs
@@ -104,7 +103,7 @@ def score_runs(line: CommandLine) -> Iterator[RunsScored]:
     except CsScoreError as error:
         if isinstance(error, ScoringStopped):
             warn(*error.partial_result.warnings)
-        print_unless_quiet(report_for_stderr(discarded_last(problems)))
+        print_unless_quiet(outputs.report_for_stderr(discarded_last(problems), is_for_people=stderr_is_terminal()))
         call.write_problems(problems, error)
         raise
     _remark_on_result(call, result)
@@ -214,7 +213,7 @@ def _remark_on_unsearched_near_misses(call: Call) -> None:
 
 def _remark_on_result(call: Call, result: Result) -> None:
     """Print the problems of the input, and remarks that help to understand the scores."""
-    print_unless_quiet(report_for_stderr(discarded_last(result.problems)))
+    print_unless_quiet(outputs.report_for_stderr(discarded_last(result.problems), is_for_people=stderr_is_terminal()))
     if result.problems:
         print_unless_quiet(outputs.closing_line(result.error_count, result.warning_count))
     warn(*result.warnings)

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
+from cs_score.base.runtime import Late
 from cs_score.cli.core import DEFAULT_FORM, Command, CommandLine, Form, Option, Parameter, Section
-from cs_score.cli.shared_options import EXAMPLE, EXAMPLE_OF_GOLD, EXAMPLE_OF_TWO, LEGEND, select_options
+from cs_score.cli.shared_options import EXAMPLE, EXAMPLE_OF_GOLD, EXAMPLE_OF_TWO, select_options
 from cs_score.cli.task_options import options_of_task
 from cs_score.tasks import COLD_START, mode_named, stage_named
+
+if TYPE_CHECKING:
+    from cs_score.cli import run_options
+else:  # calls for evidence tasks need no options of runs
+    run_options = Late("cs_score.cli.run_options")
 
 Work: TypeAlias = Callable[[str, CommandLine], int]
 """A function that does the work of a verb. It gets the name of a task or a stage of it, and the command line, and
@@ -48,7 +54,8 @@ class VerbForm(NamedTuple):
 class Verb(NamedTuple):
     """A verb such as `analyze`: how it is called for runs, how it is called for predictions, and what both share."""
 
-    form_for_runs: VerbForm
+    form_for_runs: Callable[[], VerbForm]
+    """Returns how the verb is called for runs. It is a function so that commands for predictions do not need it."""
     form_for_evidence: VerbForm
     own_options: Sequence[Option] = ()
     """Options that only this verb has."""
@@ -82,13 +89,13 @@ class Verb(NamedTuple):
     def _command_for_runs(self, verb_name: str, work: Work) -> Command:
         """Return the verb's command for Cold Start runs."""
         files_usage = "files..." if self.needs_files else "[files...]"
-        verb_form = self.form_for_runs
+        verb_form = self.form_for_runs()
         return Command(
             verb_name,
-            select_options(verb_form.options, self.own_options),
+            run_options.select_run_options(verb_form.options, self.own_options),
             Parameter(files_usage, verb_form.files),
             body=_body_for_task(work, COLD_START),
-            form=self._form_of_command(COLD_START, verb_form, LEGEND),
+            form=self._form_of_command(COLD_START, verb_form, run_options.LEGEND),
         )
 
     def _command_for_evidence(self, verb_name: str, task: str, work: Work) -> Command:
@@ -131,7 +138,7 @@ class Verb(NamedTuple):
         options += options_of_task(task)
         if mode_named(task).has_policies:
             policy_options = POLICY_OPTIONS.get(verb_name, "")
-            options += select_options(policy_options, self.own_options)
+            options += run_options.select_run_options(policy_options, self.own_options)
         return options
 
     def _summary_for_evidence(self, task: str) -> str:

@@ -362,7 +362,7 @@ def _remedy_for_nil_line(line: FirstLine, edition: Edition) -> str | None:
 def _remedy_for_misplaced_line(line: FirstLine, edition: Edition) -> str | None:
     """Return the remedy for a line that does not belong into the file: a command line that removes it.
 
-    Such a line is a header, or the next line fits a layout although this one does not. The result is None for another
+    That line is a header, or the next line fits a layout although this one does not. The result is None for another
     line.
     """
     has_columns = len(line.columns) > 1

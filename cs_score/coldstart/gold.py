@@ -24,7 +24,9 @@ from cs_score.coldstart.linking import EmptyFolder, KnownAnswers, Loading, answe
 from cs_score.coldstart.options import Justifications, Options, is_left_out
 from cs_score.coldstart.queries import (
     Query,
+    QueryFiles,
     QuerySet,
+    Selection,
     load_queries,
     parse_query_id,
     report_languages,
@@ -106,12 +108,11 @@ class ColdStartGold(Record, eq=False):
         since another thread may be adding answers to it.
         """
         known_answers = None if self.known_answers is None else self.known_answers.copy()
-        new_values = {"derived": DerivedValues(), "_samples": list(self._samples), "known_answers": known_answers}
-        values = []
-        for name in self.__struct_fields__:
-            value = new_values[name] if name in new_values else getattr(self, name)
-            values.append(value)
-        return ColdStartGold, tuple(values)
+        value_by_field = {name: getattr(self, name) for name in self.__struct_fields__}
+        value_by_field["derived_values"] = DerivedValues()
+        value_by_field["known_answers"] = known_answers
+        value_by_field["_samples"] = list(self._samples)
+        return ColdStartGold, tuple(value_by_field.values())
 
     def with_fields(self, **fields: Any) -> ColdStartGold:
         """Return a copy of this gold with new values of some fields, and with no derived values.
@@ -158,9 +159,8 @@ class ColdStartGold(Record, eq=False):
         are the full ids of all queries with rows.
         """
         cluster_by_id: dict[str, str] = {}
-        for query_id in dict.fromkeys(query_ids):
-            parts = parse_query_id(query_id)
-            query = None if parts is None else self.query_set.by_id.get(parts.base_id)
+        for query_id in dict.fromkeys(query_ids):  # each query once, although it has several rows
+            query = self._query_of_full_id(query_id)
             if query is None:
                 cluster_by_id[query_id] = query_id
                 continue
@@ -168,6 +168,14 @@ class ColdStartGold(Record, eq=False):
             if not is_scored:
                 cluster_by_id[query_id] = self.cluster_of(query)
         return cluster_by_id
+
+    def _query_of_full_id(self, full_id: str) -> Query | None:
+        """Return the query of the query files for a full id, such as `CSX_ENG_00fb79cef8`; None if there is none.
+
+        Only the component `00fb79cef8` decides, so that the query may have another full id.
+        """
+        parts = parse_query_id(full_id)
+        return None if parts is None else self.query_set.by_id.get(parts.base_id)
 
     @property
     def has_clusters(self) -> bool:
@@ -186,17 +194,24 @@ class ColdStartGold(Record, eq=False):
         kept_gold = self.derived_values.gold_by_query.get(query.short_id)
         if kept_gold is not None:
             return kept_gold
-        problems = ProblemLog()
-        if self.query_set.was_expanded:
-            # The reference reports these problems twice for an expanded query, since it copies the query for the
-            # tables and for average precision.
-            report_languages(query, problems, report_count=2, edition=self.query_set.edition)
-            report_slots(query, problems, report_count=2, edition=self.query_set.edition)
-        query_gold = self._build_gold_of_query(query, links, problems)
-        is_faultless = query_gold.failure is None and not problems.total
+        query_gold = self._build_gold_of_query(query, links, self._problems_of_expansion(query))
+        is_faultless = query_gold.failure is None and not query_gold.problems.total
         if is_faultless:
             self.derived_values.gold_by_query[query.short_id] = query_gold
         return query_gold
+
+    def _problems_of_expansion(self, query: Query) -> ProblemLog:
+        """Return a log with the languages and slots that are wrong in a query made from an entry point.
+
+        The log is empty if queries are not expanded. The reference reports these problems twice, since it copies the
+        query for the tables and for average precision.
+        """
+        problems = ProblemLog()
+        if self.query_set.was_expanded:
+            edition = self.query_set.edition
+            report_languages(query, problems, report_count=2, edition=edition)
+            report_slots(query, problems, report_count=2, edition=edition)
+        return problems
 
     def _build_gold_of_query(self, query: Query, links: Links, problems: ProblemLog) -> QueryGold:
         """Return the gold of a query, built from its assessments. Problems that are met are added to `problems`."""
@@ -213,23 +228,26 @@ class ColdStartGold(Record, eq=False):
     def _document_counts_of_others(self, query: Query, assessments: Iterable[Assessment]) -> dict[str, int]:
         """Return the number of documents with answers of each class that belongs to another query, by its name.
 
-        An assessor may have put an answer to `query` into an equivalence class of another query. `assessments` are the
-        assessments of `query`. The documents of the class are named in the other query's assessments.
+        An assessor may have put an answer to `query` into an equivalence class of another query, such as
+        `CSX_ENG_00fb79cef8:1`. `assessments` are the assessments of `query`.
         """
-        document_counts: dict[str, int] = {}
+        classes_of_others: dict[str, None] = {}  # its keys are an ordered set
         for assessment in assessments:
-            class_name = assessment.value_class
-            id_in_name = class_name.partition(":")[0]
-            is_class_of_other = assessment.is_accepted and id_in_name != query.full_id
-            if not is_class_of_other or class_name in document_counts:
-                continue
-            short_id = id_in_name.rpartition("_")[2]
-            documents = set()
-            for other_assessment in self.assessments_by_query.get(short_id, ()):
-                if other_assessment.value_class == class_name:
-                    documents.add(other_assessment.docid)
-            document_counts[class_name] = len(documents)
-        return document_counts
+            query_id = assessment.value_class.partition(":")[0]
+            if assessment.is_accepted and query_id != query.full_id:
+                classes_of_others[assessment.value_class] = None
+        return {class_name: self._document_count(class_name) for class_name in classes_of_others}
+
+    def _document_count(self, class_name: str) -> int:
+        """Return the number of documents with assessed answers of an equivalence class, such as `CSX_ENG_00fb79cef8:1`.
+
+        The answers are looked for in the assessments of the query that the name of the class begins with.
+        """
+        query_id = class_name.partition(":")[0]
+        short_id = query_id.rpartition("_")[2]
+        assessments = self.assessments_by_query.get(short_id, ())
+        documents = {assessment.docid for assessment in assessments if assessment.value_class == class_name}
+        return len(documents)
 
     def judgements_by_value(self, base_id: str, links: Links) -> JudgementByValue:
         """Return the judgements on the answers to a query and to its follow-on queries, by the text of the answer.
@@ -273,22 +291,11 @@ def open_gold(
     if file_by_role is None:
         file_by_role = {}
     problems.wordings = options.edition.wordings
-
-    # The queries of the files, and those to score.
-    base = None if is_left_out(options.expand) else options.expand
-    loaded = load_queries(queries, base, problems, edition=options.edition)
-    try:
-        selection = select_queries(options.queries, loaded.query_set, problems, file_by_role.get(QUERY_LIST))
-    except InputError as error:
-        error.add_remarks(loaded.remarks)
-        raise
-
-    # The digests of all files that have been read, or will be.
-    query_list = file_by_role.get(QUERY_LIST, options.queries)
-    named_samples = None if is_left_out(options.samples) else options.samples
-    samples_file = file_by_role.get(SAMPLES, named_samples)
-    digests = list(loaded.digests)
-    digests += _digests_of_choices({QUERY_LIST: query_list, SAMPLES: samples_file})
+    base_of_expanded_ids = None if is_left_out(options.expand) else options.expand
+    loaded = load_queries(queries, base_of_expanded_ids, problems, edition=options.edition)
+    selection = _select_queries(loaded, options, problems, file_by_role.get(QUERY_LIST))
+    choice_by_role = _choices_of_files(options, file_by_role)
+    digests_of_choices = _digests_of_choices(choice_by_role)
     return ColdStartGold(
         options=options,
         query_set=loaded.query_set,
@@ -296,12 +303,39 @@ def open_gold(
         links=Links(loaded.query_set),
         problems=problems,
         remarks=(*loaded.remarks, *selection.remarks),
-        digests=tuple(digests),
+        digests=(*loaded.digests, *digests_of_choices),
         layouts={},
         ldc_ids=selection.ldc_ids,
-        samples_file=samples_file,
+        samples_file=choice_by_role[SAMPLES],
         validates=validates,
     )
+
+
+def _select_queries(loaded: QueryFiles, options: Options, problems: ProblemLog, query_list: Input | None) -> Selection:
+    """Return the queries to score among the loaded queries, as the option `-queries` chooses them.
+
+    `query_list` is a file that is read instead of the file that the option names. An InputError gets the remarks on the
+    query files, which may explain it.
+    """
+    try:
+        return select_queries(options.queries, loaded.query_set, problems, query_list)
+    except InputError as error:
+        error.add_remarks(loaded.remarks)
+        raise
+
+
+def _choices_of_files(options: Options, file_by_role: Mapping[str, Input]) -> dict[str, Input | None]:
+    """Return the files that options name, by the roles `QUERY_LIST` and `SAMPLES`; None if an option has no value.
+
+    The value of the option `-queries` may also be a list of ids. A file in `file_by_role` takes the place of the value.
+    """
+    choice_by_role: dict[str, Input | None] = {
+        QUERY_LIST: options.queries,
+        SAMPLES: None if is_left_out(options.samples) else options.samples,
+    }
+    for role in choice_by_role:
+        choice_by_role[role] = file_by_role.get(role, choice_by_role[role])
+    return choice_by_role
 
 
 def _digests_of_choices(choice_by_role: Mapping[str, Input | None]) -> list[InputDigest]:
@@ -342,13 +376,7 @@ def with_pool(gold: ColdStartGold, pool: Iterable[Input], problems: ProblemLog |
         problems = gold.problems.copy()
     loading = Loading(gold.query_set, gold.options.justifications, problems)
     _load_with_remarks(gold, loading, pool)
-    responses = loading.links.responses
-    if responses:
-        raise RunInPoolError(
-            "this is a run; assessments come before the runs",
-            file=responses[0].file,
-            remedy="give the words in the order QUERIES.xml POOL RUN...",
-        )
+    _check_no_run_lines(loading.links)
     assessments = loading.links.assessments
     return gold.with_fields(
         links=loading.links,
@@ -359,6 +387,16 @@ def with_pool(gold: ColdStartGold, pool: Iterable[Input], problems: ProblemLog |
         assessments_by_query=group_by_query(assessments),
         known_answers=_answers_by_key(assessments, gold.query_set),
     )
+
+
+def _check_no_run_lines(links: Links) -> None:
+    """Raise RunInPoolError, which names the run, if the files of a pool have lines of a run among them."""
+    if links.responses:
+        raise RunInPoolError(
+            "this is a run; assessments come before the runs",
+            file=links.responses[0].file,
+            remedy="give the words in the order QUERIES.xml POOL RUN...",
+        )
 
 
 def _answers_by_key(assessments: Iterable[Assessment], queries: QuerySet) -> KnownAnswers:
@@ -475,10 +513,11 @@ def run_of(gold: ColdStartGold, loading: Loading, limits: Justifications) -> Run
     Assessments that were loaded with the run become part of its gold.
     """
     links = loading.links
+    gold_of_run = gold
     if links.assessments:
-        gold = gold.with_fields(links=links, assessments_by_query=group_by_query(links.assessments))
+        gold_of_run = gold.with_fields(links=links, assessments_by_query=group_by_query(links.assessments))
     return Run(
-        gold=gold,
+        gold=gold_of_run,
         links=links,
         limits=limits,
         lines_by_run_id=group_by_unit(gold, links.responses),
@@ -550,16 +589,9 @@ def units_of(
     gold = run.gold
     if hop_limits is None:
         hop_limits = gold.hop_limits
-    if units_of_other_runs is None:
-        units_of_other_runs = {}
-    if earlier_results is None:
-        earlier_results = {}
     lines_by_unit = run.lines_by_run_id.get(run_id, {})
+    queries_by_unit = _queries_by_unit(gold, hop_limits, units_with_lines=lines_by_unit)
     nodes = RunNodes(run.links.lines_by_node, run.limits.justifications_per_node)
-    queries_by_unit: dict[str, list[Query]] = {unit_id: [] for unit_id in lines_by_unit}
-    for query in gold.selected_queries(hop_limits):
-        unit_id = gold.unit_of(query.base_id)
-        queries_by_unit.setdefault(unit_id, []).append(query)
     for unit_id, queries in queries_by_unit.items():
         yield ScoringUnit(
             id=unit_id,
@@ -569,6 +601,20 @@ def units_of(
             run=run,
             lines_by_query=lines_by_unit.get(unit_id, {}),
             nodes=nodes,
-            other_run=units_of_other_runs.get(unit_id),
-            earlier_result=earlier_results.get(unit_id),
+            other_run=(units_of_other_runs or {}).get(unit_id),
+            earlier_result=(earlier_results or {}).get(unit_id),
         )
+
+
+def _queries_by_unit(
+    gold: ColdStartGold, hop_limits: Mapping[str, int], units_with_lines: Iterable[str]
+) -> dict[str, list[Query]]:
+    """Return the queries to score, by the id of their unit: `{"CS14_0001": [...]}`.
+
+    `hop_limits` has the ids of these queries. The ids in `units_with_lines` come first, and may have no queries.
+    """
+    queries_by_unit: dict[str, list[Query]] = {unit_id: [] for unit_id in units_with_lines}
+    for query in gold.selected_queries(hop_limits):
+        unit_id = gold.unit_of(query.base_id)
+        queries_by_unit.setdefault(unit_id, []).append(query)
+    return queries_by_unit

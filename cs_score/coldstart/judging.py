@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from typing import Final, NamedTuple, TypeAlias
 
 from cs_score.base.errors import InputError
@@ -22,6 +22,7 @@ from cs_score.coldstart.lines import (
     LinkedQuery,
     Links,
     Response,
+    add_judgement,
     sort_by_confidence,
 )
 from cs_score.coldstart.options import IGNORE, LATEST, RIGHT, SIDES, WRONG, Edition, Policy, unknown_discipline_message
@@ -95,11 +96,7 @@ def index_values(assessments: Iterable[Assessment], links: Links, discipline: st
     for assessment in assessments:
         query = assessment.query
         key = ValueKey(query.level, links.class_of_query(query), compared_form(assessment.value))
-        judgement = judgement_by_value.get(key)
-        if judgement is None:
-            judgement_by_value[key] = Judgement(assessment, is_ambiguous=False)
-        else:
-            judgement_by_value[key] = judgement.with_assessment(assessment)
+        add_judgement(judgement_by_value, key, assessment)
     return judgement_by_value
 
 
@@ -119,33 +116,53 @@ def find_assessments(
     does not compare texts. A response with several correct assessments is reported to `problems`. Raises InputError if
     texts must be compared, but the query of a response has no class.
     """
-    compared_form = _COMPARED_FORM[discipline]
+    matching = _Matching(judgement_by_value, links, _COMPARED_FORM[discipline])
     assessment_by_index: dict[int, Assessment] = {}
     for response in responses:
-        query = response.query
+        # Nearly all answers were assessed once: doing without a Judgement saves 2 % of the time of a scoring.
         follow_on = response.follow_on
-        first_assessment = follow_on.assessment
-        judgement = None
-        # Look for the same answer with the same justification.
-        if first_assessment is not None:
-            answer = response.answer
-            has_one_assessment = follow_on.judgements is None
-            if has_one_assessment and first_assessment.query is query and first_assessment.answer == answer:
-                # Nearly all answers were assessed once: doing without a Judgement saves 2 % of the time of a scoring.
-                assessment_by_index[response.index] = first_assessment
-                continue
-            judgement = follow_on.judgement_of(query, answer)
-        # Otherwise look for an answer with the same text.
-        if judgement is None and compared_form is not None:
-            compared_value = compared_form(response.value)
-            key = ValueKey(query.level, links.class_of_query(query), compared_value)
-            judgement = judgement_by_value.get(key)
+        only_assessment = None if follow_on.judgements is not None else follow_on.assessment
+        if only_assessment is not None and _is_about(only_assessment, response):
+            assessment_by_index[response.index] = only_assessment
+            continue
+        judgement = matching.judgement_of(response)
         if judgement is None:
             continue
-        if judgement.is_ambiguous:
-            problems.add("MULTIPLE_CORRECT_GROUND_TRUTH", query.short_id, place=response.place)
         assessment_by_index[response.index] = judgement.assessment
+        if judgement.is_ambiguous:
+            problems.add("MULTIPLE_CORRECT_GROUND_TRUTH", response.query.short_id, place=response.place)
     return assessment_by_index
+
+
+def _is_about(assessment: Assessment, response: Response) -> bool:
+    """Return whether an assessment judges the answer of a response with the justification that the response gives."""
+    return assessment.query is response.query and assessment.answer == response.answer
+
+
+class _Matching(NamedTuple):
+    """The search for the judgement on the answer of a response, under one discipline.
+
+    `compared_form` is the function that brings texts of answers into the form for comparison, None if the discipline
+    does not compare them. `judgement_by_value` has the judgements by these texts.
+    """
+
+    judgement_by_value: JudgementByValue
+    links: Links
+    compared_form: Callable[[str], str] | None
+
+    def judgement_of(self, response: Response) -> Judgement | None:
+        """Return the judgement on the same answer with the same justification, or else on the same text of an answer.
+
+        The result is None if there is no such judgement.
+        """
+        query = response.query
+        follow_on = response.follow_on
+        is_assessed = follow_on.assessment is not None
+        judgement = follow_on.judgement_of(query, response.answer) if is_assessed else None
+        if judgement is not None or self.compared_form is None:
+            return judgement
+        key = ValueKey(query.level, self.links.class_of_query(query), self.compared_form(response.value))
+        return self.judgement_by_value.get(key)
 
 
 # ---- Categories and labels
@@ -229,6 +246,19 @@ def _remove_credit(labels: Labels, is_ignored: bool) -> Labels:
     return tuple(sorted(new_labels))
 
 
+def _labels_instead_of_right(assessment: Assessment) -> Labels | None:
+    """Return the labels that replace RIGHT for a response with this assessment, where each nominal answer is ignored.
+
+    They are `("IGNORE",)` for an answer that describes an entity which another answer of its class names, and `()` for
+    an answer without mention type. The result is None for an answer that stays right.
+    """
+    if assessment.value_mention is None:
+        return ()
+    if assessment.value_mention == "NOM" and assessment.class_mention != "NOM":
+        return (IGNORE,)
+    return None
+
+
 # ---- The tree of classes
 
 MOST_COMPONENTS: Final = 100
@@ -297,17 +327,22 @@ class ClassTree(Struct):
             return
         parent = name.rpartition(":")[0]
         self._check_class(name, parent)
-        # Add the node above first, unless it is there.
-        if parent != self.root:
-            is_query = ":" not in parent
-            if is_query:
-                self.other_roots[parent] = None
-            elif parent not in self.parent_by_class:
-                self.add(parent)
+        self._add_parent(parent)
         self.parent_by_class[name] = parent
         self.ground_truth.setdefault(parent, 0)
         if not is_wrong_bin(name, self.root):
             self.ground_truth[parent] += 1
+
+    def _add_parent(self, name: str) -> None:
+        """Add the node above a class, unless the tree has it: a class, or another query, which becomes a further root.
+
+        A name with a colon is that of a class: `CSX_ENG_00fb79cef8:1`.
+        """
+        is_class = ":" in name
+        if is_class:
+            self.add(name)
+        elif name != self.root:
+            self.other_roots[name] = None
 
     def _check_class(self, name: str, parent: str) -> None:
         """Raise InputError if the class `name` must not be in the tree; `parent` is the name of the node above it.
@@ -319,21 +354,29 @@ class ClassTree(Struct):
         if component_count > MOST_COMPONENTS:
             raise InputError(f"equivalence class with {component_count} components: {name}", place=f"query {self.root}")
         is_parent_a_class = ":" in parent
-        if is_parent_a_class or parent == self.root:
-            return
-        parts = parse_query_id(parent)
+        problem = None if is_parent_a_class else self._problem_of_root(parent)
+        if problem is not None:
+            expected_names = f"{self.root}:n or {self.root}:n:m"
+            raise InputError(
+                problem,
+                place=f"query {self.root}",
+                remedy=f"the equivalence class {name} of one of its answers should be {expected_names}; "
+                "correct VALUE_EC",
+            )
+
+    def _problem_of_root(self, query_id: str) -> str | None:
+        """Return the message that a text is no id of a query which may be a root of the tree; None if it is one.
+
+        The messages are in the words of the reference.
+        """
+        if query_id == self.root:
+            return None
+        parts = parse_query_id(query_id)
         if parts is None:
-            problem = f'unexpected argument: "{parent}" sent to parse_queryid'
-        elif self.ldc_id_by_query and parts.base_id not in self.ldc_id_by_query:
-            problem = "queryid undefined in QuerySet->get()"
-        else:
-            return
-        raise InputError(
-            problem,
-            place=f"query {self.root}",
-            remedy=f"the equivalence class {name} of one of its answers should be {self.root}:n or {self.root}:n:m; "
-            "correct VALUE_EC",
-        )
+            return f'unexpected argument: "{query_id}" sent to parse_queryid'
+        if self.ldc_id_by_query and parts.base_id not in self.ldc_id_by_query:
+            return "queryid undefined in QuerySet->get()"
+        return None
 
 
 def is_wrong_bin(name: str, root: str) -> bool:
@@ -364,43 +407,101 @@ def build_tree(
     answer below a class that no assessment accepts (rule odd-classes).
     """
     tree = ClassTree(root.full_id, {root.full_id: root.is_single_valued}, links.query_set.ldc_id_by_query)
-    accepted_classes: set[str] = set()
-    inexact_without_parent: list[Assessment] = []
-    texts_by_target: Mapping[str, Sequence[str]] | None = None
+    orphans = _Orphans(assessments, problems, edition)
+    accepted_classes = _AcceptedClasses(tree)
     for assessment in assessments:
         name = _class_of_assessment(assessment, links)
         if name is None:
-            if edition.refuses_orphans:
-                raise _orphan_error(assessment, edition)
-            if texts_by_target is None:
-                texts_by_target = _texts_by_target(assessments)
-            _report_orphan(assessment, texts_by_target, problems)
+            orphans.refuse_or_report(assessment)
             continue
         tree.add(name)
+        if name not in tree.is_single_by_row:
+            _add_next_slot(tree, name, assessment.query)
+        if assessment.is_accepted:
+            accepted_classes.add(name, assessment)
+    accepted_classes.check_inexact_answers()
+    return tree
 
-        # Below the class are the answers to a follow-on query, which fill the next slot.
-        if name not in tree.is_single_by_row and len(assessment.query.slots) > 1:
-            next_predicate = find_predicate(assessment.query.slots[1])
-            tree.is_single_by_row[name] = next_predicate is not None and next_predicate.is_single_valued
 
-        # An accepted answer of the second hop needs an accepted answer that leads to it.
-        if not assessment.is_accepted:
-            continue
-        accepted_classes.add(name)
-        parent = tree.parent_by_class.get(name, tree.root)
-        if tree.is_root(parent) or parent in accepted_classes:
-            continue
+def _add_next_slot(tree: ClassTree, class_name: str, query: LinkedQuery) -> None:
+    """Enter into a tree whether the slot that is filled below a class takes only one value.
+
+    The class has answers to `query`. Answers to follow-on queries about them fill its next slot, if it has one.
+    """
+    if len(query.slots) < 2:
+        return
+    predicate = find_predicate(query.slots[1])
+    tree.is_single_by_row[class_name] = predicate is not None and predicate.is_single_valued
+
+
+class _AcceptedClasses:
+    """The classes of a tree with accepted answers, and a check that there is an accepted answer above each of them.
+
+    Classes are added in load order. An answer of the second hop depends on the answer that its query is about. That
+    answer belongs to the class above.
+    """
+
+    def __init__(self, tree: ClassTree) -> None:
+        self._tree = tree
+        self._names: set[str] = set()
+        self._inexact_below_none: list[Assessment] = []
+
+    def add(self, name: str, assessment: Assessment) -> None:
+        """Add the class of an accepted answer. Raises InputError for a correct answer below a class without one.
+
+        An inexact answer may come before the answer that it depends on, and is checked at the end.
+        """
+        self._names.add(name)
+        parent = self._tree.parent_by_class.get(name, self._tree.root)
+        if parent in self._names or self._tree.is_root(parent):
+            return
         if assessment.judgment == CORRECT:
             raise _missing_parent_error(assessment, "before it")
-        if not is_wrong_bin(parent, tree.root):  # an inexact answer below wrong answers is allowed
-            inexact_without_parent.append(assessment)
+        if not is_wrong_bin(parent, self._tree.root):  # an inexact answer below wrong answers is allowed
+            self._inexact_below_none.append(assessment)
 
-    # An inexact answer may come before the answer that leads to it. That is why inexact answers are checked at the end.
-    for assessment in inexact_without_parent:
-        parent = tree.parent_by_class[tree_name(assessment.value_class)]
-        if parent not in accepted_classes:
-            raise _missing_parent_error(assessment, "in the pool")
-    return tree
+    def check_inexact_answers(self) -> None:
+        """Raise InputError for the first inexact answer below a class that got no accepted answer to the end."""
+        for assessment in self._inexact_below_none:
+            parent = self._tree.parent_by_class[tree_name(assessment.value_class)]
+            if parent not in self._names:
+                raise _missing_parent_error(assessment, "in the pool")
+
+
+class _Orphans:
+    """The orphans of one query: wrong answers to follow-on queries about answers that no assessment accepts.
+
+    The assessments of the answer that such a follow-on query is about are called its parents.
+    """
+
+    def __init__(self, assessments: Sequence[Assessment], problems: ProblemLog, edition: Edition) -> None:
+        """Prepare to report orphans to `problems`; `assessments` are all assessments of the query."""
+        self._assessments = assessments
+        self._problems = problems
+        self._edition = edition
+
+    def refuse_or_report(self, orphan: Assessment) -> None:
+        """Report an orphan with its parents. Raises InputError if the edition does not score a pool with orphans."""
+        if self._edition.refuses_orphans:
+            raise orphan.error(
+                f"a wrong answer to the query {orphan.query.full_id}, which no accepted answer leads to",
+                f"{self._edition.name} stops here; take the line out, or assess the answer that it depends on",
+            )
+        parents = "\n".join(self._texts_by_target.get(orphan.query.short_id, ()))
+        self._problems.add(
+            "UNEXPECTED_ASSESSMENT_ENTRY",
+            f"\nUnexpected child: \n{orphan.text}\n",
+            f"\nAll parents:\n{parents}\n",
+            place=orphan.place,
+        )
+
+    @functools.cached_property
+    def _texts_by_target(self) -> dict[str, list[str]]:
+        """The texts of assessments, by the short id of the follow-on query about the assessed answer."""
+        texts_by_target: dict[str, list[str]] = {}
+        for assessment in self._assessments:
+            texts_by_target.setdefault(assessment.target, []).append(assessment.text)
+        return texts_by_target
 
 
 def _class_of_assessment(assessment: Assessment, links: Links) -> str | None:
@@ -415,41 +516,6 @@ def _class_of_assessment(assessment: Assessment, links: Links) -> str | None:
         return None
     class_of_query = links.class_of_query(assessment.query)
     return f"{class_of_query}:0"
-
-
-def _orphan_error(assessment: Assessment, edition: Edition) -> InputError:
-    """Return the error for a wrong answer to a follow-on query that is about an answer which no assessment accepts.
-
-    `edition` is the edition of the reference, which does not score a pool with such an assessment.
-    """
-    return assessment.error(
-        f"a wrong answer to the query {assessment.query.full_id}, which no accepted answer leads to",
-        f"{edition.name} stops here; take the line out, or assess the answer that it depends on",
-    )
-
-
-def _texts_by_target(assessments: Iterable[Assessment]) -> dict[str, list[str]]:
-    """Return the texts of assessments, by the short id of the follow-on query about the assessed answer."""
-    texts_by_target: dict[str, list[str]] = {}
-    for assessment in assessments:
-        texts_by_target.setdefault(assessment.target, []).append(assessment.text)
-    return texts_by_target
-
-
-def _report_orphan(assessment: Assessment, texts_by_target: Mapping[str, Sequence[str]], problems: ProblemLog) -> None:
-    """Report a wrong answer to a follow-on query that is about an answer which no assessment accepts.
-
-    The message contains the assessments of the answer that the follow-on query is about, which are called parents.
-    `texts_by_target` has the texts of assessments, by the short id of the follow-on query about the assessed answer.
-    """
-    parent_texts = texts_by_target.get(assessment.query.short_id, ())
-    parents = "\n".join(parent_texts)
-    problems.add(
-        "UNEXPECTED_ASSESSMENT_ENTRY",
-        f"\nUnexpected child: \n{assessment.text}\n",
-        f"\nAll parents:\n{parents}\n",
-        place=assessment.place,
-    )
 
 
 def _missing_parent_error(assessment: Assessment, where: str) -> InputError:
@@ -479,25 +545,46 @@ def place_responses(
     Classes that the tree does not have yet are added to it.
     """
     responses_by_class: dict[str, list[Response]] = {}
-    wrong_bin_by_query: dict[LinkedQuery, str] = {}
+    wrong_bins = _WrongBins(links)
     for response in responses:
-        query = response.query
         assessment = assessment_by_index.get(response.index)
-        accepting_assessment = response.follow_on.accepting_assessment
-        if assessment is not None and assessment.is_accepted:
-            name = tree_name(assessment.value_class)
-        elif accepting_assessment is not None and (assessment is None or not links.is_accepted(assessment.query)):
-            name = tree_name(accepting_assessment.value_class)
-        elif query in wrong_bin_by_query:
-            name = wrong_bin_by_query[query]
-        else:
-            name = f"{links.class_of_query(query)}:0"
-            wrong_bin_by_query[query] = name
+        name = _class_of_accepted_answer(response, assessment, links)
+        if name is None:
+            name = wrong_bins[response.query]
         if name not in responses_by_class:
             tree.add(name)
             responses_by_class[name] = []
         responses_by_class[name].append(response)
     return responses_by_class
+
+
+def _class_of_accepted_answer(response: Response, assessment: Assessment | None, links: Links) -> str | None:
+    """Return the class of a response whose answer an assessment accepts, such as `CSX_ENG_00fb79cef8:1`.
+
+    `assessment` is the assessment of the response, None if it has none. The class may also be that of an accepted
+    assessment of the same answer with another justification. The result is None if no assessment accepts the answer.
+    """
+    if assessment is not None and assessment.is_accepted:
+        return tree_name(assessment.value_class)
+    accepting_assessment = response.follow_on.accepting_assessment
+    if accepting_assessment is None:
+        return None
+    is_wrong = assessment is not None and links.is_accepted(assessment.query)
+    return None if is_wrong else tree_name(accepting_assessment.value_class)
+
+
+class _WrongBins(dict[LinkedQuery, str]):
+    """The wrong bins of queries: `CSX_ENG_00fb79cef8:0` for a query of the first hop; each is computed only once."""
+
+    def __init__(self, links: Links) -> None:
+        super().__init__()
+        self._links = links
+
+    def __missing__(self, query: LinkedQuery) -> str:
+        """Return the wrong bin of a query that is asked for the first time, and enter it into the dictionary."""
+        wrong_bin = f"{self._links.class_of_query(query)}:0"
+        self[query] = wrong_bin
+        return wrong_bin
 
 
 # ---- Counts of rows
@@ -587,6 +674,11 @@ class Row(Struct):
     last_right_of_classes: list[Response] = field(default_factory=list)
     redundant: list[Response] = field(default_factory=list)
 
+    @property
+    def credited(self) -> list[Response]:
+        """The responses with the label RIGHT or REDUNDANT; those with both labels are there twice."""
+        return self.right + self.redundant
+
 
 def _classes_by_parent(tree: ClassTree, responses_by_class: ResponsesByClass) -> dict[str, list[str]]:
     """Return the names of the classes that have responses, in the order of the tree, by the node above them."""
@@ -640,49 +732,48 @@ class Counting:
     def tally(self, tree: ClassTree, responses_by_class: ResponsesByClass) -> list[Tally]:
         """Label the responses below each inner node of the tree of a query, and return their counts (rule counts).
 
-        The result has a tally for each inner node. Parents come first, because a response of the second hop can be
-        right only below a right answer.
+        The result has a tally for each inner node: the query itself, whose classes are the answers of the first hop,
+        and each class with classes of the second hop below it.
         """
+        right_by_class = self._label_classes(tree, responses_by_class)
         classes_by_parent = _classes_by_parent(tree, responses_by_class)
-        # For each class: whether the answers in it are right, by the short id of the follow-on query about the answer.
-        is_parent_right_by_class: dict[str, Mapping[str, bool]] = {tree.root: {}}
-        tallies: list[Tally] = []
+        tallies = []
         for node_name in tree.inner_nodes:
-            is_parent_right = None
-            if not tree.is_root(node_name):
-                is_parent_right = is_parent_right_by_class.get(node_name, {})
-
-            # Label the responses of each class below the node.
             row = Row()
             for class_name in classes_by_parent.get(node_name, ()):
-                responses = responses_by_class[class_name]
-                right_responses = self._label_class(responses, is_parent_right)
-                has_classes_below = class_name in tree.ground_truth
-                if has_classes_below and class_name not in is_parent_right_by_class:
-                    is_parent_right_by_class[class_name] = self._find_right_parents(responses)
-                row.submitted += responses
-                self._add_right_responses(right_responses, row)
-
-            # Change the labels by the rules that look at all classes of the row, and count them.
-            ground_truth = tree.ground_truth[node_name]
-            kept_response = None
-            if tree.is_single_by_row.get(node_name, False):
-                ground_truth = min(ground_truth, 1)
-                kept_response = self._response_that_stays_right(row)
-            counts = self._count_row(row, kept_response, ground_truth)
-            tallies.append(Tally(node_name, counts, row.submitted))
+                row.submitted += responses_by_class[class_name]
+                self._add_right_responses(right_by_class[class_name], row)
+            tallies.append(self._tally_of_row(node_name, row, tree))
         return tallies
 
-    def _label_class(self, responses: Sequence[Response], is_parent_right: Mapping[str, bool] | None) -> list[Response]:
+    def _label_classes(self, tree: ClassTree, responses_by_class: ResponsesByClass) -> dict[str, list[Response]]:
+        """Label the responses of each class by the policy, and return the right ones by the name of the class.
+
+        Parents come first, because a response of the second hop can be right only below a right answer.
+        """
+        right_by_class: dict[str, list[Response]] = {}
+        right_parents_by_class: dict[str, set[str]] = {}
+        for class_name, parent in tree.parent_by_class.items():
+            if class_name not in responses_by_class:
+                continue
+            responses = responses_by_class[class_name]
+            right_parents = None if tree.is_root(parent) else right_parents_by_class.get(parent, set())
+            right_by_class[class_name] = self._label_class(responses, right_parents)
+            has_classes_below = class_name in tree.ground_truth
+            if has_classes_below:
+                right_parents_by_class[class_name] = self._find_right_parents(responses)
+        return right_by_class
+
+    def _label_class(self, responses: Sequence[Response], right_parents: Set[str] | None) -> list[Response]:
         """Label the responses of one class (rule policies), and return the right ones in the order of the policy.
 
         If the policy calls several categories right, the responses of the first of these categories come first.
-        `is_parent_right` says whether the answer that a follow-on query is about is right, by the short id of the
-        follow-on query. It is None at the first hop.
+        `right_parents` has the short ids of the follow-on queries that are about right answers. It is None at the first
+        hop, whose queries are about no answer.
         """
         responses_by_category: dict[str, list[Response]] = {}
         for response in responses:
-            if is_parent_right is not None and not is_parent_right.get(response.query.short_id):
+            if right_parents is not None and response.query.short_id not in right_parents:
                 category = INCORRECT_PARENT
             else:
                 category = pre_policy_category(self.assessment_by_index.get(response.index))
@@ -693,20 +784,22 @@ class Counting:
             right_responses += responses_by_category.get(category, ())
         return right_responses
 
-    def _find_right_parents(self, responses: Sequence[Response]) -> dict[str, bool]:
-        """Return whether the answers in a class are right, by the short id of the follow-on query about the answer.
+    def _find_right_parents(self, responses: Sequence[Response]) -> set[str]:
+        """Return the short ids of the follow-on queries about the right answers of a class, such as `efa464516d81`.
 
         Responses to a follow-on query can be right only if the answer that the query is about is right (rule paths). If
         several responses give the same answer, the first one decides. This must be called before duplicates are
         labelled.
         """
         needed_label = CORRECT if self._edition.needs_correct_parent else RIGHT
-        is_parent_right: dict[str, bool] = {}
+        first_response_by_query: dict[str, Response] = {}
         for response in responses:
-            query_id = response.follow_on.id
-            if query_id not in is_parent_right:
-                is_parent_right[query_id] = needed_label in self.labels_by_index[response.index]
-        return is_parent_right
+            first_response_by_query.setdefault(response.follow_on.id, response)
+        right_parents = set()
+        for query_id, response in first_response_by_query.items():
+            if needed_label in self.labels_by_index[response.index]:
+                right_parents.add(query_id)
+        return right_parents
 
     def _add_right_responses(self, right_responses: Sequence[Response], row: Row) -> None:
         """Label all but one of the right responses of a class as duplicates, and add the responses to the row.
@@ -722,35 +815,47 @@ class Counting:
         row.right += right_responses
         row.last_right_of_classes.append(right_responses[-1])
 
-    def _response_that_stays_right(self, row: Row) -> Response | None:
-        """Return the response that stays right in a row of a single-valued slot, or None if at most one is right.
+    def _tally_of_row(self, node_name: str, row: Row, tree: ClassTree) -> Tally:
+        """Change the labels of a row by the rules that look at all its classes, and return the counts of the row.
+
+        `node_name` is the name of the inner node above these classes.
+        """
+        ground_truth = tree.ground_truth[node_name]
+        is_single_valued = tree.is_single_by_row.get(node_name, False)
+        if is_single_valued:
+            self._keep_single_value(row)
+            ground_truth = min(ground_truth, 1)
+        self._ignore_nominals(row)
+        counts = replace(self._count_labels(row.submitted), ground_truth=ground_truth)
+        return Tally(node_name, counts, row.submitted)
+
+    def _keep_single_value(self, row: Row) -> None:
+        """Keep the best right response of a slot that takes only one value, and label the others as its duplicates.
 
         In the reference the choice between several right classes depends on hash order (rule single-value-winner in
         docs/background/ties.md).
         """
         if len(row.right) < 2:
-            return None
-        return min(row.last_right_of_classes, key=single_value_sort_key)
+            return
+        kept_response = min(row.last_right_of_classes, key=single_value_sort_key)
+        other_responses = row.right.copy()
+        other_responses.remove(kept_response)
+        row.right = self._mark_duplicates(kept_response, other_responses, row)
 
-    def _count_row(self, row: Row, kept_response: Response | None, ground_truth: int) -> Counts:
-        """Change the labels of a row by the rules that look at all its classes, and return its counts.
+    def _ignore_nominals(self, row: Row) -> None:
+        """Ignore the right responses of a row that describe an entity without naming it, as the edition does it."""
+        if not row.right:
+            return
+        if self._edition.ignores_each_nominal:
+            self._ignore_nominal_lines(row)
+        else:
+            self._ignore_nominal_nodes(row)
 
-        If a `kept_response` is given, the slot takes only one value, and the other right responses become duplicates of
-        it. Then right responses that describe an entity without naming it are ignored. `ground_truth` becomes part of
-        the counts.
-        """
-        if kept_response is not None:
-            row.right.remove(kept_response)
-            row.right = self._mark_duplicates(kept_response, row.right, row)
-        if row.right:
-            if self._edition.ignores_each_nominal:
-                self._ignore_nominal_lines(row)
-            else:
-                self._ignore_nominal_nodes(row)
+    def _count_labels(self, responses: Iterable[Response]) -> Counts:
+        """Return the counts of labelled responses; the ground truth of the counts is 0."""
         # Most responses have one of a few tuples of labels, and the counts of each tuple are computed only once.
-        line_count_by_labels = Counter([self.labels_by_index[line.index] for line in row.submitted])
-        counts = sum_counts([counts_of(labels, line_count) for labels, line_count in line_count_by_labels.items()])
-        return replace(counts, ground_truth=ground_truth)
+        line_count_by_labels = Counter([self.labels_by_index[response.index] for response in responses])
+        return sum_counts([counts_of(labels, line_count) for labels, line_count in line_count_by_labels.items()])
 
     def is_nominal(self, response: Response) -> bool:
         """Return whether a response was assessed as nominal: it describes the entity without naming it."""
@@ -780,44 +885,42 @@ class Counting:
         A right response of such a node, or a duplicate, loses its labels RIGHT and REDUNDANT. It gets the label IGNORE,
         unless a line of the row with the same line number has this label already.
         """
-        # Collect the lines of the row by node, for nodes with a right response.
-        credited_lines = row.right + row.redundant
-        lines_by_node: dict[str | None, list[Response]] = {line.node: [] for line in credited_lines}
+        lines_by_nominal_node = self._lines_of_nominal_nodes(row)
+        if not lines_by_nominal_node:
+            return
+        ignored_numbers = {line.number for line in row.submitted if IGNORE in self.labels_by_index[line.index]}
+        for line in row.credited:
+            if line.node in lines_by_nominal_node:
+                labels = self.labels_by_index[line.index]
+                self.labels_by_index[line.index] = _remove_credit(labels, is_ignored=line.number in ignored_numbers)
+                ignored_numbers.add(line.number)
+                self.nominal_lines_by_index[line.index] = lines_by_nominal_node[line.node]
+
+    def _lines_of_nominal_nodes(self, row: Row) -> dict[str | None, list[Response]]:
+        """Return the lines of each node with a credited response whose lines never name the entity, by FQ node id.
+
+        The lines are all lines of the node in the row. Lines without a node are taken together, as if None were a node.
+        """
+        lines_by_node: dict[str | None, list[Response]] = {line.node: [] for line in row.credited}
         for line in row.submitted:
             if line.node in lines_by_node:
                 lines_by_node[line.node].append(line)
-        nominal_nodes = {node for node, lines in lines_by_node.items() if not self._is_named(lines)}
-        if not nominal_nodes:
-            return
-
-        ignored_numbers = {line.number for line in row.submitted if IGNORE in self.labels_by_index[line.index]}
-        for line in credited_lines:
-            if line.node not in nominal_nodes:
-                continue
-            labels = self.labels_by_index[line.index]
-            self.labels_by_index[line.index] = _remove_credit(labels, is_ignored=line.number in ignored_numbers)
-            ignored_numbers.add(line.number)
-            self.nominal_lines_by_index[line.index] = lines_by_node[line.node]
+        return {node: lines for node, lines in lines_by_node.items() if not self._is_named(lines)}
 
     def _ignore_nominal_lines(self, row: Row) -> None:
         """Ignore each right response that does not name the entity, if another answer of its class names the entity.
 
         If any right response has a mention type, the right responses without mention type are no longer right.
         """
-        mention_types = [self.assessment_by_index[line.index].value_mention for line in row.right]
-        if all(mention_type is None for mention_type in mention_types):
+        assessments = [self.assessment_by_index[line.index] for line in row.right]
+        if all(assessment.value_mention is None for assessment in assessments):
             return
-        for line in row.right:
-            assessment = self.assessment_by_index[line.index]
-            labels_instead_of_right: Labels
-            if assessment.value_mention is None:
-                labels_instead_of_right = ()
-            elif assessment.value_mention == "NOM" and assessment.class_mention != "NOM":
-                labels_instead_of_right = (IGNORE,)
-            else:
+        for line, assessment in zip(row.right, assessments):
+            labels_instead = _labels_instead_of_right(assessment)
+            if labels_instead is None:
                 continue
             labels = self.labels_by_index[line.index]
-            self.labels_by_index[line.index] = _replace_right(labels, labels_instead_of_right)
+            self.labels_by_index[line.index] = _replace_right(labels, labels_instead)
             self.nominal_lines_by_index[line.index] = [line]
 
     def _is_named(self, lines: Sequence[Response]) -> bool:

@@ -92,11 +92,7 @@ class DiscardRules:
         `lines_by_node` has them by FQ node id.
         """
         for loaded_count in loaded_line_counts:
-            lines_by_node_so_far = {}
-            for name, lines in lines_by_node.items():
-                lines_so_far = [line for line in lines if line.index < loaded_count]
-                if lines_so_far:
-                    lines_by_node_so_far[name] = lines_so_far
+            lines_by_node_so_far = _lines_loaded_first(lines_by_node, loaded_count)
             # At this point nobody knows whether these lines were in order, so that all parent lines are checked.
             self.apply(responses[:loaded_count], lines_by_node_so_far, is_in_order=False)
 
@@ -105,20 +101,14 @@ class DiscardRules:
 
         The result may include nodes that exceed no limit in the end.
         """
-        limits = [
-            limit
-            for limit in (self._limits.justifications_per_document, self._limits.justifications_per_node)
-            if limit is not None
-        ]
-        if not limits:
+        limits = (self._limits.justifications_per_document, self._limits.justifications_per_node)
+        set_limits = [limit for limit in limits if limit is not None]
+        if not set_limits:
             return []
-        smallest_limit = min(limits)
-        crowded_nodes = []
-        for lines in lines_by_node.values():
-            # Most nodes have no more lines than the smaller limit allows; comparing the length first saves a call.
-            if len(lines) > smallest_limit and self._may_exceed_limits(lines):
-                crowded_nodes.append(lines)
-        return crowded_nodes
+        # Most nodes have no more lines than the smaller limit allows; comparing the length first saves a call.
+        smallest_limit = min(set_limits)
+        large_nodes = [lines for lines in lines_by_node.values() if len(lines) > smallest_limit]
+        return [lines for lines in large_nodes if self._may_exceed_limits(lines)]
 
     def _may_exceed_limits(self, lines: Sequence[Response]) -> bool:
         """Return whether a node has more lines than a node may have, or may have too many lines from one document."""
@@ -143,14 +133,13 @@ class DiscardRules:
         nodes_by_level: dict[int, list[Sequence[Response]]] = defaultdict(list)
         for lines in crowded_nodes:
             nodes_by_level[lines[-1].query.level].append(lines)
-        queries = {response.query for response in responses}
-        for level in sorted({query.level for query in queries}):
+        queries_by_level = _queries_by_level(responses)
+        for level in sorted(queries_by_level):
             for lines in nodes_by_level[level]:
                 self._limit_node(lines)
-            next_level = level + 1
-            queries_below = {query.short_id for query in queries if query.level == next_level}
+            queries_below = queries_by_level.get(level + 1)
             if queries_below:
-                self._discard_orphans(responses, next_level, queries_below)
+                self._discard_orphans(responses, level + 1, queries_below)
 
     def _discard_orphans(self, responses: Sequence[Response], level: int, queries: set[str]) -> None:
         """Discard the lines of a hop whose parent lines, with the answer that their query is about, are all discarded.
@@ -217,9 +206,7 @@ class DiscardRules:
         if not has_rivals and self._limits.justifications_per_node is not None:
             return
         follow_on_queries = _FollowOnQueries(responses, self._lines_left(responses))
-        # Groups with short ids, of early hops, come first: lines below a discarded node are then discarded before the
-        # group of their own node is considered.
-        for group in sorted(groups, key=lambda group: len(group.parent)):
+        for group in _sorted_by_hop(groups):
             self._keep_best_rival(group, lines_by_node, follow_on_queries)
             # This includes queries about answers of nodes that other groups have discarded.
             for orphan in follow_on_queries.pop_orphaned_queries(group.level):
@@ -309,30 +296,67 @@ class _FollowOnQueries:
         return list(self._orphaned_by_level.pop(level, ()))
 
 
+def _sorted_by_hop(groups: Iterable[_RivalNodes]) -> list[_RivalNodes]:
+    """Return groups of rival nodes in the order in which their best nodes are kept: groups of early hops come first.
+
+    Their parents have short ids. Lines below a discarded node are thus discarded before the group of their own node is
+    considered.
+    """
+    return sorted(groups, key=lambda group: len(group.parent))
+
+
+def _lines_loaded_first(
+    lines_by_node: Mapping[str, Sequence[Response]], loaded_count: int
+) -> dict[str, Sequence[Response]]:
+    """Return the first `loaded_count` lines of a run by node; nodes without any of these lines are left out.
+
+    `lines_by_node` has all run lines by FQ node id.
+    """
+    lines_by_node_so_far: dict[str, Sequence[Response]] = {}
+    for node, lines in lines_by_node.items():
+        lines_so_far = [line for line in lines if line.index < loaded_count]
+        if lines_so_far:
+            lines_by_node_so_far[node] = lines_so_far
+    return lines_by_node_so_far
+
+
+def _queries_by_level(responses: Iterable[Response]) -> dict[int, set[str]]:
+    """Return the short ids of the queries that run lines answer, by the hop of the query: `{0: {"00fb79cef8"}}`."""
+    queries_by_level: dict[int, set[str]] = defaultdict(set)
+    for query in {response.query for response in responses}:
+        queries_by_level[query.level].add(query.short_id)
+    return queries_by_level
+
+
 def _find_rivals(lines_by_node: Mapping[str, Sequence[Response]]) -> list[_RivalNodes]:
     """Return the groups of nodes that compete for a slot that takes one value.
 
     `lines_by_node` has the run lines by FQ node id. A group consists of all nodes below one node. The first line of the
     node with the shortest id decides whether the slot of the group takes one value.
     """
-    parents = set()
-    for node, lines in lines_by_node.items():
-        if lines[0].query.is_single_valued:
-            parents.add(parent_node(node))
-    if not parents:  # as in most runs: this saves a second pass over all nodes
-        return []
-    nodes_by_parent: dict[str, list[str]] = defaultdict(list)
-    for node in lines_by_node:
-        parent = parent_node(node)
-        if parent in parents:
-            nodes_by_parent[parent].append(node)
     groups = []
-    for parent, rivals in nodes_by_parent.items():
+    for parent, rivals in _nodes_below_single_values(lines_by_node).items():
         deciding_node = min(rivals, key=len)
         query = lines_by_node[deciding_node][0].query
         if query.is_single_valued:
             groups.append(_RivalNodes(parent=parent, level=query.level, node_ids=rivals))
     return groups
+
+
+def _nodes_below_single_values(lines_by_node: Mapping[str, Sequence[Response]]) -> dict[str, list[str]]:
+    """Return the FQ ids of nodes by the node above them, for each group with a node in a slot that takes one value.
+
+    `lines_by_node` has the run lines by FQ node id.
+    """
+    parents = {parent_node(node) for node, lines in lines_by_node.items() if lines[0].query.is_single_valued}
+    if not parents:  # as in most runs: this saves a second pass over all nodes
+        return {}
+    nodes_by_parent: dict[str, list[str]] = defaultdict(list)
+    for node in lines_by_node:
+        parent = parent_node(node)
+        if parent in parents:
+            nodes_by_parent[parent].append(node)
+    return nodes_by_parent
 
 
 def parent_node(node: str) -> str:

@@ -1,14 +1,15 @@
 """The lines of runs and assessments, linked to the queries that they answer.
 
-The links of a run build on the links of gold (the queries and the pool): a query that is not found in the links of the
-run is looked up in those of gold. Gold itself never changes, so that one gold serves many runs.
+A line answers a query. The answer itself leads to a follow-on query, which asks about it. Links hold both kinds of
+queries with their lines. The links of a run build on the links of gold (the queries and the pool): what the links of
+the run lack is looked up in the links of gold. Gold itself never changes, so that one gold serves many runs.
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
+from collections.abc import Hashable, Iterable, Sequence
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias, TypeVar
 
 from cs_score.base.errors import InputError
 from cs_score.base.records import Record, Struct, field, force_setattr
@@ -77,6 +78,21 @@ class Judgement(NamedTuple):
         return Judgement(assessment, is_ambiguous=False)
 
 
+JudgementKey = TypeVar("JudgementKey", bound=Hashable)
+
+
+def add_judgement(judgement_by_key: dict[JudgementKey, Judgement], key: JudgementKey, assessment: Assessment) -> None:
+    """Add an assessment to the judgement that is stored under a key, or store a new judgement under it.
+
+    Answers that count as the same have the same key. Assessments must be added in load order.
+    """
+    judgement = judgement_by_key.get(key)
+    if judgement is None:
+        judgement_by_key[key] = Judgement(assessment, is_ambiguous=False)
+    else:
+        judgement_by_key[key] = judgement.with_assessment(assessment)
+
+
 class FollowOn(Struct, eq=False, gc=False):  # nothing in it leads back to it: 16 bytes less for each answer
     """The query about one answer, and the assessments of that answer in the pool.
 
@@ -112,14 +128,9 @@ class FollowOn(Struct, eq=False, gc=False):  # nothing in it leads back to it: 1
             self.assessment = assessment
             return
         if self.judgements is None:
-            first_key = (self.assessment.query, self.assessment.answer)
-            self.judgements = {first_key: Judgement(self.assessment, is_ambiguous=False)}
-        key = (assessment.query, assessment.answer)
-        judgement = self.judgements.get(key)
-        if judgement is None:
-            self.judgements[key] = Judgement(assessment, is_ambiguous=False)
-        else:
-            self.judgements[key] = judgement.with_assessment(assessment)
+            self.judgements = {}
+            add_judgement(self.judgements, (self.assessment.query, self.assessment.answer), self.assessment)
+        add_judgement(self.judgements, (assessment.query, assessment.answer), assessment)
 
     def judgement_of(self, query: LinkedQuery, answer: Answer) -> Judgement | None:
         """Return the judgement on an answer to a query with exactly this justification, None if nobody judged it.
@@ -269,8 +280,8 @@ class SkippedLine(NamedTuple):
 class Links(Struct, eq=False):
     """The accepted lines of gold or of a run, with the queries that they answer and the queries about their answers.
 
-    The links of a run build on `underlying_links`, usually those of gold, which the methods also search. Lines are in
-    load order. `follow_ons` has the follow-on queries by short id, `queries` the answered queries by full id, and
+    The links of a run build on `underlying_links`, usually the links of gold, which the methods also search. Lines are
+    in load order. `follow_ons` has the follow-on queries by short id, `queries` the answered queries by full id, and
     `lines_by_node` the run lines by FQ node id. `lines_without_parent` are lines of the second hop that come before
     their parent line or have none. `is_in_order` says that every line of a later hop comes after the line with the
     answer that its query is about. `skipped_follow_ons` are the short ids of the queries about answers of
@@ -302,20 +313,19 @@ class Links(Struct, eq=False):
     def __post_init__(self) -> None:
         """Drop underlying links that are empty, and reserve the ids of queries that look like follow-on queries.
 
-        A query of a query file may have an id of twelve characters, like a follow-on query. Its id is entered in
-        `follow_ons`, so that no answer can create another query with this id.
+        Links that were unpickled have their follow-on queries already.
         """
         underlying_links = self.underlying_links
-        if underlying_links is not None:
-            has_layers = underlying_links.underlying_links is not None
-            if not has_layers and not underlying_links.follow_ons:
-                self.underlying_links = None
-        was_unpickled = bool(self.follow_ons)  # the follow-on queries were then restored with the links
+        if underlying_links is not None and underlying_links.has_no_content:
+            self.underlying_links = None
+        was_unpickled = bool(self.follow_ons)
         if self.underlying_links is None and not was_unpickled:
-            self.follow_ons = {}
-            for short_id in self.query_set.by_id:
-                if len(short_id) == FOLLOW_ON_ID_LENGTH:
-                    self.follow_ons[short_id] = FollowOn(short_id, None)
+            self.follow_ons = _reserved_follow_ons(self.query_set)
+
+    @property
+    def has_no_content(self) -> bool:
+        """Whether there are no follow-on queries, here or in underlying links, as before a line was loaded."""
+        return self.underlying_links is None and not self.follow_ons
 
     def make_follow_ons(self) -> None:
         """Make the follow-on queries that were postponed when their run lines were loaded, in load order."""
@@ -416,17 +426,11 @@ class Links(Struct, eq=False):
         if query.parent is None:
             return query.full_id
         follow_on = self.find_follow_on(query.short_id)
-        if follow_on is not None:
-            if follow_on.accepting_assessment is not None:
-                return follow_on.accepting_assessment.value_class
-            is_unassessed = follow_on.assessment is None
-            if is_unassessed and self._was_only_skipped(query.short_id):
-                raise InputError(
-                    "queryid undefined in QuerySet->get()",
-                    place=f"query {query.full_id}",
-                    remedy="its lines answer a follow-on query whose only parent line was skipped (wrong slot or an "
-                    "empty column); correct or remove the parent line",
-                )
+        if follow_on is not None and follow_on.accepting_assessment is not None:
+            return follow_on.accepting_assessment.value_class
+        is_unassessed = follow_on is not None and follow_on.assessment is None
+        if is_unassessed and self._was_only_skipped(query.short_id):
+            raise _error_of_query_without_class(query)
         class_of_parent = self.class_of_query(query.parent)
         return f"{class_of_parent}:0"
 
@@ -443,6 +447,26 @@ class Links(Struct, eq=False):
             return True
         follow_on = self.find_follow_on(query.short_id)
         return follow_on is not None and follow_on.accepting_assessment is not None
+
+
+def _reserved_follow_ons(query_set: QuerySet) -> dict[str, FollowOn]:
+    """Return placeholders for follow-on queries, by the short ids that queries of the query files have taken.
+
+    A query of a query file may have a short id of twelve characters, like a follow-on query. With its id reserved, no
+    answer can create another query with this id.
+    """
+    reserved_ids = [short_id for short_id in query_set.by_id if len(short_id) == FOLLOW_ON_ID_LENGTH]
+    return {short_id: FollowOn(short_id, None) for short_id in reserved_ids}
+
+
+def _error_of_query_without_class(query: LinkedQuery) -> InputError:
+    """Return the error for a follow-on query about an answer that only skipped lines give; it belongs to no class."""
+    return InputError(
+        "queryid undefined in QuerySet->get()",
+        place=f"query {query.full_id}",
+        remedy="its lines answer a follow-on query whose only parent line was skipped (wrong slot or an empty column); "
+        "correct or remove the parent line",
+    )
 
 
 def link_follow_on(parent: LinkedQuery, short_id: str) -> LinkedQuery:

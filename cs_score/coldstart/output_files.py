@@ -12,7 +12,7 @@ import re
 import time
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import chain
+from itertools import chain, groupby
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from cs_score.base.display import align_columns, one_line
@@ -292,7 +292,32 @@ def _average_precision_text(scores: AveragePrecision, is_primary: bool, is_tab_s
 MAY_BE_REPLACED: Final = "\n(cs-score stopped here; its next call may write this file anew)\n"
 # The size in bytes beyond which a file cannot be a report, and is not read.
 _LARGEST_REPORT: Final = 1 << 28
+# How many messages of one code a terminal shows.
+_MOST_OF_A_CODE: Final = 10
 _CLOSING_OF_ERRORS: Final = re.compile(rb"[0-9]+ errors? encountered")
+
+
+def report_for_stderr(problems: Iterable[Problem], *, is_for_people: bool, twice: bool = False) -> str:
+    """Return problems as the text for standard error.
+
+    For people, who read it on a terminal, the list is shortened. Anywhere else it is the same text as that of the
+    reference program, which some of its calls write `twice`.
+    """
+    if is_for_people:
+        return "".join(_shortened_report(problems))
+    text = "".join(report_text(problems))
+    return text * 2 if twice else text
+
+
+def _shortened_report(problems: Iterable[Problem]) -> Iterator[str]:
+    """Yield a line for each problem, with its code; only ten for each code, and then a line that counts the others."""
+    for code, group in groupby(problems, key=lambda problem: problem.code):
+        problems_of_code = list(group)
+        for text in report_text(problems_of_code[:_MOST_OF_A_CODE]):
+            yield f"{text.rstrip()} [{code}]\n"
+        hidden_count = len(problems_of_code) - _MOST_OF_A_CODE
+        if hidden_count > 0:
+            yield f"({hidden_count} more of {code}, which cs-score problems {code} explains)\n"
 
 
 def report_text(problems: Iterable[Problem], edition: Edition = LATEST) -> Iterator[str]:

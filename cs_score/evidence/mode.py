@@ -9,22 +9,26 @@ import copy
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
-from typing import Annotated, Any, ClassVar, Final, NamedTuple, Self, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, NamedTuple, Self, TypeAlias
 
 from msgspec import Meta
 
 from cs_score.base.display import one_line
 from cs_score.base.errors import InputError, UsageError, did_you_mean
 from cs_score.base.records import Record, asdict, replace
-from cs_score.base.runtime import paused_collector
+from cs_score.base.runtime import Late, paused_collector
 from cs_score.base.signature import ANSWERED, Origin
 from cs_score.base.sources import Input, InputDigest, Source
 from cs_score.evidence.reading import ErrorLocation, InputContent, read_input, text_of
 from cs_score.measures.registry import Divide, SumsFormula, add_measures, divide, headline_names
-from cs_score.statistics.resampling import score_intervals
 from cs_score.statistics.resampling_settings import Resampling
 from cs_score.statistics.results import ScoreIntervals
 from cs_score.statistics.units import UnitTable
+
+if TYPE_CHECKING:
+    from cs_score.statistics import resampling as resampled
+else:  # scores without intervals need no resamples
+    resampled = Late("cs_score.statistics.resampling")
 
 Row: TypeAlias = tuple[float, ...]
 """The statistics of a unit, such as numbers of right sentences, in the order of the mode's columns."""
@@ -690,4 +694,4 @@ def intervals(result: ScoredPredictions, resampling: Resampling | None = None) -
     """
     mode = result.mode
     settings = replace(resampling or Resampling(), unit=mode.unit)
-    return score_intervals(result.table, mode.measures, mode.formula, settings)
+    return resampled.score_intervals(result.table, mode.measures, mode.formula, settings)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from msgspec import UNSET, UnsetType
 
@@ -21,12 +21,18 @@ from cs_score.base.display import (
 from cs_score.base.documents import Document
 from cs_score.base.outputs import OwnOption
 from cs_score.base.records import asdict, replace, to_builtins
+from cs_score.base.runtime import Late
 from cs_score.base.signature import Origin
 from cs_score.evidence.mode import Mode, ScoredPredictions
 from cs_score.measures.registry import HEADLINE_REASONS, select_names
 from cs_score.statistics.results import SETTINGS_COLUMNS, ScoreIntervals
 from cs_score.statistics.units import Units
-from cs_score.tables.layout import Layout, Table, columns, latex, markdown, text, tsv
+
+if TYPE_CHECKING:
+    from cs_score.tables import layout
+    from cs_score.tables.layout import Table
+else:  # the report for people needs no layouts
+    layout = Late("cs_score.tables.layout")
 
 _NUMBER: Final = re.compile(r"[-+]?\d+(\.\d+)?%?|-")
 
@@ -254,7 +260,7 @@ def scores_table(scores: PredictionScores, *, for_programs: bool = True) -> Tabl
         keys.append("answered")
         for row in rows:
             row["answered"] = answered
-    return Layout("scores", "", columns(*keys), lambda _: rows).table(scores)
+    return layout.Layout("scores", "", layout.columns(*keys), lambda _: rows).table(scores)
 
 
 def format_scores(
@@ -275,7 +281,7 @@ def format_scores(
     scores = replace(scores, scores={name: scores.scores[name] for name in names})
     table = scores_table(scores, for_programs=format_ == "tsv")
     if format_ == "tsv":
-        return b"".join(tsv(table)).decode()
+        return b"".join(layout.tsv(table)).decode()
     head = []
     if result.origin.answered_count_text is not None:
         head.append(f"{result.mode.name}: {result.origin.answered_count_text}")
@@ -292,7 +298,7 @@ def _plain_text(head: Sequence[str], table: Table, explanation: Sequence[str], s
     lines = []
     if head:
         lines += [*head, ""]
-    _blank_line, *table_lines = text(table, None)
+    _blank_line, *table_lines = layout.text(table, None)
     lines += table_lines
     lines += _wrap_all(explanation)
     lines += ["", f"signature  {signature}"]
@@ -304,7 +310,7 @@ def _markdown_text(head: Sequence[str], table: Table, explanation: Sequence[str]
     lines = []
     if head:
         lines += [*head, ""]
-    lines += markdown(table)
+    lines += layout.markdown(table)
     if explanation:
         lines.append("")
         lines += [f"- {escape_markdown(sentence)}" for sentence in explanation]
@@ -315,7 +321,7 @@ def _latex_text(head: Sequence[str], table: Table, explanation: Sequence[str]) -
     """Return a table in LaTeX, below the lines of `head` as comments, and above sentences about its intervals."""
     lines = [r"% \usepackage{booktabs}"]
     lines += [f"% {line}" for line in head]
-    lines += latex(table)
+    lines += layout.latex(table)
     if explanation:
         lines.append("")
         lines += [escape_latex(sentence) for sentence in explanation]

@@ -75,20 +75,23 @@ class Drawing:
         self.of = caption.of
         self.title = caption.title
         self.height = height
-        name = caption.name
+        title_id = f"{caption.name}-title"
+        description_id = f"{caption.name}-desc"
         attributes = {
             "xmlns": _NAMESPACE,
             "viewBox": f"0 0 {_number(WIDTH)} {_number(height)}",
             "role": "img",
-            "aria-labelledby": f"{name}-title {name}-desc",
+            "aria-labelledby": f"{title_id} {description_id}",
             "class": "chart",
         }
         self._root = etree.Element("svg", attributes)
         self._parent = self._root
-        title_element = etree.SubElement(self._root, "title", {"id": f"{name}-title"})
-        title_element.text = _safe(caption.title)
-        description_element = etree.SubElement(self._root, "desc", {"id": f"{name}-desc"})
-        description_element.text = _safe(with_minus_signs(description))
+        self._add_hidden_text("title", title_id, caption.title)
+        self._add_hidden_text("desc", description_id, with_minus_signs(description))
+
+    def _add_hidden_text(self, tag: str, element_id: str, text: str) -> None:
+        """Add a text for readers who do not see the image; `tag` is "title" or "desc"."""
+        etree.SubElement(self._root, tag, {"id": element_id}).text = _safe(text)
 
     @contextmanager
     def leading_to(self, target: ChartTarget | None) -> Iterator[None]:
@@ -202,12 +205,7 @@ class Drawing:
         # The links lead to tables of a page, which a file does not have.
         root.set("role", "img")
         etree.strip_tags(root, f"{{{_NAMESPACE}}}a")
-        # Margins and the title need a larger image.
-        width = WIDTH + 2 * _MARGIN
-        height = self.height + _TITLE_HEIGHT + 2 * _MARGIN
-        root.set("viewBox", f"0 0 {_number(width)} {_number(height)}")
-        root.set("width", _number(width))
-        root.set("height", _number(height))
+        self._enlarge(root)
         self._put_title(root)
         # A file has its own copy of the style sheet.
         style = etree.Element(f"{{{_NAMESPACE}}}style")
@@ -215,19 +213,27 @@ class Drawing:
         root.insert(0, style)
         return f"{etree.tostring(root, encoding='unicode')}\n"
 
+    def _enlarge(self, root: etree._Element) -> None:
+        """Make room for margins and for the title in the image with this root."""
+        width = _number(WIDTH + 2 * _MARGIN)
+        height = _number(self.height + _TITLE_HEIGHT + 2 * _MARGIN)
+        root.set("viewBox", f"0 0 {width} {height}")
+        root.set("width", width)
+        root.set("height", height)
+
     def _put_title(self, root: etree._Element) -> None:
         """Move all that is drawn down, and write the title above.
 
         `root` is the root of the image; its elements for readers who do not see it stay where they are.
         """
         drawn_elements = [element for element in root if etree.QName(element).localname not in ("title", "desc")]
-        shift = _pair(_MARGIN, _MARGIN + _TITLE_HEIGHT)
-        group = etree.Element(f"{{{_NAMESPACE}}}g", transform=f"translate({shift})")
-        group.extend(drawn_elements)  # takes them out of the root
-        attributes = {"class": "title", "x": _number(_MARGIN), "y": _number(_MARGIN + 12)}
-        title = etree.SubElement(root, f"{{{_NAMESPACE}}}text", attributes)
+        title = etree.SubElement(root, f"{{{_NAMESPACE}}}text", {"class": "title"})
+        title.set("x", _number(_MARGIN))
+        title.set("y", _number(_MARGIN + 12))
         title.text = shortened(_safe(with_minus_signs(self.title)), WIDTH)
-        root.append(group)
+        shift = _pair(_MARGIN, _MARGIN + _TITLE_HEIGHT)
+        group = etree.SubElement(root, f"{{{_NAMESPACE}}}g", transform=f"translate({shift})")
+        group.extend(drawn_elements)  # takes them out of the root
 
 
 def chart_style() -> str:
@@ -339,19 +345,25 @@ def scale(values: Iterable[float], start: float, end: float, with_zero: bool = F
     numbers = list(values)
     if with_zero or not numbers:
         numbers.append(0.0)
-    low = min(numbers)
-    high = max(numbers)
-    are_equal = high - low < 1e-12
-    if are_equal and with_zero:
-        high = low + 1e-2
-    elif are_equal:
-        low -= 0.5
-        high += 0.5
+    low, high = _widened(min(numbers), max(numbers), with_zero)
     # The axis begins and ends at multiples of the step. Errors of rounding must not add a step at an end.
     step = _round_step((high - low) / 5)
     first = math.floor(low / step + 1e-9) * step
     last = math.ceil(high / step - 1e-9) * step
     return Scale(start=start, end=end, low=first, high=last, step=step)
+
+
+def _widened(low: float, high: float, with_zero: bool) -> tuple[float, float]:
+    """Return a range of numbers, which is made wider if it is empty: (3, 3) -> (2.5, 3.5).
+
+    `with_zero` says that the range has zero in it. Then an empty range, which has only zero, becomes (0, 0.01).
+    """
+    is_empty = high - low < 1e-12
+    if not is_empty:
+        return low, high
+    if with_zero:
+        return low, low + 1e-2
+    return low - 0.5, high + 0.5
 
 
 def _round_step(smallest: float) -> float:
@@ -377,6 +389,12 @@ SHADES: Final = 6
 
 _ROW: Final = 24.0
 """The height of a row of bars or dots."""
+
+_HEIGHT_OF_SERIES: Final = 10.0
+"""The height that each series of a row of dots needs at least."""
+
+_BASELINE: Final = 4.0
+"""Units from the middle of a line of text to its baseline, at which a text is placed."""
 
 _APART: Final = 7.0
 """Units between the markers of two series of a row, which would hide each other on one line."""
@@ -414,11 +432,7 @@ def bars(caption: Caption, rows: Sequence[Bar], *, introduction: str = "", from_
     top = _HEAD
     bottom = top + _ROW * len(rows)
     drawing = Drawing(caption, f"{introduction}{numbers}.", bottom + _BELOW)
-    # The axis across, and the name of the rows to the left
-    ends: list[float] = []
-    for row in rows:
-        ends += [row.start, row.end]
-    x_scale = scale(ends, LABELS + 10, WIDTH - _NOTES, with_zero=from_zero)
+    x_scale = _scale_of_bars(rows, from_zero)
     drawing.axis(x_scale, top, bottom, caption.across)
     drawing.text("axis-title", LABELS, top - 8, caption.upwards, anchor="end", max_width=LABELS)
     for position, row in enumerate(rows):
@@ -429,9 +443,17 @@ def bars(caption: Caption, rows: Sequence[Bar], *, introduction: str = "", from_
     return drawing
 
 
+def _scale_of_bars(rows: Iterable[Bar], from_zero: bool) -> Scale:
+    """Return the axis across for some bars, between their labels and their notes; with zero if `from_zero`."""
+    ends: list[float] = []
+    for row in rows:
+        ends += [row.start, row.end]
+    return scale(ends, LABELS + 10, WIDTH - _NOTES, with_zero=from_zero)
+
+
 def _draw_bar(drawing: Drawing, row: Bar, x_scale: Scale, top: float) -> None:
     """Draw a bar with its label and its note, in the row that begins at `top`."""
-    baseline = top + _ROW / 2 + 4
+    baseline = top + _ROW / 2 + _BASELINE
     left, right = sorted((x_scale.at(row.start), x_scale.at(row.end)))
     kind = "fill1" if row.end >= row.start else "fill2"
     with drawing.leading_to(row.target):
@@ -484,27 +506,36 @@ def dots(caption: Caption, rows: Sequence[Dots], *, introduction: str = "", x_sc
     """
     if x_scale is None:
         x_scale = Scale(*DOT_PLACES)
-    names: list[str] = []
-    for row in rows:
-        names += row.values
-    series_names = list(dict.fromkeys(names))
+    series_names = _series_of_rows(rows)
+    row_height = max(_ROW, _HEIGHT_OF_SERIES * len(series_names))
+    top = _LEGEND
+    bottom = top + row_height * len(rows)
     numbers = "; ".join([str(row) for row in rows])
-    row_height = max(_ROW, 10 * len(series_names))
-    bottom = _LEGEND + row_height * len(rows)
     drawing = Drawing(caption, f"{introduction}{numbers}.", bottom + _BELOW)
     drawing.legend(series_names, x_scale.start)
-    drawing.axis(x_scale, _LEGEND, bottom, caption.across)
-    drawing.text("axis-title", LABELS, 16, caption.upwards, anchor="end", max_width=LABELS)
+    drawing.axis(x_scale, top, bottom, caption.across)
+    drawing.text("axis-title", LABELS, top - 12, caption.upwards, anchor="end", max_width=LABELS)
     for position, row in enumerate(rows):
-        middle = _LEGEND + row_height * (position + 0.5)
-        drawing.text("label", LABELS, middle + 4, row.label, anchor="end", max_width=LABELS)
-        drawing.line("grid", x_scale.start, middle, x_scale.end, middle)
+        middle = top + row_height * (position + 0.5)
         _draw_dots(drawing, row, series_names, x_scale, middle)
     return drawing
 
 
+def _series_of_rows(rows: Iterable[Dots]) -> list[str]:
+    """Return the names of the series that rows of dots have scores of, such as ["Precision", "Recall", "F1"]."""
+    names: list[str] = []
+    for row in rows:
+        names += row.values
+    return list(dict.fromkeys(names))
+
+
 def _draw_dots(drawing: Drawing, row: Dots, series_names: Sequence[str], x_scale: Scale, middle: float) -> None:
-    """Draw the interval and the marker of each series of a row, one below the other around the height `middle`."""
+    """Draw a row of dots around the height `middle`: its label, a grid line, and the dots of each series.
+
+    The dots of several series are one below the other.
+    """
+    drawing.text("label", LABELS, middle + _BASELINE, row.label, anchor="end", max_width=LABELS)
+    drawing.line("grid", x_scale.start, middle, x_scale.end, middle)
     top = middle - _APART * (len(series_names) - 1) / 2
     for series, name in enumerate(series_names):
         y = top + _APART * series
@@ -536,10 +567,30 @@ class Mark(NamedTuple):
 
 
 class _Plane(NamedTuple):
-    """The axis across and the axis upwards of a chart of curves."""
+    """The axis across and the axis upwards of a chart of curves, and its edges in units of the chart."""
 
     x_scale: Scale
     y_scale: Scale
+
+    @property
+    def left(self) -> float:
+        """The place where the axis across begins."""
+        return self.x_scale.start
+
+    @property
+    def right(self) -> float:
+        """The place where the axis across ends."""
+        return self.x_scale.end
+
+    @property
+    def top(self) -> float:
+        """The height at which the axis upwards ends."""
+        return self.y_scale.end
+
+    @property
+    def bottom(self) -> float:
+        """The height at which the axis upwards begins, greater than `top`, since heights are measured downwards."""
+        return self.y_scale.start
 
     def place(self, point: tuple[float, float]) -> tuple[float, float]:
         """Return the place of a point, in units of the chart."""
@@ -562,40 +613,40 @@ def lines(
     both are equal. `counts` are numbers that are written beside the points of the first curve, such as the number of
     answers behind each point. `description` is the description of the drawing.
     """
-    left = 52.0
-    right = WIDTH - 14
-    bottom = 228.0
-    values_across = [x for curve in curves.values() for x, _ in curve]
-    x_scale = Scale(left, right) if with_diagonal else scale(values_across, left, right)
-    plane = _Plane(x_scale, y_scale=Scale(bottom, _LEGEND))
-    drawing = Drawing(caption, description, bottom + _BELOW)
-    drawing.legend(curves, left)
+    plane = _plane_of_curves(curves.values(), with_diagonal)
+    drawing = Drawing(caption, description, plane.bottom + _BELOW)
+    drawing.legend(curves, plane.left)
     _draw_axes(drawing, caption, plane)
     if with_diagonal:
         drawing.path("dashed", [plane.place((0, 0)), plane.place((1, 1))])
     for series, (name, curve) in enumerate(curves.items()):
         _draw_curve(drawing, series, name, curve, plane)
-    first_curve = next(iter(curves.values()), ())
-    for point, count in zip(first_curve, counts):
-        x, y = plane.place(point)
-        is_high = point[1] > _HIGH
-        drawing.text("note", x, y + 16 if is_high else y - 8, str(count), anchor="middle")
+        if series == 0:
+            _draw_counts(drawing, curve, counts, plane)
     if mark is not None:
         _draw_mark(drawing, mark, plane)
     return drawing
 
 
+def _plane_of_curves(curves: Iterable[Curve], with_diagonal: bool) -> _Plane:
+    """Return the axes of a chart of curves: that upwards is from 0 to 1, that across is as wide as the curves.
+
+    With a diagonal, that across is from 0 to 1, too.
+    """
+    left = 52.0
+    right = WIDTH - 14
+    values_across = [x for curve in curves for x, _ in curve]
+    x_scale = Scale(left, right) if with_diagonal else scale(values_across, left, right)
+    return _Plane(x_scale, y_scale=Scale(start=228.0, end=_LEGEND))
+
+
 def _draw_axes(drawing: Drawing, caption: Caption, plane: _Plane) -> None:
     """Draw the grid lines, numbers and titles of both axes of a chart of curves."""
-    left = plane.x_scale.start
-    right = plane.x_scale.end
-    bottom = plane.y_scale.start
-    top = plane.y_scale.end
     for tick in plane.y_scale.ticks():
-        drawing.line("grid", left, tick.place, right, tick.place)
-        drawing.text("tick", left - 8, tick.place + 4, tick.text, anchor="end")
-    drawing.axis(plane.x_scale, top, bottom, caption.across)
-    drawing.upright_text("axis-title", 14, (top + bottom) / 2, caption.upwards)
+        drawing.line("grid", plane.left, tick.place, plane.right, tick.place)
+        drawing.text("tick", plane.left - 8, tick.place + _BASELINE, tick.text, anchor="end")
+    drawing.axis(plane.x_scale, plane.top, plane.bottom, caption.across)
+    drawing.upright_text("axis-title", 14, (plane.top + plane.bottom) / 2, caption.upwards)
 
 
 def _draw_curve(drawing: Drawing, series: int, name: str, curve: Curve, plane: _Plane) -> None:
@@ -607,16 +658,23 @@ def _draw_curve(drawing: Drawing, series: int, name: str, curve: Curve, plane: _
         drawing.marker(series, *plane.place((x, y)), title=f"{name}: {y:.4f} at {x:.4g}")
 
 
+def _draw_counts(drawing: Drawing, curve: Curve, counts: Iterable[int], plane: _Plane) -> None:
+    """Write a number above each point of a curve; below it if the point is so high that the legend is near."""
+    for point, count in zip(curve, counts):
+        x, y = plane.place(point)
+        is_high = point[1] > _HIGH
+        drawing.text("note", x, y + 16 if is_high else y - 8, str(count), anchor="middle")
+
+
 def _draw_mark(drawing: Drawing, mark: Mark, plane: _Plane) -> None:
     """Draw an upright line at a number of the axis across, with its text on the side that has more room."""
-    bottom = plane.y_scale.start
-    top = plane.y_scale.end
     x = plane.x_scale.at(mark.value)
-    drawing.path("dashed", [(x, top), (x, bottom)])
-    if x > (plane.x_scale.start + plane.x_scale.end) / 2:
-        drawing.text("note", x - 6, bottom - 8, mark.text, anchor="end")
+    drawing.path("dashed", [(x, plane.top), (x, plane.bottom)])
+    is_in_right_half = x > (plane.left + plane.right) / 2
+    if is_in_right_half:
+        drawing.text("note", x - 6, plane.bottom - 8, mark.text, anchor="end")
     else:
-        drawing.text("note", x + 6, bottom - 8, mark.text, anchor="start")
+        drawing.text("note", x + 6, plane.bottom - 8, mark.text, anchor="start")
 
 
 # ---- Grids
@@ -654,21 +712,10 @@ def grid(caption: Caption, description: str, rows: Sequence[GridRow], column_lab
     longest_label = max([len(label) for label in column_labels], default=0)
     label_height = min(110.0, longest_label * LETTER + 14)
     top = _GRID_LEGEND + label_height
-    drawing = Drawing(caption, description, top + _CELL_HEIGHT * len(rows) + 8)
-    # The legend: the smallest number of each shade
-    for shade_number in range(SHADES):
-        x = _GRID_LEFT + 26 * shade_number
-        drawing.rectangle(f"shade{shade_number}", x, 4, 24, 8)
-        drawing.text("tick", x, 24, f"{shade_number / SHADES:.2f}", max_width=26)
-    # The labels of columns: of narrow columns, only each second, third ... has one
     cell_width = min((WIDTH - _GRID_LEFT) / max(len(column_labels), 1), 40.0)
-    label_step = 1
-    if cell_width < _NARROWEST_LABEL:
-        label_step = round(_NARROWEST_LABEL / cell_width + 0.5)
-    for position in range(0, len(column_labels), label_step):
-        x = _GRID_LEFT + cell_width * (position + 0.5) + 4
-        drawing.upright_text("tick", x, top - 6, column_labels[position], max_width=label_height - 14)
-    # The cells, and the titles of both sides
+    drawing = Drawing(caption, description, top + _CELL_HEIGHT * len(rows) + 8)
+    _draw_shades(drawing)
+    _draw_column_labels(drawing, column_labels, cell_width, bottom=top - 6, max_height=label_height - 14)
     for position, row in enumerate(rows):
         _draw_cells(drawing, row, column_labels, top + _CELL_HEIGHT * position, cell_width)
     drawing.text("axis-title", _GRID_LEFT, _GRID_LEGEND - 4, caption.across)
@@ -676,16 +723,35 @@ def grid(caption: Caption, description: str, rows: Sequence[GridRow], column_lab
     return drawing
 
 
+def _draw_shades(drawing: Drawing) -> None:
+    """Draw the legend of a grid: a cell of each shade, with the smallest number of this shade below it."""
+    for shade_number in range(SHADES):
+        x = _GRID_LEFT + 26 * shade_number
+        drawing.rectangle(f"shade{shade_number}", x, 4, 24, 8)
+        drawing.text("tick", x, 24, f"{shade_number / SHADES:.2f}", max_width=26)
+
+
+def _draw_column_labels(
+    drawing: Drawing, labels: Sequence[str], cell_width: float, *, bottom: float, max_height: float
+) -> None:
+    """Write the labels of the columns of a grid from the bottom to the top, each at most `max_height` units high.
+
+    Of narrow columns, only each second, third ... has its label.
+    """
+    label_step = 1
+    if cell_width < _NARROWEST_LABEL:
+        label_step = round(_NARROWEST_LABEL / cell_width + 0.5)
+    for position in range(0, len(labels), label_step):
+        x = _GRID_LEFT + cell_width * (position + 0.5) + _BASELINE
+        drawing.upright_text("tick", x, bottom, labels[position], max_width=max_height)
+
+
 def _draw_cells(drawing: Drawing, row: GridRow, column_labels: Sequence[str], top: float, cell_width: float) -> None:
     """Draw the label and the cells of a row of a grid that begins at `top`."""
     drawing.text("tick", LABELS, top + _CELL_HEIGHT - 3.5, row.label, anchor="end", max_width=LABELS)
     for position, value in enumerate(row.values):
-        if value is None:
-            kind = "nothing"
-            number = "none"
-        else:
-            kind = f"shade{shade(value)}"
-            number = f"{value:.4f}"
+        kind = "nothing" if value is None else f"shade{shade(value)}"
+        number = "none" if value is None else f"{value:.4f}"
         title = f"{row.label}, {column_labels[position]}: {number}"
         x = _GRID_LEFT + cell_width * position
         width = max(cell_width - 1, 1)

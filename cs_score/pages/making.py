@@ -59,19 +59,23 @@ def chart_of(document: Any, kind: str, name: str | None = None) -> Drawing:
     kinds = chart_kinds()
     if kind not in kinds:
         raise UsageError(f"no chart called {kind}; there are {', '.join(kinds)}{did_you_mean(kind, kinds)}")
-    maker = _page_maker(document)
-    drawing_by_name = {}
-    if kind in maker.CHARTS:
-        for drawing in maker.CHARTS[kind](maker):
-            drawing_by_name[drawing.of] = drawing
-    if not drawing_by_name:
+    drawings = _drawings_of_kind(document, kind)
+    if not drawings:
         raise InputError(f"there is nothing for the chart {kind} to show")
-    if name is None:
-        return next(iter(drawing_by_name.values()))
-    if name not in drawing_by_name:
+    drawing_by_name = {drawing.of: drawing for drawing in drawings}
+    chosen_name = drawings[0].of if name is None else name
+    if chosen_name not in drawing_by_name:
         names = ", ".join(drawing_by_name)
-        raise UsageError(f"no chart {kind} of {name}; there are {names}{did_you_mean(name, drawing_by_name)}")
-    return drawing_by_name[name]
+        raise UsageError(f"no chart {kind} of {name}; there are {names}{did_you_mean(chosen_name, drawing_by_name)}")
+    return drawing_by_name[chosen_name]
+
+
+def _drawings_of_kind(document: Any, kind: str) -> list[Drawing]:
+    """Return all charts of a kind, such as a chart of `groups` for each dimension; none if the document has none."""
+    maker = _page_maker(document)
+    if kind not in maker.CHARTS:
+        return []
+    return list(maker.CHARTS[kind](maker))
 
 
 def chart_kinds() -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from cs_score.measures.registry import COLD_START_MODE
@@ -18,38 +18,70 @@ def openings_of(document: Any) -> Openings:
         return Openings()
     if document.task == COLD_START_MODE:
         return Openings(explanations.texts, entries=_entries_of_runs(explanations))
+    return Openings(explanations.texts, are_trees=False, entries=_entries_of_units(explanations.units))
+
+
+def _entries_of_units(units: Iterable[Any]) -> dict[str, ExpandableEntry]:
+    """Return the entries of the units of an evidence task, by keys such as "query 1234"."""
     entries = {}
-    for unit in explanations.units:
+    for unit in units:
         name = unit_text(unit)
         entries[f"query {name}"] = ExpandableEntry(name, unit.steps)
-    return Openings(explanations.texts, are_trees=False, entries=entries)
+    return entries
 
 
 def _entries_of_runs(explanations: Any) -> dict[str, ExpandableEntry]:
-    """Return the entries of a Cold Start analysis: lines, missed classes, queries with both, and nodes."""
+    """Return the entries of a Cold Start analysis: lines, missed classes, queries with both, and nodes.
+
+    Their keys are such as "line run.tab:12", "class CS14_0001:003", "query CS14_0001" and "node :Entity_1".
+    """
     entries: dict[str, ExpandableEntry] = {}
-    lines_by_query: dict[Any, list[str]] = defaultdict(list)
-    lines_by_node: dict[Any, list[str]] = defaultdict(list)
-    classes_by_query: dict[Any, list[str]] = defaultdict(list)
     for line in explanations.lines:
-        key = f"line {line.file}:{line.line}"
-        entries[key] = ExpandableEntry(_head_of_line(line), line.steps)
-        lines_by_query[line.query].append(key)
-        lines_by_node[line.node].append(key)
+        entries[_key_of_line(line)] = ExpandableEntry(_head_of_line(line), line.steps)
     for missed_class in explanations.classes:
-        key = f"class {missed_class.class_name}"
-        entries[key] = ExpandableEntry(f"{missed_class.class_name} {missed_class.value}", missed_class.steps)
-        classes_by_query[missed_class.query].append(key)
+        head = f"{missed_class.class_name} {missed_class.value}"
+        entries[_key_of_class(missed_class)] = ExpandableEntry(head, missed_class.steps)
+    entries |= _entries_of_queries(explanations)
+    entries |= _entries_of_nodes(explanations.lines)
+    return entries
+
+
+def _key_of_line(line: Any) -> str:
+    """Return the key of the entry of a line: "line run.tab:12"."""
+    return f"line {line.file}:{line.line}"
+
+
+def _key_of_class(missed_class: Any) -> str:
+    """Return the key of the entry of a missed equivalence class: "class CS14_0001:003"."""
+    return f"class {missed_class.class_name}"
+
+
+def _entries_of_queries(explanations: Any) -> dict[str, ExpandableEntry]:
+    """Return the entries of queries; below each of them are its missed classes and its lines."""
+    lines_by_query: dict[Any, list[str]] = defaultdict(list)
+    for line in explanations.lines:
+        lines_by_query[line.query].append(_key_of_line(line))
+    classes_by_query: dict[Any, list[str]] = defaultdict(list)
+    for missed_class in explanations.classes:
+        classes_by_query[missed_class.query].append(_key_of_class(missed_class))
+    entries = {}
     for position, query in enumerate(explanations.queries):
-        groups = []
-        if classes_by_query[query.query]:
-            groups.append(("Missed classes", classes_by_query[query.query]))
-        if lines_by_query[query.query]:
-            groups.append(("Lines", lines_by_query[query.query]))
+        groups = [("Missed classes", classes_by_query[query.query]), ("Lines", lines_by_query[query.query])]
+        filled_groups = [(title, keys) for title, keys in groups if keys]
         chart = _precision_chart(query, f"precision-{position}")
-        entries[f"query {query.query}"] = ExpandableEntry(query.query, query.steps, groups, chart)
+        entries[f"query {query.query}"] = ExpandableEntry(query.query, query.steps, filled_groups, chart)
+    return entries
+
+
+def _entries_of_nodes(lines: Iterable[Any]) -> dict[str, ExpandableEntry]:
+    """Return the entries of the nodes that have several lines; below each of them are its lines."""
+    lines_by_node: dict[Any, list[str]] = defaultdict(list)
+    for line in lines:
+        if line.node is not None:
+            lines_by_node[line.node].append(_key_of_line(line))
+    entries = {}
     for node, keys in lines_by_node.items():
-        if node is not None and len(keys) > 1:
+        if len(keys) > 1:
             entries[f"node {node}"] = ExpandableEntry(node, (), [("Lines", keys)])
     return entries
 
@@ -71,16 +103,18 @@ def precision_charts(document: Any) -> Iterator[Drawing]:
 
 def _precision_chart(query: Any, name: str) -> Drawing | None:
     """Return the chart of the precision at each rank of a query, by hop; None if it has no ranked nodes."""
+    precisions_by_series = {}
+    for level, precisions in query.precision_at.items():
+        if precisions:
+            series = "all hops" if level == "ALL" else f"hop {level}"
+            precisions_by_series[series] = precisions
+    if not precisions_by_series:
+        return None
     curves: dict[str, Curve] = {}
     texts = []
-    for level, precisions in query.precision_at.items():
-        if not precisions:
-            continue
-        series = "all hops" if level == "ALL" else f"hop {level}"
-        curves[series] = list(enumerate(precisions, 1))
+    for series, precisions in precisions_by_series.items():
+        curves[series] = list(enumerate(precisions, start=1))
         numbers = ", ".join([f"{precision:.4f}" for precision in precisions])
         texts.append(f"{series}: {numbers}")
-    if not curves:
-        return None
     caption = Caption(name, f"Precision at rank: {query.query}", "rank of the node", "precision", of=query.query)
     return lines(caption, f"{'; '.join(texts)}.", curves)

@@ -20,8 +20,9 @@ class ProblemKind(NamedTuple):
     """The row of a problem code in the table.
 
     `template` is the message, in which `%s` and `%d` are replaced by arguments. It is None for a condition that ends
-    the program with a message of its own; such a condition is no code of the reference program. `meaning` says what is
-    wrong, `example` is such an input, `remedy` says what the author of the input can do, `action` what cs-score does.
+    the program with a message of its own; the reference program has no code for it. `meaning` describes the problem,
+    `example` is an input with the problem, `remedy` is advice for the author of the input, and `action` says what
+    cs-score does.
 
     `offender` is the number of the argument, from 0, that is the offending text; None if none of them is. `column` is
     the name of the column with the problem, or the number of the argument that names the column.

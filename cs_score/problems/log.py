@@ -31,7 +31,7 @@ class Place(NamedTuple):
 
 
 class Detail(NamedTuple):
-    """What a report for programs and editors adds to a problem's message.
+    """The details that a report for programs and editors adds to a problem's message.
 
     `column` is the name of the column with the problem, `text` the offending text, and `repaired` the text that is used
     instead. `place` is where the author of the input should look if the message names no place.
@@ -90,9 +90,9 @@ class _Entry(NamedTuple):
 class ProblemLog:
     """Collects problems, each at its places with the number of times that it was met there.
 
-    Problems with a code in `ignored` are neither stored nor counted. `wordings` has templates by code that replace
-    those of the table of problems. `fatal` are the errors that must end the program, in the order in which they were
-    met; `end_if_fatal` raises the first one.
+    Problems with a code in `ignored` are neither stored nor counted. `wordings` has templates by code that replace the
+    templates of the table of problems. `fatal` are the errors that must end the program, in the order in which they
+    were met; `end_if_fatal` raises the first one.
     """
 
     _keeps_details: ClassVar[bool] = False

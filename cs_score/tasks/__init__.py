@@ -1,4 +1,4 @@
-"""The table of all tasks. A new task needs a module and a row here; `task.py` describes what the module must provide.
+"""The table of all tasks. A new task needs a module and a row here; `task.py` describes the interface of the module.
 
 Other installed packages can offer tasks, too (`outside.py`). They use the names in `__all__`, which are as stable as
 the public API.
@@ -82,7 +82,7 @@ _TASK_NAME: Final = re.compile("[a-z][a-z0-9_-]*")
 
 
 class _Tasks(dict[str, str]):
-    """A table of all tasks by name, including those that other installed packages offer.
+    """A table of all tasks by name, including the tasks of other installed packages.
 
     The value of a task is a path `module:value`, such as "cs_score.evidence.r4c:MODE". Other packages are searched,
     which takes 20 ms, only when a name is not found among the tasks of cs-score, and when all names are listed.

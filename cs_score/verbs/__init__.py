@@ -219,6 +219,7 @@ SLICES: Final[Sequence[Slice]] = (
                 "Write bootstrap resamples of LDC queries, for the switch -samples", followed_version="1.1"
             ),
         },
+        names={"verbs.preparation.api": "ValidatedRun validate_run"},
     ),
     Slice(
         "knowledge_base",

@@ -14,7 +14,7 @@ from cs_score.analysis.coldstart.scored import AnalysedRun, score_for_analysis
 from cs_score.base.errors import CsScoreError
 from cs_score.base.records import Record, replace, to_builtins
 from cs_score.cli.main import find_command
-from cs_score.cli.shared_options import Scoring as Asked
+from cs_score.cli.run_options import Scoring as Asked
 from cs_score.coldstart.gold import load_run, open_gold, with_folder_remarks
 from cs_score.coldstart.options import Justifications, Options, Policy, read_policies
 from cs_score.coldstart.queries import is_query_file

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from pathlib import Path
 
 import pytest
@@ -67,6 +68,15 @@ def test_what_ends_a_scoring_names_the_run_file(folder: Path, inputs: Inputs) ->
 
 def _gold(folder: Path, *pool: str, options: Options = OPTIONS) -> ColdStartGold:
     return with_pool(open_gold([folder / "queries.xml"], options), [folder / name for name in pool or ("pool.tab",)])
+
+
+def test_gold_of_another_process_computes_its_own_derived_values(folder: Path) -> None:
+    gold = _gold(folder)
+    expected = _as_json(_over(gold, folder, "run.tab"))
+    assert gold.derived_values.gold_by_query
+    copy = pickle.loads(pickle.dumps(gold))
+    assert not copy.derived_values.gold_by_query
+    assert _as_json(_over(copy, folder, "run.tab")) == expected
 
 
 def _over(gold: ColdStartGold, folder: Path, name: str, policy: Policy = OPTIONS.policy) -> Result:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from msgspec import UNSET, UnsetType
 
@@ -23,11 +23,16 @@ from cs_score.analysis.coldstart.counted_table import (
 from cs_score.analysis.outcomes import group_order
 from cs_score.base.errors import UsageError, did_you_mean
 from cs_score.base.records import Record, asdict, replace
+from cs_score.base.runtime import Late
 from cs_score.coldstart.judging import Counts
 from cs_score.measures.registry import divide, precision_recall_f1
-from cs_score.statistics.resampling import bootstrap_intervals
 from cs_score.statistics.resampling_settings import Resampling
 from cs_score.statistics.results import Interval
+
+if TYPE_CHECKING:
+    from cs_score.statistics import resampling as resampled
+else:  # groups without intervals need no resamples
+    resampled = Late("cs_score.statistics.resampling")
 
 SEPARATOR: Final = ","
 """The character between the dimensions that are crossed: `slot,language`."""
@@ -135,7 +140,7 @@ class _GroupScorer:
         for start in range(0, len(names), _GROUPS_AT_ONCE):
             names_at_once = names[start : start + _GROUPS_AT_ONCE]
             rows = [_row_of_unit(unit, names_at_once, counts_by_unit) for unit in self._units]
-            intervals = bootstrap_intervals(rows, _scores_of_groups, self._resampling, units=self._units)
+            intervals = resampled.bootstrap_intervals(rows, _scores_of_groups, self._resampling, units=self._units)
             intervals_by_group |= _intervals_by_score(names_at_once, intervals)
         return intervals_by_group
 

@@ -34,14 +34,19 @@ _ANALYSIS: Final = (
 )
 
 
-ANALYZE_VERB: Final = Verb(
-    form_for_runs=VerbForm(
+def _form_for_runs() -> VerbForm:
+    """Return how the command is called for Cold Start runs."""
+    return VerbForm(
         options=f"{ANALYSIS_OF_RUNS} --all --force",
         formats=FORMATS,
         files=FILES_OF_RUNS,
         sections=[_ANALYSIS, *POLICY_SECTIONS],
         folder="tsv",
-    ),
+    )
+
+
+ANALYZE_VERB: Final = Verb(
+    form_for_runs=_form_for_runs,
     form_for_evidence=VerbForm(
         options=f"{ANALYSIS_OF_EVIDENCE} --all --force",
         formats=FORMATS,

@@ -6,7 +6,7 @@ Nodes that merge several equivalence classes are counted, too, and classes that 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from cs_score.analysis.coldstart.counted_table import CountedRow, CountedTable, count_groups
@@ -129,36 +129,39 @@ def _near_misses(scored: AnalysedRun, rows: Iterable[CountedRow]) -> list[NearMi
     rows_by_unit: dict[str, list[CountedRow]] = defaultdict(list)
     for row in rows:
         rows_by_unit[row.unit.id].append(row)
-    counter_by_category: dict[str, _NearMissCounter] = {}
+    counter_by_category: dict[str, _NearMissCounter] = defaultdict(_NearMissCounter)
     for rows_of_unit in rows_by_unit.values():
-        _count_near_misses(scored, rows_of_unit, counter_by_category)
+        pool = _pool_of_unit(scored, rows_of_unit[0].unit)
+        for category, line in _wrong_lines(rows_of_unit):
+            counter_by_category[category].add(line, pool)
     near_misses = [counter.near_misses(category) for category, counter in counter_by_category.items()]
     return sorted(near_misses, key=lambda row: (-row.lines, row.category))
 
 
-def _count_near_misses(
-    scored: AnalysedRun, rows: Sequence[CountedRow], counter_by_category: dict[str, _NearMissCounter]
-) -> None:
-    """Count the lines in the rows of a unit that are neither right nor correct, with the counter of their category."""
-    assessments = _assessments_of_unit(scored, rows[0].unit)
-    all_answers = _PoolIndex(assessments)
-    accepted_answers = _PoolIndex([assessment for assessment in assessments if assessment.is_accepted])
+def _wrong_lines(rows: Iterable[CountedRow]) -> Iterator[tuple[str, Response]]:
+    """Yield the lines in some rows that are neither right nor correct, each after its category."""
     for row in rows:
         for unit, line, _ in row.lines():
             labels = unit.labels_by_index[line.index]
             category = category_in(labels)
-            if RIGHT in labels or category == CORRECT:
-                continue
-            counter = counter_by_category.setdefault(category, _NearMissCounter())
-            counter.add(line, all_answers, accepted_answers)
+            if RIGHT not in labels and category != CORRECT:
+                yield category, line
 
 
-def _assessments_of_unit(scored: AnalysedRun, unit: UnitResult) -> list[Assessment]:
-    """Return the assessments of answers to the queries of a unit and to their follow-on queries."""
+class _PoolOfUnit(NamedTuple):
+    """What the pool has about the queries of a unit: all answers, and those that are correct or inexact."""
+
+    all_answers: _PoolIndex
+    accepted_answers: _PoolIndex
+
+
+def _pool_of_unit(scored: AnalysedRun, unit: UnitResult) -> _PoolOfUnit:
+    """Return the answers of the pool to the queries of a unit and to their follow-on queries."""
     assessments: list[Assessment] = []
     for result in unit.queries:
         assessments += scored.run.gold.assessments_by_query.get(result.query.base_id, ())
-    return assessments
+    accepted_assessments = [assessment for assessment in assessments if assessment.is_accepted]
+    return _PoolOfUnit(_PoolIndex(assessments), _PoolIndex(accepted_assessments))
 
 
 class _NearMissCounter:
@@ -166,31 +169,34 @@ class _NearMissCounter:
 
     def __init__(self) -> None:
         """Start at zero."""
-        self._lines = 0
-        self._same_place = 0
-        self._same_place_accepted = 0
-        self._same_value = 0
-        self._same_value_accepted = 0
+        self._line_count = 0
+        self._same_place_count = 0
+        self._same_place_accepted_count = 0
+        self._same_value_count = 0
+        self._same_value_accepted_count = 0
 
-    def add(self, line: Response, all_answers: _PoolIndex, accepted_answers: _PoolIndex) -> None:
-        """Count a line, and whether it is near to some of all answers of the pool and of the accepted ones."""
+    def add(self, line: Response, pool: _PoolOfUnit) -> None:
+        """Count a line, and whether it is near to an answer of the pool or even to an accepted one.
+
+        It is near to another answer with the same place or with the same value.
+        """
         _, value, place = line.answer
         answer = _PoolAnswer(line.query.level, value, place)
-        self._lines += 1
-        self._same_place += all_answers.has_place_with_other_value(answer)
-        self._same_place_accepted += accepted_answers.has_place_with_other_value(answer)
-        self._same_value += all_answers.has_value_at_other_place(answer)
-        self._same_value_accepted += accepted_answers.has_value_at_other_place(answer)
+        self._line_count += 1
+        self._same_place_count += pool.all_answers.has_place_with_other_value(answer)
+        self._same_place_accepted_count += pool.accepted_answers.has_place_with_other_value(answer)
+        self._same_value_count += pool.all_answers.has_value_at_other_place(answer)
+        self._same_value_accepted_count += pool.accepted_answers.has_value_at_other_place(answer)
 
     def near_misses(self, category: str) -> NearMisses:
         """Return the counts, under the name of their category."""
         return NearMisses(
             category=category,
-            lines=self._lines,
-            same_place=self._same_place,
-            same_place_accepted=self._same_place_accepted,
-            same_value=self._same_value,
-            same_value_accepted=self._same_value_accepted,
+            lines=self._line_count,
+            same_place=self._same_place_count,
+            same_place_accepted=self._same_place_accepted_count,
+            same_value=self._same_value_count,
+            same_value_accepted=self._same_value_accepted_count,
         )
 
 

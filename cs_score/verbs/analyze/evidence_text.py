@@ -115,9 +115,7 @@ def text_of(mode: Mode, analysis: EvidenceAnalysis, terminal_width: int | None, 
     and the cells of tables are not shortened.
     """
     writer = DocumentText(mode, layouts_of(mode), terminal_width, top)
-    units = answered_count_text(analysis) or number_with_noun(analysis.units, mode.unit)
-    lines = [f"{title_of(analysis)} = {analysis.score:.4f} over {units}"]
-    lines += writer.head_lines(analysis)
+    lines = [_score_line(mode, analysis), *writer.head_lines(analysis)]
     if writer.is_screen:
         lines += writer.screen_tables(analysis, _ROWS_ON_SCREEN, _mistakes_order)
         lines += writer.hint("--all shows every mistake, group and confusion; --format json has all of it.")
@@ -126,6 +124,12 @@ def text_of(mode: Mode, analysis: EvidenceAnalysis, terminal_width: int | None, 
     if not analysis.mistakes:
         lines += ["", "There are no mistakes."]
     return "\n".join(lines)
+
+
+def _score_line(mode: Mode, analysis: EvidenceAnalysis) -> str:
+    """Return the first line of an analysis: what was analysed, the score, and over how many units or answers."""
+    units = answered_count_text(analysis) or number_with_noun(analysis.units, mode.unit)
+    return f"{title_of(analysis)} = {analysis.score:.4f} over {units}"
 
 
 def _mistakes_order(row: Mapping[str, Any]) -> float:

@@ -112,7 +112,7 @@ class AnalysisPage(PageMaker):
     """The page and the charts of an analysis."""
 
     def __init__(self, document: Any) -> None:
-        """Make the page of an analysis."""
+        """Make the page of `document`, a RunAnalysis of a Cold Start run or an EvidenceAnalysis of predictions."""
         super().__init__(document)
         self.measure = str(document.measure)
         self.is_cold_start = document.task == COLD_START_MODE
@@ -130,19 +130,36 @@ class AnalysisPage(PageMaker):
 
     def page(self) -> Page:
         """Return the page: scores, costs and kinds of mistakes, groups, confusions, units, and how to make it again."""
-        sections = [self._scores(), self._mistakes(), self._budget(), self._groups(), self._confusions()]
-        if self.is_cold_start:
-            sections.append(self._confidence())
-        sections += [self._units(), self._every_score()]
-        if self.is_cold_start:
-            sections += [self._scenarios(), self._policies(), self._problems()]
-        sections.append(analysis_origin(self.document))
         title = self.document.run if self.is_cold_start else f"{self.document.task} predictions"
+        sections = self._sections_of_run() if self.is_cold_start else self._sections_of_predictions()
+        sections.append(analysis_origin(self.document))
+        return Page(title, self._subtitle(), sections, self.openings)
+
+    def _subtitle(self) -> str:
+        """Return the measure with its score and, if known, the number of answers that it is about: "F1 0.4583"."""
         subtitle = f"{self.measure} {self.document.score:.4f}"
         answered = self.document.origin.answered_count_text if self.document.origin else None
-        if answered is not None:
-            subtitle = f"{subtitle} over {answered}"
-        return Page(title, subtitle, sections, self.openings)
+        return subtitle if answered is None else f"{subtitle} over {answered}"
+
+    def _sections_of_run(self) -> list[Section]:
+        """Return the sections about a Cold Start run, in the order of the page."""
+        return [
+            *self._sections_of_mistakes(),
+            self._confidence(),
+            self._units(),
+            self._every_score(),
+            self._scenarios(),
+            self._policies(),
+            self._problems(),
+        ]
+
+    def _sections_of_predictions(self) -> list[Section]:
+        """Return the sections about predictions of an evidence task, in the order of the page."""
+        return [*self._sections_of_mistakes(), self._units(), self._every_score()]
+
+    def _sections_of_mistakes(self) -> list[Section]:
+        """Return the sections with which the pages of all tasks begin: the scores, and what the mistakes cost."""
+        return [self._scores(), self._mistakes(), self._budget(), self._groups(), self._confusions()]
 
     # ---- Scores
 
@@ -168,14 +185,18 @@ class AnalysisPage(PageMaker):
             blocks += self._evidence_blocks()
         elif document.scenarios.unassessed:
             blocks.append(self._scenario_facts())
-        headline_facts = []
-        for name in headline_names(document.task):
-            if name in document.scores and name != self.measure:
-                headline_facts.append(self._score_fact(name, document.scores[name]))
-        blocks += [Facts(headline_facts), Code([document.signature])]
+        blocks += [self._headline_facts(), Code([document.signature])]
         reason_by_measure = getattr(document, "undefined", None) or {}
         blocks += [f"Undefined for this run: {sentence}." for sentence in undefined_sentences(reason_by_measure)]
         return Section("scores", "Scores", blocks)
+
+    def _headline_facts(self) -> Facts:
+        """Return the scores of the headline measures of the task, except the measure that is analysed."""
+        facts = []
+        for name in headline_names(self.document.task):
+            if name in self.document.scores and name != self.measure:
+                facts.append(self._score_fact(name, self.document.scores[name]))
+        return Facts(facts)
 
     def _score_fact(self, measure: str, score: float) -> PageFact:
         """Return a score as a fact of the page, with the limits of its interval as a detail if it has an interval."""
@@ -199,23 +220,17 @@ class AnalysisPage(PageMaker):
     def _every_score(self) -> Section:
         """Return the section with the table of all scores: a row for each measure, a column for each hop.
 
-        `SF-ALL-Micro-F1@1` is in the row `SF-ALL-Micro-F1` and the column of hop 1. If no score is about one hop, there
-        is a single column.
+        `SF-ALL-Micro-F1@1` is in the row `SF-ALL-Micro-F1` and the column of hop 1.
         """
-        rows: dict[str, dict[str, Any]] = {}
+        row_by_measure: dict[str, dict[str, Any]] = {}
         hops: set[str] = set()
         for name, score in self.document.scores.items():
             measure, _, hop = name.partition("@")
             hops.add(hop)
-            row = rows.setdefault(measure, {"measure": measure})
+            row = row_by_measure.setdefault(measure, {"measure": measure})
             row[_column_of_hop(hop)] = score
-        headings = {"measure": ""}
-        if len(hops) > 1:
-            for hop in sorted(hops, key=lambda hop: (hop != "", len(hop), hop)):  # all hops first, hop 10 after hop 9
-                headings[_column_of_hop(hop)] = f"Hop {hop}" if hop else "All hops"
-        else:
-            headings["all"] = "Score"
-        tables = table_of_rows("measures", "Every score", rows.values(), headings)
+        headings = {"measure": "", **_hop_headings(hops)}
+        tables = table_of_rows("measures", "Every score", row_by_measure.values(), headings)
         return Section("every-score", "Every score", list(tables))
 
     def _scenario_facts(self) -> Facts:
@@ -247,13 +262,7 @@ class AnalysisPage(PageMaker):
         if getattr(missed_classes, "unreachable", None):
             blocks.append(_unreachable_facts(missed_classes))
         if self.is_cold_start:
-            structure = self.document.structure
-            facts = [
-                PageFact("nodes that merge several classes", str(structure.merged_nodes)),
-                PageFact("classes split over several nodes", str(structure.split_classes)),
-                PageFact("lines beyond a limit on justifications", str(structure.discarded_lines)),
-            ]
-            blocks.append(Facts(facts))
+            blocks.append(_structure_facts(self.document.structure))
         return Section("errors", "Error budget", blocks)
 
     def _count_cell(self, row: Mapping[str, Any], _: int) -> object:
@@ -301,19 +310,26 @@ class AnalysisPage(PageMaker):
 
     def _groups(self) -> Section:
         """Return the section of groups: a chart and a table for each dimension."""
-        layout = self.layouts["groups"]
         about = "Precision, recall and F1 of the lines and ground truth of each group, and its share of all mistakes."
         if not self.is_cold_start:
             about = f"Scores of the units of each group, by the family of {self.measure}, and its mistakes."
+        group_tables = tables_of_document(self._group_layout(), self.document, "by")
+        return Section("groups", "Scores by group", [about, charts_side_by_side(self.group_charts()), *group_tables])
+
+    def _group_layout(self) -> Layout:
+        """Return the layout of the groups on the page, with their rows in the order of the dimensions.
+
+        The columns that people see anyway come first, then the others, except those that only the JSON has. Groups of
+        evidence tasks also have the column of their score.
+        """
+        layout = self.layouts["groups"]
+        if not self.is_cold_start:
             columns = (*layout.columns, Column("score", self.measure))
             layout = replace(layout, columns=columns, shown=("group", "units", "score", *layout.shown))
-        # The columns that people see anyway come first, then the others, except those that only the JSON has.
-        shown_keys = list(layout.shown)
-        shown_keys += [key for key in layout.keys if key not in _LEFT_TO_JSON]
+        other_keys = [key for key in layout.keys if key not in _LEFT_TO_JSON]
+        distinct_keys = dict.fromkeys([*layout.shown, *other_keys])
         rows = self._ordered_group_rows(layout)
-        page_layout = replace(layout, shown=tuple(dict.fromkeys(shown_keys)), rows=lambda _: rows)
-        group_tables = tables_of_document(page_layout, self.document, "by")
-        return Section("groups", "Scores by group", [about, charts_side_by_side(self.group_charts()), *group_tables])
+        return replace(layout, shown=tuple(distinct_keys), rows=lambda _: rows)
 
     def _ordered_group_rows(self, layout: Layout) -> list[Any]:
         """Return the rows of the groups that the page shows, in the order of the dimensions."""
@@ -335,20 +351,17 @@ class AnalysisPage(PageMaker):
         return {name: self.document.groups[name] for name in names if self.document.groups[name]}
 
     def group_charts(self) -> Iterator[Drawing]:
-        """Yield a chart for each dimension: the scores of its groups or, of many, of those with the most mistakes."""
+        """Yield a chart for each dimension with at least two groups, of which at least one has a score."""
         for dimension, groups in self._dimensions().items():
-            most_mistakes_first = sorted(groups, key=lambda group: -group.mistakes)
-            drawn_groups = most_mistakes_first[:_MOST_GROUPS]
-            # The groups that are drawn keep their order.
-            rows = [self._group_dots(group) for group in groups if group in drawn_groups]
-            if len(rows) < 2 or not any(row.values for row in rows):
-                continue
-            introduction = ""
-            if len(groups) > _MOST_GROUPS:
-                introduction = f"The {_MOST_GROUPS} groups with the most mistakes. "
-            name = words(dimension)
-            caption = Caption(f"groups-{slug(dimension)}", f"Scores by {name}", "score", name, of=dimension)
-            yield dots(caption, rows, introduction=introduction)
+            rows = [self._group_dots(group) for group in _groups_to_draw(groups)]
+            has_scores = any(row.values for row in rows)
+            if len(rows) > 1 and has_scores:
+                introduction = ""
+                if len(groups) > _MOST_GROUPS:
+                    introduction = f"The {_MOST_GROUPS} groups with the most mistakes. "
+                name = words(dimension)
+                caption = Caption(f"groups-{slug(dimension)}", f"Scores by {name}", "score", name, of=dimension)
+                yield dots(caption, rows, introduction=introduction)
 
     def _group_dots(self, group: Any) -> Dots:
         """Return the row of a group in a chart: its precision, recall and F1, with the interval of F1.
@@ -390,8 +403,14 @@ class AnalysisPage(PageMaker):
             if counts:
                 caption = Caption("confusions", "Categories by slot, share of its lines", "category", "slot")
                 yield _share_chart(caption, counts)
-            return
-        # In evidence tasks there is a chart for each part of a prediction that has labels.
+        else:
+            yield from self._label_charts()
+
+    def _label_charts(self) -> Iterator[Drawing]:
+        """Yield a chart for each part of a prediction that has labels, such as "stance".
+
+        It shows which labels were predicted for each label of gold, as shares of gold's.
+        """
         rows = self.document.confusions
         for part in dict.fromkeys([row.of for row in rows]):
             counts = [_Count(row.gold, row.predicted, row.count) for row in rows if row.of == part]
@@ -404,27 +423,32 @@ class AnalysisPage(PageMaker):
     def _confidence(self) -> Section:
         """Return the section of confidences: the best threshold, reliability in numbers, and both as tables."""
         document = self.document
-        facts = []
-        best = document.best
-        if best is not None:
-            detail = f"gain {best.gain:+.4f}, the best of {len(document.sweep)}, chosen on these data"
-            facts.append(PageFact("best threshold", f"{best.threshold:g}", detail))
-        for name, number in document.reliability.numbers.items():
-            facts.append(PageFact(name, f"{number:.4f}", f"{document.reliability.lines} assessed lines"))
-        blocks: list[Block] = [charts_side_by_side(self.sweep_charts(), self.reliability_charts()), Facts(facts)]
+        charts = charts_side_by_side(self.sweep_charts(), self.reliability_charts())
+        blocks: list[Block] = [charts, self._confidence_facts()]
         blocks += tables_of_document(self.layouts["sweep"], document, is_small=False)
         blocks += tables_of_document(self.layouts["reliability"], document, is_small=True)
         return Section("confidence", "Confidence", blocks)
 
+    def _confidence_facts(self) -> Facts:
+        """Return the threshold of confidence with the greatest gain, if any gains, and the numbers of reliability."""
+        facts = []
+        best = self.document.best
+        if best is not None:
+            detail = f"gain {best.gain:+.4f}, the best of {len(self.document.sweep)}, chosen on these data"
+            facts.append(PageFact("best threshold", f"{best.threshold:g}", detail))
+        reliability = self.document.reliability
+        for name, number in reliability.numbers.items():
+            facts.append(PageFact(name, f"{number:.4f}", f"{reliability.lines} assessed lines"))
+        return Facts(facts)
+
     def sweep_charts(self) -> Iterator[Drawing]:
-        """Yield the chart of precision, recall and F1 of the run without the lines below each threshold."""
+        """Yield the chart of precision, recall and F1 of the run without the lines below each threshold.
+
+        A threshold is a confidence. The best one is marked in the chart.
+        """
         sweep = getattr(self.document, "sweep", ())
         if not sweep:
             return
-        curves: dict[str, Curve] = {}
-        for key, series in _SERIES.items():
-            points = [(row.threshold, getattr(row, key)) for row in sweep]
-            curves[series] = [point for point in points if point[1] is not None]
         description = f"{len(sweep)} thresholds from {sweep[0].threshold:g} to {sweep[-1].threshold:g}"
         best = getattr(self.document, "best", None)
         mark = None
@@ -433,17 +457,19 @@ class AnalysisPage(PageMaker):
             description += f"; the best is {best.threshold:g}, which gains {best.gain:+.4f}"
         across = "threshold: lines of less confidence are left out"
         caption = Caption("sweep", "Scores by confidence threshold", across, "score")
-        yield lines(caption, f"{description}.", curves, mark=mark)
+        yield lines(caption, f"{description}.", _sweep_curves(sweep), mark=mark)
 
     def reliability_charts(self) -> Iterator[Drawing]:
-        """Yield the chart of how many answers of a confidence are right: on the diagonal if these are probabilities."""
+        """Yield the chart of the share of right answers at each confidence, a point for each bin of lines.
+
+        If the confidences are probabilities, the points are on the diagonal.
+        """
         reliability = getattr(self.document, "reliability", None)
         if reliability is None or not reliability.bins:
             return
-        texts = []
-        for row in reliability.bins:
-            texts.append(f"confidence {row.confidence:.4f}: {row.right:.4f} of {row.lines} right")
-        points = [(row.confidence, row.right) for row in reliability.bins]
+        bins = reliability.bins
+        texts = [f"confidence {row.confidence:.4f}: {row.right:.4f} of {row.lines} right" for row in bins]
+        points = [(row.confidence, row.right) for row in bins]
         caption = Caption(
             name="reliability",
             title=f"Reliability of confidences, {reliability.lines} assessed lines",
@@ -455,7 +481,7 @@ class AnalysisPage(PageMaker):
             f"{'; '.join(texts)}.",
             {"answers (number beside each point)": points},
             with_diagonal=True,
-            counts=[row.lines for row in reliability.bins],
+            counts=[row.lines for row in bins],
         )
 
     def precision_charts(self) -> Iterator[Drawing]:
@@ -465,15 +491,18 @@ class AnalysisPage(PageMaker):
     # ---- Mistakes
 
     def _mistakes(self) -> Section:
-        """Return the section of the cost list, the costliest mistake first; places and units open explanations."""
+        """Return the section of the cost list: all mistakes, the costliest first.
+
+        The places of mistakes and the units in it are links that open their explanations.
+        """
         about = (
             f"What correcting each mistake alone would bring to {self.measure}. The effects on other measures open "
             f"for the {MOST_DETAILS} costliest."
         )
-        layout = self._mistakes_of_runs() if self.is_cold_start else self._mistakes_of_predictions()
+        layout = self._cost_list_of_run() if self.is_cold_start else self._cost_list_of_predictions()
         return Section("costs", "Cost list", [about, *tables_of_document(layout, self.document, is_small=False)])
 
-    def _mistakes_of_runs(self) -> Layout:
+    def _cost_list_of_run(self) -> Layout:
         """Return the layout of the cost list of a Cold Start run."""
         columns = [
             Column("place", "File and line"),
@@ -491,7 +520,7 @@ class AnalysisPage(PageMaker):
         shown = ("gain", "place", "category", "change", "query", "slot", "hop", "value", "target", "effects")
         return layout_with_cells(self.layouts["mistakes"], columns, cells, shown)
 
-    def _mistakes_of_predictions(self) -> Layout:
+    def _cost_list_of_predictions(self) -> Layout:
         """Return the layout of the cost list of predictions of an evidence task."""
         cells = {"unit": self._unit_cell, "effects": self._effects_cell}
         shown = ("gain", "kind", "unit", "part", "predicted", "gold", "effects")
@@ -521,33 +550,37 @@ class AnalysisPage(PageMaker):
 
     def _units(self) -> Section:
         """Return the section of all units that are explained or have mistakes, the costliest first."""
-        # All units: those with mistakes first, then the others that are explained
+        noun = unit_noun(self.document.task)
+        title = "Queries" if noun == "query" else f"{noun}s".capitalize()
+        headings = {"unit": title_case(noun), **_QUERY_HEADINGS, "mistakes": "Mistakes", "largest": "Largest gain"}
+        unit_tables = table_of_rows("units", title, self._unit_rows(), headings, is_small=False)
+        return Section("queries", title, [self._text_about_units(noun, title), *unit_tables])
+
+    def _text_about_units(self, noun: str, title: str) -> str:
+        """Return the text above the table of units; `noun` is the word for a unit, `title` that for all of them."""
+        about = f"{title} with what correcting the costliest mistake of each would gain, the costliest first."
+        if self.openings.entries:
+            about += f" Each {noun} opens and shows, with all that it contains, what explain says of it."
+        explanations = self.document.explanations or None
+        if explanations is not None and explanations.left_out:
+            about += f" {explanations.left_out} lines without mistakes in the cost list are left out."
+        return about
+
+    def _unit_rows(self) -> list[dict[str, Any]]:
+        """Return the rows of the table of units, the costliest first; units without mistakes come at the end."""
         mistakes_by_unit: dict[str, list[Any]] = defaultdict(list)
         for mistake in self.document.mistakes[:MOST_ROWS]:
             mistakes_by_unit[unit_text(mistake)].append(mistake)
         explanations = self.document.explanations or None
         query_by_unit = {query.query: query for query in getattr(explanations, "queries", ())}
         explained_units = [unit_text(unit) for unit in getattr(explanations, "units", ())]
-        unit_names = dict.fromkeys([*mistakes_by_unit, *query_by_unit, *explained_units])
-        # Their rows, the costliest first
         rows = []
-        for name in unit_names:
-            row = self._unit_row(name, mistakes_by_unit[name])
+        for name in dict.fromkeys([*mistakes_by_unit, *query_by_unit, *explained_units]):
+            row = self._unit_row(name, mistakes_by_unit.get(name, ()))
             if name in query_by_unit:
                 row |= _values_of_query(query_by_unit[name])
             rows.append(row)
-        rows.sort(key=lambda row: -(row["largest"] or 0.0))
-        # The words above the table
-        noun = unit_noun(self.document.task)
-        title = "Queries" if noun == "query" else f"{noun}s".capitalize()
-        about = f"{title} with what correcting the costliest mistake of each would gain, the costliest first."
-        if self.openings.entries:
-            about += f" Each {noun} opens and shows, with all that it contains, what explain says of it."
-        if explanations is not None and explanations.left_out:
-            about += f" {explanations.left_out} lines without mistakes in the cost list are left out."
-        headings = {"unit": title_case(noun), **_QUERY_HEADINGS, "mistakes": "Mistakes", "largest": "Largest gain"}
-        unit_tables = table_of_rows("units", title, rows, headings, is_small=False)
-        return Section("queries", title, [about, *unit_tables])
+        return sorted(rows, key=_cost_order)
 
     def _unit_row(self, name: str, mistakes: Sequence[Any]) -> dict[str, Any]:
         """Return the cells of a unit: its name, which opens, the number of its mistakes, and their largest gain."""
@@ -563,19 +596,13 @@ class AnalysisPage(PageMaker):
 
     def _scenarios(self) -> Section:
         """Return the section of the scenarios for unassessed answers, with the lines of these answers."""
-        scenarios = self.document.scenarios
         about = (
             "Two scenarios, each a call of the scorer. Pessimistic: every unassessed answer is wrong. Optimistic: "
             "every one below a right answer is right, and takes the first class in which nothing is right, else a "
             "class of its own that ground truth gains. Other assessments may score less or more."
         )
         blocks: list[Block] = [about, self._scenario_facts()]
-        added_lines = scenarios.added_pool
-        if added_lines:
-            file = scenarios.added_pool_to or "a pool"
-            part = f", the first {_MOST_LINES} of {len(added_lines)}" if len(added_lines) > _MOST_LINES else ""
-            blocks.append(f"The optimistic scenario has these lines at the end of {file}{part}:")
-            blocks.append(Code(added_lines[:_MOST_LINES]))
+        blocks += _added_pool_blocks(self.document.scenarios)
         blocks += tables_of_document(self.layouts["unassessed"], self.document)
         return Section("scenarios", "What was not assessed", blocks)
 
@@ -616,6 +643,68 @@ def _column_of_hop(hop: str) -> str:
     return f"hop{hop}" if hop else "all"
 
 
+def _hop_headings(hops: set[str]) -> dict[str, str]:
+    """Return the headings of the columns with the scores of hops: {"all": "All hops", "hop1": "Hop 1", ...}.
+
+    The hop `""` means all hops. If there is no other one, the heading of the single column is "Score".
+    """
+    if len(hops) < 2:
+        return {"all": "Score"}
+    headings = {}
+    for hop in sorted(hops, key=lambda hop: (hop != "", len(hop), hop)):  # all hops first, hop 10 after hop 9
+        headings[_column_of_hop(hop)] = f"Hop {hop}" if hop else "All hops"
+    return headings
+
+
+def _groups_to_draw(groups: Sequence[Any]) -> list[Any]:
+    """Return the groups of a dimension that have the most mistakes, at most `_MOST_GROUPS`, in their own order."""
+    most_mistakes_first = sorted(groups, key=lambda group: -group.mistakes)
+    drawn_groups = most_mistakes_first[:_MOST_GROUPS]
+    return [group for group in groups if group in drawn_groups]
+
+
+def _sweep_curves(sweep: Sequence[Any]) -> dict[str, Curve]:
+    """Return the curves of precision, recall and F1 by name: {"Precision": [(threshold, precision), ...], ...}.
+
+    `sweep` has a row for each threshold. Scores that are undefined at a threshold have no point.
+    """
+    curves: dict[str, Curve] = {}
+    for key, series in _SERIES.items():
+        points = [(row.threshold, getattr(row, key)) for row in sweep]
+        curves[series] = [point for point in points if point[1] is not None]
+    return curves
+
+
+def _cost_order(unit_row: Mapping[str, Any]) -> float:
+    """Return the key by which rows of units are sorted: those with the largest gain first."""
+    return -(unit_row["largest"] or 0.0)
+
+
+def _structure_facts(structure: Any) -> Facts:
+    """Return how many nodes merge classes, how many classes are split, and how many lines are beyond a limit."""
+    return Facts(
+        [
+            PageFact("nodes that merge several classes", str(structure.merged_nodes)),
+            PageFact("classes split over several nodes", str(structure.split_classes)),
+            PageFact("lines beyond a limit on justifications", str(structure.discarded_lines)),
+        ]
+    )
+
+
+def _added_pool_blocks(scenarios: Any) -> list[Block]:
+    """Return the first lines that the optimistic scenario adds to the pool, with a sentence above them.
+
+    The list is empty if the scenario adds no lines.
+    """
+    added_lines = scenarios.added_pool
+    if not added_lines:
+        return []
+    file = scenarios.added_pool_to or "a pool"
+    part = f", the first {_MOST_LINES} of {len(added_lines)}" if len(added_lines) > _MOST_LINES else ""
+    sentence = f"The optimistic scenario has these lines at the end of {file}{part}:"
+    return [sentence, Code(added_lines[:_MOST_LINES])]
+
+
 def _unreachable_facts(missed_classes: Any) -> Facts:
     """Return how many missed classes no answer of the pool finds, by reason, and the recall if others were found.
 
@@ -649,17 +738,23 @@ def _share_chart(caption: Caption, counts: Sequence[_Count]) -> Drawing:
     columns = list(dict.fromkeys([count.column for count in counts]))
     rows = []
     for row, total in total_by_row.items():
-        shares: list[float | None] = []
-        for column in columns:
-            if (row, column) in times_by_cell:
-                shares.append(times_by_cell[row, column] / total)
-            else:
-                shares.append(None)
-        rows.append(GridRow(row, shares))
-    texts = []
-    for row, column, times in counts:
-        texts.append(f"{row} {column}: {times}, {times / total_by_row[row]:.4f}")
+        rows.append(GridRow(row, _shares(row, total, columns, times_by_cell)))
+    texts = [f"{row} {column}: {times}, {times / total_by_row[row]:.4f}" for row, column, times in counts]
     return grid(caption, f"{'; '.join(texts)}.", rows, columns)
+
+
+def _shares(
+    row: str, total: int, columns: Sequence[str], times_by_cell: Mapping[tuple[str, str], int]
+) -> list[float | None]:
+    """Return the share that each column has in the total of a row; None for a column that never met the row.
+
+    `times_by_cell` says how often a row and a column met.
+    """
+    shares: list[float | None] = []
+    for column in columns:
+        has_met = (row, column) in times_by_cell
+        shares.append(times_by_cell[row, column] / total if has_met else None)
+    return shares
 
 
 def _category_cell(row: Mapping[str, Any], _: int) -> object:
@@ -693,24 +788,23 @@ def _values_of_query(query: Any) -> dict[str, Any]:
 
 
 def _cell_of_effects(mistake: Any) -> Cell:
-    """Return a cell that opens the effects of correcting a mistake on all measures, and how it is corrected."""
-    items = []
-    if mistake.reason:
-        items.append(("not computed", mistake.reason))
-    changed_count = 0
-    for measure, effect in mistake.effects.items():
-        if effect:
-            changed_count += 1
-            items.append((measure, _text_of(effect, "+.4f")))
+    """Return a cell that opens the effects of correcting a mistake on all measures, and how it is corrected.
+
+    The cell itself shows how many measures change: "3 measures".
+    """
+    effects = [(measure, _text_of(effect, "+.4f")) for measure, effect in mistake.effects.items() if effect]
+    items = [("not computed", mistake.reason)] if mistake.reason else []
+    items += effects
     is_of_run = hasattr(mistake, "removed")
     items += _correction_of_run(mistake) if is_of_run else _correction_of_prediction(mistake)
-    return cell_with_details(f"{changed_count} measures", items)
+    return cell_with_details(f"{len(effects)} measures", items)
 
 
 def _correction_of_run(mistake: Any) -> list[tuple[str, str]]:
-    """Return the first lines without which a mistake of a run is corrected, and all lines that are added.
+    """Return the changes to a run that correct a mistake: the lines to remove, and then the lines to add.
 
-    Each line has the name `without` or `with`.
+    A line to remove is `("without", "run.tab:12")`, with its file and number; only the first of many are given. A line
+    to add is `("with", ...)` with its text.
     """
     items = []
     for line in mistake.removed[:_MOST_REMOVED]:

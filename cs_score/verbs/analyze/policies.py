@@ -34,21 +34,27 @@ def policy_rows(
     They are the scores by the analysed measure and the headline measures, the same as if the files were scored with the
     switches of the policy. A policy that has the name of a published one replaces it.
     """
-    # The measures, the policies, and then the scores
+    measure_names = _measures_to_show(scored, measure)
+    policy_by_name = dict(PRESETS)
+    for policy in more_policies:
+        policy_by_name[policy.name] = policy
+    policies = list(policy_by_name.values())
+    return [_policy_row(scored, policy, measure_names) for policy in progress(policies, "scoring under policies")]
+
+
+def _measures_to_show(scored: AnalysedRun, measure: Measure) -> list[str]:
+    """Return the names of the analysed measure and of the headline measures by which the run has a score."""
     names = [str(measure)]
     for name in headline_names(COLD_START_MODE):
         if name in scored.result.scores and name not in names:
             names.append(name)
-    policy_by_name = dict(PRESETS)
-    for policy in more_policies:
-        policy_by_name[policy.name] = policy
-    rows = []
-    for policy in progress(list(policy_by_name.values()), "scoring under policies"):
-        score_under_policy = partial(scored.under, policy.policy, policy.justifications, with_problems=False)
-        scores = try_scores(score_under_policy, names)
-        switches = {side.lower(): text for side, text in policy.policy.texts().items()}
-        switches["justifications"] = str(policy.justifications)
-        rows.append(
-            PolicyRow(name=policy.name, policy=switches, scores=scores.by_measure, reason=scores.reason or UNSET)
-        )
-    return rows
+    return names
+
+
+def _policy_row(scored: AnalysedRun, policy: NamedPolicy, measure_names: Sequence[str]) -> PolicyRow:
+    """Return the scores of a run under a policy, by some measures, with the switches that the policy stands for."""
+    score_under_policy = partial(scored.under, policy.policy, policy.justifications, with_problems=False)
+    scores = try_scores(score_under_policy, measure_names)
+    switches = {side.lower(): text for side, text in policy.policy.texts().items()}
+    switches["justifications"] = str(policy.justifications)
+    return PolicyRow(name=policy.name, policy=switches, scores=scores.by_measure, reason=scores.reason or UNSET)

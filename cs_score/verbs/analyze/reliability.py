@@ -14,7 +14,7 @@ reads it (0 to 1):
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import groupby
 from operator import attrgetter
 from typing import Final, NamedTuple
@@ -83,19 +83,28 @@ def reliability_of(scored: AnalysedRun) -> Reliability:
 
 def reliability(judged_lines: Sequence[Judged]) -> Reliability:
     """Return the reliability of lines that are sorted by confidence; lines of equal confidence are in load order."""
-    line_count = len(judged_lines)
     if not judged_lines:
         return Reliability(lines=0, bins=[], brier=None, ece=None, auc=None)
     bins = _bins_of(judged_lines)
     squared_errors = [(confidence - is_right) ** 2 for confidence, is_right in judged_lines]
-    brier = math.fsum(squared_errors) / line_count
-    calibration_error: float | None = None
-    if line_count >= FEWEST_CALIBRATED:
-        weighted_distances = [group.lines * abs(group.right - group.confidence) for group in bins]
-        calibration_error = math.fsum(weighted_distances) / line_count
     return Reliability(
-        lines=line_count, bins=bins, brier=brier, ece=calibration_error, auc=_area_under_curve(judged_lines)
+        lines=len(judged_lines),
+        bins=bins,
+        brier=math.fsum(squared_errors) / len(judged_lines),
+        ece=_calibration_error(bins, len(judged_lines)),
+        auc=_area_under_curve(judged_lines),
     )
+
+
+def _calibration_error(bins: Iterable[Bin], line_count: int) -> float | None:
+    """Return the expected calibration error of lines in bins; None if there are too few lines for it.
+
+    It is the distance between the mean confidence of a bin and its share of right lines, averaged over all lines.
+    """
+    if line_count < FEWEST_CALIBRATED:
+        return None
+    weighted_distances = [group.lines * abs(group.right - group.confidence) for group in bins]
+    return math.fsum(weighted_distances) / line_count
 
 
 def _bins_of(judged_lines: Sequence[Judged]) -> list[Bin]:
@@ -108,21 +117,22 @@ def _bins_of(judged_lines: Sequence[Judged]) -> list[Bin]:
     for number in range(BINS):
         start = line_count * number // BINS
         end = line_count * (number + 1) // BINS
-        lines = judged_lines[start:end]
-        if not lines:
-            continue
-        mean_confidence = math.fsum([line.confidence for line in lines]) / len(lines)
-        right_share = sum([line.is_right for line in lines]) / len(lines)
-        bins.append(
-            Bin(
-                lines=len(lines),
-                low=lines[0].confidence,
-                high=lines[-1].confidence,
-                confidence=mean_confidence,
-                right=right_share,
-            )
-        )
+        if start < end:
+            bins.append(_bin_of(judged_lines[start:end]))
     return bins
+
+
+def _bin_of(judged_lines: Sequence[Judged]) -> Bin:
+    """Return the bin of lines that are sorted by confidence: their number, confidences and share of right lines."""
+    confidences = [line.confidence for line in judged_lines]
+    right_count = sum([line.is_right for line in judged_lines])
+    return Bin(
+        lines=len(judged_lines),
+        low=confidences[0],
+        high=confidences[-1],
+        confidence=math.fsum(confidences) / len(judged_lines),
+        right=right_count / len(judged_lines),
+    )
 
 
 def _area_under_curve(judged_lines: Sequence[Judged]) -> float | None:
@@ -132,16 +142,16 @@ def _area_under_curve(judged_lines: Sequence[Judged]) -> float | None:
     equal confidence count half.
     """
     right_count = sum([line.is_right for line in judged_lines])
-    pair_count = right_count * (len(judged_lines) - right_count)
-    if not pair_count:
+    wrong_count = len(judged_lines) - right_count
+    if right_count == 0 or wrong_count == 0:
         return None
     # From the least confidence up: each right line wins against all wrong lines below it.
-    wrong_lines_below = 0
     pairs_won = 0.0
+    wrong_lines_below = 0
     for _, lines_of_confidence in groupby(judged_lines, key=attrgetter("confidence")):
         rightness = [line.is_right for line in lines_of_confidence]
         right_here = sum(rightness)
         wrong_here = len(rightness) - right_here
         pairs_won += right_here * (wrong_lines_below + wrong_here / 2)
         wrong_lines_below += wrong_here
-    return pairs_won / pair_count
+    return pairs_won / (right_count * wrong_count)

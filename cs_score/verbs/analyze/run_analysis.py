@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from msgspec import UNSET, UnsetType
 
@@ -17,7 +17,7 @@ from cs_score.analysis.coldstart.scenarios import Scenarios, scenarios
 from cs_score.analysis.coldstart.scored import AnalysedRun, Progress, silent
 from cs_score.base.documents import Document
 from cs_score.base.records import Record, replace
-from cs_score.base.runtime import paused_collector
+from cs_score.base.runtime import Late, paused_collector
 from cs_score.coldstart.options import NamedPolicy
 from cs_score.coldstart.unit_statistics import drawn_units, intervals_of_run, resampled_unit
 from cs_score.measures.registry import COLD_START_MODE, MEASURES, Measure
@@ -28,9 +28,13 @@ from cs_score.verbs.analyze.confusions import Confusions, Structure, confusions_
 from cs_score.verbs.analyze.policies import PolicyRow, policy_rows
 from cs_score.verbs.analyze.reliability import Reliability, reliability_of
 from cs_score.verbs.analyze.sweep import Best, SweepRow, best_of, sweep
-from cs_score.verbs.explain.run_explanation.case import Case
 from cs_score.verbs.explain.run_explanation.document import RunExplanations
-from cs_score.verbs.explain.run_explanation.everything import explain_everything
+
+if TYPE_CHECKING:
+    from cs_score.verbs.explain.run_explanation import case, everything
+else:  # an analysis for one screen has no explanations
+    case = Late("cs_score.verbs.explain.run_explanation.case")
+    everything = Late("cs_score.verbs.explain.run_explanation.everything")
 
 
 class ProblemRow(Record):
@@ -123,8 +127,8 @@ def analyze(
         groups = groups_of(table, crossings, drawn_units(scored.result), resampling)
         explanations: RunExplanations | UnsetType = UNSET
         if with_explanations:
-            case = Case(scored, str(analysed_measure))
-            explanations = explain_everything(case, mistakes, with_others=top is None)
+            explained_case = case.Case(scored, str(analysed_measure))
+            explanations = everything.explain_everything(explained_case, mistakes, with_others=top is None)
         return RunAnalysis(
             task=COLD_START_MODE,
             measure=str(analysed_measure),

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from textwrap import wrap
 from typing import Final
 
-from cs_score.analysis.coldstart.scenarios import Scenarios
+from cs_score.analysis.coldstart.groups import Group
+from cs_score.analysis.coldstart.scenarios import Scenario, Scenarios
 from cs_score.analysis.views import ScreenTable, first_screen
 from cs_score.base.display import one_line, prose_width
 from cs_score.measures.registry import undefined_sentences
 from cs_score.statistics.resampling_settings import note_sentences
 from cs_score.tables.layout import text
+from cs_score.verbs.analyze.confusions import Structure
+from cs_score.verbs.analyze.reliability import Reliability
 from cs_score.verbs.analyze.run_analysis import RunAnalysis
 from cs_score.verbs.analyze.run_tables import BUDGET, COSTLIEST, COSTLIEST_SLOTS, LAYOUTS
 
@@ -74,16 +77,18 @@ def _scenario_lines(scenarios: Scenarios, width: int) -> list[str]:
         return []
     answers = "1 answer was" if scenarios.unassessed == 1 else f"{scenarios.unassessed} answers were"
     reason = "" if scenarios.reason is None else f" ({one_line(scenarios.reason)})"
-    scores = []
-    for measure, scenario in scenarios.shown.items():
-        all_wrong = _score_in_words(scenario.pessimistic)
-        all_right = _score_in_words(scenario.optimistic)
-        scores.append(f"{measure} {scenario.score:.4f} ({all_wrong}, {all_right})")
+    scores = "; ".join([_scores_in_words(measure, scenario) for measure, scenario in scenarios.shown.items()])
     sentence = (
-        f"{answers} not assessed. Two scenarios, all wrong (pessimistic) and all right (optimistic): "
-        f"{'; '.join(scores)}{reason}."
+        f"{answers} not assessed. Two scenarios, all wrong (pessimistic) and all right (optimistic): {scores}{reason}."
     )
     return wrap(sentence, width)
+
+
+def _scores_in_words(measure: str, scenario: Scenario) -> str:
+    """Return the score by a measure, and what it would be in both scenarios: "F1 0.4583 (0.4412, 0.5034)"."""
+    all_wrong = _score_in_words(scenario.pessimistic)
+    all_right = _score_in_words(scenario.optimistic)
+    return f"{measure} {scenario.score:.4f} ({all_wrong}, {all_right})"
 
 
 def _score_in_words(score: float | None) -> str:
@@ -94,24 +99,35 @@ def _score_in_words(score: float | None) -> str:
 # ---- The end of an analysis
 
 
-def _closing_sentences(analysis: RunAnalysis) -> Iterator[str]:
-    """Yield the sentences at the end: on classes that cannot be found, thresholds, nodes, confidences and intervals."""
-    unreachable = _unreachable_sentence(analysis)
-    if unreachable is not None:
-        yield unreachable
-    yield _threshold_sentence(analysis)
-    structure = analysis.structure
-    yield (
+def _closing_sentences(analysis: RunAnalysis) -> list[str]:
+    """Return the sentences at the end: on classes that cannot be found, thresholds, nodes, confidences and intervals.
+
+    Sentences about what the analysis does not have are left out.
+    """
+    sentences = [
+        _unreachable_sentence(analysis),
+        _threshold_sentence(analysis),
+        _structure_sentence(analysis.structure),
+        _reliability_sentence(analysis.reliability),
+        _intervals_sentence(analysis),
+    ]
+    return [sentence for sentence in sentences if sentence is not None]
+
+
+def _structure_sentence(structure: Structure) -> str:
+    """Return a sentence on nodes that merge classes, on classes that are split over nodes, and on discarded lines."""
+    return (
         f"{structure.merged_nodes} nodes merge several classes, {structure.split_classes} classes are split over "
         f"several nodes, {structure.discarded_lines} lines are beyond a limit on justifications."
     )
-    reliability = analysis.reliability
-    if reliability.numbers:
-        numbers = ", ".join([f"{name} {value:.4f}" for name, value in reliability.numbers.items()])
-        yield f"Confidences of {reliability.lines} assessed lines: {numbers}."
-    intervals = _intervals_sentence(analysis)
-    if intervals is not None:
-        yield intervals
+
+
+def _reliability_sentence(reliability: Reliability) -> str | None:
+    """Return a sentence with the numbers of reliability, such as the Brier score; None if all are undefined."""
+    if not reliability.numbers:
+        return None
+    numbers = ", ".join([f"{name} {value:.4f}" for name, value in reliability.numbers.items()])
+    return f"Confidences of {reliability.lines} assessed lines: {numbers}."
 
 
 def _unreachable_sentence(analysis: RunAnalysis) -> str | None:
@@ -150,10 +166,13 @@ def _intervals_sentence(analysis: RunAnalysis) -> str | None:
         f"{settings.resamples} resamples of {analysis.intervals.units} units ({settings.unit}), "
         f"seed {settings.seed}."
     ]
-    group_count = 0
-    for groups in analysis.groups.values():
-        group_count += len([group for group in groups if group.intervals])
+    group_count = sum([_count_with_intervals(groups) for groups in analysis.groups.values()])
     if group_count:
         sentences.append(f"{group_count} groups have intervals, each uncorrected for their number.")
     sentences += note_sentences(analysis.intervals.notes)
     return " ".join(sentences)
+
+
+def _count_with_intervals(groups: Iterable[Group]) -> int:
+    """Return how many of some groups have intervals of their scores."""
+    return len([group for group in groups if group.intervals])

@@ -8,7 +8,7 @@ from operator import attrgetter
 from typing import Final, NamedTuple
 
 from cs_score.analysis.coldstart.changes import Change
-from cs_score.analysis.coldstart.effects import Effects
+from cs_score.analysis.coldstart.effects import Effect, Effects
 from cs_score.analysis.coldstart.run_files import LinkedLine
 from cs_score.analysis.coldstart.scored import AnalysedRun, Progress, silent
 from cs_score.base.records import Record, replace
@@ -74,13 +74,8 @@ def sweep(scored: AnalysedRun, effects: Effects, measure: Measure, progress: Pro
     recall and F1 have the table and the average of the measure; for an average precision they are macro averages. Only
     queries that lose a line from one threshold to the next are scored again.
     """
-    # The measures in each row
-    average = measure.average or MACRO
-    precision_measure = replace(measure, statistic="P", average=average)
-    recall_measure = replace(measure, statistic="R", average=average)
-    f1_measure = replace(measure, statistic="F1", average=average)
-    effects = effects.for_measures([measure, precision_measure, recall_measure, f1_measure])
-    # The lines from the least confident one on, and the responses among them by index
+    measures = _sweep_measures(measure)
+    effects = effects.for_measures(measures)
     lines = _lines_by_confidence(scored)
     confidences = [line.confidence for line in lines]
     response_indexes = {line.index for line in scored.run.links.responses if line.run_id == scored.run_id}
@@ -96,35 +91,63 @@ def sweep(scored: AnalysedRun, effects: Effects, measure: Measure, progress: Pro
         change = effects.editor.removal_of(next_lines, change)
         effect, scored_change = effects.effect_after(scored_change, change)
         removed_responses = response_indexes & change.responses
-        rows.append(
-            SweepRow(
-                threshold=threshold,
-                precision=effect.scores[str(precision_measure)],
-                recall=effect.scores[str(recall_measure)],
-                f1=effect.scores[str(f1_measure)],
-                lines=len(response_indexes) - len(removed_responses),
-                gain=effect.differences[str(measure)],
-                reason=effect.reason,
-            )
-        )
+        line_count = len(response_indexes) - len(removed_responses)
+        rows.append(_sweep_row(threshold, line_count, measures, effect))
     return rows
+
+
+class _SweepMeasures(NamedTuple):
+    """The measures of a sweep: the analysed one, and precision, recall and F1 with its table and average."""
+
+    analysed: Measure
+    precision: Measure
+    recall: Measure
+    f1: Measure
+
+
+def _sweep_measures(measure: Measure) -> _SweepMeasures:
+    """Return the measures whose scores are given at each threshold, for the analysed measure.
+
+    Precision, recall and F1 have its table and its average; for an average precision they are macro averages.
+    """
+    average = measure.average or MACRO
+    return _SweepMeasures(
+        analysed=measure,
+        precision=replace(measure, statistic="P", average=average),
+        recall=replace(measure, statistic="R", average=average),
+        f1=replace(measure, statistic="F1", average=average),
+    )
+
+
+def _sweep_row(threshold: float, line_count: int, measures: _SweepMeasures, effect: Effect) -> SweepRow:
+    """Return the row of a threshold at which `line_count` lines of the run are left.
+
+    `effect` has the scores without the other lines, and their differences to those of the whole run.
+    """
+    return SweepRow(
+        threshold=threshold,
+        precision=effect.scores[str(measures.precision)],
+        recall=effect.scores[str(measures.recall)],
+        f1=effect.scores[str(measures.f1)],
+        lines=line_count,
+        gain=effect.differences[str(measures.analysed)],
+        reason=effect.reason,
+    )
 
 
 def _lines_by_confidence(scored: AnalysedRun) -> list[_LineWithConfidence]:
     """Return the lines of the run, skipped lines included, from the least confident to the most confident."""
-    run = scored.run
     lines: list[_LineWithConfidence] = []
-    for response in run.links.responses:
+    for response in scored.run.links.responses:
         if response.run_id == scored.run_id:
             lines.append(_LineWithConfidence(response.confidence, response))
-    for skipped in run.links.skipped_lines:
-        layout = run.layouts[skipped.file]
-        if layout.kind is not FileKind.RUN:
-            continue
-        text_by_column = dict(zip(layout.columns, split_columns(skipped.text)))
-        if text_by_column["RUNID"] == scored.run_id:
-            confidence = read_confidence(text_by_column["CONFIDENCE"]).value
-            lines.append(_LineWithConfidence(confidence, skipped))
+    for skipped in scored.run.links.skipped_lines:
+        layout = scored.run.layouts[skipped.file]
+        if layout.kind is FileKind.RUN:
+            text_by_column = dict(zip(layout.columns, split_columns(skipped.text)))
+            if text_by_column["RUNID"] == scored.run_id:
+                confidence = read_confidence(text_by_column["CONFIDENCE"]).value
+                lines.append(_LineWithConfidence(confidence, skipped))
     return sorted(lines, key=attrgetter("confidence"))
 
 

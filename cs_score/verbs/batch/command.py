@@ -12,12 +12,14 @@ from cs_score.base.errors import InputError, OutputError, UsageError
 from cs_score.base.records import asdict, replace
 from cs_score.base.runtime import Late
 from cs_score.base.sources import is_pipe, name_of
+from cs_score.cli import run_options
 from cs_score.cli import shared_options as options
 from cs_score.cli.core import CommandLine, Option, Status
 from cs_score.cli.output import print_text, remark, show_progress, shows_progress
 from cs_score.cli.predictions import optional_gold_and_predictions
 from cs_score.cli.run_inputs import remark_on_duplicates
-from cs_score.cli.shared_options import INTERVAL_OPTIONS, Scoring, read_test_settings, whole_number
+from cs_score.cli.run_options import Scoring
+from cs_score.cli.shared_options import INTERVAL_OPTIONS, read_test_settings, whole_number
 from cs_score.cli.task_options import option_values_of_task
 from cs_score.cli.verb import Verb, VerbForm
 from cs_score.coldstart.file_columns import FileKind
@@ -149,7 +151,7 @@ def _switches_of_single_call(line: CommandLine) -> tuple[str, ...]:
     batches have are left out, and so are policies, because the record of each run adds the words of its own policy.
     """
     options_of_batches = f"{_OPTIONS_FOR_RUNS} --problems --force --output --measure --format -justifications".split()
-    line_of_single_call = line.with_changes(without=[*options_of_batches, *options.POLICY_SWITCHES])
+    line_of_single_call = line.with_changes(without=[*options_of_batches, *run_options.POLICY_SWITCHES])
     words = []
     for switch, value in line_of_single_call.value_by_option.items():
         words.append(switch)
@@ -191,18 +193,23 @@ def _mode_of_batch(task: str, line: CommandLine) -> Mode:
     return mode.with_options(arguments)
 
 
-BATCH_VERB: Final = Verb(
-    form_for_runs=VerbForm(
-        options=f"{options.OPTIONS_OF_BATCHES} {_OPTIONS_FOR_RUNS} --measure",
+def _form_for_runs() -> VerbForm:
+    """Return how the command is called for Cold Start runs."""
+    return VerbForm(
+        options=f"{run_options.OPTIONS_OF_BATCHES} {_OPTIONS_FOR_RUNS} --measure",
         formats="text json tsv",
         files=(
             "Query files (*.xml), the assessments, and the runs. A run is a file, a folder (its files *.tab.txt, "
             "perhaps compressed) or a quoted pattern"
         ),
-        sections=(options.POLICY_FORM, options.POLICIES, ("Files", _ABOUT_FILES), options.FIELDS),
+        sections=(run_options.POLICY_FORM, run_options.POLICIES, ("Files", _ABOUT_FILES), run_options.FIELDS),
         example="-o scored $TWO",
         folder="files",
-    ),
+    )
+
+
+BATCH_VERB: Final = Verb(
+    form_for_runs=_form_for_runs,
     form_for_evidence=VerbForm(
         options=f"--gold {_OPTIONS_FOR_ALL_TASKS} --force {INTERVAL_OPTIONS} --measure",
         formats="text json tsv",

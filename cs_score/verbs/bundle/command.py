@@ -8,6 +8,7 @@ import hashlib
 import os
 import re
 from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from cs_score.base.documents import json_text
@@ -18,7 +19,8 @@ from cs_score.base.runtime import Late
 from cs_score.base.signature import Origin
 from cs_score.cli.core import CommandLine, Option, Status
 from cs_score.cli.output import print_text
-from cs_score.cli.shared_options import POLICIES, SCORING_SWITCHES, read_measures
+from cs_score.cli.run_options import POLICIES, SCORING_SWITCHES
+from cs_score.cli.shared_options import read_measures
 from cs_score.cli.verb import Verb, VerbForm
 from cs_score.tasks import COLD_START, mode_named
 from cs_score.verbs.check.locking import conditions_of
@@ -61,15 +63,20 @@ _SHOWN_TO_PARTICIPANTS: Final = (
 )
 
 
+def _form_for_runs(more_options: str) -> VerbForm:
+    """Return how the command is called for Cold Start runs. `more_options` are the names of options of its platform."""
+    form = _form_of_bundle(f"{_OPTIONS_FOR_RUNS}{more_options}", _FILES_OF_RUNS)
+    return form._replace(sections=[POLICIES])
+
+
 def _verb_for_platform(more_options: str, summary: str) -> Verb:
     """Return the description of a command that makes a bundle for a platform such as Codabench.
 
     It says which options and files the command takes, for Cold Start runs and for evidence tasks. `more_options` are
     the names of options that only this platform has, such as " --split"; `summary` is the first line of its help.
     """
-    form_for_runs = _form_of_bundle(f"{_OPTIONS_FOR_RUNS}{more_options}", _FILES_OF_RUNS)
     return Verb(
-        form_for_runs=form_for_runs._replace(sections=[POLICIES]),
+        form_for_runs=partial(_form_for_runs, more_options),
         form_for_evidence=_form_of_bundle(f"{_OPTIONS_FOR_EVIDENCE}{more_options}", _FILES_OF_EVIDENCE),
         own_options=_OWN_OPTIONS,
         sections=[_SHOWN_TO_PARTICIPANTS, _WHEELS],

@@ -8,14 +8,9 @@ from cs_score.base.errors import UsageError
 from cs_score.base.runtime import Late
 from cs_score.cli.core import CommandLine, Option, Status
 from cs_score.cli.output import print_text, remark
+from cs_score.cli.run_options import FILES, POLICIES, SCORING_SWITCHES
 from cs_score.cli.score import score_inputs
-from cs_score.cli.shared_options import (
-    FILES,
-    FILES_OF_EVIDENCE,
-    POLICIES,
-    SCORING_SWITCHES,
-    read_resampling_with_defaults,
-)
+from cs_score.cli.shared_options import FILES_OF_EVIDENCE, read_resampling_with_defaults
 from cs_score.cli.verb import Verb, VerbForm
 from cs_score.verbs.check import locking
 from cs_score.verbs.check.locking import LOCK_OPTIONS
@@ -59,14 +54,19 @@ def _failure_text(format_: str, message: str) -> str:
     return checking.error_text(format_, message)
 
 
-CHECK_VERB: Final = Verb(
-    form_for_runs=VerbForm(
+def _form_for_runs() -> VerbForm:
+    """Return how the command is called for Cold Start runs."""
+    return VerbForm(
         options=f"{SCORING_SWITCHES} -runids --validate --policy --knowledge-base --jobs --parts --run {_LIMITS}",
         formats="text json tsv junit github",
         files=FILES,
         sections=[POLICIES],
         example="--min SF-AP=0.4 $ONE",
-    ),
+    )
+
+
+CHECK_VERB: Final = Verb(
+    form_for_runs=_form_for_runs,
     form_for_evidence=VerbForm(
         options=f"--gold --predictions {_LIMITS}",
         formats="text json tsv junit github",

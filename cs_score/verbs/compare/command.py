@@ -17,10 +17,9 @@ from cs_score.cli.document_output import print_statistics
 from cs_score.cli.inputs import find_inputs
 from cs_score.cli.output import STDOUT, print_text, with_coloured_differences
 from cs_score.cli.run_inputs import Runs
+from cs_score.cli.run_options import POLICIES, SCORING_SWITCHES
 from cs_score.cli.shared_options import (
     INTERVAL_OPTIONS,
-    POLICIES,
-    SCORING_SWITCHES,
     read_measures,
     read_resampling_with_defaults,
     read_test_settings_with_defaults,
@@ -71,8 +70,9 @@ _SECTIONS: Final = (
 _COLUMNS: Final = Option("--columns TEXT", "What the files call their columns, such as unit=question_id,label=verdict")
 
 
-COMPARE_VERB: Final = Verb(
-    form_for_runs=VerbForm(
+def _form_for_runs() -> VerbForm:
+    """Return how the command is called for Cold Start runs."""
+    return VerbForm(
         options=f"{_RUNS} --knowledge-base {_COMPARING} --inclusion --second-assessments --per-unit",
         formats=_FORMATS,
         files=(
@@ -81,7 +81,11 @@ COMPARE_VERB: Final = Verb(
         ),
         sections=[POLICIES],
         example="$TWO",
-    ),
+    )
+
+
+COMPARE_VERB: Final = Verb(
+    form_for_runs=_form_for_runs,
     form_for_evidence=VerbForm(
         options=f"--gold {_COMPARING} --second-assessments --per-unit",
         formats=_FORMATS,

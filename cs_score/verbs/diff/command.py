@@ -29,8 +29,9 @@ _DIFFERENCE: Final = (
 )
 
 
-DIFF_VERB: Final = Verb(
-    form_for_runs=VerbForm(
+def _form_for_runs() -> VerbForm:
+    """Return how the command is called for Cold Start runs."""
+    return VerbForm(
         options=f"{DIFFERENCE_OF_RUNS} --all --force",
         formats="text json tsv",
         files=(
@@ -40,7 +41,11 @@ DIFF_VERB: Final = Verb(
         sections=POLICY_SECTIONS,
         example="$TWO",
         folder="tsv",
-    ),
+    )
+
+
+DIFF_VERB: Final = Verb(
+    form_for_runs=_form_for_runs,
     form_for_evidence=VerbForm(
         options=f"{DIFFERENCE_OF_EVIDENCE} --all --force",
         formats=FORMATS,

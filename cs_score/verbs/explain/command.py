@@ -12,7 +12,7 @@ from cs_score.cli.inputs import find_inputs
 from cs_score.cli.output import remark
 from cs_score.cli.predictions import Predictions, with_analysis_bar
 from cs_score.cli.run_inputs import Runs
-from cs_score.cli.shared_options import SCORING_SWITCHES
+from cs_score.cli.run_options import SCORING_SWITCHES
 from cs_score.cli.verb import Verb, VerbForm
 from cs_score.tasks import task_named
 from cs_score.verbs.explain.by_task import view_of_explanations
@@ -31,8 +31,9 @@ _EXPLANATION: Final = (
 )
 
 
-EXPLAIN_VERB: Final = Verb(
-    form_for_runs=VerbForm(
+def _form_for_runs() -> VerbForm:
+    """Return how the command is called for Cold Start runs."""
+    return VerbForm(
         options=(
             f"{SCORING_SWITCHES} --policy --knowledge-base -runids --run --line --unit --class --node --answer "
             "--measure --force"
@@ -41,7 +42,11 @@ EXPLAIN_VERB: Final = Verb(
         files=FILES_OF_RUNS,
         sections=[_EXPLANATION],
         example="--line 7 $ONE",
-    ),
+    )
+
+
+EXPLAIN_VERB: Final = Verb(
+    form_for_runs=_form_for_runs,
     form_for_evidence=VerbForm(
         options="--gold --predictions --unit --measure --force",
         formats=FORMATS,

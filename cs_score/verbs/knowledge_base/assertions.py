@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from operator import attrgetter
 from typing import Final, NamedTuple
 
@@ -50,6 +50,30 @@ class Parts(NamedTuple):
     base_filler: Provenance | None = None
     additional: Provenance | None = None
 
+    @property
+    def has_only_justification(self) -> bool:
+        """True if there is a justification and no other part, as in the column D1:3-9 of a mention."""
+        return self.justification is not None and self == Parts(justification=self.justification)
+
+    @property
+    def docid(self) -> str:
+        """The document of the first part, such as "D1"; NO_DOCUMENT if all parts are absent."""
+        for part in self:
+            if part is not None:
+                return part.docid
+        return NO_DOCUMENT
+
+    @property
+    def key(self) -> str:
+        """The text by which columns are compared, such as "NIL;D1:3-9;D1:0-20;NIL" with NIL for each absent part.
+
+        A column with only a justification has the text of this justification, such as "D1:3-9".
+        """
+        if self.justification is not None and self.has_only_justification:
+            return self.justification.canonical_text
+        part_texts = [NIL if part is None else part.canonical_text for part in self]
+        return ";".join(part_texts)
+
 
 class ProvenanceList(Record, eq=False):
     """A provenance column after reading: the parts of "D1:3-9;D1:0-20" are the places D1:3-9 and D1:0-20.
@@ -89,8 +113,77 @@ NO_PROVENANCE: Final = ProvenanceList(
 """The provenance of assertions that have none, such as those of types."""
 
 
+class _Column(NamedTuple):
+    """A provenance column, such as "D1:3-9;D1:0-20", and what decides how many parts it should have.
+
+    * `has_event`: the subject or the object of the assertion is an event.
+    * `has_string`: the object is a string node.
+    * `is_mention`: the predicate is a mention.
+    """
+
+    text: str
+    has_event: bool
+    has_string: bool
+    is_mention: bool
+
+    @property
+    def part_texts(self) -> list[str]:
+        """The texts of the parts: ["D1:3-9", "NIL"] for the column "D1:3-9;NIL;"."""
+        text_without_end = self.text.rstrip(";")
+        return text_without_end.split(";") if text_without_end else []
+
+    @property
+    def part_names(self) -> list[str]:
+        """The names of the parts in their order, such as "justification". Only a string node has a "filler"."""
+        names = list(_MOST_SPANS_BY_PART)
+        if not self.has_string:
+            names.remove("filler")
+        return names
+
+    @property
+    def text_by_part_name(self) -> dict[str, str]:
+        """The texts of the parts by name: {"justification": "D1:3-9"} for the column "D1:3-9;NIL" of a relation.
+
+        Absent parts (NIL) are left out, and so are parts beyond the last one that a column can have.
+        """
+        texts = {}
+        for name, text in zip(self.part_names, self.part_texts):
+            if text != NIL:
+                texts[name] = text
+        return texts
+
+    @property
+    def part_count_of_relation(self) -> int:
+        """The number of parts of a relation between the same nodes: 1, 2, 3 or 4.
+
+        A relation has a justification. Events add a base filler and further justifications, string nodes a filler.
+        """
+        part_count = 1
+        if self.has_event:
+            part_count += 2
+        if self.has_string:
+            part_count += 1
+        return part_count
+
+    def part_count_problems(self) -> list[SpanProblem]:
+        """Return the problem that the column has too many or too few parts, in a list; an empty list if it has neither.
+
+        A mention should have a single part, a relation the parts that its nodes need. The message of the reference
+        program has the count of a relation even for a mention.
+        """
+        part_count = len(self.part_texts)
+        wanted_count = 1 if self.is_mention else self.part_count_of_relation
+        if part_count == wanted_count:
+            return []
+        arguments = (self.text, part_count, self.part_count_of_relation)
+        return [SpanProblem("TOO_MANY_PROVENANCES_IN_LIST", arguments, self.text)]
+
+
 class ProvenanceListReader:
-    """Reads provenance columns. Equal columns are frequent; they are read only once."""
+    """Reads provenance columns, such as "D1:3-9;D1:0-20": places in documents, with a semicolon between them.
+
+    Equal columns are frequent; they are read only once.
+    """
 
     def __init__(self, documents: DocumentLengths | None) -> None:
         """Make a reader that checks spans against the lengths of the documents; None if spans are not checked."""
@@ -105,75 +198,53 @@ class ProvenanceListReader:
         The number of parts depends on whether the subject or the object is an event (`has_event`), whether the object
         is a string node (`has_string`), and whether the predicate is a mention (`is_mention`).
         """
-        needs_more_parts = has_string
-        if has_event and not is_mention:
-            needs_more_parts = True
         # Most columns need a justification only. If it is correct, a quicker way of reading is enough.
+        needs_more_parts = has_string or (has_event and not is_mention)
         if not needs_more_parts:
-            provenance = self._plain_lists.get(text)
-            if provenance is not None:
-                return provenance
-            first_span = read_canonical_column(text, self._documents)
-            if first_span is not None:
-                provenance = ProvenanceList(
-                    text=text,
-                    docid=first_span.docid,
-                    start=first_span.offset,
-                    place=text,
-                    key=text,
-                    span_count=text.count(",") + 1,
-                    kept_parts=None,
-                    problems=(),
-                )
-                self._plain_lists[text] = provenance
-                return provenance
-        column = (text, has_event, has_string, is_mention)
-        if column not in self._other_lists:
-            self._other_lists[column] = self._read_parts(text, has_event, has_string, is_mention)
-        return self._other_lists[column]
+            plain_list = self._plain_lists.get(text) or self._read_plain_column(text)
+            if plain_list is not None:
+                return plain_list
+        key = (text, has_event, has_string, is_mention)
+        if key not in self._other_lists:
+            self._other_lists[key] = self._read_parts(_Column(*key))
+        return self._other_lists[key]
 
-    def _read_parts(self, text: str, has_event: bool, has_string: bool, is_mention: bool) -> ProvenanceList:
-        """Return the provenance list of a column of any form, such as "D1:3-9;NIL", with its problems.
+    def _read_plain_column(self, text: str) -> ProvenanceList | None:
+        """Return the provenance list of a column that has only a correct justification; None for any other column.
 
-        `has_event` says that the subject or the object is an event, `has_string` that the object is a string node, and
-        `is_mention` that the predicate is a mention.
+        The justification may have several spans with commas between them, such as "D1:3-9,D1:12-14". The list is kept
+        for later columns with the same text.
         """
-        if text in ("", "0"):
-            return replace(NO_PROVENANCE, text=text)
-        text_without_end = text.rstrip(";")
-        part_texts = text_without_end.split(";") if text_without_end else []
-        problems: list[SpanProblem] = []
+        first_span = read_canonical_column(text, self._documents)
+        if first_span is None:
+            return None
+        provenance = ProvenanceList(
+            text=text,
+            docid=first_span.docid,
+            start=first_span.offset,
+            place=text,
+            key=text,
+            span_count=text.count(",") + 1,  # the spans have commas between them
+            kept_parts=None,
+            problems=(),
+        )
+        self._plain_lists[text] = provenance
+        return provenance
 
-        # A relation has a justification; events add a base filler and further justifications, string nodes a filler.
-        part_count_of_relation = 1
-        if has_event:
-            part_count_of_relation += 2
-        if has_string:
-            part_count_of_relation += 1
-        wanted_count = 1 if is_mention else part_count_of_relation
-        if len(part_texts) != wanted_count:
-            # The message of the reference program has the count of a relation even for a mention.
-            arguments = (text, len(part_texts), part_count_of_relation)
-            problems.append(SpanProblem("TOO_MANY_PROVENANCES_IN_LIST", arguments, text))
-
-        part_names = list(_MOST_SPANS_BY_PART)
-        if not has_string:
-            part_names.remove("filler")
+    def _read_parts(self, column: _Column) -> ProvenanceList:
+        """Return the provenance list of a column of any form, such as "D1:3-9;NIL", with its problems."""
+        if column.text in ("", "0"):
+            return replace(NO_PROVENANCE, text=column.text)
+        problems = column.part_count_problems()
         part_by_name: dict[str, Provenance] = {}
-        for part_name, part_text in zip(part_names, part_texts):
-            if part_text == NIL:
-                continue
-            part = read_provenance(part_text, _MOST_SPANS_BY_PART[part_name], self._documents)
-            part_by_name[part_name] = part
+        for name, part_text in column.text_by_part_name.items():
+            part = read_provenance(part_text, _MOST_SPANS_BY_PART[name], self._documents)
+            part_by_name[name] = part
             problems += part.problems
-            if _count_characters(part) > _MOST_CHARACTERS:
-                problems.append(SpanProblem("TOO_MANY_TOTAL_CHARS", (_MOST_CHARACTERS,), part_text))
-
-        docids = [part.docid for part in part_by_name.values()]
-        if len(set(docids)) != 1:
-            problems.append(SpanProblem("MULTIPLE_DOCIDS_IN_PROV", (text,), text))
-        docid = docids[0] if docids else NO_DOCUMENT
-        return _make_list(text, Parts(**part_by_name), docid, tuple(problems))
+            problems += _length_problems(part, part_text)
+        parts = Parts(**part_by_name)
+        problems += _document_problems(column.text, part_by_name.values())
+        return _make_list(column.text, parts, tuple(problems))
 
 
 def _count_characters(part: Provenance) -> float:
@@ -182,34 +253,50 @@ def _count_characters(part: Provenance) -> float:
     return sum(lengths)
 
 
-def _make_list(text: str, parts: Parts, docid: str, problems: tuple[SpanProblem, ...]) -> ProvenanceList:
+def _length_problems(part: Provenance, text: str) -> list[SpanProblem]:
+    """Return the problem that the spans of a part have too many characters together, in a list; empty if they do not.
+
+    `text` is the part as written, such as "D1:3-9,D1:12-14".
+    """
+    if _count_characters(part) <= _MOST_CHARACTERS:
+        return []
+    return [SpanProblem("TOO_MANY_TOTAL_CHARS", (_MOST_CHARACTERS,), text)]
+
+
+def _document_problems(text: str, parts: Iterable[Provenance]) -> list[SpanProblem]:
+    """Return the problem that the parts of a column are in several documents or in none, in a list; empty otherwise.
+
+    `text` is the column as written, such as "D1:3-9;D2:0-20".
+    """
+    docids = {part.docid for part in parts}
+    if len(docids) == 1:
+        return []
+    return [SpanProblem("MULTIPLE_DOCIDS_IN_PROV", (text,), text)]
+
+
+def _make_list(text: str, parts: Parts, problems: tuple[SpanProblem, ...]) -> ProvenanceList:
     """Return the provenance list of a column with this text, these parts and problems.
 
-    `docid` is the document of the parts, NO_DOCUMENT if the column has none.
+    Its document is that of the first part, NO_DOCUMENT if all parts are absent.
     """
-    key = ";".join([NIL if part is None else part.canonical_text for part in parts])
     justification = parts.justification
-    start: float = 0
-    place = None
-    span_count = 0
-    if justification is not None:
-        place = justification.canonical_text
-        span_count = len(justification.spans)
-        if justification.first_span is not None:
-            start = offset_value(justification.first_span.start)
-        has_only_justification = parts == Parts(justification=justification)
-        if has_only_justification:
-            key = place  # as for an equal column that was read in the quick way
     return ProvenanceList(
         text=text,
-        docid=docid,
-        start=start,
-        place=place,
-        key=key,
-        span_count=span_count,
+        docid=parts.docid,
+        start=_start_of(justification),
+        place=None if justification is None else justification.canonical_text,
+        key=parts.key,
+        span_count=0 if justification is None else len(justification.spans),
         kept_parts=parts,
         problems=problems,
     )
+
+
+def _start_of(justification: Provenance | None) -> float:
+    """Return the first offset of the first span of a justification: 3 for D1:3-9; 0 if there is no span."""
+    if justification is None or justification.first_span is None:
+        return 0
+    return offset_value(justification.first_span.start)
 
 
 def short_form(part: Provenance | None) -> str:
@@ -274,6 +361,11 @@ class KbNode:
         self.mentions: list[Assertion] = []
         self.other_assertions: list[Assertion] = []
         self.mentioning_docids: set[str] = set()
+
+    @property
+    def has_assertions(self) -> bool:
+        """True if the node is the subject of an assertion, a mention among them."""
+        return bool(self.other_assertions or self.mentions)
 
     @property
     def type_in_reports(self) -> str:

@@ -83,6 +83,18 @@ def _relation_of(assertion: Assertion) -> _Relation:
     return assertion.subject, assertion.verb.name, assertion.object
 
 
+def _end_of_search(new: Assertion, earlier: Assertion | None) -> int:
+    """Return the line at which the reference program's search for a repetition of a new assertion ends.
+
+    It is the line of the assertion that the new one repeats (`earlier`). If there is none, the search ends only after
+    all lines before the new assertion.
+    """
+    if earlier is not None:
+        return earlier.line
+    # Assertions are inferred after the last line of the file.
+    return sys.maxsize if new.is_inferred else new.line - 1
+
+
 class _Searches(Struct):
     """The searches of the reference program for repetitions among the assertions of a relation.
 
@@ -101,37 +113,44 @@ class _SlotValues:
 
     def __init__(self) -> None:
         """Make the values of a slot that has none yet."""
-        # Objects are numbered in the order of their first assertion.
+        # Objects are numbered in the order of their first assertion. They keep their numbers when they are forgotten.
         self._number_by_object: dict[str, int] = {}
-        self._assertions_by_number: dict[int, deque[Assertion]] = defaultdict(deque)
-        # The numbers of the objects that may have assertions which are not omitted, in ascending order.
-        self._numbers_in_use: list[int] = []
+        self._assertions_by_object: dict[str, deque[Assertion]] = {}
 
     def add(self, assertion: Assertion) -> None:
-        """Add an assertion that is not omitted."""
-        next_number = len(self._number_by_object)
-        number = self._number_by_object.setdefault(assertion.object, next_number)
-        assertions = self._assertions_by_number[number]
-        if not assertions:
-            insort(self._numbers_in_use, number)
-        assertions.append(assertion)
+        """Add an assertion, which gives the slot its object as a value. The assertion may be omitted later."""
+        value = assertion.object
+        if value not in self._number_by_object:
+            self._number_by_object[value] = len(self._number_by_object)
+        if value not in self._assertions_by_object:
+            self._assertions_by_object[value] = deque()
+        self._assertions_by_object[value].append(assertion)
 
     def first_with_other_object(self, value: str) -> Assertion | None:
         """Return the first assertion about an object other than `value`; None if there is no other object.
 
         Objects are in the order of their first assertion. Assertions that have been omitted since they were added do
-        not count, and are forgotten.
+        not count.
         """
-        own_number = self._number_by_object.get(value)
-        for number in list(self._numbers_in_use):
-            if number == own_number:
+        for other_value in sorted(self._assertions_by_object, key=self._number_by_object.__getitem__):
+            if other_value == value:
                 continue
-            assertions = self._assertions_by_number[number]
-            while assertions and assertions[0].is_omitted:
-                assertions.popleft()
-            if assertions:
+            first = self._first_not_omitted(other_value)
+            if first is not None:
+                return first
+        return None
+
+    def _first_not_omitted(self, value: str) -> Assertion | None:
+        """Return the first assertion about the object `value` that is not omitted; None if all of them are.
+
+        The omitted assertions before it are forgotten, and the object with them if no assertion remains.
+        """
+        assertions = self._assertions_by_object[value]
+        while assertions:
+            if not assertions[0].is_omitted:
                 return assertions[0]
-            self._numbers_in_use.remove(number)
+            assertions.popleft()
+        del self._assertions_by_object[value]
         return None
 
 
@@ -167,31 +186,33 @@ class Repetitions:
         differ from it if the object was repaired.
         """
         verb = new.verb
-        relation = (new.subject, verb.name, new.object)
-        earlier = self._recorded.get((*relation, self._justification_key(column)))
         is_repetition = False
-        # In most cases there is no earlier assertion and no search to count. Then a call is saved.
-        has_to_compare = earlier is not None or self._searches_by_relation
-        if has_to_compare and not verb.is_repeatable:
-            is_repetition = self._report_repetition(new, column, earlier)
+        if not verb.is_repeatable:
+            is_repetition = self._report_repetition(new, column)
         if self._only_strongest_value and verb.predicate.is_single_valued:
             self._report_other_value(new, is_repetition=is_repetition)
         if is_repetition:
             return False
         if not (verb.is_repeatable or new.is_inferred or new.is_omitted):
-            self._recorded[*relation, self._justification_key(new.provenance)] = new
-            if new.provenance.problems:
-                searches = self._searches_by_relation.setdefault(relation, _Searches())
-                searches.assertions_with_problems.append(new)
+            self._remember(new)
         return True
 
-    def _report_repetition(self, new: Assertion, column: ProvenanceList, earlier: Assertion | None) -> bool:
-        """Report that a new assertion repeats an earlier one, and return whether the provenances are equal, too.
+    def _remember(self, new: Assertion) -> None:
+        """Remember a new assertion, so that later ones are compared with it."""
+        relation = _relation_of(new)
+        justification_key = self._justification_key(new.provenance)
+        self._recorded[*relation, justification_key] = new
+        if new.provenance.problems:
+            searches = self._searches_by_relation.setdefault(relation, _Searches())
+            searches.assertions_with_problems.append(new)
 
-        If they differ, the weaker assertion is omitted. `column` is the provenance column of the new assertion.
-        `earlier` is the last assertion with the same relation and key of justification; None if there is none: then
-        nothing is reported, and the result is False.
+    def _report_repetition(self, new: Assertion, column: ProvenanceList) -> bool:
+        """Report if a new assertion repeats an earlier one, and return whether the provenances are equal, too.
+
+        The earlier assertion has the same relation and the same key of the justification, and is not omitted. If the
+        provenances differ, the weaker assertion is omitted. `column` is the provenance column of the new assertion.
         """
+        earlier = self._recorded.get((*_relation_of(new), self._justification_key(column)))
         if earlier is not None and earlier.is_omitted:
             earlier = None
         self._count_search(new, earlier)
@@ -208,20 +229,14 @@ class Repetitions:
     def _count_search(self, new: Assertion, earlier: Assertion | None) -> None:
         """Record the line at which the reference program's search for an earlier assertion ends.
 
-        It is the line of the assertion that the new one repeats (`earlier`). If there is none, the search ends only
-        after all lines before the new assertion.
+        `earlier` is the assertion that the new one repeats, None if there is none.
         """
-        searches = self._searches_by_relation.get(_relation_of(new))
-        if searches is None:
+        # Few knowledge bases have searches to count. In the others a call and a look-up are saved.
+        if not self._searches_by_relation:
             return
-        if earlier is not None:
-            end_line = earlier.line
-        elif new.is_inferred:
-            # Assertions are inferred after the last line of the file.
-            end_line = sys.maxsize
-        else:
-            end_line = new.line - 1
-        insort(searches.end_lines, end_line)
+        searches = self._searches_by_relation.get(_relation_of(new))
+        if searches is not None:
+            insort(searches.end_lines, _end_of_search(new, earlier))
 
     def _report_other_value(self, new: Assertion, *, is_repetition: bool) -> None:
         """Report that a slot that takes a single value gets a second one, and omit the weaker of both assertions.
@@ -317,87 +332,119 @@ class Builder:
         `is_inferred` says that the line is not in the file, but was inferred from the line with its number. The columns
         are read in the order of the reference program, so that problems are reported in the same order.
         """
-        subject = self._node_of_column(line.subject, "SUBJECT", line.number)
+        # Nearly all nodes are known: then the look-up saves a call.
+        subject = self._nodes.get(line.subject) or self._node_of_column(line.subject, "SUBJECT", line.number)
         if subject is None:
             self._count_rejected("NO_SUBJECT")
             return None
+        assertion = self._read_assertion(line, subject, is_inferred=is_inferred)
+        if assertion is None:
+            return None
+        if assertion.verb.is_compared:
+            column = self._column_as_written(line, assertion)
+            if not self.repetitions.compare_with_earlier(assertion, column):
+                self._reject_repetition(assertion)
+                return None
+        self._record(assertion)
+        return assertion
 
-        object_name = "" if line.is_string else line.object
-        has_event = subject.is_event or object_name.startswith(":Event")
+    def _read_assertion(self, line: KbLine, subject: KbNode, *, is_inferred: bool) -> Assertion | None:
+        """Return the assertion that a line makes about its subject; None if the line is rejected.
+
+        The problems of the line are reported, and how it uses its nodes is recorded. `is_inferred` says that the line
+        was inferred from another one.
+        """
+        verb, realis = self._read_predicate(line, subject)
+        if verb is None:
+            return None
+        column = self._read_provenance(line.provenance, subject, verb, line.object)
+        if column.problems or column.span_count > 1:
+            self._report_provenance(column, verb, subject, line.number, with_fatal=not is_inferred)
+        text_and_node = self._read_object(line, verb, subject)
+        if text_and_node is None:
+            return None
+        text, node = text_and_node
+        if text != line.object:
+            # A repaired object such as ":String_1" for "String_1" shows that the column has another number of parts.
+            column = self._read_provenance(line.provenance, subject, verb, text)
+        return Assertion(
+            subject=subject,
+            verb=verb,
+            realis=realis,
+            object=text,
+            node=node,
+            provenance=column,
+            confidence=line.confidence,
+            line=line.number,
+            comment=line.comment,
+            is_inferred=is_inferred,
+        )
+
+    def _read_predicate(self, line: KbLine, subject: KbNode) -> tuple[PredicateVerb | None, str | None]:
+        """Return the predicate of a line and its realis, such as "actual", and report the problems of the column.
+
+        The realis is None if there is none. If the predicate is None, the line is counted as rejected.
+        """
+        has_event = subject.is_event or line.object.startswith(":Event")
         verb, realis, problems = self._table.read(line.predicate, subject.type, has_event)
         if problems:
             self._report_predicate(problems, line)
         if verb is None:
             subject.line_by_use.setdefault(use_as(SUBJECT), line.number)
             self._count_rejected("NO_PREDICATE")
-            return None
+        return verb, realis
 
-        column = NO_PROVENANCE
-        if verb.has_provenance:
-            has_string = object_name.startswith(":String")
-            column = self._list_reader.read(line.provenance, has_event, has_string, verb.is_mention)
-            if column.problems or column.span_count > 1:
-                self._report_provenance(column, verb, subject, line.number, with_fatal=not is_inferred)
+    def _read_provenance(self, text: str, subject: KbNode, verb: PredicateVerb, object_text: str) -> ProvenanceList:
+        """Return the provenance list of a column with this text, whose parts depend on subject, predicate and object.
 
-        subject_use = declaration(line.object) if verb.name == TYPE else verb.as_subject
-        text_and_node = self._read_object(line, verb, subject, subject_use)
-        if text_and_node is None:
-            return None
-        text, node = text_and_node
-
-        assertion = Assertion(
-            subject=subject,
-            verb=verb,
-            realis=realis,
-            object=text,
-            node=node,
-            provenance=column if text == line.object else self._read_again(column, verb, subject, text),
-            confidence=line.confidence,
-            line=line.number,
-            comment=line.comment,
-            is_inferred=is_inferred,
-        )
-        if verb.is_compared and not self.repetitions.compare_with_earlier(assertion, column):
-            self._record_uses_of_repetition(assertion, subject_use)
-            self._count_rejected("DUPLICATE")
-            return None
-        self._record(assertion)
-        return assertion
-
-    def _read_object(
-        self, line: KbLine, verb: PredicateVerb, subject: KbNode, subject_use: Use
-    ) -> tuple[str, KbNode | None] | None:
-        """Return the object of a line as a text and as a node, such as ":Entity_1" and the node with this name.
-
-        The node is None if the object is a text. How the line uses its subject (`subject_use`) and its object is
-        recorded. If the object is illegal, the line is counted as rejected, and None is returned.
-        """
-        if not verb.has_node_object:
-            text = self._repair_text(verb, line)
-            self._record_use(subject, subject_use, line.number)
-            if text is None:
-                self._count_rejected("BAD_PREDICATE")
-                return None
-            return text, None
-        self._record_use(subject, subject_use, line.number)
-        node = self._node_of_column(line.object, "OBJECT", line.number)
-        if node is None:
-            self.kb.unrecorded_uses.append(NodeUse(subject, subject_use, line.number))
-            self._count_rejected("NO_OBJECT")
-            return None
-        self._record_use(node, verb.as_object, line.number)
-        return node.name, node
-
-    def _read_again(self, column: ProvenanceList, verb: PredicateVerb, subject: KbNode, text: str) -> ProvenanceList:
-        """Return the provenance list of a column, read again with the repaired object `text`.
-
-        A repaired object such as ":String_1" for "String_1" shows that the column has another number of parts.
+        `object_text` is the object as it is written or as it was repaired, such as ":String_1".
         """
         if not verb.has_provenance:
-            return column
-        has_event = subject.is_event or text.startswith(":Event")
-        has_string = text.startswith(":String")
-        return self._list_reader.read(column.text, has_event, has_string, verb.is_mention)
+            return NO_PROVENANCE
+        has_event = subject.is_event or object_text.startswith(":Event")
+        has_string = object_text.startswith(":String")
+        return self._list_reader.read(text, has_event, has_string, verb.is_mention)
+
+    def _column_as_written(self, line: KbLine, assertion: Assertion) -> ProvenanceList:
+        """Return the provenance list of a line, read with the object that the file has, even if it was repaired."""
+        if assertion.object == line.object:
+            return assertion.provenance
+        return self._read_provenance(line.provenance, assertion.subject, assertion.verb, line.object)
+
+    def _read_object(self, line: KbLine, verb: PredicateVerb, subject: KbNode) -> tuple[str, KbNode | None] | None:
+        """Return the object of a line as a text and as a node, such as ":Entity_1" and the node with this name.
+
+        The node is None if the object is a text. How the line uses its subject and its object is recorded. If the
+        object is illegal, the line is counted as rejected, and None is returned.
+        """
+        if not verb.has_node_object:
+            return self._read_text_object(line, verb, subject)
+        # Most uses are known: then the look-ups in `line_by_use` save calls.
+        if verb.as_subject not in subject.line_by_use:
+            self._record_new_use(subject, verb.as_subject, line.number)
+        node = self._nodes.get(line.object) or self._node_of_column(line.object, "OBJECT", line.number)
+        if node is None:
+            self.kb.unrecorded_uses.append(NodeUse(subject, verb.as_subject, line.number))
+            self._count_rejected("NO_OBJECT")
+            return None
+        if verb.as_object not in node.line_by_use:
+            self._record_new_use(node, verb.as_object, line.number)
+        return node.name, node
+
+    def _read_text_object(self, line: KbLine, verb: PredicateVerb, subject: KbNode) -> tuple[str, None] | None:
+        """Return the object of a line that is no node, such as `"Ann"`, repaired if need be, and None as its node.
+
+        How the line uses its subject is recorded. If the object cannot be repaired, the line is counted as rejected,
+        and None is returned.
+        """
+        text = self._repair_text(verb, line)
+        subject_use = _use_of_subject(verb, line.object)
+        if subject_use not in subject.line_by_use:
+            self._record_new_use(subject, subject_use, line.number)
+        if text is None:
+            self._count_rejected("BAD_PREDICATE")
+            return None
+        return text, None
 
     def _record(self, assertion: Assertion) -> None:
         """Add an assertion to the knowledge base and to its subject."""
@@ -410,12 +457,17 @@ class Builder:
         if assertion.verb.name in MENTIONS:
             subject.mentioning_docids.add(assertion.provenance.docid)
 
-    def _record_uses_of_repetition(self, assertion: Assertion, subject_use: Use) -> None:
-        """Record how a repetition uses its nodes; its uses are checked although the repetition is not recorded."""
+    def _reject_repetition(self, assertion: Assertion) -> None:
+        """Count the line of an assertion that only repeats an earlier one as rejected.
+
+        The assertion is not recorded, but its uses of nodes are, because they are checked all the same.
+        """
         uses = self.kb.unrecorded_uses
+        subject_use = _use_of_subject(assertion.verb, assertion.object)
         uses.append(NodeUse(assertion.subject, subject_use, assertion.line))
         if assertion.node is not None:
             uses.append(NodeUse(assertion.node, assertion.verb.as_object, assertion.line))
+        self._count_rejected("DUPLICATE")
 
     def _count_rejected(self, reason: str) -> None:
         """Count a line that is rejected for this reason, such as "NO_SUBJECT", in the statistics."""
@@ -451,8 +503,6 @@ class Builder:
         If the text of the column is no name, report that and return None. A missing colon before the name is added, and
         reported, too. `column` is the name of the column in reports.
         """
-        if text in self._nodes:
-            return self._nodes[text]
         if not is_node_name(text):
             code = "STRING_USED_FOR_ENTITY" if text.startswith('"') else "ILLEGAL_NODE_NAME"
             self.findings.report(code, text, line=line, detail=Detail(column, text))
@@ -466,35 +516,41 @@ class Builder:
         return self._nodes[name]
 
     def _repair_text(self, verb: PredicateVerb, line: KbLine) -> str | None:
-        """Return the object of a line that is a text, repaired if need be; None if it cannot be repaired.
+        """Return the object of a mention, a type or a link, repaired if need be; None if it cannot be repaired.
 
-        It is the object of a mention, a type or a link. Missing quotes are added around the object of a mention, and
-        reported; quotes are removed from that of a link. A link without a colon is reported, and cannot be repaired.
+        A mention has a text in quotes such as `"Ann"`, a type a word such as PER, a link a text such as KB:E12.
+        """
+        if verb.has_text_object:
+            return line.object if line.is_string else self._quote(line)
+        if verb.name == TYPE:
+            return line.object
+        return self._repair_link(line)
+
+    def _quote(self, line: KbLine) -> str:
+        r"""Return the object of a line with quotes, whose absence is reported: `the "Boss"` -> `"the \"Boss\""`."""
+        text = line.object
+        escaped_text = _TO_ESCAPE.sub(r"\\\g<0>", text)
+        quoted_text = f'"{escaped_text}"'
+        self.findings.report("UNQUOTED_STRING", text, line=line.number, detail=Detail("OBJECT", text, quoted_text))
+        return quoted_text
+
+    def _repair_link(self, line: KbLine) -> str | None:
+        """Return the object of a line that is a link, such as KB:E12, without quotes around it.
+
+        A link without a colon is reported, and cannot be repaired: the result is None.
         """
         text = line.object
-        if verb.has_text_object:
-            if line.is_string:
-                return text
-            quoted_text = '"' + _TO_ESCAPE.sub(r"\\\g<0>", text) + '"'
-            detail = Detail("OBJECT", text, quoted_text)
-            self.findings.report("UNQUOTED_STRING", text, line=line.number, detail=detail)
-            return quoted_text
-        if verb.name == TYPE:
-            return text
-        # A link has the form KB:ID.
         if ":" in text:
             return text.removeprefix('"').removesuffix('"')
         self.findings.report("ILLEGAL_LINK_SPECIFICATION", text, line=line.number, detail=Detail("OBJECT", text))
         return None
 
-    def _record_use(self, node: KbNode, use: Use, line: int) -> None:
+    def _record_new_use(self, node: KbNode, use: Use, line: int) -> None:
         """Record a new way in which a line uses a node, and give the node the type that follows from this use.
 
         If the node cannot have that type, this is reported for each such line, and the use is recorded without the
         type.
         """
-        if use in node.line_by_use:
-            return
         node_type = use.single_type
         if node_type is not None and not self._add_type(node, node_type, use.role, line):
             use = use_as(use.role)
@@ -509,15 +565,29 @@ class Builder:
             self.findings.report("ILLEGAL_NODE_TYPE", node_type, line=line, detail=Detail("OBJECT", node_type))
             return False
         if not node.name.startswith(_name_prefix(node_type)):
-            column = "OBJECT" if role == OBJECT else "SUBJECT"
-            arguments = (node.name, node_type.upper())
-            detail = Detail(column, node.name)
-            self.findings.report("INCOMPATIBLE_NODE_NAME", *arguments, line=line, detail=detail)
+            self._report_incompatible_name(node.name, node_type, role, line)
             return False
         if node_type not in node.types:
             node.types += (node_type,)
             node.type = node_type if len(node.types) == 1 else None
         return True
+
+    def _report_incompatible_name(self, name: str, node_type: str, role: int, line: int) -> None:
+        """Report that a line gives a node a type that its name excludes: ":Event_1" cannot be a person.
+
+        `role` is the role of the node in the line, which has its name in the column of the object or the subject.
+        """
+        column = "OBJECT" if role == OBJECT else "SUBJECT"
+        arguments = (name, node_type.upper())
+        self.findings.report("INCOMPATIBLE_NODE_NAME", *arguments, line=line, detail=Detail(column, name))
+
+
+def _use_of_subject(verb: PredicateVerb, object_text: str) -> Use:
+    """Return how a line uses its subject: as a node with the declared type, or in the role that the predicate gives it.
+
+    `object_text` is the object of the line, which is the declared type if the predicate is `type`.
+    """
+    return declaration(object_text) if verb.name == TYPE else verb.as_subject
 
 
 def _name_prefix(node_type: str) -> str:

@@ -81,54 +81,86 @@ def validate_kb(line: CommandLine, session: Session) -> int:
 
     The command line is checked in the order of the reference program, so that the same fault is reported first.
     """
-    # The options.
     kb_file = line.words[0]
     if not os.path.exists(kb_file):  # `-` does not mean standard input here
         raise InputError(f"File {kb_file} does not exist", code="FILE_MISSING")
+    task = _validation_task(line)
+    folder = writers.output_folder(line.get("-output_dir"), kb_file)
+    session.report_to(closing_only=True)
+    outputs = _kb_outputs(line, folder, session)
+    options = _kb_options(line, task, session)
+    with open_source(kb_file, stdin_as_dash=False) as source:
+        kb = validation.validate_kb(source, options, session.problems)
+    session.report()
+    # A knowledge base with errors is not written.
+    if not session.has_errors:
+        _write_kb(kb, outputs, line)
+    return session.end(kb)
+
+
+def _validation_task(line: CommandLine) -> str:
+    """Return the validation task of a command line, such as "CSKB". Raises UsageError for an unknown one."""
     task = line.text("-task").upper()
     if task not in TASKS:
         known_tasks = ", ".join(sorted(TASKS))
         raise UsageError(f"Unknown task: {task} (known tasks are [{known_tasks}]")
-    folder = writers.output_folder(line.get("-output_dir"), kb_file)
-    session.report_to(closing_only=True)
+    return task
+
+
+def _kb_outputs(line: CommandLine, folder: str, session: Session) -> writers.KbOutputs:
+    """Return the outputs that a command line asks for, in this folder; with --check there are none.
+
+    Warns if the predicates of the evaluation are not among those to write. Raises UsageError for an unknown format, and
+    if an output exists already.
+    """
     labels = frozenset(line.text("-labels").upper().split(":"))
     if TAC not in labels:
         session.announce(f"WARNING: '{TAC}' not included in output labels")
-    is_check_only = "--check" in line
-    formats = NONE if is_check_only else line.text("-output")
-    outputs = writers.KbOutputs(
+    formats = NONE if "--check" in line else line.text("-output")
+    return writers.KbOutputs(
         folder=folder,
-        paths=writers.output_paths(formats, folder, kb_file),
+        paths=writers.output_paths(formats, folder, line.words[0]),
         labels=labels,
         link_kb=line.text("-linkkb").upper(),
     )
+
+
+def _kb_options(line: CommandLine, task: str, session: Session) -> KbOptions:
+    """Return the options of the validation, after reading the predicates of the user and the list of documents.
+
+    The warnings of -ignore are ignored by the session from now on. Raises UsageError for an illegal option, and
+    InputError for an illegal file.
+    """
     predicates = PredicateTable()
     predicates_file = line.get("-predicates")
     if predicates_file is not None:
         load_predicates(predicates_file, predicates)
-    multiple = line.text("-multiple").upper()
-    if multiple not in tuple(KeptJustifications):
-        choices = ", ".join(sorted(KeptJustifications))
-        raise UsageError(f"Argument to -multiple switch must be one of [{choices}]")
+    kept_justifications = _kept_justifications(line)
     session.problems.ignored = ignored_codes(line.text("-ignore"))
-    options = KbOptions(
-        task=task,
-        kept_justifications=KeptJustifications(multiple),
-        documents=session.read_documents(),
-        table=predicates,
+    return KbOptions(
+        task=task, kept_justifications=kept_justifications, documents=session.read_documents(), table=predicates
     )
 
-    # The checks, and then the outputs. A knowledge base with errors is not written.
-    with open_source(kb_file, stdin_as_dash=False) as source:
-        kb = validation.validate_kb(source, options, session.problems)
-    session.report()
-    if not session.has_errors:
-        outputs.write(kb)
-        if not is_check_only:
-            _write_statistics(kb, line)
-        if "--diff" in line:
-            write_difference(writers.differences(kb, labels))
-    return session.end(kb)
+
+def _kept_justifications(line: CommandLine) -> KeptJustifications:
+    """Return how many justifications of a relation -multiple asks to keep. Raises UsageError for an unknown word."""
+    word = line.text("-multiple").upper()
+    if word not in tuple(KeptJustifications):
+        choices = ", ".join(sorted(KeptJustifications))
+        raise UsageError(f"Argument to -multiple switch must be one of [{choices}]")
+    return KeptJustifications(word)
+
+
+def _write_kb(kb: KnowledgeBase, outputs: writers.KbOutputs, line: CommandLine) -> None:
+    """Write a knowledge base in all formats, with the statistics and the differences that a command line asks for.
+
+    With --check no statistics are written. Raises OutputError.
+    """
+    outputs.write(kb)
+    if "--check" not in line:
+        _write_statistics(kb, line)
+    if "--diff" in line:
+        write_difference(writers.differences(kb, outputs.labels))
 
 
 def _write_statistics(kb: KnowledgeBase, line: CommandLine) -> None:
@@ -175,18 +207,10 @@ def resolve_queries(line: CommandLine, session: Session) -> int:
 
     Return the exit status 0, and the resolution as the value of the command.
     """
-    # Where to report, and the queries.
     _queries_file, kb_file, output_file = line.words
     error_file = Destination.of_report(line.text("-error_file"))
-    is_stream = error_file.stream is not None
-    session.report_to("stderr" if is_stream else error_file.name)
-    query_files = session.read_queries()
-    session.remark(*query_files.remarks)
-    _announce_unless_validated(kb_file, session)
-    queries = list(query_files.query_set.by_id.values())
-    _remark_on_entry_points(queries, session)
-
-    # The answers, and how the entry points were found.
+    session.report_to(error_file.name if error_file.stream is None else "stderr")
+    queries = _read_queries(kb_file, session)
     with open_source(kb_file) as source:
         kb = ValidatedKb(source, queries)
     resolution = Resolution(kb, queries)
@@ -194,12 +218,22 @@ def resolve_queries(line: CommandLine, session: Session) -> int:
     explanation_file = line.get("--explain")
     if explanation_file is not None:
         _write_or_print(explanation_file, explanation_text(resolution))
-
-    # The report, which ends with the statistics.
-    report = "".join(report_text(session.problems))
-    write_text("stderr", report)
-    session.close(resolution.statistics())
+    write_text("stderr", "".join(report_text(session.problems)))
+    session.close(resolution.statistics())  # the statistics end the report
     return StatusWithResults(Status.DONE, resolution)
+
+
+def _read_queries(kb_file: str, session: Session) -> list[Query]:
+    """Return the queries to answer, with remarks on their files, on `kb_file` and on queries with several entry points.
+
+    `kb_file` is the knowledge base that they are asked of. Raises InputError if the queries cannot be read.
+    """
+    query_files = session.read_queries()
+    session.remark(*query_files.remarks)
+    _announce_unless_validated(kb_file, session)
+    queries = list(query_files.query_set.by_id.values())
+    _remark_on_entry_points(queries, session)
+    return queries
 
 
 def _announce_unless_validated(kb_file: str, session: Session) -> None:

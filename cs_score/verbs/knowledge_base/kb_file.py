@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import chain
 from typing import Final, TypeAlias
 
 from cs_score.base.records import Record
@@ -121,64 +122,57 @@ class KbFile:
         file. `task` is the validation task, such as "CSKB".
         """
         self._task = task
+        self._accepts_all_predicates = TASKS[task] is None
         self._findings = findings
         self._blocks = text_blocks(source)
-        # The text that `lines` reads before the other blocks; None if there is none.
-        self._unread_text: str | None = None
-        first_block = next(self._blocks, None)
-        if first_block is None:
-            self.first_line = ""
-        else:
-            self.first_line, line_feed, text_after_first_line = first_block.partition("\n")
-            if line_feed:
-                self._unread_text = text_after_first_line
+        first_block = next(self._blocks, None)  # None if the file is empty
+        self.first_line, line_feed, text_after_first_line = (first_block or "").partition("\n")
         self.run_id = self.first_line.partition("#")[0].strip(WHITE_SPACE)
+        # The texts that `lines` reads before the other blocks.
+        self._unread_texts = [text_after_first_line] if line_feed else []
         if not is_run_id(self.run_id):
-            line_number = 0 if first_block is None else 1
-            findings.report("MISSING_RUNID", line=line_number, detail=Detail("RUNID"))
-            self.run_id = "OmittedRunID"
-            self._unread_text = first_block
+            self._report_missing_run_id(first_block)
+
+    def _report_missing_run_id(self, first_block: str | None) -> None:
+        """Report that the first line is no run id; `lines` reads it again with the other lines of the first block.
+
+        The first block is None if the file is empty.
+        """
+        line_number = 0 if first_block is None else 1
+        self._findings.report("MISSING_RUNID", line=line_number, detail=Detail("RUNID"))
+        self.run_id = "OmittedRunID"
+        self._unread_texts = [] if first_block is None else [first_block]
 
     def lines(self) -> Iterator[KbLine]:
         """Yield the lines that may be assertions, and report the problems of the other lines."""
-        has_all_predicates = TASKS[self._task] is None
-        for number, columns in enumerate(self._columns_of_lines(), start=2):
-            subject, predicate, node, string, provenance, confidence, node_type, other_line = columns
-            if predicate:
-                # A plain assertion, as nearly all lines are.
-                if not (has_all_predicates or self._is_on_task(predicate)):
-                    self._report_off_task(predicate, number)
-                    continue
-                yield KbLine(
-                    number=number,
-                    subject=subject,
-                    predicate=predicate,
-                    object=node or string,
-                    is_string=not node,
-                    provenance=provenance,
-                    confidence=confidence or CERTAIN,
-                )
-            elif node_type:
-                yield KbLine(
-                    number=number,
-                    subject=subject,
-                    predicate=TYPE,
-                    object=node_type,
-                    is_string=False,
-                    provenance="",
-                    confidence=CERTAIN,
-                )
-            else:
-                line = self._read_other_line(number, other_line)
+        number = 1
+        for text in chain(self._unread_texts, self._blocks):
+            for columns in split_lines(text):
+                number += 1
+                line = self._read_line(number, columns)
                 if line is not None:
                     yield line
 
-    def _columns_of_lines(self) -> Iterator[LineColumns]:
-        """Yield the columns of each line after the first."""
-        if self._unread_text is not None:
-            yield from split_lines(self._unread_text)
-        for block in self._blocks:
-            yield from split_lines(block)
+    def _read_line(self, number: int, columns: LineColumns) -> KbLine | None:
+        """Return the line of the file with these columns; None if it cannot be an assertion, which is reported."""
+        subject, predicate, node, string, provenance, confidence, node_type, other_line = columns
+        if node_type:
+            return _type_line(number, subject, node_type)
+        if not predicate:
+            return self._read_other_line(number, other_line)
+        # A plain assertion, as nearly all lines are. Most tasks accept it: then a call is saved.
+        if not self._accepts_all_predicates and not self._is_on_task(predicate):
+            self._report_off_task(predicate, number)
+            return None
+        return KbLine(
+            number=number,
+            subject=subject,
+            predicate=predicate,
+            object=node or string,
+            is_string=not node,
+            provenance=provenance,
+            confidence=confidence or CERTAIN,
+        )
 
     def _read_other_line(self, number: int, text: str) -> KbLine | None:
         """Return the columns of a line that may have comments, white space and any number of columns.
@@ -192,27 +186,34 @@ class KbFile:
         if not any(columns):
             return None
         columns, confidence = self._split_confidence(columns, number)
-        predicate = columns[1] if len(columns) > 1 else ""
-        if not self._is_on_task(predicate):
-            self._report_off_task(predicate, number)
-            return None
-        # Types and links have no provenance.
-        name = predicate.partition(".")[0].lower()
-        has_provenance = name not in (TYPE, LINK)
-        wanted_count = 4 if has_provenance else 3
-        if len(columns) != wanted_count:
-            self._findings.report("WRONG_NUM_ENTRIES", wanted_count, len(columns), line=number)
+        if not self._check_columns(columns, number):
             return None
         return KbLine(
             number=number,
             subject=columns[0],
-            predicate=predicate,
+            predicate=columns[1],
             object=columns[2],
             is_string=_STRING.fullmatch(columns[2]) is not None,
-            provenance=columns[3] if has_provenance else "",
+            provenance=columns[3] if _has_provenance(columns[1]) else "",
             confidence=confidence,
             comment=comment,
         )
+
+    def _check_columns(self, columns: list[str], number: int) -> bool:
+        """Return whether a line has a predicate that the task accepts, and as many columns as this predicate needs.
+
+        If the result is False, the problem is reported at the line with this number. `columns` are the columns before
+        the confidence.
+        """
+        predicate = columns[1] if len(columns) > 1 else ""
+        if not self._is_on_task(predicate):
+            self._report_off_task(predicate, number)
+            return False
+        wanted_count = 4 if _has_provenance(predicate) else 3
+        if len(columns) != wanted_count:
+            self._findings.report("WRONG_NUM_ENTRIES", wanted_count, len(columns), line=number)
+            return False
+        return True
 
     def _split_confidence(self, columns: list[str], number: int) -> tuple[list[str], str]:
         """Return the columns without a confidence at their end, and the confidence; it is 1.0 if there is none.
@@ -241,6 +242,25 @@ class KbFile:
         """Report a line whose predicate the task does not accept."""
         detail = Detail("PREDICATE", predicate)
         self._findings.report("OFF_TASK_SLOT", predicate, self._task, line=line, detail=detail)
+
+
+def _type_line(number: int, subject: str, node_type: str) -> KbLine:
+    """Return a line that declares the type of its subject, such as `:Entity_1 type PER`. It has no provenance."""
+    return KbLine(
+        number=number,
+        subject=subject,
+        predicate=TYPE,
+        object=node_type,
+        is_string=False,
+        provenance="",
+        confidence=CERTAIN,
+    )
+
+
+def _has_provenance(predicate: str) -> bool:
+    """Return whether lines with a predicate such as "mention.actual" have a provenance. Types and links have none."""
+    name, _dot, _realis = predicate.partition(".")
+    return name.lower() not in (TYPE, LINK)
 
 
 LineColumns: TypeAlias = tuple[str, str, str, str, str, str, str, str]

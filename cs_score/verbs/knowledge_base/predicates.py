@@ -151,11 +151,6 @@ class Reading(NamedTuple):
     realis: str | None
     problems: tuple[PredicateProblem, ...]
 
-    def with_problem(self, code: str, *arguments: str) -> Reading:
-        """Return this reading with a further problem; `code` names its kind, `arguments` fill in its message."""
-        problem = PredicateProblem(code, arguments)
-        return self._replace(problems=(*self.problems, problem))
-
 
 class PredicateTable:
     """The predicates that a knowledge base may use."""
@@ -165,16 +160,8 @@ class PredicateTable:
         self._verbs_by_name: dict[str, list[PredicateVerb]] = {}
         # The meanings of the columns that were read before. Many lines have the same few columns.
         self._reading_by_column: dict[tuple[str, str | None, bool], Reading] = {}
-        # The inventory has a predicate once for each type in its domain.
-        distinct_predicates = dict.fromkeys(inventory().values())
-        for predicate in distinct_predicates:
-            # The inventory has several predicates "type", one for each kind of node. Here one serves all nodes.
-            if predicate.name != "type":
-                self.define(predicate, TAC)
-        type_of_any_node = Predicate(
-            name="type", domain=NODE_TYPES, range=frozenset(("type",)), is_single_valued=False, inverse=None
-        )
-        self.define(type_of_any_node, TAC)
+        for predicate in _predicates_of_evaluation():
+            self.define(predicate, TAC)
 
     def verbs_named(self, name: str) -> list[PredicateVerb]:
         """Return all predicates with a name such as "spouse"; those with the same name differ in their domains."""
@@ -207,28 +194,34 @@ class PredicateTable:
         """
         domain, name_with_realis = _split_domain(text)
         name, realis, problems = self._split_realis(name_with_realis, is_event)
-        rejected = Reading(verb=None, realis=realis, problems=problems)
-        if domain and domain not in NODE_TYPES:
-            return rejected.with_problem("ILLEGAL_PREDICATE_TYPE", domain)
-        if domain and subject_type is not None and subject_type != domain:
-            return rejected.with_problem("SUBJECT_PREDICATE_MISMATCH", subject_type, domain)
+        domain_problem = _domain_problem(domain, subject_type)
+        if domain_problem is not None:
+            return Reading(verb=None, realis=realis, problems=(*problems, domain_problem))
         node_type = domain or subject_type
+        alias = _alias_of(name, node_type)
+        if alias is None:
+            return self._find_verb(name, node_type, realis, problems)
         # A deprecated or misspelled name is reported, and replaced by the right one.
-        alias = _ALIASES["any"].get(name)
-        if node_type in _ALIASES:
-            alias = _ALIASES[node_type].get(name, alias)
-        if alias is not None:
-            reason, replacement = alias
-            rejected = rejected.with_problem("PREDICATE_ALIAS", reason, name, replacement)
-            name = replacement
+        reason, right_name = alias
+        alias_problem = PredicateProblem("PREDICATE_ALIAS", (reason, name, right_name))
+        return self._find_verb(right_name, node_type, realis, (*problems, alias_problem))
+
+    def _find_verb(
+        self, name: str, node_type: str | None, realis: str | None, problems: tuple[PredicateProblem, ...]
+    ) -> Reading:
+        """Return the meaning of a predicate column with this name, for subjects of a type; None if it is not known.
+
+        The column also has the realis and the problems. The name of no predicate, and that of several predicates, is a
+        further problem, and then the column is rejected.
+        """
         verbs = self.verbs_named(name)
         if node_type is not None:
             verbs = [verb for verb in verbs if node_type in verb.predicate.domain]
-        if not verbs:
-            return rejected.with_problem("ILLEGAL_PREDICATE", name)
-        if len(verbs) > 1:
-            return rejected.with_problem("AMBIGUOUS_PREDICATE", name)
-        return Reading(verb=verbs[0], realis=realis, problems=rejected.problems)
+        if len(verbs) == 1:
+            return Reading(verb=verbs[0], realis=realis, problems=problems)
+        code = "AMBIGUOUS_PREDICATE" if verbs else "ILLEGAL_PREDICATE"
+        name_problem = PredicateProblem(code, (name,))
+        return Reading(verb=None, realis=realis, problems=(*problems, name_problem))
 
     def _split_realis(self, text: str, is_event: bool) -> _NameWithRealis:
         """Return the name and the realis of a predicate without its domain, and their problems.
@@ -238,24 +231,17 @@ class PredicateTable:
         """
         full_name = text.rstrip(".")
         name, dot, last_part = full_name.rpartition(".")
-        illegal = PredicateProblem("ILLEGAL_REALIS", (last_part,))
-        unexpected = PredicateProblem("UNEXPECTED_REALIS", (NONE, last_part))
-        missing = PredicateProblem("UNEXPECTED_REALIS", (_ANY_REALIS, NONE))
         if not dot:
             needs_realis = is_event and text != "type"
-            return _NameWithRealis(text, realis=None, problems=(missing,) if needs_realis else ())
+            return _NameWithRealis(text, realis=None, problems=(_MISSING_REALIS,) if needs_realis else ())
         if name == "type":
-            is_realis = last_part in REALIS
-            return _NameWithRealis(name, last_part, (unexpected,) if is_realis else (unexpected, illegal))
+            return _NameWithRealis(name, last_part, problems=_realis_problems_of_type(last_part))
         if last_part in REALIS:
-            if self.verbs_named(name):
-                return _NameWithRealis(name, last_part, () if is_event else (unexpected,))
-            # The reference program finds no predicate before the realis, and takes the realis for illegal.
-            return _NameWithRealis(name, last_part, (illegal, unexpected) if is_event else (illegal,))
+            has_verb = bool(self.verbs_named(name))
+            return _NameWithRealis(name, last_part, problems=_realis_problems(last_part, is_event, has_verb))
         # The last part is no realis: it belongs to the name, as in "life.injure_victim".
-        if self.verbs_named(full_name):
-            return _NameWithRealis(full_name, realis=None, problems=(missing,) if is_event else ())
-        return _NameWithRealis(full_name, realis=None, problems=(illegal,) if is_event else (illegal, unexpected))
+        has_verb = bool(self.verbs_named(full_name))
+        return _NameWithRealis(full_name, realis=None, problems=_absent_realis_problems(last_part, is_event, has_verb))
 
 
 class _NameWithRealis(NamedTuple):
@@ -264,6 +250,93 @@ class _NameWithRealis(NamedTuple):
     name: str
     realis: str | None
     problems: tuple[PredicateProblem, ...]
+
+
+_MISSING_REALIS: Final = PredicateProblem("UNEXPECTED_REALIS", (_ANY_REALIS, NONE))
+"""The problem of a relation with an event that has no realis."""
+
+
+def _unexpected_realis(realis: str) -> PredicateProblem:
+    """Return the problem that a predicate has a realis such as "actual", although it should have none."""
+    return PredicateProblem("UNEXPECTED_REALIS", (NONE, realis))
+
+
+def _illegal_realis(text: str) -> PredicateProblem:
+    """Return the problem that the text after the last full stop of a predicate is no legal realis."""
+    return PredicateProblem("ILLEGAL_REALIS", (text,))
+
+
+def _realis_problems_of_type(text: str) -> tuple[PredicateProblem, ...]:
+    """Return the problems of the predicate `type` with a text after it, such as "actual" in "type.actual"."""
+    if text in REALIS:
+        return (_unexpected_realis(text),)
+    return (_unexpected_realis(text), _illegal_realis(text))
+
+
+def _realis_problems(realis: str, is_event: bool, has_verb: bool) -> tuple[PredicateProblem, ...]:
+    """Return the problems of a legal realis, such as "actual" in "life.injure_victim.actual".
+
+    `is_event` says that the relation is with an event, and `has_verb` that the name before the realis is a predicate.
+    """
+    if has_verb:
+        return () if is_event else (_unexpected_realis(realis),)
+    # The reference program finds no predicate before the realis, and takes the realis for illegal.
+    if is_event:
+        return (_illegal_realis(realis), _unexpected_realis(realis))
+    return (_illegal_realis(realis),)
+
+
+def _absent_realis_problems(last_part: str, is_event: bool, has_verb: bool) -> tuple[PredicateProblem, ...]:
+    """Return the problems of a predicate without a realis whose name has a full stop, such as "life.injure_victim".
+
+    `last_part` is the text after the full stop. `is_event` says that the relation is with an event, and `has_verb` that
+    the whole name is a predicate. If it is none, the last part is taken for an illegal realis.
+    """
+    if has_verb:
+        return (_MISSING_REALIS,) if is_event else ()
+    if is_event:
+        return (_illegal_realis(last_part),)
+    return (_illegal_realis(last_part), _unexpected_realis(last_part))
+
+
+def _predicates_of_evaluation() -> list[Predicate]:
+    """Return the predicates that the evaluation defines, such as per:spouse, in the order of its inventory.
+
+    The inventory has a predicate once for each type in its domain, and a predicate "type" for each kind of node. Here
+    each predicate occurs once, and a single predicate "type", the last one, serves all nodes.
+    """
+    distinct_predicates = dict.fromkeys(inventory().values())
+    predicates = [predicate for predicate in distinct_predicates if predicate.name != "type"]
+    type_of_any_node = Predicate(
+        name="type", domain=NODE_TYPES, range=frozenset(("type",)), is_single_valued=False, inverse=None
+    )
+    return [*predicates, type_of_any_node]
+
+
+def _domain_problem(domain: str, subject_type: str | None) -> PredicateProblem | None:
+    """Return the problem that the domain of a predicate is illegal or another type than that of the subject.
+
+    Return None if there is no such problem. The domain is a text such as "per", empty if the column has none;
+    `subject_type` is None if the type of the subject is not known.
+    """
+    if not domain:
+        return None
+    if domain not in NODE_TYPES:
+        return PredicateProblem("ILLEGAL_PREDICATE_TYPE", (domain,))
+    if subject_type is not None and subject_type != domain:
+        return PredicateProblem("SUBJECT_PREDICATE_MISMATCH", (subject_type, domain))
+    return None
+
+
+def _alias_of(name: str, node_type: str | None) -> tuple[str, str] | None:
+    """Return why a name must not be used, and the right name: "spouses" -> ("misspelled", "spouse") for persons.
+
+    Return None if the name is no such alias for subjects of this type. The type is None if it is not known.
+    """
+    alias_by_name = _ALIASES["any"]
+    if node_type in _ALIASES:
+        alias_by_name = alias_by_name | _ALIASES[node_type]
+    return alias_by_name.get(name)
 
 
 def _split_domain(text: str) -> tuple[str, str]:
@@ -331,22 +404,30 @@ def load_predicates(path: str, table: PredicateTable) -> None:
     predicate, such as "per coached_by per coach_of"; an empty line or a comment (#) defines none. Raises InputError if
     the file has another name, and if a line cannot be read or contradicts an earlier definition.
     """
-    file_name = _FILE_NAME.fullmatch(os.path.basename(path))
-    if file_name is None:
-        problem = "Filename for predicates files should be <label>.predicates.txt"
-        raise InputError(problem, file=path, code="ILLEGAL_USER_PREDICATES")
-    label = file_name.group(1).upper()
+    label = _label_of_file(path)
     with open_source(path, stdin_as_dash=False) as source:
         text = decode_text(source.read_bytes(), path).lower()
     for number, line in enumerate(text.split("\n"), start=1):
         columns = line.split()
-        if not columns or columns[0].startswith("#"):
+        is_definition = bool(columns) and not columns[0].startswith("#")
+        if not is_definition:
             continue
         try:
             _define_missing(_read_definitions(columns), label, table)
         except ValueError as error:
-            place = f"line {number}"
-            raise InputError(str(error), file=path, place=place, code="ILLEGAL_USER_PREDICATES") from None
+            raise InputError(str(error), file=path, place=f"line {number}", code="ILLEGAL_USER_PREDICATES") from None
+
+
+def _label_of_file(path: str) -> str:
+    """Return the label in the name of a predicates file: "my/sports.predicates.txt" -> "SPORTS".
+
+    Raises InputError if the file has another name.
+    """
+    match = _FILE_NAME.fullmatch(os.path.basename(path))
+    if match is None:
+        problem = "Filename for predicates files should be <label>.predicates.txt"
+        raise InputError(problem, file=path, code="ILLEGAL_USER_PREDICATES")
+    return match.group(1).upper()
 
 
 def _define_missing(definitions: Iterable[_Definition], label: str, table: PredicateTable) -> None:
@@ -368,10 +449,8 @@ def _read_definitions(columns: Sequence[str]) -> list[_Definition]:
     """
     padded_columns = (*columns, "", "", "")
     domain_text, name, range_text, inverse = padded_columns[:4]
-    domain = [node_type for node_type in domain_text.split(",") if node_type]
-    range_ = [node_type for node_type in range_text.split(",") if node_type]
-    _check_types("domain", domain, NODE_TYPES)
-    _check_types("range", range_, NODE_TYPES | {"type"})
+    domain = _read_types("domain", domain_text, NODE_TYPES)
+    range_ = _read_types("range", range_text, NODE_TYPES | {"type"})
     definitions = [_Definition(domain_text, _make_predicate(name, domain, range_, inverse))]
     # Strings are no subjects of an inverse.
     inverse_domain = [node_type for node_type in range_ if node_type != "string"]
@@ -381,11 +460,16 @@ def _read_definitions(columns: Sequence[str]) -> list[_Definition]:
     return definitions
 
 
-def _check_types(column: str, types: list[str], legal_types: frozenset[str]) -> None:
-    """Raise ValueError for a type that is not legal in a column; `column` is "domain" or "range"."""
-    for node_type in types:
+def _read_types(column: str, text: str, legal_types: frozenset[str]) -> list[str]:
+    """Return the types in a text with commas between them: "per,org" -> ["per", "org"].
+
+    Raises ValueError for a type that is not legal in the column, which is "domain" or "range".
+    """
+    node_types = [node_type for node_type in text.split(",") if node_type]
+    for node_type in node_types:
         if node_type not in legal_types:
             raise ValueError(f"Illegal {column} type: {node_type}")
+    return node_types
 
 
 def _make_predicate(starred_name: str, domain: list[str], range_: list[str], starred_inverse: str) -> Predicate:
@@ -413,18 +497,23 @@ def _is_in_table(definition: _Definition, table: PredicateTable) -> bool:
     predicate = definition.predicate
     for verb in table.verbs_named(predicate.name):
         earlier = verb.predicate
-        is_wider = predicate.domain <= earlier.domain and predicate.range <= earlier.range
-        if not is_wider:
-            continue
-        predicate_text = f"of predicate {definition.domain}:{predicate.name}"
-        if predicate.inverse != earlier.inverse:
-            change = f"from {inverse_of(earlier)} to {inverse_of(predicate)}"
-            raise ValueError(f"Attempt to redefine inverse {predicate_text} {change}")
-        if predicate.is_single_valued != earlier.is_single_valued:
-            change = f"from {_quantity_word(earlier)} to {_quantity_word(predicate)}"
-            raise ValueError(f"Attempt to redefine quantity {predicate_text} {change}")
-        return True
+        includes_definition = predicate.domain <= earlier.domain and predicate.range <= earlier.range
+        if includes_definition:
+            _check_unchanged(definition, earlier)
+            return True
     return False
+
+
+def _check_unchanged(definition: _Definition, earlier: Predicate) -> None:
+    """Raise ValueError if a definition changes the inverse of an earlier predicate or its number of values."""
+    predicate = definition.predicate
+    predicate_text = f"of predicate {definition.domain}:{predicate.name}"
+    if predicate.inverse != earlier.inverse:
+        change = f"from {inverse_of(earlier)} to {inverse_of(predicate)}"
+        raise ValueError(f"Attempt to redefine inverse {predicate_text} {change}")
+    if predicate.is_single_valued != earlier.is_single_valued:
+        change = f"from {_quantity_word(earlier)} to {_quantity_word(predicate)}"
+        raise ValueError(f"Attempt to redefine quantity {predicate_text} {change}")
 
 
 def _quantity_word(predicate: Predicate) -> str:

@@ -12,6 +12,7 @@ import re
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from operator import attrgetter
 from typing import Final, NamedTuple
 
@@ -73,14 +74,8 @@ class MentionIndex:
             mention_by_span.setdefault((mention.start, mention.end), mention)
         self._mentions: Sequence[Mention] = sorted(mention_by_span.values())
         self._starts = [mention.start for mention in self._mentions]
-        # For each position, the mention that ends last among the mentions up to there. A search backwards may end where
-        # even that mention ends before the span.
-        self._last_ending_mentions: list[Mention] = []
-        for mention in self._mentions:
-            last_ending_mention = mention
-            if self._last_ending_mentions and self._last_ending_mentions[-1].end >= mention.end:
-                last_ending_mention = self._last_ending_mentions[-1]
-            self._last_ending_mentions.append(last_ending_mention)
+        # A search backwards may end where even the mention that ends last ends before the span.
+        self._last_ending_mentions = _last_ending_mentions(self._mentions)
 
     def best_mention(self, start: float, end: float) -> Mention | None:
         """Return the mention that overlaps a span best; None if no mention overlaps it.
@@ -111,19 +106,31 @@ class MentionIndex:
 
         `start` and `end` are the offsets of the first and the last character of the span.
         """
-        if not self._mentions:
-            return None
         # Mentions are sorted by their start, and none overlaps the span: each lies before or after it as a whole.
         count_before_span = bisect_right(self._starts, end)
+        mentions_after = self._mentions[count_before_span:]
         if count_before_span == 0:
-            return self._mentions[0]
+            return mentions_after[0] if mentions_after else None
         mention_before = self._last_ending_mentions[count_before_span - 1]
-        if count_before_span == len(self._mentions):
+        if not mentions_after:
             return mention_before
-        mention_after = self._mentions[count_before_span]
         distance_before = start - mention_before.end
-        distance_after = mention_after.start - end
-        return mention_before if distance_before <= distance_after else mention_after
+        distance_after = mentions_after[0].start - end
+        return mention_before if distance_before <= distance_after else mentions_after[0]
+
+
+def _last_ending_mentions(mentions: Sequence[Mention]) -> list[Mention]:
+    """Return, for each position, the mention that ends last among the mentions up to this position.
+
+    Of mentions that end at the same offset the first one is taken.
+    """
+    last_ending_mentions: list[Mention] = []
+    last_ending: Mention | None = None
+    for mention in mentions:
+        if last_ending is None or mention.end > last_ending.end:
+            last_ending = mention
+        last_ending_mentions.append(last_ending)
+    return last_ending_mentions
 
 
 class QueryEntry(NamedTuple):
@@ -135,6 +142,14 @@ class QueryEntry(NamedTuple):
     query: Query
     entry_point: EntryPoint | None
     mentions: MentionIndex
+
+    @property
+    def best_mention(self) -> Mention | None:
+        """The mention that overlaps the entry point best; None if there is no such mention, or no entry point."""
+        if self.entry_point is None:
+            return None
+        start, end = _offsets(self.entry_point)
+        return self.mentions.best_mention(start, end)
 
 
 def _offsets(entry_point: EntryPoint) -> tuple[float, float]:
@@ -186,6 +201,90 @@ class _KbLine(NamedTuple):
         """The document of the first span of the provenance, which must be legal: "D1" for "D1:3-9;D1:0-20"."""
         return self.provenance.partition(":")[0]
 
+    @property
+    def name_without_realis(self) -> str:
+        """The predicate without "actual" or "other" at its end: "life.marry_person" for "life.marry_person.actual"."""
+        if not self.predicate.endswith(_OTHER_REALIS):
+            return self.predicate
+        name, _dot, _realis = self.predicate.rpartition(".")
+        return name
+
+    def fact(self, docid: str) -> KbFact:
+        """Return the line as a fact; `docid` is the document of the first span of its provenance."""
+        return KbFact(
+            line=self.number,
+            subject=self.subject,
+            object=self.object,
+            provenance=self.provenance,
+            confidence=self.confidence or CERTAIN,
+            docid=docid,
+            has_realis=self.predicate.endswith(_OTHER_REALIS),
+        )
+
+    def mention(self) -> Mention | None:
+        """Return the mention of a node that the line asserts; None if the first span of its provenance is illegal."""
+        span = first_span(self.provenance)
+        if span is None:
+            return None
+        return Mention(
+            start=offset_value(span.start),
+            end=offset_value(span.end),
+            line=self.number,
+            node=self.subject,
+            text=self.object,
+        )
+
+
+class _NeededLines:
+    """Says which lines of a knowledge base some queries need.
+
+    * `slots`: the names of the slots that the queries ask for, such as "children".
+    * `docids`: the documents of the entry points, at which the queries begin.
+    * `predicates`: the predicates of the lines that may be needed: those of the slots, and those of mentions.
+    """
+
+    def __init__(self, queries: Iterable[Query]) -> None:
+        """Collect the slots and the documents of these queries."""
+        self.slots: set[str] = set()
+        self.docids: set[str] = set()
+        for query in queries:
+            self.slots.update(query.slots)
+            if query.entry_points:
+                first_entry_point = query.entry_points[0]
+                self.docids.add(first_entry_point.docid or "")
+        self.predicates = _predicates_with_realis((NAMED, CANONICAL, *self.slots))
+        self._has_mention_slot = NAMED in self.slots
+        self._has_canonical_slot = CANONICAL in self.slots
+
+    def is_only_canonical(self, predicate: str) -> bool:
+        """Return whether lines with a predicate are needed only as canonical mentions of other answers.
+
+        That is so for the predicate of canonical mentions, unless a query asks for it.
+        """
+        return predicate == CANONICAL and not self._has_canonical_slot
+
+    def includes(self, line: _KbLine) -> bool:
+        """Return whether a line with one of the `predicates` is needed.
+
+        Mentions by name matter only in the documents of entry points, unless a query asks for them.
+        """
+        return line.predicate != NAMED or self._has_mention_slot or line.docid in self.docids
+
+
+def _predicates_with_realis(names: Iterable[str]) -> frozenset[str]:
+    """Return predicates with these names: each without a realis, and with "actual" and "other" as its realis.
+
+    The realis says whether an event took place. Lines with the realis "generic" are not needed. For the name
+    `life.marry_person` the predicates are `life.marry_person`, `life.marry_person.actual` and
+    `life.marry_person.other`.
+    """
+    predicates = set()
+    for name in names:
+        predicates.add(name)
+        for realis in _OTHER_REALIS:
+            predicates.add(f"{name}{realis}")
+    return frozenset(predicates)
+
 
 class ValidatedKb:
     """The lines of a validated knowledge base that some queries need.
@@ -203,56 +302,53 @@ class ValidatedKb:
         self.type_by_node: dict[str, str] = {}
         self.mentions_by_docid: dict[str, list[Mention]] = defaultdict(list)
         self._file = source.name
-        self._slot_names: set[str] = set()
-        self._docids: set[str] = set()
-        for query in queries:
-            self._slot_names.update(query.slots)
-            if query.entry_points:
-                first_entry_point = query.entry_points[0]
-                self._docids.add(first_entry_point.docid or "")
+        self._needed_lines = _NeededLines(queries)
+        self._canonical_lines: list[_KbLine] = []
 
-        # The first line is the run id.
         blocks = text_blocks(source)
         first_line, line_feed, text_after_first_line = next(blocks, "").partition("\n")
-        first_line_without_comment, _comment = split_comment(first_line)
-        self.run_id = first_line_without_comment.strip(WHITE_SPACE)
-        if self.run_id in ("", "0"):
-            raise InputError("No runid found", file=self._file, place="line 1", code="NOT_A_VALIDATED_KB")
-
-        # The other lines.
-        self._canonical_lines: list[_KbLine] = []
+        self.run_id = self._read_run_id(first_line)
+        first_text = [text_after_first_line] if line_feed else []
         line_count = 1
-        if line_feed:
-            line_count += self._read_block(text_after_first_line, line_count)
-        for block in blocks:
-            line_count += self._read_block(block, line_count)
+        for text in chain(first_text, blocks):
+            line_count += self._read_block(text, line_count)
         self._keep_canonical_mentions()
+
+    def _read_run_id(self, first_line: str) -> str:
+        """Return the run id, which is the first line without its comment. Raises InputError if there is none."""
+        text, _comment = split_comment(first_line)
+        run_id = text.strip(WHITE_SPACE)
+        if run_id in ("", "0"):
+            raise InputError("No runid found", file=self._file, place="line 1", code="NOT_A_VALIDATED_KB")
+        return run_id
 
     def _read_block(self, block: str, line_count: int) -> int:
         """Read a block of lines, keep the lines that queries need, and return the number of lines in the block.
 
-        `line_count` is the number of lines before the block. Canonical mentions are only collected here. After the last
-        block, those of nodes that answer a query are kept. Raises InputError for an illegal line.
+        `line_count` is the number of lines before the block. Raises InputError for an illegal line.
         """
-        predicates = self._predicates_to_keep()
-        has_canonical_slot = CANONICAL in self._slot_names
-        has_mention_slot = NAMED in self._slot_names
+        predicates = self._needed_lines.predicates
         lines = split_lines(block)
         for number, columns in enumerate(lines, start=line_count + 1):
             subject, predicate, node, string, provenance, confidence, node_type, other_line = columns
-            if predicate == CANONICAL and not has_canonical_slot:
+            if predicate in predicates:
                 line = _KbLine(number, subject, predicate, node or string, provenance, confidence)
-                self._canonical_lines.append(line)
-            elif predicate in predicates:
-                line = _KbLine(number, subject, predicate, node or string, provenance, confidence)
-                # Mentions by name matter only in the documents of entry points, unless a query asks for them.
-                if predicate != NAMED or has_mention_slot or line.docid in self._docids:
-                    self._keep(line, line.docid)
+                self._keep_if_needed(line)
             elif node_type:
                 self.type_by_node[subject] = node_type
             elif other_line:
                 self._read_other_line(number, other_line)
         return len(lines)
+
+    def _keep_if_needed(self, line: _KbLine) -> None:
+        """Keep a line that has one of the predicates which queries need, if they need this line.
+
+        Canonical mentions are only collected here. After the last block, those of nodes that answer a query are kept.
+        """
+        if self._needed_lines.is_only_canonical(line.predicate):
+            self._canonical_lines.append(line)
+        elif self._needed_lines.includes(line):
+            self._keep(line, line.docid)
 
     def _keep_canonical_mentions(self) -> None:
         """Keep the canonical mentions of nodes that are subject or object of a kept line, in the order of lines."""
@@ -266,56 +362,42 @@ class ValidatedKb:
         for facts in self.canonical_mentions.values():
             facts.sort(key=_line)
 
-    def _predicates_to_keep(self) -> frozenset[str]:
-        """Return the predicates of the lines that queries may need: those of their slots, and those of mentions.
-
-        A predicate of an event ends with its realis, which says whether the event took place. Lines with the realis
-        "actual" or "other" are kept, and lines with "generic" are not. For the slot `life.marry_person` the predicates
-        are `life.marry_person`, `life.marry_person.actual` and `life.marry_person.other`.
-        """
-        predicates = set()
-        for name in (NAMED, CANONICAL, *self._slot_names):
-            predicates.add(name)
-            for realis in _OTHER_REALIS:
-                predicates.add(f"{name}{realis}")
-        return frozenset(predicates)
-
     def _read_other_line(self, number: int, text: str) -> None:
         """Read a line that may have comments, white space and empty columns, and keep it if queries need it.
 
         A line that declares the type of a node sets the type of that node. Raises InputError for an illegal line.
         """
-        if "#" in text:
-            text, _comment = split_comment(text)
-        stripped_columns = [column.strip(WHITE_SPACE) for column in text.split("\t")]
-        columns = [column for column in stripped_columns if column]
+        columns = _filled_columns(text)
         if not columns:
             return
-
         predicate = columns[1] if len(columns) > 1 else ""
-        confidence = ""
-        if _CONFIDENCE.fullmatch(columns[-1]):
-            confidence = columns.pop()
+        has_confidence = _CONFIDENCE.fullmatch(columns[-1]) is not None
+        confidence = columns.pop() if has_confidence else ""
         has_provenance = predicate.lower() not in (TYPE, LINK)
         wanted_count = 4 if has_provenance else 3
         if len(columns) != wanted_count:
             raise self._illegal_line(f"Wrong number of arguments for predicate {predicate.lower()}", number)
-        if not has_provenance:
+        if has_provenance:
+            subject, _, object_, provenance = columns
+            self._read_assertion(_KbLine(number, subject, predicate, object_, provenance, confidence))
+        elif predicate == TYPE:
             subject, _, node_type = columns
-            if predicate == TYPE:
-                self.type_by_node[subject] = node_type
-            return
+            self.type_by_node[subject] = node_type
 
-        subject, _, object_, provenance = columns
+    def _read_assertion(self, line: _KbLine) -> None:
+        """Keep a line if queries need it, unless it is about an event that takes place in general (`.generic`).
+
+        Raises InputError if a span of its provenance is illegal.
+        """
         for position in range(_READ_PART_COUNT):
-            for span in _spans_of_part(provenance, position):
+            for span in _spans_of_part(line.provenance, position):
                 if _SPAN.fullmatch(span) is None:
-                    raise self._illegal_line(f"illegal offset specification: {span}", number)
-        if predicate.endswith(_GENERIC):
+                    raise self._illegal_line(f"illegal offset specification: {span}", line.number)
+        if line.predicate.endswith(_GENERIC):
             return
-        place = first_span(provenance)
+        place = first_span(line.provenance)
         docid = "" if place is None else place.docid
-        self._keep(_KbLine(number, subject, predicate, object_, provenance, confidence), docid)
+        self._keep(line, docid)
 
     def _illegal_line(self, problem: str, number: int) -> InputError:
         """Return the error about a line that a validated knowledge base cannot have."""
@@ -326,34 +408,24 @@ class ValidatedKb:
 
         `docid` is the document of the first span of its provenance.
         """
-        has_realis = line.predicate.endswith(_OTHER_REALIS)
-        name = line.predicate
-        if has_realis:
-            name, _dot, _realis = line.predicate.rpartition(".")
-        fact = KbFact(
-            line=line.number,
-            subject=line.subject,
-            object=line.object,
-            provenance=line.provenance,
-            confidence=line.confidence or CERTAIN,
-            docid=docid,
-            has_realis=has_realis,
-        )
-        if name in self._slot_names:
+        name = line.name_without_realis
+        fact = line.fact(docid)
+        if name in self._needed_lines.slots:
             self.facts_by_slot[line.subject, name].append(fact)
         if name == CANONICAL:
             self.canonical_mentions[line.subject, docid].append(fact)
-        if name == NAMED and docid in self._docids:
-            span = first_span(line.provenance)
-            if span is not None:
-                mention = Mention(
-                    start=offset_value(span.start),
-                    end=offset_value(span.end),
-                    line=line.number,
-                    node=line.subject,
-                    text=line.object,
-                )
+        if name == NAMED and docid in self._needed_lines.docids:
+            mention = line.mention()
+            if mention is not None:
                 self.mentions_by_docid[docid].append(mention)
+
+
+def _filled_columns(text: str) -> list[str]:
+    """Return the columns of a line that are not empty, without white space around them and without a comment."""
+    if "#" in text:
+        text, _comment = split_comment(text)
+    columns = [column.strip(WHITE_SPACE) for column in text.split("\t")]
+    return [column for column in columns if column]
 
 
 def _spans_of_part(provenance: str, position: int) -> list[str]:
@@ -419,26 +491,46 @@ class _Task(Record, eq=False):
     """A task that reads some lines of the knowledge base (`facts`), one after the other, to answer a question.
 
     If `answer` is None, the facts are the answers to the question. Otherwise the task looks for the name of a node that
-    is an answer. Then the only fact is the canonical mention of that node, if it has one.
+    is an answer. Then the only fact is the canonical mention of that node, if it has one. `number` counts the tasks.
     """
 
+    number: int
     question: _Question
     facts: Sequence[KbFact]
     answer: KbFact | None = None
 
 
-class _QueuedTask(NamedTuple):
-    """A task in the queue, with the line that it needs next.
+class _LineInRound(NamedTuple):
+    """The moment at which a line of the knowledge base is read.
 
-    The reference program reads the knowledge base in rounds, each from the first line to the last. The queue is sorted
-    by round, line and the number of the task. `position` is the position of the line among the facts of the task.
+    The reference program reads the knowledge base in rounds, each from the first line to the last.
     """
 
     round: int
     line: int
+
+    def next_moment_of(self, line: int) -> _LineInRound:
+        """Return when another line is read next: in the same round if it is further down, or else in the next one."""
+        next_round = self.round if line > self.line else self.round + 1
+        return _LineInRound(next_round, line)
+
+
+class _QueuedTask(NamedTuple):
+    """A task in the queue, with the moment at which the line that it needs next is read.
+
+    The queue is sorted by this moment and the number of the task. `position` is the position of the line among the
+    facts of the task.
+    """
+
+    moment: _LineInRound
     task_number: int
     position: int
     task: _Task
+
+    @property
+    def fact(self) -> KbFact:
+        """The line that the task needs next."""
+        return self.task.facts[self.position]
 
 
 class Resolution:
@@ -452,7 +544,7 @@ class Resolution:
 
     def __init__(self, kb: ValidatedKb, queries: Sequence[Query]) -> None:
         """Answer the queries in their order. Raises InputError if a follow-on query about an answer is impossible."""
-        self.query_entries: list[QueryEntry] = []
+        self.query_entries = _query_entries(kb, queries)
         self.lines: list[str] = []
         self.matched_query_count = 0
         self._kb = kb
@@ -461,27 +553,21 @@ class Resolution:
         self._name_task_count = 0
         self._slot_task_count = 0
         self._queue: list[_QueuedTask] = []
-
-        # Each query asks for its first slot, about the node at its entry point.
-        index_by_docid = {docid: MentionIndex(mentions) for docid, mentions in kb.mentions_by_docid.items()}
-        empty_index = MentionIndex(())
-        for query in queries:
-            if not query.entry_points:
-                self.query_entries.append(QueryEntry(query, None, empty_index))
-                continue
-            entry_point = query.entry_points[0]
-            index = index_by_docid.get(entry_point.docid or "", empty_index)
-            self.query_entries.append(QueryEntry(query, entry_point, index))
-            start, end = _offsets(entry_point)
-            mention = index.best_mention(start, end)
-            if mention is not None:
-                self.matched_query_count += 1
-                question = _Question(full_id=query.full_id, slots=query.slots, query=query)
-                self._ask(question, mention.node, round_=1, line=0)
-
+        for query_entry in self.query_entries:
+            self._ask_first_slot(query_entry)
         # Each task may queue further ones.
         while self._queue:
             self._process_line(heapq.heappop(self._queue))
+
+    def _ask_first_slot(self, query_entry: QueryEntry) -> None:
+        """Queue a task for the first slot of a query, about the node at its entry point, if there is such a node."""
+        mention = query_entry.best_mention
+        if mention is None:
+            return
+        self.matched_query_count += 1
+        query = query_entry.query
+        question = _Question(full_id=query.full_id, slots=query.slots, query=query)
+        self._ask(question, mention.node, _LineInRound(round=1, line=0))
 
     def statistics(self) -> str:
         """Return the two lines that the reference program prints at its end: headings and counts, with tabs."""
@@ -501,95 +587,91 @@ class Resolution:
         count_line = f"{self._kb.run_id}\t{counts}\t{_LAST_STATISTICS_COLUMN}\n"
         return heading_line + count_line
 
-    def _ask(self, question: _Question, node: str, *, round_: int, line: int) -> None:
+    def _ask(self, question: _Question, node: str, now: _LineInRound) -> None:
         """Queue a task for the lines about a node that fill the first slot of a question.
 
-        `round_` and `line` are the round and the line of the knowledge base that is read now.
+        `now` is the moment at which the question is asked. The lines after the present one are read first, the lines
+        before it in the next round.
         """
         self._slot_task_count += 1
         facts = self._kb.facts_by_slot.get((node, question.slots[0]), ())
-        # The lines after the present one are read first, the lines before it in the next round.
-        count_before = bisect_right(facts, line, key=_line)
-        facts_as_read = list(facts[count_before:])
-        facts_as_read += facts[:count_before]
-        task = _Task(question, facts_as_read)
-        self._queue_next_fact(task, self._last_task_number, 0, round_=round_, line=line)
+        count_before = bisect_right(facts, now.line, key=_line)
+        facts_as_read = [*facts[count_before:], *facts[:count_before]]
+        task = _Task(self._last_task_number, question, facts_as_read)
+        self._queue_fact(task, 0, now)
 
-    def _ask_for_name(self, question: _Question, answer: KbFact, *, round_: int, line: int) -> None:
+    def _ask_for_name(self, question: _Question, answer: KbFact, now: _LineInRound) -> None:
         """Queue a task for the canonical mention of the node that answers a question; it gives the answer its name.
 
         Of the canonical mentions in the document of the answer, the next one after the line of the answer is taken. If
-        there is none after it, the first one is taken. `round_` and `line` are the round and the line of the knowledge
-        base in which the answer is.
+        there is none after it, the first one is taken. `now` is the moment at which the answer is read.
         """
         self._name_task_count += 1
         mentions = self._kb.canonical_mentions.get((answer.object, answer.docid), ())
-        count_before = bisect_right(mentions, line, key=_line)
+        count_before = bisect_right(mentions, now.line, key=_line)
         mentions_after = mentions[count_before:]
         next_mention = mentions_after[:1] if mentions_after else mentions[:1]
-        task = _Task(question, next_mention, answer)
-        self._queue_next_fact(task, self._last_task_number, 0, round_=round_, line=line)
+        task = _Task(self._last_task_number, question, next_mention, answer)
+        self._queue_fact(task, 0, now)
 
     @property
     def _last_task_number(self) -> int:
         """The number of the last task that was made; tasks are numbered from 1. It is 0 if there is no task yet."""
         return self._slot_task_count + self._name_task_count
 
-    def _queue_next_fact(self, task: _Task, task_number: int, position: int, *, round_: int, line: int) -> None:
+    def _queue_fact(self, task: _Task, position: int, now: _LineInRound) -> None:
         """Queue a task for its fact at a position, unless it has no fact there: then it is finished.
 
-        `round_` and `line` are the round and the line that is read now. An earlier line is read in the next round.
+        `now` is the moment of the line that is read now. An earlier line is read in the next round.
         """
-        if position >= len(task.facts):
-            return
-        next_line = task.facts[position].line
-        next_round = round_ if next_line > line else round_ + 1
-        queued_task = _QueuedTask(
-            round=next_round, line=next_line, task_number=task_number, position=position, task=task
-        )
-        heapq.heappush(self._queue, queued_task)
+        if position < len(task.facts):
+            moment = now.next_moment_of(task.facts[position].line)
+            heapq.heappush(self._queue, _QueuedTask(moment, task.number, position, task))
 
     def _process_line(self, queued_task: _QueuedTask) -> None:
         """Process the line that a task needs next, and queue the tasks that follow from it.
 
-        If the line is an answer that is a string, it is written to the run. If the answer is a node, its canonical
-        mention is needed first. If the line is such a canonical mention, the answer is written with this name, and the
-        follow-on query about it is asked.
+        If the task looks for a name, the line is a canonical mention: the answer is written with this name. Otherwise
+        the line is an answer.
         """
         task = queued_task.task
-        question = task.question
-        fact = task.facts[queued_task.position]
-        round_ = queued_task.round
-        line = queued_task.line
+        now = queued_task.moment
         if task.answer is not None:
-            self.lines.append(self._run_line(question, task.answer, mention=fact))
-            follow_on = _make_follow_on(question, fact)
-            if follow_on.slots:
-                self._ask(follow_on, fact.subject, round_=round_, line=line)
-            return
+            self._write_named_answer(task.question, task.answer, queued_task.fact, now)
+        else:
+            self._process_answer(task.question, queued_task.fact, now)
+            self._queue_fact(task, queued_task.position + 1, now)
+
+    def _write_named_answer(self, question: _Question, answer: KbFact, mention: KbFact, now: _LineInRound) -> None:
+        """Write an answer with the name from its canonical mention to the run, and ask the follow-on query about it.
+
+        There is no follow-on query after the last slot. `now` is the moment at which the mention is read.
+        """
+        self.lines.append(self._run_line(question, answer, mention=mention))
+        follow_on = _make_follow_on(question, mention)
+        if follow_on.slots:
+            self._ask(follow_on, mention.subject, now)
+
+    def _process_answer(self, question: _Question, answer: KbFact, now: _LineInRound) -> None:
+        """Write an answer that is a string to the run; look for the canonical mention of an answer that is a node.
+
+        `now` is the moment at which the answer is read.
+        """
         self._fill_count += 1
-        is_node = fact.object.startswith(":")
+        is_node = answer.object.startswith(":")
         if is_node:
-            self._ask_for_name(question, fact, round_=round_, line=line)
+            self._ask_for_name(question, answer, now)
         else:
             self._string_fill_count += 1
-            self.lines.append(self._run_line(question, fact, mention=fact))
-        self._queue_next_fact(task, queued_task.task_number, queued_task.position + 1, round_=round_, line=line)
+            self.lines.append(self._run_line(question, answer, mention=answer))
 
     def _run_line(self, question: _Question, answer: KbFact, *, mention: KbFact) -> str:
         """Return the line of the run for an answer to a question; `mention` has the answer's name and its place."""
-        # The provenance of a string node has the place of its text before the justification.
-        justification_position = 1 if answer.object.startswith(":String") else 0
-        justification = canonical_part(answer.provenance, justification_position)
-        has_event = answer.subject.startswith(":Event") or answer.object.startswith(":Event")
-        if has_event:
-            # The place of the subject comes first. It is empty for an event, which has none.
-            justification = f"{self._subject_place(answer)},{justification}"
         columns = (
             question.full_id,
             question.slots[0],
             self._kb.run_id,
-            justification,
+            self._justification_of(answer),
             _plain_text(mention.object),
             self._kb.type_by_node.get(answer.object, _STRING_TYPE),
             mention.provenance,
@@ -597,6 +679,20 @@ class Resolution:
             answer.object,
         )
         return "\t".join(columns) + "\n"
+
+    def _justification_of(self, answer: KbFact) -> str:
+        """Return the justification of an answer as a run has it, such as "D1:0-20".
+
+        For a relation with an event, the place of its subject comes first. It is empty for an event, which has none:
+        ",D1:0-20".
+        """
+        # The provenance of a string node has the place of its text before the justification.
+        position = 1 if answer.object.startswith(":String") else 0
+        justification = canonical_part(answer.provenance, position)
+        has_event = answer.subject.startswith(":Event") or answer.object.startswith(":Event")
+        if has_event:
+            return f"{self._subject_place(answer)},{justification}"
+        return justification
 
     def _subject_place(self, answer: KbFact) -> str:
         """Return the place of the last canonical mention of an answer's subject in the document of the answer.
@@ -609,6 +705,24 @@ class Resolution:
             if not mention.has_realis:
                 return canonical_part(mention.provenance, 0)
         return ""
+
+
+def _query_entries(kb: ValidatedKb, queries: Iterable[Query]) -> list[QueryEntry]:
+    """Return the first entry point of each query, with the mentions in its document.
+
+    Queries without an entry point, and those whose document has no mentions, have an index without mentions.
+    """
+    index_by_docid = {docid: MentionIndex(mentions) for docid, mentions in kb.mentions_by_docid.items()}
+    empty_index = MentionIndex(())
+    entries = []
+    for query in queries:
+        if query.entry_points:
+            entry_point = query.entry_points[0]
+            index = index_by_docid.get(entry_point.docid or "", empty_index)
+            entries.append(QueryEntry(query, entry_point, index))
+        else:
+            entries.append(QueryEntry(query, None, empty_index))
+    return entries
 
 
 def _make_follow_on(question: _Question, mention: KbFact) -> _Question:
@@ -625,11 +739,7 @@ def _make_follow_on(question: _Question, mention: KbFact) -> _Question:
             remedy="split the queries by entry point first (cs-score validate-queries -expand)",
             code="QUERY_NOT_EXPANDED",
         )
-    # The id of the follow-on query depends on the text of the answer and on the first span of its mention.
-    span = first_span(mention.provenance)
-    place = "" if span is None else read_provenance(str(span), 1).canonical_text
-    last_part = follow_on_id(question.full_id, _plain_text(mention.object), place)
-    full_id = f"{question.full_id}_{last_part}"
+    full_id = _extended_id(question.full_id, mention)
     if parse_query_id(full_id) is None:
         raise InputError(
             f'unexpected argument: "{full_id}" sent to parse_queryid',
@@ -638,8 +748,18 @@ def _make_follow_on(question: _Question, mention: KbFact) -> _Question:
             remedy="answers can be asked about only where the query's id ends in ten hexadecimal digits",
             code="UNPARSABLE_QUERY_ID",
         )
-    later_slots = question.slots[1:]
-    return _Question(full_id=full_id, slots=later_slots, query=query)
+    return _Question(full_id=full_id, slots=question.slots[1:], query=query)
+
+
+def _extended_id(full_id: str, mention: KbFact) -> str:
+    """Return the id of the follow-on query about an answer: the id of the query, an underscore and a further part.
+
+    The further part depends on the text of the answer and on the first span of its mention.
+    """
+    span = first_span(mention.provenance)
+    place = "" if span is None else read_provenance(str(span), 1).canonical_text
+    last_part = follow_on_id(full_id, _plain_text(mention.object), place)
+    return f"{full_id}_{last_part}"
 
 
 def _plain_text(text: str) -> str:
@@ -712,12 +832,20 @@ def _explain_entry(query_entry: QueryEntry) -> list[_ExplanationRow]:
     start, end = _offsets(entry_point)
     overlaps = sorted(query_entry.mentions.overlaps(start, end), key=_overlap_rank)
     if overlaps:
-        outcomes = ["chosen"] + ["met, weaker"] * (len(overlaps) - 1)
-        return [
-            _ExplanationRow(query_id, place, outcome, overlap.mention, overlap)
-            for outcome, overlap in zip(outcomes, overlaps, strict=True)
-        ]
+        return _explain_overlaps(query_id, place, overlaps)
     nearest_mention = query_entry.mentions.nearest_mention(start, end)
     if nearest_mention is None:
         return [_ExplanationRow(query_id, place, "nothing met; no mention in the document")]
     return [_ExplanationRow(query_id, place, "nothing met; nearest in the document", nearest_mention)]
+
+
+def _explain_overlaps(query_id: str, place: str, overlaps: Iterable[MentionOverlap]) -> list[_ExplanationRow]:
+    """Return a row for each mention that overlaps the entry point of a query; the first one was chosen.
+
+    `place` is the entry point, such as "D1:8-12".
+    """
+    rows: list[_ExplanationRow] = []
+    for overlap in overlaps:
+        outcome = "met, weaker" if rows else "chosen"
+        rows.append(_ExplanationRow(query_id, place, outcome, overlap.mention, overlap))
+    return rows

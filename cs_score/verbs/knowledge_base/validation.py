@@ -14,7 +14,7 @@ from cs_score.base.records import Struct, field
 from cs_score.base.signature import RUN
 from cs_score.base.sources import InMemory, Input, Source, name_of, open_source
 from cs_score.coldstart.queries import Query
-from cs_score.coldstart.tab_files import Provenance, offset_value, read_confidence
+from cs_score.coldstart.tab_files import Confidence, Provenance, offset_value, read_confidence
 from cs_score.preparation.conversion import Conversion
 from cs_score.preparation.prepared_runs import PreparedRun
 from cs_score.preparation.source_documents import DocumentList, is_text_at, source_text
@@ -33,7 +33,6 @@ from cs_score.verbs.knowledge_base.assertions import (
     Assertion,
     KbNode,
     KnowledgeBase,
-    Parts,
 )
 from cs_score.verbs.knowledge_base.building import Builder, KbOptions
 from cs_score.verbs.knowledge_base.kb_file import KbFile, KbFindings, KbLine
@@ -51,21 +50,30 @@ def check_types(kb: KnowledgeBase, findings: KbFindings) -> None:
     """
     has_excluded_types = False
     for node in kb.nodes.values():
-        if not node.types:
-            findings.report("UNKNOWN_TYPE", node.name, line=node.best_line())
-        elif node.type is None:
-            definitions = [f"{node_type} at line {node.best_line(node_type)}" for node_type in sorted(node.types)]
-            arguments = (node.name, ", ".join(definitions))
-            findings.report_without_place("MULTITYPED_ENTITY", *arguments, line=node.best_line())
-        for node_type in node.types:
-            is_declared = any(use.role == TYPEDEF and use.single_type == node_type for use in node.line_by_use)
-            if not is_declared:
-                findings.report("MISSING_TYPEDEF", node.name, line=node.best_line(node_type))
+        _report_types(node, findings)
         if any(_excludes_type(use, node) for use in node.line_by_use):
             has_excluded_types = True
     # The lines of such uses are looked for only if there are any, since most knowledge bases have none.
     if has_excluded_types:
         _report_excluded_types(kb, findings)
+
+
+def _report_types(node: KbNode, findings: KbFindings) -> None:
+    """Report a node if it has no type or several types, and report each of its types that no line declares."""
+    if not node.types:
+        findings.report("UNKNOWN_TYPE", node.name, line=node.best_line())
+    elif node.type is None:
+        types_and_lines = [f"{node_type} at line {node.best_line(node_type)}" for node_type in sorted(node.types)]
+        types_text = ", ".join(types_and_lines)
+        findings.report_without_place("MULTITYPED_ENTITY", node.name, types_text, line=node.best_line())
+    for node_type in node.types:
+        if not _is_declared(node, node_type):
+            findings.report("MISSING_TYPEDEF", node.name, line=node.best_line(node_type))
+
+
+def _is_declared(node: KbNode, node_type: str) -> bool:
+    """Return whether a line declares the type of a node, such as `:Entity_1 type PER`."""
+    return any(use.role == TYPEDEF and use.single_type == node_type for use in node.line_by_use)
 
 
 def _excludes_type(use: Use, node: KbNode) -> bool:
@@ -92,29 +100,37 @@ def check_strings(nodes: Iterable[KbNode], findings: KbFindings) -> None:
     mentions = []
     for node in nodes:
         mentions += [mention for mention in node.mentions if mention.verb.name in MENTIONS]
-
+    places = _places_with_several_texts(mentions)
     # Few places have different texts. To save memory, mentions are collected for these places only.
+    mentions_by_place: dict[str, list[Assertion]] = defaultdict(list)
+    if places:
+        for mention in mentions:
+            place = mention.provenance.place
+            if place is not None and place in places:
+                mentions_by_place[place].append(mention)
+    for mentions_at_place in mentions_by_place.values():
+        _report_several_texts(mentions_at_place, findings)
+
+
+def _places_with_several_texts(mentions: Iterable[Assertion]) -> set[str | None]:
+    """Return the places, such as D1:3-9, at which mentions have different texts; None stands for an absent place."""
     text_by_place: dict[str | None, str] = {}
-    places_with_several_texts: set[str | None] = set()
+    places = set()
     for mention in mentions:
         place = mention.provenance.place
         first_text = text_by_place.setdefault(place, mention.object)
         if mention.object != first_text:
-            places_with_several_texts.add(place)
-    if not places_with_several_texts:
-        return
-    mentions_by_place: dict[str, list[Assertion]] = defaultdict(list)
-    for mention in mentions:
-        place = mention.provenance.place
-        if place is not None and place in places_with_several_texts:
-            mentions_by_place[place].append(mention)
+            places.add(place)
+    return places
 
-    for mentions_at_place in mentions_by_place.values():
-        mentions_at_place.sort(key=attrgetter("line"))
-        first = mentions_at_place[0]
-        texts = ", ".join([f"{mention.object} at line {mention.line}" for mention in mentions_at_place])
-        arguments = (first.provenance.text, texts)
-        findings.report_without_place("MULTIPLE_STRINGS_FOR_PROV", *arguments, line=first.line, column="PROVENANCE")
+
+def _report_several_texts(mentions: Iterable[Assertion], findings: KbFindings) -> None:
+    """Report the different texts of mentions at the same place, with their lines, at the first of these lines."""
+    mentions_in_order = sorted(mentions, key=attrgetter("line"))
+    texts = ", ".join([f"{mention.object} at line {mention.line}" for mention in mentions_in_order])
+    first = mentions_in_order[0]
+    arguments = (first.provenance.text, texts)
+    findings.report_without_place("MULTIPLE_STRINGS_FOR_PROV", *arguments, line=first.line, column="PROVENANCE")
 
 
 # ---- Provenances
@@ -164,39 +180,43 @@ class _ProvenanceCheck:
         Report a normalized mention, too, if its node has no other mention at the same place.
         """
         parts = assertion.provenance.parts
-        justification = parts.justification
-        has_only_justification = justification is not None and parts == Parts(justification=justification)
-        if not has_only_justification:
+        if not parts.has_only_justification:
             self._report("UNEXPECTED_PROVENANCE", assertion.provenance.text, assertion)
-        if justification is not None and assertion.verb.name == NORMALIZED:
-            self._report_unless_mention("Provenance", justification, assertion.subject, assertion)
+        if parts.justification is not None and assertion.verb.name == NORMALIZED:
+            self._report_unless_mention("Provenance", parts.justification, assertion.subject, assertion)
 
     def check_relation(self, assertion: Assertion, object_node: KbNode) -> None:
         """Report the provenance of a relation if a part is missing, or if a part is no mention of its node.
 
         `object_node` is the object of the relation.
         """
-        subject = assertion.subject
-        predicate = assertion.verb.name
-        parts = assertion.provenance.parts
+        self._check_filler(assertion, object_node)
+        self._check_sentiment(assertion, object_node)
+        # Relations with events need a base filler. The reference program calls a missing one unexpected.
+        has_event = assertion.subject.is_event or object_node.is_event
+        if has_event and assertion.provenance.parts.base_filler is None:
+            self._report("UNEXPECTED_BASE_FILLER", NIL, assertion)
 
-        # The object of per:title is a string: its place in the document must be a mention of it.
-        if parts.filler is not None:
-            self._report_unless_mention("FILLER_STRING", parts.filler, object_node, assertion)
+    def _check_filler(self, assertion: Assertion, object_node: KbNode) -> None:
+        """Report a relation with a string, such as per:title, unless its filler is at a mention of the string.
+
+        The filler is the first part of the provenance. It is missing if the place in the document is not given.
+        """
+        filler = assertion.provenance.parts.filler
+        if filler is not None:
+            self._report_unless_mention("FILLER_STRING", filler, object_node, assertion)
         elif object_node.type == "string":
             self._report("MISSING_FILLER_STRING_PROV", assertion.provenance.text, assertion)
 
-        # The justification of a sentiment must be a mention of its target.
-        if parts.justification is not None:
-            if predicate in _SENTIMENTS_ABOUT_OBJECT:
-                self._report_unless_mention("PREDICATE_JUSTIFICATION", parts.justification, object_node, assertion)
-            elif predicate in _SENTIMENTS_ABOUT_SUBJECT:
-                self._report_unless_mention("PREDICATE_JUSTIFICATION", parts.justification, subject, assertion)
-
-        # Relations with events need a base filler. The reference program calls a missing one unexpected.
-        has_event = subject.is_event or object_node.is_event
-        if has_event and parts.base_filler is None:
-            self._report("UNEXPECTED_BASE_FILLER", NIL, assertion)
+    def _check_sentiment(self, assertion: Assertion, object_node: KbNode) -> None:
+        """Report a sentiment, such as per:likes, unless its justification is a mention of the node that is liked."""
+        justification = assertion.provenance.parts.justification
+        if justification is None:
+            return
+        if assertion.verb.name in _SENTIMENTS_ABOUT_OBJECT:
+            self._report_unless_mention("PREDICATE_JUSTIFICATION", justification, object_node, assertion)
+        elif assertion.verb.name in _SENTIMENTS_ABOUT_SUBJECT:
+            self._report_unless_mention("PREDICATE_JUSTIFICATION", justification, assertion.subject, assertion)
 
     def _report_unless_mention(self, part_name: str, part: Provenance, node: KbNode, assertion: Assertion) -> None:
         """Report a part of an assertion's provenance unless the node is mentioned at the same place.
@@ -253,6 +273,18 @@ def check_endpoints(assertions: Iterable[Assertion], findings: KbFindings) -> No
 
 def check_confidences(assertions: Sequence[Assertion], findings: KbFindings) -> None:
     """Report confidences that are illegal, and replace them in the assertions by legal ones: "1" -> "1.0"."""
+    illegal_by_text = _illegal_confidences(assertions)
+    if not illegal_by_text:
+        return
+    for assertion in assertions:
+        text = assertion.confidence
+        if text in illegal_by_text:
+            assertion.confidence = illegal_by_text[text].text
+            _report_confidence(text, illegal_by_text[text], assertion.line, findings)
+
+
+def _illegal_confidences(assertions: Iterable[Assertion]) -> dict[str, Confidence]:
+    """Return the illegal confidences of assertions by their texts, such as "1"; each with its repaired text, "1.0"."""
     # Many assertions have few different confidences: each of these is checked once.
     distinct_texts = {assertion.confidence for assertion in assertions}
     illegal_by_text = {}
@@ -260,23 +292,25 @@ def check_confidences(assertions: Sequence[Assertion], findings: KbFindings) -> 
         confidence = read_confidence(text)
         if confidence.codes:
             illegal_by_text[text] = confidence
-    if not illegal_by_text:
-        return
-    for assertion in assertions:
-        text = assertion.confidence
-        if text not in illegal_by_text:
-            continue
-        repaired_text = illegal_by_text[text].text
-        assertion.confidence = repaired_text
-        for code in illegal_by_text[text].codes:
-            repaired = repaired_text if code == "MISSING_DECIMAL_POINT" else None
-            findings.report(code, text, line=assertion.line, detail=Detail("CONFIDENCE", text, repaired))
+    return illegal_by_text
+
+
+def _report_confidence(text: str, confidence: Confidence, line: int, findings: KbFindings) -> None:
+    """Report the problems of a confidence at a line; `text` is the confidence as it is written there, such as "1"."""
+    for code in confidence.codes:
+        repaired_text = confidence.text if code == "MISSING_DECIMAL_POINT" else None
+        findings.report(code, text, line=line, detail=Detail("CONFIDENCE", text, repaired_text))
 
 
 # ---- Mentions in documents
 
 _MENTION_ORDER: Final = {NAMED: 0, NOMINAL: 1, PRONOMINAL: 2, CANONICAL: 3}
 """The predicates of mentions whose text is in a document, with the order in which they are checked."""
+
+
+def _check_order(mention: Assertion) -> int:
+    """Return the key by which the mentions of a node are sorted before their texts are checked."""
+    return _MENTION_ORDER[mention.verb.name]
 
 
 def check_mention_strings(
@@ -286,35 +320,46 @@ def check_mention_strings(
 
     Without `documents` no text is checked. Yields an error for each document that cannot be read.
     """
-    file_by_docid = documents.file_by_docid if documents is not None else {}
+    file_by_docid = {} if documents is None else documents.file_by_docid
     # The mentions are collected by document, so that each document is opened once.
     mentions_by_docid: dict[str, list[Assertion]] = defaultdict(list)
     for node in nodes:
         mentions = [mention for mention in node.mentions if mention.verb.name in _MENTION_ORDER]
-        has_assertions = bool(node.other_assertions or node.mentions)
-        if has_assertions and not mentions:
+        if node.has_assertions and not mentions:
             findings.report_without_place("NO_MENTIONS", node.name, line=node.best_line())
         # Without documents, only the repeated reports of problems in provenances remain.
-        if not file_by_docid and node.name not in findings.nodes_with_problems:
-            continue
-        first_mention_by_docid: dict[str, Assertion] = {}
-        for mention in sorted(mentions, key=lambda mention: _MENTION_ORDER[mention.verb.name]):
-            docid = mention.provenance.docid
-            first_mention_by_docid.setdefault(docid, mention)
-            if docid in file_by_docid:
-                mentions_by_docid[docid].append(mention)
-        for mention in first_mention_by_docid.values():
-            findings.report_provenance_again(mention)
-
+        if file_by_docid or node.name in findings.nodes_with_problems:
+            mentions.sort(key=_check_order)
+            _report_first_mentions_again(mentions, findings)
+            for mention in mentions:
+                mentions_by_docid[mention.provenance.docid].append(mention)
     for docid, mentions in mentions_by_docid.items():
-        try:
-            text = source_text(file_by_docid[docid], findings.place(mentions[0].line))
-        except InputError as error:
-            yield error
-            continue
-        for mention in mentions:
-            findings.report_provenance_again(mention)
-            _report_other_text(mention, text, findings)
+        if docid in file_by_docid:
+            yield from _check_document(file_by_docid[docid], mentions, findings)
+
+
+def _report_first_mentions_again(mentions: Iterable[Assertion], findings: KbFindings) -> None:
+    """Report the problems in the provenance of the first mention in each document again, as the reference does."""
+    first_mention_by_docid: dict[str, Assertion] = {}
+    for mention in mentions:
+        first_mention_by_docid.setdefault(mention.provenance.docid, mention)
+    for mention in first_mention_by_docid.values():
+        findings.report_provenance_again(mention)
+
+
+def _check_document(file: str, mentions: Sequence[Assertion], findings: KbFindings) -> Iterator[InputError]:
+    """Report the mentions in a document whose text is not at their place in the file of this document.
+
+    Yields the error if the file cannot be read.
+    """
+    try:
+        text = source_text(file, findings.place(mentions[0].line))
+    except InputError as error:
+        yield error
+        return
+    for mention in mentions:
+        findings.report_provenance_again(mention)
+        _report_other_text(mention, text, findings)
 
 
 def _report_other_text(mention: Assertion, document_text: str, findings: KbFindings) -> None:
@@ -340,41 +385,82 @@ def infer_inverses(builder: Builder) -> None:
     The inverse of per:children(:Entity_1, :Entity_2) is per:parents(:Entity_2, :Entity_1) with the same provenance. If
     a relation or its new inverse is omitted, both are.
     """
-    repetitions = builder.repetitions
-    findings = builder.findings
-    # Predicate, object and provenance of the assertions about a node, collected when they are first needed.
-    recorded_by_node: dict[KbNode, set[tuple[str, str, str]]] = {}
+    inference = _InverseInference(builder)
     relations = list(builder.kb.assertions)  # a copy, because assertions are added
     for relation in relations:
         node = relation.node
-        subject = relation.subject
-        if node is None or not relation.verb.has_inverse:
+        if node is None or not relation.verb.has_inverse or ":String" in node.name:
             continue
-        if ":String" in node.name:
-            continue
-
-        # The first look-up finds nearly all inverses; the second one is certain.
+        # The first look-up finds nearly all inverses; only the second one is certain.
         inverse_name = inverse_of(relation.verb.predicate)
-        if repetitions.has_recorded(node, inverse_name, subject.name, relation.provenance):
+        if builder.repetitions.has_recorded(node, inverse_name, relation.subject.name, relation.provenance):
             continue
-        if node not in recorded_by_node:
-            keys = [(other.verb.name, other.object, other.provenance.text) for other in node.other_assertions]
-            recorded_by_node[node] = set(keys)
-        inverse_key = (inverse_name, subject.name, relation.provenance.text)
-        if inverse_key in recorded_by_node[node]:
-            continue
+        inverse = _Inverse(node, inverse_name, relation)
+        if not inference.is_recorded(inverse):
+            inference.add(inverse)
 
-        detail = Detail("PREDICATE", relation.verb.name, inverse_name)
-        arguments = (relation.verb.name, subject.name, relation.object)
+
+class _Inverse(NamedTuple):
+    """The inverse of a relation, with the object of the relation as its subject.
+
+    The inverse of `relation` per:children(:Entity_1, :Entity_2) has the subject :Entity_2 and the predicate "parents".
+    """
+
+    subject: KbNode
+    predicate: str
+    relation: Assertion
+
+    @property
+    def object(self) -> str:
+        """The object of the inverse, which is the subject of the relation, such as ":Entity_1"."""
+        return self.relation.subject.name
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """The predicate, the object and the provenance, such as ("parents", ":Entity_1", "D1:3-9")."""
+        return self.predicate, self.object, self.relation.provenance.text
+
+
+class _InverseInference:
+    """Finds out which relations lack their inverse, and adds the missing ones to a knowledge base."""
+
+    def __init__(self, builder: Builder) -> None:
+        """Make an inference that adds relations through `builder`."""
+        self._builder = builder
+        # The keys of the assertions about a node, as those of inverses; collected when they are first needed.
+        self._recorded_by_node: dict[KbNode, set[tuple[str, str, str]]] = {}
+
+    def is_recorded(self, inverse: _Inverse) -> bool:
+        """Return whether the knowledge base has an assertion with the columns of an inverse."""
+        return inverse.key in self._recorded_keys(inverse.subject)
+
+    def _recorded_keys(self, node: KbNode) -> set[tuple[str, str, str]]:
+        """Return predicate, object and provenance of each assertion about a node except its mentions."""
+        if node not in self._recorded_by_node:
+            keys = [(other.verb.name, other.object, other.provenance.text) for other in node.other_assertions]
+            self._recorded_by_node[node] = set(keys)
+        return self._recorded_by_node[node]
+
+    def add(self, inverse: _Inverse) -> None:
+        """Add an inverse to the knowledge base, and report that it was missing."""
+        relation = inverse.relation
+        findings = self._builder.findings
+        arguments = (relation.verb.name, relation.subject.name, relation.object)
+        detail = Detail("PREDICATE", relation.verb.name, inverse.predicate)
         findings.report("MISSING_INVERSE", *arguments, line=relation.line, detail=detail)
         findings.report_provenance_again(relation)
-        inferred = _add_inferred(builder, relation, subject=node.name, predicate=inverse_name, object_=subject.name)
-        if inferred is None:
-            continue
-        recorded_by_node[node].add(inverse_key)
-        if relation.is_omitted or inferred.is_omitted:
-            repetitions.omit(relation)
-            repetitions.omit(inferred)
+        assertion = _add_inferred(
+            self._builder, relation, subject=inverse.subject.name, predicate=inverse.predicate, object_=inverse.object
+        )
+        if assertion is not None:
+            self._recorded_keys(inverse.subject).add(inverse.key)
+            self._omit_both_or_none(relation, assertion)
+
+    def _omit_both_or_none(self, relation: Assertion, inverse: Assertion) -> None:
+        """Omit a relation and its inverse if one of them is omitted."""
+        if relation.is_omitted or inverse.is_omitted:
+            self._builder.repetitions.omit(relation)
+            self._builder.repetitions.omit(inverse)
 
 
 def _add_inferred(
@@ -405,9 +491,26 @@ class _MentionsInDocument(Struct):
     the last one is kept.
     """
 
+    node: KbNode
+    docid: str
     named_by_provenance: dict[str, Assertion] = field(default_factory=dict)
     nominal_by_provenance: dict[str, Assertion] = field(default_factory=dict)
     canonical_by_provenance: dict[str, Assertion] = field(default_factory=dict)
+
+    def add(self, mention: Assertion) -> None:
+        """Add a mention of the node in the document; pronouns and normalized mentions are left out."""
+        name = mention.verb.name
+        if name == NAMED:
+            self.named_by_provenance[mention.provenance.text] = mention
+        elif name == NOMINAL:
+            self.nominal_by_provenance[mention.provenance.text] = mention
+        elif name == CANONICAL:
+            self.canonical_by_provenance[mention.provenance.text] = mention
+
+    def lacks_other_mention(self, canonical: Assertion) -> bool:
+        """Return whether no mention by name or description has the provenance of a canonical mention."""
+        text = canonical.provenance.text
+        return text not in self.named_by_provenance and text not in self.nominal_by_provenance
 
 
 def infer_mentions(builder: Builder, nodes: Iterable[KbNode], *, with_canonical: bool) -> None:
@@ -418,65 +521,64 @@ def infer_mentions(builder: Builder, nodes: Iterable[KbNode], *, with_canonical:
     canonical mention is added in documents where the node has a single other mention.
     """
     for node in nodes:
-        has_assertions = bool(node.other_assertions or node.mentions)
-        if not has_assertions or _has_all_mentions(node):
+        if not node.has_assertions or _has_all_mentions(node):
             continue
         mentions_by_docid = _mentions_by_document(node)
         if not mentions_by_docid:
             builder.findings.report_without_place("NO_MENTIONS", node.name, line=node.best_line())
-        for docid, mentions in mentions_by_docid.items():
-            canonical_mentions = mentions.canonical_by_provenance.values()
-            if len(canonical_mentions) > 1:
-                last_line = max([mention.line for mention in canonical_mentions])
-                builder.findings.report_without_place("MULTIPLE_CANONICAL", node.name, docid, line=last_line)
-            if with_canonical and not canonical_mentions:
-                _infer_canonical(builder, node, docid, mentions)
-            _infer_named(builder, node, docid, mentions)
+        for mentions in mentions_by_docid.values():
+            _report_several_canonical(mentions, builder.findings)
+            if with_canonical and not mentions.canonical_by_provenance:
+                _infer_canonical(builder, mentions)
+            _infer_named(builder, mentions)
 
 
 def _mentions_by_document(node: KbNode) -> dict[str, _MentionsInDocument]:
     """Return the mentions of a node by document: those by name or description, and the canonical ones."""
     mentions_by_docid: dict[str, _MentionsInDocument] = {}
     for mention in node.mentions:
-        name = mention.verb.name
-        if name not in (NAMED, NOMINAL, CANONICAL):
-            continue
-        mentions = mentions_by_docid.setdefault(mention.provenance.docid, _MentionsInDocument())
-        if name == NAMED:
-            mentions.named_by_provenance[mention.provenance.text] = mention
-        elif name == NOMINAL:
-            mentions.nominal_by_provenance[mention.provenance.text] = mention
-        else:
-            mentions.canonical_by_provenance[mention.provenance.text] = mention
+        if mention.verb.name in (NAMED, NOMINAL, CANONICAL):
+            docid = mention.provenance.docid
+            if docid not in mentions_by_docid:
+                mentions_by_docid[docid] = _MentionsInDocument(node, docid)
+            mentions_by_docid[docid].add(mention)
     return mentions_by_docid
 
 
-def _infer_canonical(builder: Builder, node: KbNode, docid: str, mentions: _MentionsInDocument) -> None:
+def _report_several_canonical(mentions: _MentionsInDocument, findings: KbFindings) -> None:
+    """Report that a node has several canonical mentions in a document, at the last of their lines."""
+    lines = [mention.line for mention in mentions.canonical_by_provenance.values()]
+    if len(lines) > 1:
+        findings.report_without_place("MULTIPLE_CANONICAL", mentions.node.name, mentions.docid, line=max(lines))
+
+
+def _infer_canonical(builder: Builder, mentions: _MentionsInDocument) -> None:
     """Report that a node has no canonical mention in a document, and add one if the node has a single other mention.
 
-    `mentions` are the mentions of the node in the document `docid`. If there are several, none of them can be chosen as
-    the canonical one, and nothing is added.
+    If the node has several other mentions in the document, none of them can be chosen as the canonical one, and nothing
+    is added.
     """
     candidates = [*mentions.named_by_provenance.values(), *mentions.nominal_by_provenance.values()]
     first = candidates[0]
-    if len(candidates) > 1:
-        builder.findings.report_without_place("MULTIPLE_MENTIONS_NO_CANONICAL", node.name, docid, line=first.line)
-        return
-    builder.findings.report_without_place("MISSING_CANONICAL", node.name, docid, line=first.line)
-    _add_inferred(builder, first, subject=node.name, predicate=CANONICAL, object_=first.object)
+    has_choice = len(candidates) > 1
+    code = "MULTIPLE_MENTIONS_NO_CANONICAL" if has_choice else "MISSING_CANONICAL"
+    node_name = mentions.node.name
+    builder.findings.report_without_place(code, node_name, mentions.docid, line=first.line)
+    if not has_choice:
+        _add_inferred(builder, first, subject=node_name, predicate=CANONICAL, object_=first.object)
 
 
-def _infer_named(builder: Builder, node: KbNode, docid: str, mentions: _MentionsInDocument) -> None:
+def _infer_named(builder: Builder, mentions: _MentionsInDocument) -> None:
     """Add a mention by name, with the same text and place, for each canonical mention without such a counterpart.
 
     A canonical mention, which gives the node its name in a document, must repeat a mention by name or description at
-    the same place. `mentions` are the mentions of the node in the document `docid`.
+    the same place.
     """
-    for provenance_text, canonical in mentions.canonical_by_provenance.items():
-        if provenance_text in mentions.named_by_provenance or provenance_text in mentions.nominal_by_provenance:
-            continue
-        builder.findings.report("UNASSERTED_MENTION", str(canonical), docid, line=canonical.line)
-        _add_inferred(builder, canonical, subject=node.name, predicate=NAMED, object_=canonical.object)
+    for canonical in mentions.canonical_by_provenance.values():
+        if mentions.lacks_other_mention(canonical):
+            builder.findings.report("UNASSERTED_MENTION", str(canonical), mentions.docid, line=canonical.line)
+            node_name = mentions.node.name
+            _add_inferred(builder, canonical, subject=node_name, predicate=NAMED, object_=canonical.object)
 
 
 def _has_all_mentions(node: KbNode) -> bool:
@@ -484,20 +586,19 @@ def _has_all_mentions(node: KbNode) -> bool:
 
     The canonical mention must have the provenance of another mention. A node without mentions returns False.
     """
-    mention_texts: set[str] = set()
-    canonical_text_by_docid: dict[str, str] = {}
+    canonical_texts = set()
+    canonical_docids = set()
+    other_texts = set()
     for mention in node.mentions:
-        name = mention.verb.name
-        provenance = mention.provenance
-        if name == CANONICAL:
-            first_text = canonical_text_by_docid.setdefault(provenance.docid, provenance.text)
-            if provenance.text != first_text:
-                return False
-        elif name in MENTIONS:
-            mention_texts.add(provenance.text)
-    if not mention_texts or node.mentioning_docids != canonical_text_by_docid.keys():
-        return False
-    return mention_texts.issuperset(canonical_text_by_docid.values())
+        if mention.verb.name == CANONICAL:
+            canonical_texts.add(mention.provenance.text)
+            canonical_docids.add(mention.provenance.docid)
+        elif mention.verb.name in MENTIONS:
+            other_texts.add(mention.provenance.text)
+    # The text of a provenance, such as D1:3-9, has the document. Hence a document with two texts makes more texts.
+    has_one_in_each_document = len(canonical_texts) == len(canonical_docids)
+    is_everywhere = bool(canonical_docids) and node.mentioning_docids == canonical_docids
+    return is_everywhere and has_one_in_each_document and other_texts.issuperset(canonical_texts)
 
 
 # ---- The programs
@@ -540,13 +641,10 @@ def validate_kb(source: Source, options: KbOptions, problems: ProblemLog) -> Kno
     Its problems are added to `problems`. If these include errors, the knowledge base must not be used. Raises
     InputError for fatal problems, but only after all checks.
     """
-    findings = KbFindings(source.name, problems)
-    file = KbFile(source, findings, options.task)
-    kb = KnowledgeBase(source.name, file.run_id, file.first_line)
-    builder = Builder(kb, findings, options, only_strongest_value=IGNORED_BY_DEFAULT not in problems.ignored)
-    for line in file.lines():
-        builder.add(line)
     # The order is that of the reference program.
+    builder = _read_kb(source, options, problems)
+    kb = builder.kb
+    findings = builder.findings
     nodes = list(kb.nodes.values())
     check_types(kb, findings)
     check_strings(nodes, findings)
@@ -561,6 +659,17 @@ def validate_kb(source: Source, options: KbOptions, problems: ProblemLog) -> Kno
     return kb
 
 
+def _read_kb(source: Source, options: KbOptions, problems: ProblemLog) -> Builder:
+    """Return the builder of a knowledge base that has read all lines of its file; their problems are in `problems`."""
+    findings = KbFindings(source.name, problems)
+    file = KbFile(source, findings, options.task)
+    kb = KnowledgeBase(source.name, file.run_id, file.first_line)
+    builder = Builder(kb, findings, options, only_strongest_value=IGNORED_BY_DEFAULT not in problems.ignored)
+    for line in file.lines():
+        builder.add(line)
+    return builder
+
+
 def resolve_to_run(file: Input, queries: Sequence[Query], problems: ProblemLog) -> Conversion:
     """Validate a knowledge base, answer the queries from it in memory, and return the run with the answers.
 
@@ -572,19 +681,12 @@ def resolve_to_run(file: Input, queries: Sequence[Query], problems: ProblemLog) 
     with open_source(file) as source:
         kb = validate_kb(source, KbOptions(), problems)
         digest = source.digest(RUN)
-
     run_file = None
     outcome = "has errors"
     if not problems.has_errors:
-        # Queries are answered from the text of the validated knowledge base, as `resolve-queries` does.
-        valid_text = b"".join(encoded(tac_text(kb, labels=(TAC,))))
-        with Source(name, io.BytesIO(valid_text), decompress=False) as source:
-            validated_kb = ValidatedKb(source, queries)
-        resolution = Resolution(validated_kb, queries)
+        resolution = _resolve(kb, name, queries)
         run_file = InMemory(run_name, b"".join(encoded(resolution.lines)))
-        matched = f"{resolution.matched_query_count} of {len(queries)} queries found their entity"
-        outcome = f"validated and resolved; {matched}, {len(resolution.lines)} answers"
-
+        outcome = _outcome_text(resolution)
     prepared_run = PreparedRun(
         name=name,
         scored_as=run_name,
@@ -595,3 +697,20 @@ def resolve_to_run(file: Input, queries: Sequence[Query], problems: ProblemLog) 
         remedy="a knowledge base with errors is not resolved; correct them first",
     )
     return Conversion(prepared_run, run_file)
+
+
+def _resolve(kb: KnowledgeBase, name: str, queries: Sequence[Query]) -> Resolution:
+    """Return the answers of a validated knowledge base to queries; `name` is the name of its file for messages.
+
+    Queries are answered from the text of the validated knowledge base, as `resolve-queries` does.
+    """
+    valid_text = b"".join(encoded(tac_text(kb, labels=(TAC,))))
+    with Source(name, io.BytesIO(valid_text), decompress=False) as source:
+        validated_kb = ValidatedKb(source, queries)
+    return Resolution(validated_kb, queries)
+
+
+def _outcome_text(resolution: Resolution) -> str:
+    """Return how a resolution ended: "validated and resolved; 1 of 2 queries found their entity, 3 answers"."""
+    matched = f"{resolution.matched_query_count} of {len(resolution.query_entries)} queries found their entity"
+    return f"validated and resolved; {matched}, {len(resolution.lines)} answers"

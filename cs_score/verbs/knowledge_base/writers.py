@@ -48,22 +48,29 @@ def nugget_text(kb: KnowledgeBase) -> Iterator[str]:
         if is_mention_of_event and not assertion.is_omitted:
             mentions_by_docid[assertion.provenance.docid].append(assertion)
     for docid in sorted(mentions_by_docid):
-        ids_by_event: dict[str, list[str]] = defaultdict(list)
-        lines_by_event: dict[str, list[str]] = defaultdict(list)
-        for number, mention in enumerate(mentions_by_docid[docid], start=1):
-            event = mention.subject.name
-            mention_id = f"E{number}"
-            ids_by_event[event].append(mention_id)
-            lines_by_event[event].append(_nugget_line(kb.run_id, docid, mention_id, mention))
-
         yield f"#BeginOfDocument {docid}\n"
-        for event in sorted(lines_by_event):
-            yield from sorted(lines_by_event[event])
-        for event in sorted(ids_by_event):
-            mention_ids = sorted(ids_by_event[event])
-            if len(mention_ids) > 1:
-                yield f"@Coreference\t{event}\t{','.join(mention_ids)}\n"
+        yield from _nugget_lines(kb.run_id, docid, mentions_by_docid[docid])
         yield "#EndOfDocument\n"
+
+
+def _nugget_lines(run_id: str, docid: str, mentions: Iterable[Assertion]) -> Iterator[str]:
+    """Yield the lines of the nugget file about a document: its mentions by event, and then the events with several.
+
+    The mentions have the ids E1, E2, ... in the order in which they are given.
+    """
+    ids_by_event: dict[str, list[str]] = defaultdict(list)
+    lines_by_event: dict[str, list[str]] = defaultdict(list)
+    for number, mention in enumerate(mentions, start=1):
+        event = mention.subject.name
+        mention_id = f"E{number}"
+        ids_by_event[event].append(mention_id)
+        lines_by_event[event].append(_nugget_line(run_id, docid, mention_id, mention))
+    for event in sorted(lines_by_event):
+        yield from sorted(lines_by_event[event])
+    for event in sorted(ids_by_event):
+        if len(ids_by_event[event]) > 1:
+            mention_ids = ",".join(sorted(ids_by_event[event]))
+            yield f"@Coreference\t{event}\t{mention_ids}\n"
 
 
 def _nugget_line(run_id: str, docid: str, mention_id: str, mention: Assertion) -> str:
@@ -72,19 +79,24 @@ def _nugget_line(run_id: str, docid: str, mention_id: str, mention: Assertion) -
     Its columns are run, document, id of the mention in the document (such as E1), offsets, text, type of the event and
     realis: `run1 D1 E1 3,1 "met" Contact_Meet Actual`, without the quotes and with tabs between the columns.
     """
-    offsets = "0,0"
-    span = mention.span
-    if span is not None:
-        # The second number should be the end. The reference program writes start + (start - end + 1) instead, and its
-        # outputs are reproduced.
-        start = offset_value(span.start)
-        second_offset = start + (start - offset_value(span.end) + 1)
-        offsets = f"{span.start},{second_offset:.15g}"
     parts_of_type = (mention.subject.type or "").split(".")
     event_type = "_".join([_capitalize_first(part) for part in parts_of_type])
     realis = _capitalize_first(mention.realis or "")
-    columns = (run_id, docid, mention_id, offsets, mention.text, event_type, realis)
+    columns = (run_id, docid, mention_id, _nugget_offsets(mention.span), mention.text, event_type, realis)
     return "\t".join(columns) + "\n"
+
+
+def _nugget_offsets(span: Span | None) -> str:
+    """Return the offsets of a mention as the nugget file has them: "3,1" for D1:3-5, and "0,0" without a span.
+
+    The second number should be the end. The reference program writes start + (start - end + 1) instead, and its outputs
+    are reproduced.
+    """
+    if span is None:
+        return "0,0"
+    start = offset_value(span.start)
+    second_offset = start + (start - offset_value(span.end) + 1)
+    return f"{span.start},{second_offset:.15g}"
 
 
 def _capitalize_first(text: str) -> str:
@@ -104,22 +116,41 @@ def argument_files(kb: KnowledgeBase) -> Iterator[FolderFile]:
     mentions = _MentionsOfFillers(kb)
     links_by_event: dict[str, list[str]] = defaultdict(list)
     for docid, arguments in _arguments_by_document(kb).items():
-        ids_by_event: dict[str, list[str]] = defaultdict(list)
-        lines = []
-        for number, argument in enumerate(arguments, start=1):
-            event = argument.subject.name
-            argument_id = f"{kb.run_id}{event}.{docid}.{number}"
-            lines.append(_argument_line(argument_id, docid, argument, mentions))
-            # Arguments of events that happen in general are not grouped.
-            if argument.realis != "generic":
-                ids_by_event[event].append(argument_id)
+        numbered_arguments = _number_arguments(kb.run_id, docid, arguments)
+        lines = [_argument_line(argument, docid, mentions) for argument in numbered_arguments]
         yield "arguments", docid, encoded(lines)
+        ids_by_event = _ids_by_event(numbered_arguments)
         if ids_by_event:
             yield "linking", docid, encoded(_link_lines(kb.run_id, ids_by_event, suffix=f".{docid}"))
         for event in ids_by_event:
             links_by_event[event].append(f"{docid}-{kb.run_id}{event}.{docid}")
     if links_by_event:
         yield "corpusLinking", "corpusLinking", encoded(_link_lines(kb.run_id, links_by_event, suffix=""))
+
+
+class _EventArgument(NamedTuple):
+    """An argument of an event, such as the attacker of an attack, with its id, such as "run1:Event_1.D1.2"."""
+
+    id: str
+    assertion: Assertion
+
+
+def _number_arguments(run_id: str, docid: str, assertions: Iterable[Assertion]) -> list[_EventArgument]:
+    """Return the arguments of events in a document with their ids, which end with the numbers 1, 2, ..."""
+    arguments = []
+    for number, assertion in enumerate(assertions, start=1):
+        argument_id = f"{run_id}{assertion.subject.name}.{docid}.{number}"
+        arguments.append(_EventArgument(argument_id, assertion))
+    return arguments
+
+
+def _ids_by_event(arguments: Iterable[_EventArgument]) -> dict[str, list[str]]:
+    """Return the ids of arguments by event, such as ":Event_1". Events that happen in general are left out."""
+    ids_by_event: dict[str, list[str]] = defaultdict(list)
+    for argument in arguments:
+        if argument.assertion.realis != "generic":
+            ids_by_event[argument.assertion.subject.name].append(argument.id)
+    return ids_by_event
 
 
 def _arguments_by_document(kb: KnowledgeBase) -> dict[str, list[Assertion]]:
@@ -146,47 +177,55 @@ class _MentionsOfFillers:
 
     def __init__(self, kb: KnowledgeBase) -> None:
         """Collect the mentions of a knowledge base."""
-        self.canonical: dict[tuple[str, str], Assertion] = {}
-        self.normalized: dict[tuple[str, str], Assertion] = {}
+        self._canonical: dict[tuple[str, str], Assertion] = {}
+        self._normalized: dict[tuple[str, str], Assertion] = {}
         for assertion in kb.assertions:
             key = (assertion.subject.name, assertion.provenance.docid)
             if assertion.verb.name == CANONICAL:
-                self.canonical[key] = assertion
+                self._canonical[key] = assertion
             elif assertion.verb.name == NORMALIZED:
-                self.normalized.setdefault(key, assertion)
+                self._normalized.setdefault(key, assertion)
+
+    def text_and_place(self, filler: str, docid: str) -> tuple[str, str]:
+        """Return the text of a node, such as ":Entity_1", in a document, and the place of this text: "Ann", "3-9".
+
+        Both are empty if the node has no canonical mention in the document. For a string, a normalized text such as a
+        date in figures replaces the text.
+        """
+        text = ""
+        place = ""
+        canonical = self._canonical.get((filler, docid))
+        if canonical is not None:
+            text = canonical.text
+            place = short_form(canonical.provenance.parts.justification)
+        normalized = self._normalized.get((filler, docid))
+        if normalized is not None and filler.startswith(":String"):
+            text = normalized.text
+        return text, place
 
 
-def _argument_line(argument_id: str, docid: str, argument: Assertion, mentions: _MentionsOfFillers) -> str:
+def _argument_line(argument: _EventArgument, docid: str, mentions: _MentionsOfFillers) -> str:
     """Return the line of the arguments file for an argument of an event, such as the attacker of an attack.
 
     Its columns are id, document, type of the event, role, text and place of the filler, the three parts of the
     provenance, realis and confidence. The filler is the object of the assertion; `mentions` give its text and place.
     """
-    filler = argument.object
-    text = ""
-    place = ""
-    canonical = mentions.canonical.get((filler, docid))
-    if canonical is not None:
-        text = canonical.text
-        place = short_form(canonical.provenance.parts.justification)
-    # A normalized text such as a date in figures replaces the text of a string.
-    normalized = mentions.normalized.get((filler, docid))
-    if normalized is not None and filler.startswith(":String"):
-        text = normalized.text
-    parts_of_type = (argument.subject.type or "").split(".")
-    parts = argument.provenance.parts
+    assertion = argument.assertion
+    text, place = mentions.text_and_place(assertion.object, docid)
+    parts_of_type = (assertion.subject.type or "").split(".")
+    parts = assertion.provenance.parts
     columns = (
-        argument_id,
+        argument.id,
         docid,
         ".".join([part.capitalize() for part in parts_of_type]),
-        argument.verb.name.capitalize(),
+        assertion.verb.name.capitalize(),
         text,
         place,
         short_form(parts.justification),
         short_form(parts.base_filler),
         short_form(parts.additional),
-        _capitalize_first(argument.realis or ""),
-        argument.confidence,
+        _capitalize_first(assertion.realis or ""),
+        assertion.confidence,
     )
     return "\t".join(columns) + "\n"
 
@@ -237,22 +276,25 @@ class _MentionsAndSentiments(Struct):
     def add(self, assertion: Assertion) -> None:
         """Add an assertion whose provenance is in the document. Only mentions and sentiments are kept."""
         predicate = assertion.verb.name
-        node = assertion.subject.name
-        place = assertion.provenance.place or ""
         if predicate == CANONICAL:
-            self.canonical_place_by_node[node] = place
+            self.canonical_place_by_node[assertion.subject.name] = assertion.provenance.place or ""
         elif predicate in _POLARITIES:
             self.sentiments.append(assertion)
         elif predicate in _MENTION_KINDS and assertion.span is not None:
-            mentions_of_node = self.mentions_by_node[node]
-            mention_number = _FIRST_ID + len(mentions_of_node)
-            mention = _Mention(
-                id=_xml_attribute(f"{node}.{mention_number}"),
-                assertion=assertion,
-                offset_and_length=_offset_and_length(assertion.span),
-            )
-            mentions_of_node.append(mention)
-            self.mention_by_node_and_place[node, place] = mention
+            self._add_mention(assertion, assertion.span)
+
+    def _add_mention(self, assertion: Assertion, span: Span) -> None:
+        """Add a mention at a span; it gets the next id of its node: ":Entity_1.500001", ":Entity_1.500002", ..."""
+        node = assertion.subject.name
+        mentions_of_node = self.mentions_by_node[node]
+        mention_number = _FIRST_ID + len(mentions_of_node)
+        mention = _Mention(
+            id=_xml_attribute(f"{node}.{mention_number}"),
+            assertion=assertion,
+            offset_and_length=_offset_and_length(span),
+        )
+        mentions_of_node.append(mention)
+        self.mention_by_node_and_place[node, assertion.provenance.place or ""] = mention
 
     def canonical_mention(self, node: str) -> _Mention | None:
         """Return the mention of a node at the place of its canonical mention, its name here; None if there is none."""
@@ -270,10 +312,8 @@ def sentiment_files(kb: KnowledgeBase) -> Iterator[FolderFile]:
         documents[assertion.provenance.docid].add(assertion)
     for docid, document in sorted(documents.items()):
         if document.mentions_by_node:
-            entities_xml = _entities_xml(kb, docid, document)
-            sentiments_xml = _sentiments_xml(docid, document)
-            yield "predicted-ere", f"{docid}.rich_ere.xml", encoded(entities_xml)
-            yield "predicted-best", f"{docid}.best.xml", encoded(sentiments_xml)
+            yield "predicted-ere", f"{docid}.rich_ere.xml", encoded(_entities_xml(kb, docid, document))
+            yield "predicted-best", f"{docid}.best.xml", encoded(_sentiments_xml(docid, document))
 
 
 def _offset_and_length(span: Span) -> str:
@@ -284,7 +324,6 @@ def _offset_and_length(span: Span) -> str:
 
 def _entities_xml(kb: KnowledgeBase, docid: str, document: _MentionsAndSentiments) -> Iterator[str]:
     """Yield the lines of the XML file with the entities of a document and their mentions."""
-    source = f'source="{_xml_attribute(docid)}"'
     source_type = "multi_post" if "_DF_" in docid else "newswire"
     kit_id = _xml_attribute(kb.run_id)
     yield _XML_HEAD
@@ -294,15 +333,21 @@ def _entities_xml(kb: KnowledgeBase, docid: str, document: _MentionsAndSentiment
         node_type = (kb.nodes[name].type or "").upper()
         yield f'    <entity id="{_xml_attribute(name)}" type="{node_type}" specificity="specificIndividual">\n'
         for mention in document.mentions_by_node[name]:
-            kind = _MENTION_KINDS[mention.assertion.verb.name]
-            text = _xml_text(mention.assertion.text)
-            yield f'      <entity_mention id="{mention.id}" noun_type="{kind}" {source} {mention.offset_and_length}>\n'
-            yield f"        <mention_text>{text}</mention_text>\n"
-            if kind == "NOM":
-                yield f"        <nom_head {source} {mention.offset_and_length}>{text}</nom_head>\n"
-            yield "      </entity_mention>\n"
+            yield from _entity_mention_xml(docid, mention)
         yield "    </entity>\n"
     yield "  </entities>\n</deft_ere>\n"
+
+
+def _entity_mention_xml(docid: str, mention: _Mention) -> Iterator[str]:
+    """Yield the lines of the element of a mention, such as "the mayor" with its place in the document."""
+    source = f'source="{_xml_attribute(docid)}"'
+    kind = _MENTION_KINDS[mention.assertion.verb.name]
+    text = _xml_text(mention.assertion.text)
+    yield f'      <entity_mention id="{mention.id}" noun_type="{kind}" {source} {mention.offset_and_length}>\n'
+    yield f"        <mention_text>{text}</mention_text>\n"
+    if kind == "NOM":
+        yield f"        <nom_head {source} {mention.offset_and_length}>{text}</nom_head>\n"
+    yield "      </entity_mention>\n"
 
 
 def _sentiments_xml(docid: str, document: _MentionsAndSentiments) -> Iterator[str]:
@@ -325,17 +370,24 @@ def _sentiments_xml(docid: str, document: _MentionsAndSentiments) -> Iterator[st
         yield f'      <entity ere_id="{target_mention.id}" {target_mention.offset_and_length}>\n'
         yield f"        <text>{target_text}</text>\n        <sentiments>\n"
         for sentiment in sentiments_by_target[node_and_place]:
-            holder_mention = document.canonical_mention(sentiment.subject.name)
-            if holder_mention is None:
-                continue
-            polarity = _POLARITIES[sentiment.verb.name]
-            holder_text = _xml_text(holder_mention.assertion.text)
-            yield f'          <sentiment polarity="{polarity}" sarcasm="no" confidence="{sentiment.confidence}">\n'
-            holder_attributes = f'ere_id="{holder_mention.id}" {holder_mention.offset_and_length}'
-            yield f"            <source {holder_attributes}>{holder_text}</source>\n"
-            yield "          </sentiment>\n"
+            yield from _sentiment_xml(sentiment, document.canonical_mention(sentiment.subject.name))
         yield "        </sentiments>\n      </entity>\n"
     yield "    </entities>\n  </sentiment_annotations>\n</belief_sentiment_doc>\n"
+
+
+def _sentiment_xml(sentiment: Assertion, holder_mention: _Mention | None) -> Iterator[str]:
+    """Yield the lines of the element of a sentiment, which likes ("pos") or dislikes ("neg") its target.
+
+    `holder_mention` is the mention of the node that has the sentiment; without one, nothing is yielded.
+    """
+    if holder_mention is None:
+        return
+    polarity = _POLARITIES[sentiment.verb.name]
+    holder_text = _xml_text(holder_mention.assertion.text)
+    holder_attributes = f'ere_id="{holder_mention.id}" {holder_mention.offset_and_length}'
+    yield f'          <sentiment polarity="{polarity}" sarcasm="no" confidence="{sentiment.confidence}">\n'
+    yield f"            <source {holder_attributes}>{holder_text}</source>\n"
+    yield "          </sentiment>\n"
 
 
 def _xml_text(text: str) -> str:
@@ -392,40 +444,71 @@ def edl_text(kb: KnowledgeBase, link_kb: str) -> Iterator[str]:
     An entity has the id of its link to the knowledge base `link_kb`. Entities without such a link have the ids
     NIL_0001, NIL_0002, ...
     """
-    type_by_node: dict[str, str] = {}
-    nil_id_by_node: dict[str, str] = {}
-    link_by_node: dict[str, str] = {}
-    mentions = []
+    entities = _LinkedEntities(link_kb)
     for assertion in kb.assertions_as_written():
-        predicate = assertion.verb.name
-        node = assertion.subject.name
-        if predicate == TYPE:
-            type_by_node[node] = assertion.object.upper()
-            next_number = len(nil_id_by_node) + 1
-            nil_id_by_node.setdefault(node, f"NIL_{next_number:04d}")
-        elif predicate == LINK:
-            linked_kb, _colon, entity_id = assertion.object.partition(":")
-            if linked_kb == link_kb:
-                link_by_node[node] = entity_id
-        elif predicate in MENTIONS:
-            is_of_entity = not assertion.subject.is_event
-            if is_of_entity and not assertion.is_omitted:
-                mentions.append(assertion)
-
-    for number, mention in enumerate(mentions, start=1):
+        entities.add(assertion)
+    for number, mention in enumerate(entities.mentions, start=1):
         node = mention.subject.name
-        nil_id = nil_id_by_node.get(node, "")
         columns = (
             kb.run_id,
             f"{node}_{_mention_number(number)}",
             mention.text,
             mention.provenance.text,
-            link_by_node.get(node, nil_id),
-            type_by_node.get(node, ""),
+            entities.id_of(node),
+            entities.type_by_node.get(node, ""),
             _MENTION_KINDS[mention.verb.name],
             mention.confidence,
         )
         yield "\t".join(columns) + "\n"
+
+
+class _LinkedEntities:
+    """The mentions of entities, the types of their nodes, and the entities of a knowledge base that they are linked to.
+
+    The types are in upper case, such as "PER", by the names of the nodes.
+    """
+
+    def __init__(self, link_kb: str) -> None:
+        """Make a collection of no mentions; only links to the knowledge base with the name `link_kb` are regarded."""
+        self.mentions: list[Assertion] = []
+        self.type_by_node: dict[str, str] = {}
+        self._link_kb = link_kb
+        self._nil_id_by_node: dict[str, str] = {}
+        self._entity_id_by_node: dict[str, str] = {}
+
+    def add(self, assertion: Assertion) -> None:
+        """Add a type, a link or a mention by name or description; other assertions are left out."""
+        predicate = assertion.verb.name
+        if predicate == TYPE:
+            self._add_type(assertion.subject.name, assertion.object)
+        elif predicate == LINK:
+            self._add_link(assertion.subject.name, assertion.object)
+        elif predicate in MENTIONS:
+            is_of_entity = not assertion.subject.is_event
+            if is_of_entity and not assertion.is_omitted:
+                self.mentions.append(assertion)
+
+    def _add_type(self, node: str, node_type: str) -> None:
+        """Record the type of a node, and number the node: the first one is NIL_0001, the next one NIL_0002."""
+        self.type_by_node[node] = node_type.upper()
+        if node not in self._nil_id_by_node:
+            next_number = len(self._nil_id_by_node) + 1
+            self._nil_id_by_node[node] = f"NIL_{next_number:04d}"
+
+    def _add_link(self, node: str, link: str) -> None:
+        """Record the link of a node, such as "LDC2015E42:m.0abc", if it is a link to the right knowledge base."""
+        linked_kb, _colon, entity_id = link.partition(":")
+        if linked_kb == self._link_kb:
+            self._entity_id_by_node[node] = entity_id
+
+    def id_of(self, node: str) -> str:
+        """Return the id of the entity that a node is linked to, or else NIL_ with the number of the node.
+
+        The id is empty for a node without a link and without a type.
+        """
+        if node in self._entity_id_by_node:
+            return self._entity_id_by_node[node]
+        return self._nil_id_by_node.get(node, "")
 
 
 def _mention_number(number: int) -> str:
@@ -484,17 +567,21 @@ def _count_assertions(assertions: Sequence[Assertion]) -> dict[str, dict[str, in
     """
     if not assertions:
         return UNSET
-    count_by_domain: Counter[str] = Counter()
-    count_by_predicate: Counter[str] = Counter()
-    for assertion in assertions:
-        domain = assertion.subject.type_in_reports
-        count_by_domain[domain] += 1
-        count_by_domain["ALL"] += 1
-        predicate = assertion.verb.name
-        if predicate not in _WITHOUT_DOMAIN:
-            predicate = f"{domain}:{predicate}"
-        count_by_predicate[predicate] += 1
-    return {"domain": _sort_by_key(count_by_domain), "predicate": _sort_by_key(count_by_predicate)}
+    domain_counts = Counter([assertion.subject.type_in_reports for assertion in assertions])
+    domain_counts["ALL"] = domain_counts.total()
+    predicate_counts = Counter([_name_in_statistics(assertion) for assertion in assertions])
+    return {"domain": _sort_by_key(domain_counts), "predicate": _sort_by_key(predicate_counts)}
+
+
+def _name_in_statistics(assertion: Assertion) -> str:
+    """Return the predicate of an assertion as statistics name it, such as "mention", or "per:spouse" with its domain.
+
+    The domain is the type of the subject.
+    """
+    name = assertion.verb.name
+    if name in _WITHOUT_DOMAIN:
+        return name
+    return f"{assertion.subject.type_in_reports}:{name}"
 
 
 def statistics_text(statistics: KbStatistics) -> Iterator[str]:
@@ -502,31 +589,27 @@ def statistics_text(statistics: KbStatistics) -> Iterator[str]:
     yield f"RUNID\t\t{statistics.run_id}\n"
     yes_or_no = "YES" if statistics.has_multiple_confidences else "NO"
     yield f"HAS_MULTIPLE_CONFIDENCES\t\t{yes_or_no}\n"
-    counts_by_heading: dict[str, Mapping[str, int]] = {}
-    _add_counts_of_assertions(counts_by_heading, "ASSERTED", statistics.asserted)
-    if statistics.entity is not UNSET:
-        counts_by_heading["ENTITY"] = statistics.entity
-    _add_counts_of_assertions(counts_by_heading, "OMITTED", statistics.omitted)
-    if statistics.rejected_assertions is not UNSET:
-        counts_by_heading["REJECTED_ASSERTIONS"] = statistics.rejected_assertions
-    for heading, counts in counts_by_heading.items():
+    yield from _assertion_count_lines("ASSERTED", statistics.asserted)
+    yield from _count_lines("ENTITY", statistics.entity)
+    yield from _assertion_count_lines("OMITTED", statistics.omitted)
+    yield from _count_lines("REJECTED_ASSERTIONS", statistics.rejected_assertions)
+
+
+def _assertion_count_lines(title: str, counts_by_kind: Mapping[str, Mapping[str, int]] | UnsetType) -> Iterator[str]:
+    """Yield the lines of counts under headings such as "ASSERTED:DOMAIN", where "ASSERTED" is the title.
+
+    Nothing is yielded if `counts_by_kind` is UNSET.
+    """
+    if counts_by_kind is not UNSET:
+        for kind, counts in counts_by_kind.items():
+            yield from _count_lines(f"{title}:{kind.upper()}", counts)
+
+
+def _count_lines(heading: str, counts: Mapping[str, int] | UnsetType) -> Iterator[str]:
+    """Yield a line for each count under a heading: `ENTITY per 12` with tabs. Nothing is yielded for UNSET."""
+    if counts is not UNSET:
         for key, count in counts.items():
             yield f"{heading}\t{key}\t{count}\n"
-
-
-def _add_counts_of_assertions(
-    counts_by_heading: dict[str, Mapping[str, int]],
-    title: str,
-    counts_by_kind: Mapping[str, Mapping[str, int]] | UnsetType,
-) -> None:
-    """Add the counts of assertions under headings such as "ASSERTED:DOMAIN", where "ASSERTED" is the title.
-
-    Nothing is added if `counts_by_kind` is UNSET.
-    """
-    if counts_by_kind is UNSET:
-        return
-    for kind, counts in counts_by_kind.items():
-        counts_by_heading[f"{title}:{kind.upper()}"] = counts
 
 
 JSON_OPTION: Final = OwnOption(
@@ -575,11 +658,7 @@ class KbOutputs(Record):
         of the outputs is made if it does not exist.
         """
         if self.paths and not os.path.isdir(self.folder):
-            try:
-                os.mkdir(self.folder)
-            except OSError as error:
-                raise OutputError(f"Could not create directory {self.folder}: {reason_of(error)}") from None
-            note_new_folder(self.folder)
+            _make_folder(self.folder)
         for mode, path in self.paths.items():
             if mode == "tac":
                 write_whole(path, encoded(tac_text(kb, self.labels)))
@@ -591,6 +670,15 @@ class KbOutputs(Record):
                 write_folder(path, ("arguments", "corpusLinking", "linking"), argument_files(kb))
             else:
                 write_folder(path, ("predicted-ere", "predicted-best"), sentiment_files(kb))
+
+
+def _make_folder(folder: str) -> None:
+    """Make the folder of the outputs. Raises OutputError if that is impossible."""
+    try:
+        os.mkdir(folder)
+    except OSError as error:
+        raise OutputError(f"Could not create directory {folder}: {reason_of(error)}") from None
+    note_new_folder(folder)
 
 
 def output_folder(option: str | None, kb_file: str) -> str:
@@ -616,12 +704,7 @@ def output_paths(modes: str, folder: str, kb_file: str) -> dict[str, str]:
     For the file kb.tac these are FOLDER/kb.tac.valid and FOLDER/kb.edl.valid. Raises UsageError for an unknown format,
     and if an output exists already.
     """
-    name = os.path.basename(plain_name(kb_file)).removesuffix(".tac")
-    path_by_mode = {}
-    for mode in _FILES:
-        path_by_mode[mode] = f"{folder}/{name}.{mode}.valid"
-    for mode, subfolder in _FOLDERS.items():
-        path_by_mode[mode] = f"{folder}/{subfolder}"
+    path_by_mode = _possible_paths(folder, kb_file)
     paths: dict[str, str] = {}
     for mode in modes.lower().split(":"):
         if mode in ("", NO_OUTPUT):
@@ -629,9 +712,22 @@ def output_paths(modes: str, folder: str, kb_file: str) -> dict[str, str]:
         if mode not in path_by_mode:
             choices = ", ".join([*path_by_mode, NO_OUTPUT])
             raise UsageError(f"Unknown output mode: {mode}; choose from {choices}")
-        path = path_by_mode[mode]
-        paths[mode] = path
-        if os.path.lexists(path):
-            kind = "file" if mode in _FILES else "directory"
-            raise UsageError(f"Output {kind} already exists at {path}: remove it first, or name another -output_dir")
+        paths[mode] = path_by_mode[mode]
+        _check_new(mode, paths[mode])
     return paths
+
+
+def _possible_paths(folder: str, kb_file: str) -> dict[str, str]:
+    """Return the path that the output of each format would have: a file for "tac", a folder for "eal"."""
+    name = os.path.basename(plain_name(kb_file)).removesuffix(".tac")
+    path_by_mode = {mode: f"{folder}/{name}.{mode}.valid" for mode in _FILES}
+    for mode, subfolder in _FOLDERS.items():
+        path_by_mode[mode] = f"{folder}/{subfolder}"
+    return path_by_mode
+
+
+def _check_new(mode: str, path: str) -> None:
+    """Raise UsageError if the path of the output of a format exists already."""
+    if os.path.lexists(path):
+        kind = "file" if mode in _FILES else "directory"
+        raise UsageError(f"Output {kind} already exists at {path}: remove it first, or name another -output_dir")

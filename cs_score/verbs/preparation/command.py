@@ -27,6 +27,7 @@ from cs_score.cli.core import (
     command,
 )
 from cs_score.cli.output import STDOUT, Destination, file_named, write_text
+from cs_score.cli.run_options import select_run_options
 from cs_score.cli.shared_options import select_options
 from cs_score.coldstart.file_columns import detect_schema
 from cs_score.coldstart.options import Justifications, is_left_out, split_at_colons
@@ -585,7 +586,7 @@ _SEED: Final = re.compile(r"\d{1,100}", re.ASCII)
 @command(
     "samples",
     (
-        *select_options("-error_file"),
+        *select_run_options("-error_file"),
         Option("-output_file FILE", "Where to write the resamples: a file, stdout or stderr", "stdout"),
         *select_options("--seed"),
     ),

@@ -22,12 +22,11 @@ from cs_score.cli.core import (
     StatusWithResults,
     command,
 )
-from cs_score.cli.output import Destination, print_unless_quiet, write_text
-from cs_score.cli.problem_report import report_for_stderr
+from cs_score.cli.output import Destination, print_unless_quiet, stderr_is_terminal, write_text
 from cs_score.cli.shared_options import select_options
 from cs_score.coldstart.linking import expand_folder
 from cs_score.coldstart.options import Justifications
-from cs_score.coldstart.output_files import closing_line, doubly_encoded, report_text
+from cs_score.coldstart.output_files import closing_line, doubly_encoded, report_for_stderr, report_text
 from cs_score.coldstart.queries import QueryFiles, load_queries
 from cs_score.preparation.assessments import CheckedPool, check_pool
 from cs_score.preparation.pooling import Depth
@@ -331,7 +330,7 @@ class Session:
     def _problem_texts(self) -> Iterable[str]:
         """Return the problems that were found as texts: shortened for a terminal, else as the reference writes them."""
         if self._error_report.stream == "stderr":
-            return [report_for_stderr(self.problems)]
+            return [report_for_stderr(self.problems, is_for_people=stderr_is_terminal())]
         return report_text(self.problems)
 
     def _write_report(self, pieces: Iterable[str]) -> None:

@@ -53,8 +53,9 @@ _PAGE: Final = (
 )
 
 
-REPORT_VERB: Final = Verb(
-    form_for_runs=VerbForm(
+def _form_for_runs() -> VerbForm:
+    """Return how the command is called for Cold Start runs."""
+    return VerbForm(
         options=f"--compare --aggregate-only {ANALYSIS_OF_RUNS} {SIDE_B} --force",
         formats="html text json tsv",
         files=(
@@ -62,7 +63,11 @@ REPORT_VERB: Final = Verb(
             "assessments; with --compare two runs"
         ),
         example="-o report.html $ONE",
-    ),
+    )
+
+
+REPORT_VERB: Final = Verb(
+    form_for_runs=_form_for_runs,
     form_for_evidence=VerbForm(
         options=f"--compare --aggregate-only {ANALYSIS_OF_EVIDENCE} {INTERVAL_OPTIONS} --force",
         formats="html text json tsv",

@@ -9,13 +9,15 @@ from cs_score.base.documents import read_document, record_in
 from cs_score.base.errors import UsageError
 from cs_score.base.outputs import ending_of
 from cs_score.base.runtime import Late, paused_collector
+from cs_score.cli import run_options
 from cs_score.cli import shared_options as options
 from cs_score.cli.core import CommandLine, Option, Parameter, Status, command
 from cs_score.cli.document_output import print_statistics
 from cs_score.cli.inputs import find_inputs
 from cs_score.cli.output import STDOUT, with_bar
 from cs_score.cli.run_inputs import Runs
-from cs_score.cli.shared_options import POLICIES, SCORING_SWITCHES, select_options, whole_number
+from cs_score.cli.run_options import POLICIES, SCORING_SWITCHES, select_run_options
+from cs_score.cli.shared_options import whole_number
 from cs_score.cli.verb import Verb, VerbForm
 from cs_score.statistics.planning import MOST_UNITS, Aim, PowerPlan, TTestPowerAnalysis, plan_from_comparison, plan_test
 from cs_score.statistics.resampling_settings import Resampling
@@ -34,8 +36,9 @@ _RUNS: Final = f"{SCORING_SWITCHES} -runids --run --policy"
 _POWER_OPTIONS: Final = "--difference --alpha --power --sd --units --measure --force"
 
 
-POWER_VERB: Final = Verb(
-    form_for_runs=VerbForm(
+def _form_for_runs() -> VerbForm:
+    """Return how the command is called for Cold Start runs."""
+    return VerbForm(
         options=f"{_RUNS} {_POWER_OPTIONS}",
         formats="text json tsv svg",
         files=(
@@ -44,7 +47,11 @@ POWER_VERB: Final = Verb(
         ),
         sections=[POLICIES],
         example="--difference 0.1 $TWO",
-    ),
+    )
+
+
+POWER_VERB: Final = Verb(
+    form_for_runs=_form_for_runs,
     form_for_evidence=VerbForm(
         options=f"--gold {_POWER_OPTIONS}",
         formats="text json tsv svg",
@@ -153,7 +160,7 @@ _TEAMS: Final = Option(
 
 @command(
     "pool-bias",
-    select_options(f"{_RUNS} --measure --teams --force", [_TEAMS]),
+    select_run_options(f"{_RUNS} --measure --teams --force", [_TEAMS]),
     Parameter(
         "files...", "Query files (*.xml, perhaps compressed), assessment files and two or more runs, in any order"
     ),
@@ -164,7 +171,7 @@ _TEAMS: Final = Option(
             "and rank before and after, tau-b of both rankings, and beside it the scenarios of analyze.",
         ),
         POLICIES,
-        *options.LEGEND,
+        *run_options.LEGEND,
     ),
     formats=("text", "json", "tsv"),
     example=options.EXAMPLE_OF_TWO,
