@@ -144,15 +144,10 @@ def _make_aggregate(
 
     It leaves out scores of single hops, and numbers of mistakes below `FEWEST_SHOWN`.
     """
-    measures = [first_measure]
-    for measure in shown_measures(task, score_by_measure):
-        if measure != first_measure:
-            measures.append(measure)
+    other_measures = [name for name in shown_measures(task, score_by_measure) if name != first_measure]
+    measures = [first_measure, *other_measures]
     scores = [_score_with_limits(measure, score_by_measure, intervals) for measure in measures]
-    mistakes = []
-    for kind, count in count_by_kind.items():
-        shown_count = count if count >= FEWEST_SHOWN else None
-        mistakes.append(MistakeCount(kind, shown_count))
+    mistakes = [_mistake_count(kind, count) for kind, count in count_by_kind.items()]
     return Aggregate(
         task=task,
         measure=first_measure,
@@ -163,6 +158,13 @@ def _make_aggregate(
         fewest=FEWEST_SHOWN,
         mistakes=tuple(mistakes),
     )
+
+
+def _mistake_count(kind: str, count: int) -> MistakeCount:
+    """Return the number of mistakes of a kind, as it is shown: a number below `FEWEST_SHOWN` is replaced by None."""
+    if count < FEWEST_SHOWN:
+        return MistakeCount(kind, None)
+    return MistakeCount(kind, count)
 
 
 def shown_measures(task: str, score_by_measure: Mapping[str, float]) -> Sequence[str]:

@@ -6,7 +6,6 @@ difference between two results begins with, and the output of documents as JSON.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
 from textwrap import wrap
@@ -101,16 +100,29 @@ def positions_of_groups(groups_of_units: Sequence[Mapping[str, str]]) -> dict[st
     `groups_of_units` has for each unit its group in each dimension: `[{"hops": "2"}, {"hops": "1"}]` gives
     `{"hops": {"1": [1], "2": [0]}}`. A unit without a group in a dimension is in the group `unknown`.
     """
-    dimensions: dict[str, None] = {}
-    for groups in groups_of_units:
-        dimensions |= dict.fromkeys(groups)
-    positions_by_dimension: dict[str, dict[str, list[int]]] = {}
-    for dimension in dimensions:
-        positions: dict[str, list[int]] = defaultdict(list)
-        for position, groups in enumerate(groups_of_units):
-            positions[groups.get(dimension, UNKNOWN)].append(position)
-        positions_by_dimension[dimension] = {group: positions[group] for group in sorted(positions, key=group_order)}
+    positions_by_dimension = {}
+    for dimension in _dimensions_of(groups_of_units):
+        positions_by_dimension[dimension] = _positions_in_dimension(groups_of_units, dimension)
     return positions_by_dimension
+
+
+def _dimensions_of(groups_of_units: Sequence[Mapping[str, str]]) -> list[str]:
+    """Return the dimensions in which units have groups, each once: `[{"hops": "2"}, {"year": "1"}]` has two."""
+    dimensions: list[str] = []
+    for groups in groups_of_units:
+        for dimension in groups:
+            if dimension not in dimensions:
+                dimensions.append(dimension)
+    return dimensions
+
+
+def _positions_in_dimension(groups_of_units: Sequence[Mapping[str, str]], dimension: str) -> dict[str, list[int]]:
+    """Return the positions of the units in each group of a dimension, sorted by group: `{"1": [1], "2": [0]}`."""
+    positions_by_group: dict[str, list[int]] = {}
+    for position, groups in enumerate(groups_of_units):
+        group = groups.get(dimension, UNKNOWN)
+        positions_by_group.setdefault(group, []).append(position)
+    return {group: positions_by_group[group] for group in sorted(positions_by_group, key=group_order)}
 
 
 # ---- The head of a difference
@@ -191,16 +203,27 @@ def head_of(sides: Sides, resampling: Resampling | None) -> dict[str, Any]:
 
     The fields of the interval and the test are None if the two sides were not scored on the same units; a note says so.
     """
-    notes: list[Note] = []
-    if not sides.has_contributions:
-        text = f"no contributions: {sides.measure} is 0/0 for one of the two, and counts 0"
-        notes.append(Note("UNDEFINED", text))
+    head = _scores_of_sides(sides)
+    notes = _notes_on_contributions(sides)
     comparison = _compare_sides(sides, resampling)
     if isinstance(comparison, Note):
-        notes.append(comparison)
-    # What every difference has
+        fields_without_comparison = dict.fromkeys(_COMPARED_FIELDS)
+        return {**head, **fields_without_comparison, "verdict": "", "notes": (*notes, comparison)}
+    notes += _notes_of_comparison(comparison)
+    return {**head, **_fields_of_comparison(sides, comparison), "notes": tuple(notes)}
+
+
+def _notes_on_contributions(sides: Sides) -> list[Note]:
+    """Return a note if it is undefined what each unit contributes to the difference; no note otherwise."""
+    if sides.has_contributions:
+        return []
+    return [Note("UNDEFINED", f"no contributions: {sides.measure} is 0/0 for one of the two, and counts 0")]
+
+
+def _scores_of_sides(sides: Sides) -> dict[str, Any]:
+    """Return the fields of `TwoSided` that need no comparison unit by unit: scores, names and origins, by name."""
     origins = {"a": replace(sides.a.origin, measure=sides.measure), "b": replace(sides.b.origin, measure=sides.measure)}
-    head = {
+    return {
         "measure": sides.measure,
         "a": sides.a.score,
         "b": sides.b.score,
@@ -209,16 +232,23 @@ def head_of(sides: Sides, resampling: Resampling | None) -> dict[str, Any]:
         "signatures": {side: str(origin.signature) for side, origin in origins.items()},
         "origins": origins,
     }
-    if isinstance(comparison, Note):
-        return {**head, **dict.fromkeys(_COMPARED_FIELDS), "verdict": "", "notes": tuple(notes)}
-    # What the comparison unit by unit adds
-    pair = comparison.primary.pairs[0]
-    # That the two are near-copies is no news: their wins, ties and losses are shown.
-    notes += [note for note in comparison.notes if note.code != "NEAR_COPIES"]
+
+
+def _notes_of_comparison(comparison: SystemComparison) -> list[Note]:
+    """Return the notes on the comparison of two sides: on all units, on the measure, and on the pair.
+
+    A note on near-copies is left out. It is no news, because the wins, ties and losses of the two are shown.
+    """
+    notes = [note for note in comparison.notes if note.code != "NEAR_COPIES"]
     notes += comparison.primary.notes
-    notes += pair.notes
+    notes += comparison.primary.pairs[0].notes
+    return notes
+
+
+def _fields_of_comparison(sides: Sides, comparison: SystemComparison) -> dict[str, Any]:
+    """Return the fields of `TwoSided` that the comparison unit by unit adds, by name, without its notes."""
+    pair = comparison.primary.pairs[0]
     return {
-        **head,
         "verdict": _verdict_on(sides, comparison, pair),
         "interval": pair.interval,
         "p": pair.p,
@@ -229,7 +259,6 @@ def head_of(sides: Sides, resampling: Resampling | None) -> dict[str, Any]:
         "losses": pair.losses,
         "units_compared": comparison.units,
         "resampling": comparison.resampling,
-        "notes": tuple(notes),
     }
 
 
@@ -278,27 +307,37 @@ def contributions_of(
     keys = list(dict.fromkeys([*sums_a, *sums_b]))
     if not keys:
         return {}
-    first_sums = sums_a[keys[0]] if sums_a else sums_b[keys[0]]
-    column_count = len(first_sums)
-    ratio_a = _ratio_of(sums_a, keys, column_count, formula)
-    ratio_b = _ratio_of(sums_b, keys, column_count, formula)
-    shares = arithmetic.unit_contributions(ratio_a, ratio_b)
-    if shares is None:
+    ratio_a = _ratio_of(_rows_of_keys(keys, sums_a, other_sums=sums_b), formula)
+    ratio_b = _ratio_of(_rows_of_keys(keys, sums_b, other_sums=sums_a), formula)
+    contributions = arithmetic.unit_contributions(ratio_a, ratio_b)
+    if contributions is None:
         return dict.fromkeys(keys)
-    return dict(zip(keys, shares.tolist()))
+    return dict(zip(keys, contributions.tolist()))
 
 
-def _ratio_of(
-    sums_by_key: Mapping[Key, Sequence[float]], keys: Sequence[Key], column_count: int, formula: SumsFormula
-) -> Any:
-    """Return arrays with the numerator and the denominator of each key, from which the score of the sums is computed.
+def _rows_of_keys(
+    keys: Sequence[Key], sums_by_key: Mapping[Key, Sequence[float]], other_sums: Mapping[Key, Sequence[float]]
+) -> list[Sequence[float]]:
+    """Return the summands of each key: `[(1, 0), (0, 0)]`. A key without summands has as many zeros.
 
-    `sums_by_key` has the summands of each key, `column_count` of them; keys without summands have zeros.
+    `other_sums` has the summands of the other side, which has all keys that this side lacks.
     """
-    no_sums = (0.0,) * column_count
-    rows = [sums_by_key.get(key, no_sums) for key in keys]
-    columns = np.array(rows, dtype=np.float64).T
-    [ratio] = formula(list(columns), Ratio)  # the formula is about one measure
+    rows = []
+    for key in keys:
+        if key in sums_by_key:
+            rows.append(sums_by_key[key])
+        else:
+            rows.append((0.0,) * len(other_sums[key]))
+    return rows
+
+
+def _ratio_of(rows: Sequence[Sequence[float]], formula: SumsFormula) -> Any:
+    """Return arrays with the numerator and the denominator of each row, by a formula of one measure.
+
+    A row has the summands of a unit or a group: `(1, 0, 2)`.
+    """
+    columns = np.array(rows, dtype=np.float64).T  # (summands, rows)
+    [ratio] = formula(list(columns), Ratio)
     return ratio
 
 
@@ -311,37 +350,52 @@ def heading(difference: TwoSided, what_was_scored: str, width: int, title: str) 
     `what_was_scored` is the heading of the column with the names of A and B: `run`, `predictions`. `title` is the first
     line; long sentences are wrapped to `width` columns.
     """
-    rows = [
-        ("", "score", what_was_scored),
-        ("A", f"{difference.a:.4f}", cell(difference.names["a"])),
-        ("B", f"{difference.b:.4f}", cell(difference.names["b"])),
-        ("B - A", f"{difference.difference:+.4f}", ""),
-    ]
     lines = [title]
-    lines += align_columns(rows, (False, True, False))
+    lines += _score_lines(difference, what_was_scored)
     lines += answered_only_lines({"A": difference.origins["a"], "B": difference.origins["b"]})
     for sentence in comparison_sentences(difference) + note_sentences(difference.notes):
         lines += wrap(one_line(sentence), width)
     return lines
 
 
+def _score_lines(difference: TwoSided, what_was_scored: str) -> list[str]:
+    """Return the lines with the scores of A and B, and with their difference, as a table with aligned columns.
+
+    `what_was_scored` is the heading of the column with the names of A and B.
+    """
+    rows = [
+        ("", "score", what_was_scored),
+        ("A", f"{difference.a:.4f}", cell(difference.names["a"])),
+        ("B", f"{difference.b:.4f}", cell(difference.names["b"])),
+        ("B - A", f"{difference.difference:+.4f}", ""),
+    ]
+    return align_columns(rows, (False, True, False))
+
+
 def comparison_sentences(difference: TwoSided) -> list[str]:
     """Return sentences on the verdict, interval, test and effect of a difference; none if the two were not compared."""
     settings = difference.resampling
-    interval = difference.interval
-    if settings is None or interval is None or difference.units_compared is None:
+    if settings is None or difference.interval is None or difference.units_compared is None:
         return []
-    low = _limit_in_words(interval.low)
-    high = _limit_in_words(interval.high)
     limits = difference_limits_in_words(settings, difference.units_compared)
-    sentences = [f"Verdict: {difference.verdict}.", f"B - A: {low} to {high} ({limits})."]
-    if difference.family is not None:
-        sentences.append(f"Test: {difference.family.in_words(str(difference.measure))}.")
-    wins, ties, losses = difference.wins, difference.ties, difference.losses
-    if wins is not None and ties is not None and losses is not None:
-        effect = verdicts.effect_in_words("B", wins, ties, losses, difference.effect_size)
-        sentences.append(f"{effect}.")
-    return sentences
+    sentences = [f"Verdict: {difference.verdict}.", f"B - A: {_interval_in_words(difference.interval)} ({limits})."]
+    family_of_tests = difference.family
+    if family_of_tests is not None:
+        sentences.append(f"Test: {family_of_tests.in_words(str(difference.measure))}.")
+    return sentences + _effect_sentences(difference)
+
+
+def _effect_sentences(difference: TwoSided) -> list[str]:
+    """Return a sentence with the units that B wins, ties and loses; no sentence if these are not known."""
+    if difference.wins is None or difference.ties is None or difference.losses is None:
+        return []
+    effect = verdicts.effect_in_words("B", difference.wins, difference.ties, difference.losses, difference.effect_size)
+    return [f"{effect}."]
+
+
+def _interval_in_words(interval: Interval) -> str:
+    """Return the limits of an interval with their signs: `-0.0025 to +0.0125`."""
+    return f"{_limit_in_words(interval.low)} to {_limit_in_words(interval.high)}"
 
 
 def _limit_in_words(limit: float | None) -> str:
@@ -382,16 +436,21 @@ def json_text(document: Any) -> Iterator[str]:
     separator = "{"
     for key, content in to_builtins(without_mistakes).items():
         yield f"{separator}\n{json_line(key)}: "
+        is_left_out = key == "mistakes" and mistakes is not None
+        yield from _json_of_member(mistakes if is_left_out else content)
         separator = ","
-        items = content
-        if key == "mistakes" and mistakes is not None:
-            items = mistakes
-        is_list = isinstance(items, Sequence) and not isinstance(items, str)
-        if is_list and len(items):
-            yield from _json_list(items)
-        else:
-            yield json_line(content)
     yield "\n}\n"
+
+
+def _json_of_member(content: Any) -> Iterator[str]:
+    """Yield the JSON of a member of a document in pieces: a list has a line for each item, anything else one line."""
+    is_list = isinstance(content, Sequence) and not isinstance(content, str)
+    if is_list and len(content) > 0:
+        yield from _json_list(content)
+    elif is_list:
+        yield "[]"
+    else:
+        yield json_line(content)
 
 
 def _json_list(items: Sequence[Any]) -> Iterator[str]:

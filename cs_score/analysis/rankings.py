@@ -16,12 +16,19 @@ from functools import lru_cache
 from itertools import combinations
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from cs_score.base.records import Record
+from cs_score.base.records import Record, replace
 from cs_score.base.runtime import Late
 from cs_score.measures.registry import COLD_START_MODE, Ratio, SumsFormula, formula_of, parse_measure, ratios, sums_of
 from cs_score.statistics.arithmetic import TIE_TOLERANCE, Floats, possible_rounding
-from cs_score.statistics.comparison import DifferenceSize, assign_tiers, size_of_difference
-from cs_score.statistics.families import MOST_SYSTEMS, family_pairs, family_tests, groups_of_copies, units_with_content
+from cs_score.statistics.comparison import assign_tiers, size_of_difference
+from cs_score.statistics.families import (
+    MOST_SYSTEMS,
+    FamilyTests,
+    family_pairs,
+    family_tests,
+    groups_of_copies,
+    units_with_content,
+)
 from cs_score.statistics.resampling import ResampledSystems, defined_resamples
 from cs_score.statistics.resampling_settings import Family, Note, Resampling, note_on_copies, note_on_no_significance
 from cs_score.statistics.units import Unit, UnitTable, units_of
@@ -30,6 +37,7 @@ from cs_score.tasks import mode_named
 
 if TYPE_CHECKING:
     import numpy as np
+    from numpy.typing import NDArray
 else:
     np = Late("numpy")
 
@@ -59,18 +67,23 @@ class MeasureFormula(Record):
         has_same_shape = table.columns == self.columns and list(units) == units_of(table.ids)
         if has_same_shape:
             return list(table.rows)
-        # The position of each column in the table
-        positions: list[int | None] = []
-        for column in self.columns:
-            positions.append(table.columns.index(column) if column in table.columns else None)
         row_by_unit = dict(zip(units_of(table.ids), table.rows))
         zeros = (0.0,) * len(table.columns)
-        rows = []
-        for unit in units:
-            row_of_table = row_by_unit.get(unit, zeros)
-            row = [0.0 if position is None else row_of_table[position] for position in positions]
-            rows.append(tuple(row))
-        return rows
+        rows_of_table = [row_by_unit.get(unit, zeros) for unit in units]
+        return self._select_columns(table.columns, rows_of_table)
+
+    def _select_columns(self, columns: Sequence[str], rows: Iterable[Sequence[float]]) -> list[tuple[float, ...]]:
+        """Return rows with the columns that the formula needs, in its order; a column that they lack has zeros.
+
+        `columns` are the columns that the rows have: the row `(3, 4)` of the columns b and a gives `(4, 0.0)` for a
+        formula of a and c.
+        """
+        positions = [columns.index(column) if column in columns else None for column in self.columns]
+        selected_rows = []
+        for row in rows:
+            selected_row = [0.0 if position is None else row[position] for position in positions]
+            selected_rows.append(tuple(selected_row))
+        return selected_rows
 
     def values(self, table: UnitTable, values_by_row: dict[tuple[float, ...], Values]) -> dict[Unit, Values]:
         """Return the values of the measures in each single unit, from 0 to 1; None for a value of 0/0.
@@ -181,37 +194,28 @@ class _PairTests(Record):
         tier_by_row = assign_tiers(range(row_count), self._differs)
         tested_rows = [TestedRow(tier=tier_by_row[0])]
         for row in range(1, row_count):
-            size = self._difference_size(row - 1, row)
-            tested_rows.append(
-                TestedRow(
-                    tier=tier_by_row[row],
-                    p_above=self._p_value(row - 1, row),
-                    effect_size=size.effect_size,
-                    wins=size.wins,
-                    ties=size.ties,
-                    losses=size.losses,
-                )
-            )
+            row_above = row - 1
+            tested_row = self._compare_row(row_above, row)
+            tested_rows.append(replace(tested_row, tier=tier_by_row[row], p_above=self._p_value(row_above, row)))
         return tested_rows
 
     def against_baseline(self, baseline: int) -> list[TestedRow]:
-        """Return each row with its difference from the row of the baseline."""
+        """Return each row with its difference from the row of the baseline, which itself has no difference."""
         tested_rows = []
         for row in range(len(self.systems.observed_scores)):
             if row == baseline:
                 tested_rows.append(TestedRow())
-                continue
-            size = self._difference_size(baseline, row)
-            tested_rows.append(
-                TestedRow(
-                    p_baseline=self._p_value(baseline, row),
-                    effect_size=size.effect_size,
-                    wins=size.wins,
-                    ties=size.ties,
-                    losses=size.losses,
-                )
-            )
+            else:
+                tested_row = self._compare_row(baseline, row)
+                tested_rows.append(replace(tested_row, p_baseline=self._p_value(baseline, row)))
         return tested_rows
+
+    def _compare_row(self, other_row: int, row: int) -> TestedRow:
+        """Return a row with its effect size, wins, ties and losses against another row, under the only measure."""
+        other_ratios = self.systems.unit_ratios_of(other_row, 0)
+        ratios_of_row = self.systems.unit_ratios_of(row, 0)
+        size = size_of_difference(other_ratios, ratios_of_row)
+        return TestedRow(effect_size=size.effect_size, wins=size.wins, ties=size.ties, losses=size.losses)
 
     def _p_value(self, other_row: int, row: int) -> float:
         """Return the corrected p-value of the difference between two rows."""
@@ -220,10 +224,6 @@ class _PairTests(Record):
     def _differs(self, other_row: int, row: int) -> bool:
         """Return whether two rows differ significantly."""
         return self._p_value(other_row, row) <= self.systems.settings.level
-
-    def _difference_size(self, other_row: int, row: int) -> DifferenceSize:
-        """Return how large the difference of `row` from another row is, under the only measure."""
-        return size_of_difference(self.systems.unit_ratios_of(other_row, 0), self.systems.unit_ratios_of(row, 0))
 
 
 def compare_rows(
@@ -237,39 +237,54 @@ def compare_rows(
     """
     units = units_of_runs(table.ids for table in tables)
     if not units or len(tables) < 2:
-        tested_rows = [TestedRow(tier=1, p_above=1.0) for _ in tables]
-        if tested_rows:
-            tested_rows[0] = TestedRow(tier=1)  # there is no row above the first
-        return RowTests(tested_rows)
+        return RowTests(_equal_rows(len(tables)))
     if len(tables) > MOST_SYSTEMS and not resampling.baseline:
         return RowTests([TestedRow() for _ in tables], notes=(_note_of_too_many_pairs(len(tables)),))
-
-    # The test of each pair of the family, and its place in the rows
     pairs = family_pairs(names, resampling)
     systems = formula.systems(tables, units, resampling)
     tests = family_tests(systems, pairs)
-    pair_tests = _PairTests(systems, tests.adjusted_p_by_pair())
-    if resampling.baseline:
-        baseline = pairs[0][0]  # the first of every pair
-        tested_rows = pair_tests.against_baseline(baseline)
-    else:
-        tested_rows = pair_tests.tiers()
-
-    # The verdict on all pairs, and the notes
-    row_pairs = []
-    for (first, second), p in zip(pairs, tests.p_adjusted[0]):
-        difference = float(systems.observed_scores[second, 0] - systems.observed_scores[first, 0])
-        row_pairs.append(_RowPair(names[first], names[second], difference, p))
-    level = systems.settings.level
-    [content_count] = units_with_content(systems)
-    notes = note_on_no_significance(tests.family, content_count, level)
-    notes += note_on_copies(groups_of_copies(systems, names, pairs))
+    row_pairs = _row_pairs(names, systems, tests)
     return RowTests(
-        rows=tested_rows,
+        rows=_tested_rows(systems, tests),
         family=tests.family,
-        verdict=verdict_of(row_pairs, tests.family, formula.names[0], level),
-        notes=notes,
+        verdict=verdict_of(row_pairs, tests.family, formula.names[0], systems.settings.level),
+        notes=_notes_on_rows(names, systems, tests),
     )
+
+
+def _equal_rows(row_count: int) -> list[TestedRow]:
+    """Return rows without differences. The first row has no p-value, because none is above it."""
+    if row_count == 0:
+        return []
+    first_row = TestedRow(tier=1)
+    other_rows = [TestedRow(tier=1, p_above=1.0)] * (row_count - 1)
+    return [first_row, *other_rows]
+
+
+def _tested_rows(systems: ResampledSystems, tests: FamilyTests) -> list[TestedRow]:
+    """Return each row with its difference from the baseline, or with its tier if there is no baseline."""
+    pair_tests = _PairTests(systems, tests.adjusted_p_by_pair())
+    if not systems.settings.baseline:
+        return pair_tests.tiers()
+    baseline, _ = tests.pairs[0]  # the baseline is the first of every pair
+    return pair_tests.against_baseline(baseline)
+
+
+def _row_pairs(names: Sequence[str], systems: ResampledSystems, tests: FamilyTests) -> list[_RowPair]:
+    """Return the tested pairs of rows with the difference of their scores under the only measure."""
+    scores = systems.observed_scores[:, 0].tolist()
+    row_pairs = []
+    for (first, second), p in zip(tests.pairs, tests.p_adjusted[0]):
+        row_pairs.append(_RowPair(names[first], names[second], scores[second] - scores[first], p))
+    return row_pairs
+
+
+def _notes_on_rows(names: Sequence[str], systems: ResampledSystems, tests: FamilyTests) -> tuple[Note, ...]:
+    """Return notes if no difference of rows could have been significant, and if runs are nearly the same."""
+    [content_count] = units_with_content(systems)
+    copies = groups_of_copies(systems, names, tests.pairs)
+    note_on_units = note_on_no_significance(tests.family, content_count, systems.settings.level)
+    return note_on_units + note_on_copies(copies)
 
 
 def _note_of_too_many_pairs(run_count: int) -> Note:
@@ -310,7 +325,7 @@ def tau_b(first: Iterable[float], second: Iterable[float]) -> float | None:
     second_signs = _pair_signs(tuple(second))
     first_untied = sum(abs(sign) for sign in first_signs)
     second_untied = sum(abs(sign) for sign in second_signs)
-    if not first_untied or not second_untied:
+    if first_untied == 0 or second_untied == 0:
         return None
     concordant_less_discordant = sum(sign_a * sign_b for sign_a, sign_b in zip(first_signs, second_signs))
     return concordant_less_discordant / math.sqrt(first_untied * second_untied)
@@ -406,26 +421,43 @@ def compare_rankings(
     interval, which leaves out the share `level` of the resamples, and each run the share of resamples in which it is
     first. The interval is over the runs that have a score in all rankings.
     """
-    # tau-b of each two rankings, with an interval
     resampled_taus = None
     if resampled_by_ranking:
-        common_runs = _runs_with_all_scores(scores_by_ranking)
-        scores_of_common_runs = [resampled_by_ranking[ranking][common_runs] for ranking in scores_by_ranking]
-        resampled_taus = _taus_of_resamples(np.stack(scores_of_common_runs))
-    pairs = []
-    for (place_a, a), (place_b, b) in combinations(enumerate(scores_by_ranking), 2):
-        tau = _tau_of_common_runs(scores_by_ranking[a], scores_by_ranking[b])
-        limits = None
-        if resampled_taus is not None and tau is not None:
-            limits = _limits_of(resampled_taus[:, place_a, place_b], level)
-        pairs.append(RankingPair(a, b, tau, limits))
-
-    # The first place of each ranking
+        resampled_taus = _resampled_taus(scores_by_ranking, resampled_by_ranking)
     first_places = []
     for ranking, scores in scores_by_ranking.items():
         resampled = resampled_by_ranking[ranking] if resampled_by_ranking else None
         first_places.append(_first_place(ranking, scores, resampled))
+    pairs = _ranking_pairs(scores_by_ranking, resampled_taus, level)
     return Stability(tuple(pairs), tuple(first_places))
+
+
+def _resampled_taus(scores_by_ranking: ScoresByRanking, resampled_by_ranking: Mapping[RunRanking, Floats]) -> Floats:
+    """Return tau-b of every two rankings in each of N resamples: (N, rankings, rankings).
+
+    It is over the runs that have a score in all rankings. `resampled_by_ranking` has the scores (runs, N) of each
+    ranking in the resamples.
+    """
+    common_runs = _runs_with_all_scores(scores_by_ranking)
+    scores_of_common_runs = [resampled_by_ranking[ranking][common_runs] for ranking in scores_by_ranking]
+    return _taus_of_resamples(np.stack(scores_of_common_runs))
+
+
+def _ranking_pairs(
+    scores_by_ranking: ScoresByRanking, resampled_taus: Floats | None, level: float
+) -> list[RankingPair]:
+    """Return tau-b of each two rankings, with its interval if there are resamples.
+
+    `resampled_taus` (N, rankings, rankings) has tau-b in N resamples. The interval leaves out the share `level`.
+    """
+    pairs = []
+    for (index_a, a), (index_b, b) in combinations(enumerate(scores_by_ranking), 2):
+        tau = _tau_of_common_runs(scores_by_ranking[a], scores_by_ranking[b])
+        limits = None
+        if resampled_taus is not None and tau is not None:
+            limits = _limits_of(resampled_taus[:, index_a, index_b], level)
+        pairs.append(RankingPair(a, b, tau, limits))
+    return pairs
 
 
 def _runs_with_all_scores(scores_by_ranking: ScoresByRanking) -> list[int]:
@@ -467,12 +499,20 @@ def _first_place(ranking: RunRanking, scores: Sequence[float | None], resampled:
     best = max(score_by_run.values(), default=0.0)
     lowest_first = best - TIE_TOLERANCE * abs(best)  # scores that differ by no more than rounding are equal
     first_runs = tuple([position for position, score in score_by_run.items() if score >= lowest_first])
-    shares: list[float | None] = [None] * len(scores)
+    share_by_run: Mapping[int, float | None] = {}
     if resampled is not None and score_by_run:
-        shares_of_runs = first_place_shares(resampled[list(score_by_run)])
-        for position, share in zip(score_by_run, shares_of_runs):
-            shares[position] = share
-    return FirstPlace(ranking.measure, ranking.policy, first_runs, tuple(shares))
+        share_by_run = _share_by_run(list(score_by_run), resampled)
+    shares = tuple([share_by_run.get(position) for position in range(len(scores))])
+    return FirstPlace(ranking.measure, ranking.policy, first_runs, shares)
+
+
+def _share_by_run(positions: Sequence[int], resampled: Floats) -> dict[int, float | None]:
+    """Return the share of resamples in which a run is first, by the position of the run: `{0: 0.75, 2: 0.25}`.
+
+    Only the runs at the given positions are compared. `resampled` are the scores (runs, N) of all runs in N resamples.
+    """
+    shares = first_place_shares(resampled[positions])
+    return dict(zip(positions, shares))
 
 
 def resample_scores(
@@ -530,23 +570,33 @@ def _taus_of_resamples(scores: Floats) -> Floats:
 def _taus_at_once(scores: Floats) -> Floats:
     """Return tau-b of every two rankings in each of N resamples, (N, rankings, rankings), all computed at once.
 
-    `scores` (rankings, runs, N) are the scores in the resamples. Each pair of runs has a sign in each ranking: 1, -1,
-    or 0 for a tie. The sum of the products of the signs in two rankings is concordant - discordant; for a ranking with
-    itself it is the number of its untied pairs. A value is not a number if tau-b is undefined, or a run has no score.
+    `scores` (rankings, runs, N) are the scores in the resamples. The sum of the products of the signs of pairs in two
+    rankings is concordant - discordant; for a ranking with itself it is the number of its untied pairs. A value is not
+    a number if tau-b is undefined, or a run has no score.
     """
-    first_runs, second_runs = np.triu_indices(scores.shape[1], k=1)  # all pairs of runs
-    first_scores = scores[:, first_runs]
-    second_scores = scores[:, second_runs]
-    difference = first_scores - second_scores
-    rounding = TIE_TOLERANCE * np.maximum(first_scores, second_scores)  # no score is negative
-    signs = (difference > rounding).astype(np.float32) - (difference < -rounding)
-    signs = signs.transpose(2, 0, 1)  # (N, rankings, pairs of runs)
+    signs = _signs_of_pairs(scores)  # (N, rankings, pairs of runs)
     # (N, rankings, rankings); all products are whole numbers, so that their sum is exact in any order.
     concordant_less_discordant = (signs @ signs.transpose(0, 2, 1)).astype(np.float64)
     untied_pairs = np.diagonal(concordant_less_discordant, axis1=1, axis2=2)  # (N, rankings)
+    products_of_untied = untied_pairs[:, :, np.newaxis] * untied_pairs[:, np.newaxis]  # (N, rankings, rankings)
     with np.errstate(invalid="ignore"):
-        denominator = np.sqrt(untied_pairs[:, :, np.newaxis] * untied_pairs[:, np.newaxis])
-        taus: Floats = concordant_less_discordant / denominator
+        taus: Floats = concordant_less_discordant / np.sqrt(products_of_untied)
     lacks_score = np.asarray(np.isnan(scores).any(axis=1)).T  # (N, rankings)
     taus[lacks_score[:, :, np.newaxis] | lacks_score[:, np.newaxis]] = np.nan
     return taus
+
+
+def _signs_of_pairs(scores: Floats) -> NDArray[np.float32]:
+    """Return the sign of each pair of runs in each resample and ranking: (N, rankings, pairs of runs).
+
+    It is 1 if the first run has the higher score, -1 if the second run has, and 0 for a tie. `scores` (rankings, runs,
+    N) are the scores in the resamples.
+    """
+    run_count = scores.shape[1]
+    first_runs, second_runs = np.triu_indices(run_count, k=1)  # all pairs of runs
+    first_scores = scores[:, first_runs]  # (rankings, pairs of runs, N)
+    second_scores = scores[:, second_runs]
+    differences = first_scores - second_scores
+    rounding = TIE_TOLERANCE * np.maximum(first_scores, second_scores)  # no score is negative
+    signs = (differences > rounding).astype(np.float32) - (differences < -rounding)
+    return np.asarray(signs.transpose(2, 0, 1))

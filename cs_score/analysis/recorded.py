@@ -106,15 +106,21 @@ class _InconsistentMemberError(Exception):
 
 def _check_consistency(scores: RunScoresDocument | PredictionScores) -> None:
     """Raise _InconsistentMemberError if task, origin, signature and measures of scores contradict each other."""
-    # Scores of all tasks have a task, an origin and a signature.
     if scores.origin.task != scores.task:
         raise _InconsistentMemberError("origin.task", f"is {scores.origin.task}")
     if scores.signature != str(scores.origin.signature):
         raise _InconsistentMemberError("signature", "is not that of its origin")
     if isinstance(scores, RunScoresDocument):
         _check_measures_of_runs(scores)
-        return
-    # Scores of an evidence task have all measures of the task that are defined for the predictions.
+    else:
+        _check_measures_of_predictions(scores)
+
+
+def _check_measures_of_predictions(scores: PredictionScores) -> None:
+    """Raise _InconsistentMemberError if the scores of an evidence task do not have the statistics and measures of it.
+
+    They must have all measures of the task that are defined for the predictions, in its order.
+    """
     mode = mode_named(scores.task)
     if scores.units and scores.units.columns != mode.columns:
         raise _InconsistentMemberError("units.columns", f"are not those of {scores.task}")

@@ -20,6 +20,7 @@ from cs_score.analysis.sampled_pools import (
     estimate_runs,
 )
 from cs_score.base.errors import UsageError
+from cs_score.base.records import Record
 from cs_score.base.runtime import Late
 from cs_score.base.sources import Input
 from cs_score.evidence.mode import ScoredPredictions
@@ -65,56 +66,78 @@ def estimate_from_labels(
 ) -> SampledPoolDocument:
     """Return estimates for each run of judged answers, by name, and for the difference of every two runs.
 
-    Raises InputError for an answer that fits no stratum, a stratum without assessed answers, and an answer that was not
-    assessed though that was certain.
+    `second` has the labels of a second assessor, if there is one. `inclusion` has the strata with the probability that
+    an answer was assessed. Raises InputError for an answer without a stratum, for a stratum without assessed answers,
+    and for an answer that was not assessed although the probability of its stratum is 1.
     """
     number_by_answer: AnswerNumbers = {}
-    runs = {}
+    items_by_run = {}
     for name, result in results.items():
-        items = []
-        for answer in samples.sampled_answers(result.units, second):
-            items.append(_item(answer, result, inclusion, number_by_answer, has_predictions=second is not None))
-        sums: Any = dict(zip(result.table.columns, result.table.sums()))
-        runs[name] = SampledRunItems(
-            name=name,
-            items=items,
-            score=result.scores[MEASURE],
-            score_right=sums["right"],
-            signature=str(result.origin.signature.of(MEASURE)),
-        )
+        run = _JudgedRun(result, inclusion, number_by_answer, has_predictions=second is not None)
+        items_by_run[name] = run.sampled_items(name, second)
     task = next(iter(results.values())).mode.name
-    return estimate_runs(task, MEASURE, runs, inclusion, confidence)
+    return estimate_runs(task, MEASURE, items_by_run, inclusion, confidence)
 
 
-def _item(
-    answer: SampledAnswer,
-    result: ScoredPredictions,
-    inclusion: Inclusion,
-    number_by_answer: AnswerNumbers,
-    *,
-    has_predictions: bool,
-) -> SampledItem:
-    """Return an answer as an item of a sample.
+class _JudgedRun(Record):
+    """A scored run of judged answers, of which a sample was assessed, and the strata of the sample.
 
-    If `has_predictions`, the label of the first assessor predicts whether the answer is right; otherwise the prediction
-    of its stratum does. Raises InputError if the answer fits no stratum, or was not assessed though that was certain.
+    An item of the sample is an answer with the probability that it was assessed. `number_by_answer` numbers the answers
+    of all runs; the answers of this run are added to it. If `has_predictions`, the label of a first assessor predicts
+    whether an answer is right; otherwise the prediction of its stratum does.
     """
-    line = answer.line
-    cells = {"unit": answer.unit, "answer": line.answer, "evidence": line.evidence, "label": answer.first_label}
-    place = f"{result.names[1]} line {line.number} ({answer.unit}, {line.answer})"
-    position = inclusion.stratum_of(cells, line.confidence, place)
-    stratum: Stratum = inclusion.strata[position]
-    if not answer.is_sampled and stratum.probability == 1:
-        inclusion.refuse_unassessed(stratum, f"{result.names[1]} line {line.number}")
-    number = number_by_answer.setdefault(answer.identity, len(number_by_answer))
-    return SampledItem(
-        right=answer.value or 0.0,
-        times_counted=float(answer.value is not None),
-        is_assessed=answer.is_sampled,
-        draw_probability=1.0,
-        answer=number,
-        parent=number,
-        draw_probability_of_parent=stratum.probability,
-        stratum=position,
-        prediction=(answer.predicted or 0.0) if has_predictions else stratum.prediction,
-    )
+
+    result: ScoredPredictions
+    inclusion: Inclusion
+    number_by_answer: AnswerNumbers
+    has_predictions: bool
+
+    def sampled_items(self, name: str, second: JudgedFile | None) -> SampledRunItems:
+        """Return the answers of the run, which is called `name` in messages, with its ordinary score.
+
+        `second` has the labels of a second assessor, if there is one.
+        """
+        answers = samples.sampled_answers(self.result.units, second)
+        sums: Any = dict(zip(self.result.table.columns, self.result.table.sums()))
+        return SampledRunItems(
+            name=name,
+            items=[self._item(answer) for answer in answers],
+            score=self.result.scores[MEASURE],
+            score_right=sums["right"],
+            signature=str(self.result.origin.signature.of(MEASURE)),
+        )
+
+    def _item(self, answer: SampledAnswer) -> SampledItem:
+        """Return an answer of the run with its value, and with the probability that it was assessed.
+
+        Raises InputError if the answer has no stratum, or if it was not assessed although the probability is 1.
+        """
+        position = self._stratum_of(answer)
+        stratum: Stratum = self.inclusion.strata[position]
+        if stratum.probability == 1 and not answer.is_sampled:
+            self.inclusion.refuse_unassessed(stratum, self._place_of(answer))
+        number = self.number_by_answer.setdefault(answer.identity, len(self.number_by_answer))
+        is_counted = answer.value is not None
+        return SampledItem(
+            right=answer.value or 0.0,
+            times_counted=float(is_counted),
+            is_assessed=answer.is_sampled,
+            draw_probability=1.0,
+            answer=number,
+            parent=number,
+            draw_probability_of_parent=stratum.probability,
+            stratum=position,
+            prediction=(answer.predicted or 0.0) if self.has_predictions else stratum.prediction,
+        )
+
+    def _stratum_of(self, answer: SampledAnswer) -> int:
+        """Return the position of the first stratum that an answer fits. Raises InputError if it fits none."""
+        line = answer.line
+        cells = {"unit": answer.unit, "answer": line.answer, "evidence": line.evidence, "label": answer.first_label}
+        place = f"{self._place_of(answer)} ({answer.unit}, {line.answer})"
+        return self.inclusion.stratum_of(cells, line.confidence, place)
+
+    def _place_of(self, answer: SampledAnswer) -> str:
+        """Return the file and line of an answer: `answers.jsonl line 12`."""
+        _, file_of_predictions = self.result.names
+        return f"{file_of_predictions} line {answer.line.number}"

@@ -17,7 +17,7 @@ from cs_score.base.documents import Document
 from cs_score.base.errors import InputError
 from cs_score.base.records import Record, asdict
 from cs_score.base.runtime import Late
-from cs_score.base.sources import Input, read_delimited
+from cs_score.base.sources import Delimited, Input, read_delimited
 from cs_score.coldstart.lines import Response
 from cs_score.coldstart.options import RIGHT, WRONG
 from cs_score.coldstart.result import UnitResult
@@ -110,11 +110,7 @@ def read_inclusion(file: Input, answer_columns: Sequence[str] = COLD_START_COLUM
     Raises InputError with the line for other columns, and for numbers that are no probabilities.
     """
     table = read_delimited(file)
-    known_columns = [*answer_columns, *_NUMBER_COLUMNS]
-    has_unknown_column = not set(table.columns).issubset(known_columns)
-    if has_unknown_column or "probability" not in table.columns:
-        problem = f"columns are {', '.join(known_columns)}, not {', '.join(table.columns)}"
-        raise InputError(problem, file=table.file, place="line 1", remedy=_REMEDY)
+    _check_columns(table, answer_columns)
     strata = []
     for number, cells in table.rows:
         cell_by_column = dict(zip(table.columns, cells))
@@ -122,41 +118,62 @@ def read_inclusion(file: Input, answer_columns: Sequence[str] = COLD_START_COLUM
     return Inclusion(table.file, tuple(strata))
 
 
+def _check_columns(table: Delimited, answer_columns: Sequence[str]) -> None:
+    """Raise InputError if a table of strata has an unknown column, or lacks the column `probability`."""
+    known_columns = [*answer_columns, *_NUMBER_COLUMNS]
+    has_unknown_column = not set(table.columns).issubset(known_columns)
+    if has_unknown_column or "probability" not in table.columns:
+        problem = f"columns are {', '.join(known_columns)}, not {', '.join(table.columns)}"
+        raise InputError(problem, file=table.file, place="line 1", remedy=_REMEDY)
+
+
 def _read_stratum(number: int, cell_by_column: Mapping[str, str], answer_columns: Sequence[str], file: str) -> Stratum:
-    """Return the stratum in line `number` of the table. Raises InputError for numbers that are no probabilities."""
-    # What an answer must have to belong to the stratum
-    answer_cells = {}
+    """Return the stratum in line `number` of the table. Raises InputError for numbers that are no probabilities.
+
+    `answer_columns` are the columns that describe answers. A number that is missing is 0, except the probability.
+    """
+    number_by_column = {}
+    for column in _NUMBER_COLUMNS:
+        cell = cell_by_column.get(column, "0")
+        number_by_column[column] = _read_number(column, cell, file, place=f"line {number}")
+    answer_cells = _demanded_cells(cell_by_column, answer_columns)
+    return Stratum(number=number, cells=answer_cells, **number_by_column)
+
+
+def _demanded_cells(cell_by_column: Mapping[str, str], answer_columns: Sequence[str]) -> dict[str, str]:
+    """Return the cells that an answer must have to fit a stratum: `{"slot": "per:age"}`.
+
+    A cell of the table that is missing, empty or `*` demands nothing of an answer.
+    """
+    demanded_cells = {}
     for column in answer_columns:
         cell = cell_by_column.get(column, _ANY)
         if cell not in ("", _ANY):
-            answer_cells[column] = cell
-    # Its numbers; one that is missing is 0, except the probability
-    numbers = {}
-    for column in _NUMBER_COLUMNS:
-        cell = cell_by_column.get(column, "0")
-        problem = _problem_of_number(column, cell)
-        if problem is not None:
-            raise InputError(problem, file=file, place=f"line {number}")
-        numbers[column] = float(cell or 0)
-    return Stratum(number=number, cells=answer_cells, **numbers)
+            demanded_cells[column] = cell
+    return demanded_cells
 
 
-def _problem_of_number(column: str, cell: str) -> str | None:
-    """Return the message that a cell is no number from 0 to 1, in the column `probability` above 0; None if it is one.
+def _read_number(column: str, cell: str, file: str, place: str) -> float:
+    """Return the number from 0 to 1 in a cell of the table of strata. An empty cell is 0.
 
-    An empty cell is 0.
+    Raises InputError for anything else, and for 0 in the column `probability`. The error names the `place` of the cell.
     """
+    if _is_allowed(column, cell or "0"):
+        return float(cell or 0)
     allowed = "above 0 and at most 1" if column == "probability" else "from 0 to 1"
     problem = f"{column} {cell or 'missing'}: a number {allowed} is needed"
+    raise InputError(problem, file=file, place=place)
+
+
+def _is_allowed(column: str, text: str) -> bool:
+    """Return whether a text is a number from 0 to 1, and above 0 if it is in the column `probability`."""
     try:
-        number = float(cell or 0)
+        number = float(text)
     except ValueError:
-        return problem
-    if not 0 <= number <= 1:
-        return problem
+        return False
     if column == "probability" and number == 0:
-        return problem
-    return None
+        return False
+    return 0 <= number <= 1
 
 
 # ---- The document
@@ -238,6 +255,24 @@ class SampledItem(NamedTuple):
     prediction: float
 
 
+class _Draw(NamedTuple):
+    """How an answer was drawn for assessment, and whether it was assessed.
+
+    `parent` is the number of its first-hop answer, which was drawn with the probability `probability_of_parent`; a
+    first-hop answer is its own parent. After that, the answer itself was drawn with the `probability`.
+    """
+
+    is_assessed: bool
+    probability: float
+    parent: int
+    probability_of_parent: float
+
+    @property
+    def is_certain(self) -> bool:
+        """Whether the answer must have been assessed, because both probabilities are 1."""
+        return self.probability == self.probability_of_parent == 1.0
+
+
 class _AnswerReader:
     """Reads the answers of a scored run as items of a sample.
 
@@ -257,7 +292,8 @@ class _AnswerReader:
     def items(self) -> list[SampledItem]:
         """Return an item for each answer of the run that counts.
 
-        Raises InputError if an answer fits no stratum, or was not assessed though that was certain.
+        Raises InputError if an answer has no stratum, or if it was not assessed although the probability of its stratum
+        is 1.
         """
         items = []
         for unit in self.scored.result.units:
@@ -266,44 +302,53 @@ class _AnswerReader:
         return items
 
     def _item(self, unit: UnitResult, response: Response) -> SampledItem:
-        """Return the answer in a line of the run as an item of the sample.
+        """Return the answer in a line of the run with its value, and with the probability that it was assessed.
 
-        Raises InputError if the answer fits no stratum, or was not assessed though that was certain.
+        Raises InputError if the answer has no stratum, or if it was not assessed although the probability is 1.
         """
         position = self._stratum_of(response)
         stratum = self.inclusion.strata[position]
         answer = self._number_of((response.query.full_id, response.value, response.provenance))
+        draw = self._draw_of(unit, response, answer, stratum)
+        if draw.is_certain and not draw.is_assessed:
+            self.inclusion.refuse_unassessed(stratum, f"{response.file} line {response.number}")
         labels = unit.labels_by_index[response.index]
         is_right = RIGHT in labels
         is_wrong = WRONG in labels
-        # What an answer counts as is known once it is assessed. An answer of the first hop is its own parent.
-        is_assessed = response.index in unit.assessment_by_index
-        parent = answer
-        draw_probability = 1.0
-        draw_probability_of_parent = stratum.probability
-        if response.query.level:
-            # Of an answer of the second hop, its first-hop answer has to be assessed, too.
-            parent, draw_probability_of_parent = self._parent_of(response)
-            draw_probability = stratum.probability
-            is_parent_assessed = self._is_parent_assessed(response)
-            is_assessed = is_assessed and is_parent_assessed
-            if is_parent_assessed and _INCORRECT_PARENT in labels:
-                # An answer below a wrong answer is wrong, whether or not somebody looked at it.
-                is_assessed = True
-                draw_probability = 1.0
-        if not is_assessed and draw_probability == draw_probability_of_parent == 1.0:
-            self.inclusion.refuse_unassessed(stratum, f"{response.file} line {response.number}")
         return SampledItem(
             right=is_right,
             times_counted=is_right + is_wrong,
-            is_assessed=is_assessed,
-            draw_probability=draw_probability,
+            is_assessed=draw.is_assessed,
+            draw_probability=draw.probability,
             answer=answer,
-            parent=parent,
-            draw_probability_of_parent=draw_probability_of_parent,
+            parent=draw.parent,
+            draw_probability_of_parent=draw.probability_of_parent,
             stratum=position,
             prediction=stratum.prediction,
         )
+
+    def _draw_of(self, unit: UnitResult, response: Response, answer: int, stratum: Stratum) -> _Draw:
+        """Return how an answer, whose number is `answer`, was drawn. A first-hop answer is its own parent."""
+        if response.query.level > 0:
+            return self._draw_of_second_hop(unit, response, stratum)
+        return _Draw(
+            is_assessed=response.index in unit.assessment_by_index,
+            probability=1.0,
+            parent=answer,
+            probability_of_parent=stratum.probability,
+        )
+
+    def _draw_of_second_hop(self, unit: UnitResult, response: Response, stratum: Stratum) -> _Draw:
+        """Return how a second-hop answer was drawn for assessment, which requires that its parent was assessed.
+
+        An answer below a wrong first-hop answer is wrong, whether or not somebody looked at it.
+        """
+        parent, probability_of_parent = self._parent_of(response)
+        is_parent_assessed = self._is_parent_assessed(response)
+        if is_parent_assessed and _INCORRECT_PARENT in unit.labels_by_index[response.index]:
+            return _Draw(True, 1.0, parent, probability_of_parent)
+        is_assessed = is_parent_assessed and response.index in unit.assessment_by_index
+        return _Draw(is_assessed, stratum.probability, parent, probability_of_parent)
 
     def _is_parent_assessed(self, response: Response) -> bool:
         """Return whether the first-hop answer of a second-hop answer was assessed."""
@@ -348,14 +393,12 @@ def _count_strata(items: Sequence[SampledItem], inclusion: Inclusion, run_id: st
     strata = []
     for position, answer_count in sorted(answer_counts.items()):
         stratum = inclusion.strata[position]
-        if not assessed_counts[position]:
-            raise InputError(
-                f"none of the {answer_count} answers of run {run_id} was assessed",
-                file=inclusion.file,
-                place=f"line {stratum.number}",
-                remedy="put it together with another stratum",
-            )
-        strata.append(SampledStratum(stratum.number, stratum.probability, answer_count, assessed_counts[position]))
+        assessed_count = assessed_counts[position]
+        if assessed_count == 0:
+            problem = f"none of the {answer_count} answers of run {run_id} was assessed"
+            remedy = "put it together with another stratum"
+            raise InputError(problem, file=inclusion.file, place=f"line {stratum.number}", remedy=remedy)
+        strata.append(SampledStratum(stratum.number, stratum.probability, answer_count, assessed_count))
     return tuple(strata)
 
 
@@ -403,8 +446,8 @@ def estimate_from_sample(
 ) -> SampledPoolDocument:
     """Return estimates for Cold Start runs, given by name, and for the difference of every two of them.
 
-    Raises InputError for an answer that fits no stratum, for a stratum without assessed answers, and for an answer that
-    was not assessed though that was certain.
+    Raises InputError for an answer without a stratum, for a stratum without assessed answers, and for an answer that
+    was not assessed although the probability of its stratum is 1.
     """
     number_by_answer: AnswerNumbers = {}
     items_by_run = {}
@@ -428,41 +471,57 @@ def estimate_runs(
     Raises InputError for a run without answers, and for a stratum without assessed answers.
     """
     sampled_runs = []
-    scores_by_run: dict[str, _RunScores] = {}
+    scores_by_run = {}
     for name, run in runs.items():
         if not run.items:
             raise InputError(f"run {run.name} has no answer that counts: there is nothing to estimate")
         strata = _count_strata(run.items, inclusion, run.name)
-        arrays = _item_arrays(run.items)
-        scores = _RunScores(precision=estimate_score(arrays), right=estimate_score(arrays, is_total=True))
+        scores = _estimate_scores(run.items)
         scores_by_run[name] = scores
-        sampled_runs.append(
-            SampledRun(
-                run=name,
-                answers=len(run.items),
-                assessed=sum(item.is_assessed for item in run.items),
-                score=run.score,
-                score_right=run.score_right,
-                precision=score_with_limits(scores.precision, confidence, largest_score=1.0),
-                right=score_with_limits(scores.right, confidence, largest_score=len(run.items)),
-                strata=strata,
-            )
-        )
-    differences = []
-    for a, b in combinations(scores_by_run, 2):
-        scores_a = scores_by_run[a]
-        scores_b = scores_by_run[b]
-        precision = difference_with_limits(scores_a.precision, scores_b.precision, confidence)
-        right = difference_with_limits(scores_a.right, scores_b.right, confidence)
-        differences.append(SampledDifference(a, b, precision, right))
+        sampled_runs.append(_sampled_run(name, run, strata, scores, confidence))
     return SampledPoolDocument(
         task=task,
         measure=measure,
         confidence=confidence,
         runs=tuple(sampled_runs),
-        differences=tuple(differences),
+        differences=tuple(_differences(scores_by_run, confidence)),
         signatures={name: run.signature for name, run in runs.items()},
     )
+
+
+def _estimate_scores(items: Sequence[SampledItem]) -> _RunScores:
+    """Return the estimated precision of a run and its estimated number of right answers, from its answers."""
+    arrays = _item_arrays(items)
+    precision = estimate_score(arrays)
+    right = estimate_score(arrays, is_total=True)
+    return _RunScores(precision, right)
+
+
+def _sampled_run(
+    name: str, run: SampledRunItems, strata: tuple[SampledStratum, ...], scores: _RunScores, confidence: float
+) -> SampledRun:
+    """Return the estimates of a run, which is called `name`, with limits at a confidence in percent."""
+    answer_count = len(run.items)
+    return SampledRun(
+        run=name,
+        answers=answer_count,
+        assessed=sum(item.is_assessed for item in run.items),
+        score=run.score,
+        score_right=run.score_right,
+        precision=score_with_limits(scores.precision, confidence, largest_score=1.0),
+        right=score_with_limits(scores.right, confidence, largest_score=answer_count),
+        strata=strata,
+    )
+
+
+def _differences(scores_by_run: Mapping[str, _RunScores], confidence: float) -> Iterator[SampledDifference]:
+    """Yield the difference of every two runs, with limits at a confidence in percent."""
+    for a, b in combinations(scores_by_run, 2):
+        scores_a = scores_by_run[a]
+        scores_b = scores_by_run[b]
+        precision = difference_with_limits(scores_a.precision, scores_b.precision, confidence)
+        right = difference_with_limits(scores_a.right, scores_b.right, confidence)
+        yield SampledDifference(a, b, precision, right)
 
 
 # ---- How it is printed
@@ -494,15 +553,23 @@ def _notes(pool: SampledPoolDocument) -> Iterator[str]:
         f"Low, High: {pool.confidence:g} % normal limits of the estimate, for this pool were all of it assessed; *: "
         "for answers like these. Known: answers that were assessed. Score: the ordinary one, from what was assessed."
     )
-    lines_with_few: set[int] = set()
-    for run in pool.runs:
-        lines_with_few.update(stratum.line for stratum in run.strata if stratum.assessed < FEWEST_RELIABLE_UNITS)
+    lines_with_few = _lines_with_few_assessed(pool)
     if lines_with_few:
-        lines = ", ".join(str(line) for line in sorted(lines_with_few))
+        lines_text = ", ".join([str(line) for line in lines_with_few])
         yield (
             f"Note: fewer than {FEWEST_RELIABLE_UNITS} answers of a run were assessed in strata of the table (line "
-            f"{lines}): the limits are too narrow there."
+            f"{lines_text}): the limits are too narrow there."
         )
+
+
+def _lines_with_few_assessed(pool: SampledPoolDocument) -> list[int]:
+    """Return the lines of the strata with too few assessed answers of some run for reliable limits: `[2, 5]`."""
+    lines = set()
+    for run in pool.runs:
+        for stratum in run.strata:
+            if stratum.assessed < FEWEST_RELIABLE_UNITS:
+                lines.add(stratum.line)
+    return sorted(lines)
 
 
 _STRATA_LAYOUT: Final = Layout(

@@ -13,7 +13,7 @@ from cs_score.base.errors import InputError, UsageError
 from cs_score.base.records import replace
 from cs_score.base.runtime import Late
 from cs_score.base.signature import Origin, short_digest
-from cs_score.measures.registry import MEASURES, find_name, headlines_among, matching_names, select_names
+from cs_score.measures.registry import MEASURES, Ratio, find_name, headlines_among, matching_names, select_names
 from cs_score.statistics.arithmetic import ratios_of
 from cs_score.statistics.comparison import compare_tables
 from cs_score.statistics.resampling_settings import Note, Resampling
@@ -55,13 +55,11 @@ def compare(
     scope = _scope_of(task, results, settings.baseline or None)
     selection = _select_measures(task, results, scope, measures, primary)
     systems = _statistics_of_systems(task, results, scope, selection)
-    settings = replace(settings, unit=next(iter(systems.values())).unit)
-    comparison = _compare_selection(task, results, scope, selection, systems, settings, common=common, **choices)
-    origins: dict[str, Origin] = {}
-    for name, system in systems.items():
-        origins[name] = _origin_of(system, name, selection.primary, comparison)
-    signatures = {name: str(origin.signature) for name, origin in origins.items()}
-    comparison = replace(comparison, task=task.name, signatures=signatures, origins=origins)
+    any_system = next(iter(systems.values()))
+    settings_with_unit = replace(settings, unit=any_system.unit)
+    request = _Request(task, results, scope, selection, common=common, choices=choices)
+    comparison_of_scores = _compare_selection(request, systems, settings_with_unit)
+    comparison = _with_origins(comparison_of_scores, task.name, systems)
     if not scope.undefined:
         return comparison
     notes = _notes_on_undefined(scope, comparison)
@@ -110,23 +108,28 @@ def _scope_of(task: Comparable, results: Mapping[str, Any], baseline: str | None
 
     There are no measures of the second kind if fewer than two systems have a score by them, or the baseline has none.
     """
-    undefined: dict[str, Mapping[str, str]] = {}
-    for name, result in results.items():
-        reason_by_measure = dict(task.undefined_measures(result))
-        if reason_by_measure:
-            undefined[name] = reason_by_measure
+    undefined = _undefined_by_system(task, results)
     shared = task.measures(results.values())
     complete_systems = [name for name in results if name not in undefined]
     has_baseline = baseline is None or baseline in complete_systems
     if not undefined or len(complete_systems) < 2 or not has_baseline:
         return _Scope(shared_measures=shared, partial_measures=(), complete_systems=(), undefined=undefined)
     measures_of_complete = task.measures([results[name] for name in complete_systems])
-    return _Scope(
-        shared_measures=shared,
-        partial_measures=[measure for measure in measures_of_complete if measure not in shared],
-        complete_systems=complete_systems,
-        undefined=undefined,
-    )
+    partial = [measure for measure in measures_of_complete if measure not in shared]
+    return _Scope(shared, partial, complete_systems, undefined)
+
+
+def _undefined_by_system(task: Comparable, results: Mapping[str, Any]) -> dict[str, Mapping[str, str]]:
+    """Return the systems that have no score by some measures, with the reason by measure.
+
+    For example, `{"A": {"SF-AP": "no confidences"}}`.
+    """
+    undefined: dict[str, Mapping[str, str]] = {}
+    for name, result in results.items():
+        reason_by_measure = dict(task.undefined_measures(result))
+        if reason_by_measure:
+            undefined[name] = reason_by_measure
+    return undefined
 
 
 class _Selection(NamedTuple):
@@ -149,21 +152,31 @@ def _select_measures(
 
     Raises UsageError for an unknown measure, InputError for a measure by which a system has no score.
     """
-    all_patterns = list(patterns)
+    measures = _measures_of_patterns(scope, patterns, primary)
     if primary is None:
-        _refuse_undefined(scope, patterns)
+        primary_measure = _default_primary(task, results, measures)
     else:
-        _refuse_undefined(scope, [*patterns, primary])
-        primary = _official_name(primary, scope.all_measures)
-        if patterns:  # without patterns, all measures are selected
-            all_patterns.append(primary)
-    measures = select_names(scope.all_measures, all_patterns)
+        primary_measure = _official_name(primary, scope.all_measures)
     return _Selection(
         measures=measures,
-        primary=primary or _default_primary(task, results, measures),
+        primary=primary_measure,
         shared_measures=[name for name in measures if name in scope.shared_measures],
         partial_measures=[name for name in measures if name in scope.partial_measures],
     )
+
+
+def _measures_of_patterns(scope: _Scope, patterns: Sequence[str], primary: str | None) -> Sequence[str]:
+    """Return the measures that match the patterns, and the primary measure if it is given. No pattern means all.
+
+    Raises UsageError for an unknown measure, InputError for a measure by which a system has no score.
+    """
+    if primary is None:
+        _refuse_undefined(scope, patterns)
+        return select_names(scope.all_measures, patterns)
+    _refuse_undefined(scope, [*patterns, primary])
+    primary_measure = _official_name(primary, scope.all_measures)
+    all_patterns = [*patterns, primary_measure] if patterns else []
+    return select_names(scope.all_measures, all_patterns)
 
 
 def _official_name(measure: str, measures: Sequence[str]) -> str:
@@ -183,14 +196,18 @@ def _default_primary(task: Comparable, results: Mapping[str, Any], measures: Seq
 def _refuse_undefined(scope: _Scope, patterns: Iterable[str]) -> None:
     """Raise InputError if a pattern matches no measure to compare by, but one by which a system has no score."""
     for pattern in patterns:
-        if matching_names(scope.all_measures, pattern):
-            continue
-        for system, reason_by_measure in scope.undefined.items():
-            for measure in matching_names(reason_by_measure, pattern):
-                raise InputError(
-                    f"{system} has no {measure}: {reason_by_measure[measure]}",
-                    remedy="compare by another measure, or leave that system out",
-                )
+        if not matching_names(scope.all_measures, pattern):
+            _refuse_undefined_measure(scope, pattern)
+
+
+def _refuse_undefined_measure(scope: _Scope, pattern: str) -> None:
+    """Raise InputError, which says the reason, if a pattern matches a measure by which a system has no score."""
+    for system, reason_by_measure in scope.undefined.items():
+        for measure in matching_names(reason_by_measure, pattern):
+            raise InputError(
+                f"{system} has no {measure}: {reason_by_measure[measure]}",
+                remedy="compare by another measure, or leave that system out",
+            )
 
 
 # ---- The comparison
@@ -212,52 +229,72 @@ def _statistics_of_systems(
     return systems
 
 
+class _Request(NamedTuple):
+    """The results of systems that are to be compared, and the measures by which they are compared.
+
+    `results` are the results by the name of the system. By the shared measures of the `selection` all systems are
+    compared, and by its partial measures the complete systems of the `scope`. If `common`, only the units that all
+    systems have are compared. `choices` are further arguments of `compare_tables`.
+    """
+
+    task: Comparable
+    results: Mapping[str, Any]
+    scope: _Scope
+    selection: _Selection
+    common: bool
+    choices: Mapping[str, Any]
+
+    def compare_all(self, tables: Mapping[str, UnitTable], settings: Resampling) -> SystemComparison:
+        """Return the comparison of all systems by the shared measures, from the statistics of their units by name."""
+        measures = self.selection.shared_measures
+        return compare_tables(
+            tables,
+            measures,
+            self.task.formula(measures),
+            settings,
+            common=self.common,
+            primary=_primary_or_first(self.selection.primary, measures),
+            **self.choices,
+        )
+
+    def compare_complete(self, unit_ids: Sequence[str], settings: Resampling) -> SystemComparison:
+        """Return the comparison of the complete systems by the partial measures.
+
+        `unit_ids` are the ids of the units that all systems have.
+        """
+        measures = self.selection.partial_measures
+        tables: dict[str, UnitTable] = {}
+        for name in self.scope.complete_systems:
+            table = self.task.statistics(self.results[name], measures).table
+            tables[name] = _rows_of_units(table, unit_ids) if self.common else table
+        return compare_tables(
+            tables,
+            measures,
+            self.task.formula(measures),
+            settings,
+            primary=_primary_or_first(self.selection.primary, measures),
+            **self.choices,
+        )
+
+
 def _compare_selection(
-    task: Comparable,
-    results: Mapping[str, Any],
-    scope: _Scope,
-    selection: _Selection,
-    systems: Mapping[str, UnitStatistics],
-    settings: Resampling,
-    *,
-    common: bool,
-    **choices: Any,
+    request: _Request, systems: Mapping[str, UnitStatistics], settings: Resampling
 ) -> SystemComparison:
     """Return the comparison of all systems by the shared measures, and of the complete systems by the partial ones.
 
-    `systems` are the statistics of all systems by name. With `common` only the units that all systems have are
-    compared. `choices` are further arguments of `compare_tables`.
+    `systems` are the statistics of all systems by name.
     """
     tables = {name: system.table for name, system in systems.items()}
-    units = align_systems(tables, common=common)
-    shared_comparison: SystemComparison | None = None
-    if selection.shared_measures:
-        shared_comparison = compare_tables(
-            tables,
-            selection.shared_measures,
-            task.formula(selection.shared_measures),
-            settings,
-            common=common,
-            primary=_primary_or_first(selection.primary, selection.shared_measures),
-            **choices,
-        )
-        settings = shared_comparison.resampling  # both comparisons take the same number of resamples
-        if not selection.partial_measures:
-            return shared_comparison
-    tables_of_complete: dict[str, UnitTable] = {}
-    for name in scope.complete_systems:
-        table = task.statistics(results[name], selection.partial_measures).table
-        tables_of_complete[name] = _rows_of_units(table, units.ids) if common else table
-    partial_comparison = compare_tables(
-        tables_of_complete,
-        selection.partial_measures,
-        task.formula(selection.partial_measures),
-        settings,
-        primary=_primary_or_first(selection.primary, selection.partial_measures),
-        **choices,
-    )
-    comparison = _join_comparisons(shared_comparison, partial_comparison, selection, tuple(results))
-    return replace(comparison, dropped=units.dropped if common else UNSET)
+    units = align_systems(tables, common=request.common)
+    selection = request.selection
+    shared_comparison = request.compare_all(tables, settings) if selection.shared_measures else None
+    if shared_comparison is not None and not selection.partial_measures:
+        return shared_comparison
+    # Both comparisons make the same number of resamples.
+    settings_of_both = settings if shared_comparison is None else shared_comparison.resampling
+    partial_comparison = request.compare_complete(units.ids, settings_of_both)
+    comparison = _join_comparisons(shared_comparison, partial_comparison, selection, tuple(request.results))
+    return replace(comparison, dropped=units.dropped if request.common else UNSET)
 
 
 def _primary_or_first(primary: str, measures: Sequence[str]) -> str:
@@ -291,28 +328,43 @@ def _join_comparisons(
     `system_names` are all systems. Systems that `partial_comparison` lacks have no rank by its measures.
     """
     unranked = tuple([name for name in system_names if name not in partial_comparison.systems])
-    comparison_by_measure: dict[str, MeasureComparison] = {}
-    for measure_comparison in partial_comparison.measures:
-        comparison_by_measure[measure_comparison.measure] = replace(measure_comparison, unranked=unranked)
+    all_measures = [replace(compared, unranked=unranked) for compared in partial_comparison.measures]
     primary_comparison = partial_comparison
     if shared_comparison is not None:
-        for measure_comparison in shared_comparison.measures:
-            comparison_by_measure[measure_comparison.measure] = measure_comparison
+        all_measures += shared_comparison.measures
         if selection.primary in selection.shared_measures:
             primary_comparison = shared_comparison
-    measures = []
+    measures = _in_order_of_selection(all_measures, selection)
+    return replace(primary_comparison, measure=selection.primary, systems=system_names, measures=measures)
+
+
+def _in_order_of_selection(
+    comparisons: Iterable[MeasureComparison], selection: _Selection
+) -> tuple[MeasureComparison, ...]:
+    """Return comparisons by single measures in the order of the selection. All but the primary one are exploratory."""
+    comparison_by_measure = {comparison.measure: comparison for comparison in comparisons}
+    ordered_comparisons = []
     for measure in selection.measures:
         is_exploratory = measure != selection.primary
-        measures.append(replace(comparison_by_measure[measure], exploratory=is_exploratory))
-    return replace(primary_comparison, measure=selection.primary, systems=system_names, measures=tuple(measures))
+        ordered_comparisons.append(replace(comparison_by_measure[measure], exploratory=is_exploratory))
+    return tuple(ordered_comparisons)
 
 
-def _origin_of(system: UnitStatistics, name: str, primary: str, comparison: SystemComparison) -> Origin:
-    """Return the origin of a system's scores by the primary measure.
+def _with_origins(comparison: SystemComparison, task: str, systems: Mapping[str, UnitStatistics]) -> SystemComparison:
+    """Return a comparison with the name of its task, and with the origin and the signature of each system's scores."""
+    origins: dict[str, Origin] = {}
+    for name, system in systems.items():
+        origins[name] = _origin_of(system, name, comparison)
+    signatures = {name: str(origin.signature) for name, origin in origins.items()}
+    return replace(comparison, task=task, signatures=signatures, origins=origins)
+
+
+def _origin_of(system: UnitStatistics, name: str, comparison: SystemComparison) -> Origin:
+    """Return the origin of a system's scores by the primary measure of a comparison.
 
     It names the units of the system that were left out because other systems lack them, if there are any.
     """
-    origin = replace(system.origin, measure=primary)
+    origin = replace(system.origin, measure=comparison.measure)
     dropped_by_system = comparison.dropped or {}
     if name not in dropped_by_system:
         return origin
@@ -355,30 +407,47 @@ def per_unit(task: Comparable, results: Mapping[str, Any], clusters: Clusters | 
 
 
 def _unit_rows(task: Comparable, results: Mapping[str, Any], clusters: Clusters | UnsetType) -> Iterator[Row]:
-    """Yield the cells of a row, by column, for each result, unit and measure."""
+    """Yield the cells of a row, by column, for each result, unit and measure.
+
+    Raises InputError for clusters that do not fit the units.
+    """
     measures = task.measures(results.values())
     formula = task.formula(measures)
     for system, result in results.items():
         table = task.statistics(result, measures).table
         if clusters:
-            clusters.design(table.ids)  # raises InputError for clusters that do not fit the units
-        ratios = ratios_of(formula, np.asarray(table.rows, dtype=np.float64))
-        unit_names = unique_ids(table.ids)
-        for position, unit in enumerate(table.ids):
-            cells = {"unit": unit_names[position], "cluster": unit_names[position], "system": system}
-            if clusters:
-                cells["cluster"] = clusters.clusters[unit]
-                if clusters.strata:
-                    cells["stratum"] = clusters.strata[cells["cluster"]]
-            numerators = ratios.numerator[position].tolist()
-            denominators = ratios.denominator[position].tolist()
-            for measure, numerator, denominator in zip(measures, numerators, denominators):
-                yield {
-                    **cells,
-                    "measure": measure,
-                    "numerator": _as_integer(numerator),
-                    "denominator": _as_integer(denominator),
-                }
+            clusters.design(table.ids)  # checks that each unit has a cluster
+        ratios = ratios_of(formula, np.asarray(table.rows, dtype=np.float64))  # (units, measures)
+        for position, unit_name in enumerate(unique_ids(table.ids)):
+            cells = _cells_of_unit(table.ids[position], unit_name, clusters)
+            ratio = Ratio(ratios.numerator[position], ratios.denominator[position])
+            yield from _rows_of_unit({**cells, "system": system}, measures, ratio)
+
+
+def _rows_of_unit(cells: Mapping[str, str], measures: Sequence[str], ratio: Ratio) -> Iterator[Row]:
+    """Yield the row of a unit for each measure, by column.
+
+    `cells` describe the unit and the system. `ratio` has the numerators and denominators of all measures: (measures,).
+    """
+    numerators = ratio.numerator.tolist()
+    denominators = ratio.denominator.tolist()
+    for measure, numerator, denominator in zip(measures, numerators, denominators):
+        fraction = {"numerator": _as_integer(numerator), "denominator": _as_integer(denominator)}
+        yield {**cells, "measure": measure, **fraction}
+
+
+def _cells_of_unit(unit_id: str, unit_name: str, clusters: Clusters | UnsetType) -> dict[str, str]:
+    """Return the cells that describe a unit, by column: `{"unit": "q1", "cluster": "doc7", "stratum": "news"}`.
+
+    `unit_name` is its id, with a number if several units have the same id. Without clusters the unit itself is the
+    cluster.
+    """
+    if not clusters:
+        return {"unit": unit_name, "cluster": unit_name}
+    cells = {"unit": unit_name, "cluster": clusters.clusters[unit_id]}
+    if clusters.strata:
+        cells["stratum"] = clusters.strata[cells["cluster"]]
+    return cells
 
 
 def _as_integer(number: float) -> float:

@@ -23,21 +23,36 @@ def system_names(files: Sequence[Input]) -> list[str]:
     is given twice, the second one gets a number: `A.jsonl (2)`.
     """
     paths = [os.path.abspath(name_of(file)) for file in files]
-    parts_by_path = {path: path.split(os.sep) for path in paths}
-    part_count_by_path = dict.fromkeys(parts_by_path, 1)
-    while True:  # each round adds a folder to the names that several paths share
-        name_by_path: dict[str, str] = {}
-        for path, parts in parts_by_path.items():
-            name_by_path[path] = os.sep.join(parts[-part_count_by_path[path] :])
-        path_count_by_name = Counter(name_by_path.values())
-        ambiguous_paths = []
-        for path, name in name_by_path.items():
-            if path_count_by_name[name] > 1 and part_count_by_path[path] < len(parts_by_path[path]):
-                ambiguous_paths.append(path)
-        if not ambiguous_paths:
-            return unique_ids([name_by_path[path] for path in paths])
+    part_count_by_path = dict.fromkeys(paths, 1)
+    ambiguous_paths = _ambiguous_paths(part_count_by_path)
+    while ambiguous_paths:
         for path in ambiguous_paths:
             part_count_by_path[path] += 1
+        ambiguous_paths = _ambiguous_paths(part_count_by_path)
+    return unique_ids([_end_of_path(path, part_count_by_path[path]) for path in paths])
+
+
+def _end_of_path(path: str, part_count: int) -> str:
+    """Return the last parts of a path: the last 2 of `/data/a/run.tab` are `a/run.tab`."""
+    parts = path.split(os.sep)
+    return os.sep.join(parts[-part_count:])
+
+
+def _ambiguous_paths(part_count_by_path: Mapping[str, int]) -> list[str]:
+    """Return the paths that need more parts, because another path has the same last parts.
+
+    `part_count_by_path` has how many last parts of each path are used so far. A path whose parts are all used is left
+    out.
+    """
+    name_by_path = {path: _end_of_path(path, part_count) for path, part_count in part_count_by_path.items()}
+    path_count_by_name = Counter(name_by_path.values())
+    ambiguous_paths = []
+    for path, part_count in part_count_by_path.items():
+        is_ambiguous = path_count_by_name[name_by_path[path]] > 1
+        has_further_parts = part_count < len(path.split(os.sep))
+        if is_ambiguous and has_further_parts:
+            ambiguous_paths.append(path)
+    return ambiguous_paths
 
 
 def run_names(runs: Sequence[OneRun]) -> list[str]:
@@ -58,17 +73,19 @@ def run_names(runs: Sequence[OneRun]) -> list[str]:
 
 
 def names_by_file(files: Sequence[Input], names: Sequence[str]) -> dict[str, str]:
-    """Return the name of each system by the texts with which users may name its file: its path and its file name.
+    """Return the name of each system by every text that a user may type for its file: `{"a/run.tab": "run1", ...}`.
 
-    `names` are the names of the systems in the `files`. A text that would name several systems is left out.
+    The texts are the path of the file, its file name, and the name that `system_names` gives it. `names` are the names
+    of the systems in the `files`. A text for several systems is left out.
     """
-    name_by_file: dict[str, str] = {}
+    name_by_text: dict[str, str] = {}
     ambiguous_texts = set()
-    for file, file_name, name in zip(files, system_names(files), names):
-        for text in {name_of(file), os.path.basename(name_of(file)), file_name}:
-            if name_by_file.setdefault(text, name) != name:
+    for file, distinct_file_name, name in zip(files, system_names(files), names):
+        path = name_of(file)
+        for text in {path, os.path.basename(path), distinct_file_name}:
+            if name_by_text.setdefault(text, name) != name:
                 ambiguous_texts.add(text)
-    return {text: name for text, name in name_by_file.items() if text not in ambiguous_texts}
+    return {text: name for text, name in name_by_text.items() if text not in ambiguous_texts}
 
 
 class Systems(Record, eq=False):

@@ -60,15 +60,23 @@ def answered_count_text(document: Any) -> str:
     For a difference the text has both sides, such as `A: 250 of 300 claims; B: 280 of 300 claims`.
     """
     if isinstance(document, TwoSided):
-        sides = []
-        for name, side in (("A", "a"), ("B", "b")):
-            answered = document.origins[side].answered_count_text
-            if answered is not None:
-                sides.append(f"{name}: {answered}")
-        return "; ".join(sides)
+        return _answered_counts_of_sides(document)
     if not document.origin:
         return ""
     return document.origin.answered_count_text or ""
+
+
+def _answered_counts_of_sides(difference: TwoSided) -> str:
+    """Return how many units were scored on each side of a difference where only answered units were.
+
+    `A: 250 of 300 claims; B: 280 of 300 claims` if this is the case on both sides.
+    """
+    texts = []
+    for name, side in (("A", "a"), ("B", "b")):
+        answered = difference.origins[side].answered_count_text
+        if answered is not None:
+            texts.append(f"{name}: {answered}")
+    return "; ".join(texts)
 
 
 def _add_answered_column(table: Table, answered: str) -> Table:

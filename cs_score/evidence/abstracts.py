@@ -50,6 +50,11 @@ class NearestSet(NamedTuple):
     entry: Entry | None
     missing_sentences: list[object]
 
+    @property
+    def missing_count(self) -> int:
+        """The number of sentences of the set that are not predicted."""
+        return len(self.missing_sentences)
+
 
 class AbstractsMode(Mode):
     """A task whose gold and predictions are claims, with entries of evidence for each abstract."""
@@ -141,63 +146,59 @@ class AbstractsMode(Mode):
             predicted_json = self.entries_to_json(predicted[abstract])
             faults.append(Fault(kind=EXTRA_ABSTRACT, part=abstract, predicted=predicted_json, gold=None))
         for abstract in self.order_abstracts(sets_by_abstract, predicted):
-            sets = sets_by_abstract[abstract]
-            if abstract in predicted:
-                faults += self._faults_of_abstract(abstract, sets, scorable_entries(predicted[abstract]))
-            else:
-                first_set_json = self.entries_to_json(sets[:1])
-                faults.append(Fault(kind=MISSED_ABSTRACT, part=abstract, predicted=None, gold=first_set_json))
+            faults += self._faults_of_gold_abstract(abstract, sets_by_abstract[abstract], predicted)
         return self.sort_by_kind(faults)
 
-    def _faults_of_abstract(self, abstract: str, sets: Sequence[Entry], entries: Sequence[Entry]) -> list[Fault]:
-        """Return the faults of the predicted `entries` for an abstract with the gold sets `sets`.
+    def _faults_of_gold_abstract(self, abstract: str, sets: list[Entry], predicted: Mapping[str, Any]) -> list[Fault]:
+        """Return the faults of the prediction for an abstract of gold with these evidence sets.
 
-        A label is wrong if no gold set has it. Its fault says which label of gold should replace it. If all labels of
-        gold are predicted, no label could replace a wrong one, so that the wrong label is not a fault.
+        `predicted` has the predicted entries of the claim by abstract. If it does not have the abstract, the only fault
+        is that the abstract is missed.
         """
-        faults = []
-        gold_labels = _labels_by_key(sets)
-        predicted_labels = _labels_by_key(entries)
-        missing_labels = [label for key, label in gold_labels.items() if key not in predicted_labels]
-        wrong_labels = [label for key, label in predicted_labels.items() if key not in gold_labels]
-        if missing_labels and wrong_labels:
-            faults.append(Fault(kind=WRONG_LABEL, part=abstract, predicted=wrong_labels[0], gold=missing_labels[0]))
+        if abstract not in predicted:
+            first_set_json = self.entries_to_json(sets[:1])
+            return [Fault(kind=MISSED_ABSTRACT, part=abstract, predicted=None, gold=first_set_json)]
+        entries = scorable_entries(predicted[abstract])
+        faults = _label_faults(abstract, sets, entries)
         for sentence in extra_sentences(entries, sets):
             faults.append(Fault(kind=EXTRA_SENTENCE, part=abstract, predicted=sentence, gold=None))
+        return faults + self._rationale_faults(abstract, sets, entries)
+
+    def _rationale_faults(self, abstract: str, sets: Sequence[Entry], entries: Sequence[Entry]) -> list[Fault]:
+        """Return a list with the fault that no gold set of an abstract is predicted completely.
+
+        The fault has the missing sentences of the set that lacks the fewest. The list is empty if a set is complete.
+        `sets` are the gold sets of the abstract, and `entries` its predicted entries.
+        """
         nearest_set = self._find_nearest_set(sets, entries)
-        if nearest_set.missing_sentences:
-            missing_json = self.missing_to_json(nearest_set.gold_set, nearest_set.missing_sentences)
-            faults.append(Fault(kind=INCOMPLETE_RATIONALE, part=abstract, predicted=None, gold=missing_json))
-        return faults
+        if not nearest_set.missing_sentences:
+            return []
+        missing_json = self.missing_to_json(nearest_set.gold_set, nearest_set.missing_sentences)
+        return [Fault(kind=INCOMPLETE_RATIONALE, part=abstract, predicted=None, gold=missing_json)]
 
     def _find_nearest_set(self, sets: Sequence[Entry], entries: Sequence[Entry]) -> NearestSet:
-        """Return the gold set of an abstract of which the predicted entries miss the fewest sentences."""
+        """Return the gold set of an abstract that misses the fewest sentences in the predicted entries."""
         # The keys of an entry are made only once, because it may be compared with many sets. They are stored by the
         # identity of the entry, because an entry is a dictionary, which cannot be a key.
         keys_by_identity = {id(entry): sentence_keys(entry["sentences"]) for entry in entries}
         candidates = []
         for gold_set, entry in zip(sets, self.entry_for_each_set(sets, entries)):
             predicted_keys = keys_by_identity.get(id(entry), frozenset())
-            sentence_by_key = _first_by_key(gold_set["sentences"])
-            missing_sentences = [sentence for key, sentence in sentence_by_key.items() if key not in predicted_keys]
+            missing_sentences = _missing_sentences(gold_set, predicted_keys)
             candidates.append(NearestSet(gold_set, entry, missing_sentences))
-        return min(candidates, key=lambda candidate: len(candidate.missing_sentences))
+        return min(candidates, key=lambda candidate: candidate.missing_count)
 
     def correct_faults(self, unit: Unit, faults: Iterable[Fault]) -> Any:
         """Return the prediction for a claim, with these faults of it corrected, as a JSON object."""
         sets_by_abstract = self.gold_sets(unit)
         evidence = self.predicted_entries(unit)
-        extra_keys: dict[str, set[Hashable]] = {}
+        extra_sentence_faults = []
         for fault in faults:
-            abstract = str(fault.part)
             if fault.kind == EXTRA_SENTENCE:
-                extra_keys.setdefault(abstract, set()).add(as_key(fault.predicted))
+                extra_sentence_faults.append(fault)
             else:
-                self._correct_fault(fault, evidence, sets_by_abstract.get(abstract, []))
-        # Sentences are removed last, because the other corrections replace entries.
-        for abstract, keys in extra_keys.items():
-            for entry in scorable_entries(evidence[abstract]):
-                entry["sentences"] = [sentence for sentence in entry["sentences"] if as_key(sentence) not in keys]
+                self._correct_fault(fault, evidence, sets_by_abstract.get(str(fault.part), []))
+        _remove_extra_sentences(extra_sentence_faults, evidence)  # last, because other corrections replace entries
         evidence_json = {abstract: self.entries_to_json(entries) for abstract, entries in evidence.items()}
         return {**self.prediction_to_json(unit.prediction), "evidence": evidence_json}
 
@@ -214,10 +215,7 @@ class AbstractsMode(Mode):
         elif fault.kind == INCOMPLETE_RATIONALE:
             self._complete_nearest_set(evidence[abstract], sets)
         else:  # a wrong label
-            gold_labels = _labels_by_key(sets)
-            for entry in scorable_entries(evidence[abstract]):
-                if as_key(entry["label"]) not in gold_labels:
-                    entry["label"] = fault.gold
+            _replace_wrong_labels(evidence[abstract], sets, fault.gold)
 
     def _complete_nearest_set(self, entries: Any, sets: list[Entry]) -> None:
         """Add the missing sentences of the nearest gold set of an abstract to the predicted `entries` for it.
@@ -249,15 +247,14 @@ class AbstractsMode(Mode):
 
         An example is `{"gold_label": "SUPPORT", "gold_sets": "2", "shortest_set": "1", "cited_documents": "1"}`.
         """
-        all_sets: list[Entry] = []
-        for sets in self.gold_sets(unit).values():
-            all_sets += sets
-        labels = {text_of(gold_set["label"]) for gold_set in all_sets}
-        set_sizes = [len(sentence_keys(gold_set["sentences"])) for gold_set in all_sets]
+        gold_sets: list[Entry] = []
+        for sets_of_abstract in self.gold_sets(unit).values():
+            gold_sets += sets_of_abstract
+        labels = {text_of(gold_set["label"]) for gold_set in gold_sets}
         groups = {
             "gold_label": " and ".join(sorted(labels)) or "no evidence",
-            "gold_sets": str(len(all_sets)),
-            "shortest_set": str(min(set_sizes, default=NONE)),
+            "gold_sets": str(len(gold_sets)),
+            "shortest_set": _size_of_shortest_set(gold_sets),
         }
         if isinstance(unit.gold.citations, list):
             groups["cited_documents"] = str(len(unit.gold.citations))
@@ -267,19 +264,14 @@ class AbstractsMode(Mode):
         """Yield the label in gold and the predicted label of each abstract of a claim.
 
         Each item is a triple such as `("abstract", "SUPPORT", "CONTRADICT")`. An abstract has a triple for each of its
-        labels in gold. If such a label is not predicted, the predicted label is the first one that is predicted for the
+        labels in gold. If no entry has the label, the predicted label is the first one that is predicted for the
         abstract, or `NONE` if the abstract is not predicted. A predicted abstract that gold does not have has the label
         `NONE` in gold.
         """
         sets_by_abstract = self.gold_sets(unit)
         predicted = self.predicted_entries(unit)
         for abstract, sets in sets_by_abstract.items():
-            entries = scorable_entries(predicted.get(abstract))
-            predicted_labels = _labels_by_key(entries)
-            for key, label in _labels_by_key(sets).items():
-                is_predicted = key in predicted_labels
-                predicted_label = text_of(label) if is_predicted else _first_label(entries)
-                yield "abstract", text_of(label), predicted_label
+            yield from _confusions_of_gold_abstract(sets, scorable_entries(predicted.get(abstract)))
         for abstract, value in predicted.items():
             entries = scorable_entries(value)
             if abstract not in sets_by_abstract and entries:
@@ -307,10 +299,18 @@ class AbstractCorrectionScorer:
         self._row = row
         self._gold = self._group_by_key(mode.gold_evidence(unit))
         self._predicted = self._group_by_key(mode.predicted_evidence(unit))
-        self._citations: dict[Hashable, list[Any]] = {}
-        for document in mode.scored_citations(unit):
-            key = mode.abstract_key(text_of(document))
-            self._citations.setdefault(key, []).append(document)
+        self._citations = self._group_citations()
+
+    def _group_citations(self) -> dict[Hashable, list[Any]]:
+        """Return the documents that the claim cites, in lists by the key by which the scorer compares abstracts.
+
+        For the citations 10, 11 and "010" these are `{"10": [10, "010"], "11": [11]}`.
+        """
+        citations_by_key: dict[Hashable, list[Any]] = {}
+        for document in self._mode.scored_citations(self._unit):
+            key = self._mode.abstract_key(text_of(document))
+            citations_by_key.setdefault(key, []).append(document)
+        return citations_by_key
 
     def _group_by_key(self, evidence: Mapping[str, Any]) -> dict[Hashable, dict[str, Any]]:
         """Return the evidence by abstract, grouped by the keys of the abstracts: `{"10": {"10": ..., "010": ...}}`.
@@ -329,18 +329,87 @@ class AbstractCorrectionScorer:
         Raises InputError if the scorer would refuse the corrected prediction.
         """
         mode = self._mode
-        # Make a claim that has only the abstract with the fault, before and after the correction.
-        key = mode.abstract_key(str(fault.part))
-        gold = self._unit.gold._replace(evidence=self._gold.get(key, {}), citations=self._citations.get(key, []))
-        prediction = self._unit.prediction._replace(evidence=self._predicted.get(key, {}))
-        unit_before = self._unit._replace(gold=gold, prediction=prediction)
+        unit_before = self._unit_with_only(str(fault.part))
         corrected_json = mode.correct_faults(unit_before, [fault])
         unit_after = unit_before._replace(prediction=mode.prediction_from_json(corrected_json))
-
         row_before = mode.row(unit_before)
         row_after = mode.row(unit_after)
         new_row = [total + (after - before) for total, before, after in zip(self._row, row_before, row_after)]
         return [tuple(new_row)]
+
+    def _unit_with_only(self, abstract: str) -> Unit:
+        """Return the claim with its evidence, its citations and its predictions for an abstract, and no others."""
+        key = self._mode.abstract_key(abstract)
+        gold = self._unit.gold._replace(evidence=self._gold.get(key, {}), citations=self._citations.get(key, []))
+        prediction = self._unit.prediction._replace(evidence=self._predicted.get(key, {}))
+        return self._unit._replace(gold=gold, prediction=prediction)
+
+
+def _label_faults(abstract: str, sets: Sequence[Entry], entries: Sequence[Entry]) -> list[Fault]:
+    """Return a list with the fault that a predicted label of an abstract is wrong, since no gold set has it.
+
+    The fault says which label of gold should replace it. If all labels of gold are predicted, no label could replace a
+    wrong one, so that the list is empty. `sets` are the gold sets of the abstract, and `entries` its predicted entries.
+    """
+    gold_labels = _labels_by_key(sets)
+    predicted_labels = _labels_by_key(entries)
+    missing_labels = [label for key, label in gold_labels.items() if key not in predicted_labels]
+    wrong_labels = [label for key, label in predicted_labels.items() if key not in gold_labels]
+    if not missing_labels or not wrong_labels:
+        return []
+    return [Fault(kind=WRONG_LABEL, part=abstract, predicted=wrong_labels[0], gold=missing_labels[0])]
+
+
+def _missing_sentences(gold_set: Entry, predicted_keys: frozenset[Hashable]) -> list[object]:
+    """Return the distinct sentences of a gold set that are not predicted.
+
+    `predicted_keys` are the keys (`as_key`) of the predicted sentences.
+    """
+    sentence_by_key = _first_by_key(gold_set["sentences"])
+    return [sentence for key, sentence in sentence_by_key.items() if key not in predicted_keys]
+
+
+def _remove_extra_sentences(faults: Iterable[Fault], evidence: Mapping[str, Any]) -> None:
+    """Remove the sentences of these faults, which are extra sentences, from predicted evidence, changed in place.
+
+    `evidence` holds the predicted entries by abstract.
+    """
+    keys_by_abstract: dict[str, set[Hashable]] = {}
+    for fault in faults:
+        keys_by_abstract.setdefault(str(fault.part), set()).add(as_key(fault.predicted))
+    for abstract, extra_keys in keys_by_abstract.items():
+        for entry in scorable_entries(evidence[abstract]):
+            entry["sentences"] = [sentence for sentence in entry["sentences"] if as_key(sentence) not in extra_keys]
+
+
+def _replace_wrong_labels(entries: object, sets: Sequence[Entry], new_label: object) -> None:
+    """Give each predicted entry whose label no gold set has the new label. The entries are changed in place.
+
+    `entries` are the predicted entries of an abstract, and `sets` its gold sets.
+    """
+    gold_labels = _labels_by_key(sets)
+    for entry in scorable_entries(entries):
+        if as_key(entry["label"]) not in gold_labels:
+            entry["label"] = new_label
+
+
+def _size_of_shortest_set(sets: Iterable[Entry]) -> str:
+    """Return the number of distinct sentences of the shortest evidence set, as text; `NONE` if there is no set."""
+    set_sizes = [len(sentence_keys(gold_set["sentences"])) for gold_set in sets]
+    return str(min(set_sizes)) if set_sizes else NONE
+
+
+def _confusions_of_gold_abstract(sets: Sequence[Entry], entries: Sequence[Entry]) -> Iterator[Confusion]:
+    """Yield a triple such as `("abstract", "SUPPORT", "CONTRADICT")` for each label in gold of an abstract.
+
+    `sets` are the gold sets of the abstract, and `entries` its predicted entries. If no entry has the label of gold,
+    the predicted label is that of the first entry.
+    """
+    predicted_labels = _labels_by_key(entries)
+    for key, label in _labels_by_key(sets).items():
+        gold_label = text_of(label)
+        predicted_label = gold_label if key in predicted_labels else _first_label(entries)
+        yield "abstract", gold_label, predicted_label
 
 
 def _labels_by_key(entries: Iterable[Entry]) -> dict[Hashable, Any]:

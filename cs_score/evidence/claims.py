@@ -59,7 +59,18 @@ class SetVerdict(NamedTuple):
     predicted_keys: frozenset[Hashable]
     tp: int
     fp: int
-    fn: int
+
+    @property
+    def fn(self) -> int:
+        """The number of sentences of the set that are missed."""
+        return len(self.gold_keys) - self.tp
+
+
+class DocumentNumbers(NamedTuple):
+    """The numbers of the documents that gold cites for a claim, and of the predicted documents: {"10"}, {"7", "10"}."""
+
+    cited: set[str]
+    predicted: set[str]
 
 
 class Claims(AbstractsMode):
@@ -105,13 +116,13 @@ class Claims(AbstractsMode):
     def gold(self, source: Source) -> dict[Hashable, Claim] | reading.ConvertedContent:
         """Return the claims of a gold file by the key of their id. Raises InputError for a malformed line."""
         file = _read_claims(source)
-        if file.is_of_data_set:
-            notice = (
-                "the rows of the Hugging Face data set have no evidence that is scored; cs-score scifact says how to "
-                "convert them"
-            )
-            return reading.ConvertedContent(file.claims, notice)
-        return file.claims
+        if not file.is_of_data_set:
+            return file.claims
+        notice = (
+            "the rows of the Hugging Face data set have no evidence that is scored; cs-score scifact says how to "
+            "convert them"
+        )
+        return reading.ConvertedContent(file.claims, notice)
 
     def predictions(self, source: Source) -> dict[Hashable, Claim]:
         """Return the claims of a predictions file by the key of their id. Raises InputError for a malformed line."""
@@ -126,19 +137,12 @@ class Claims(AbstractsMode):
         """
         pairs = [(claim.id, claim, predictions.content.get(key)) for key, claim in gold.content.items()]
         answered_pairs = [pair for pair in pairs if pair[2] is not None]
-        missing_count = len(pairs) - len(answered_pairs)
-        notices: list[str] = []
         if options.answered_only:
+            notices = left_out_notices(predictions.name, len(answered_pairs), len(pairs), self.unit)
             pairs = answered_pairs
-            notices += left_out_notices(predictions.name, len(pairs), len(gold.content), self.unit)
-        elif missing_count:
-            missing_of_all = f"{missing_count:,} of {number_with_noun(len(gold.content), 'claim')}"
-            notices.append(f"{predictions.name}: no prediction for {missing_of_all}")
-        claims_with_list = [claim for claim in predictions.content.values() if claim.evidence == []]
-        if claims_with_list:
-            claims_in_words = number_with_noun(len(claims_with_list), "claim")
-            notices.append(f"{predictions.name}: {claims_in_words} with evidence [], read as {{}}")
-        return pairs, notices
+        else:
+            notices = _missing_prediction_notices(predictions.name, len(answered_pairs), len(pairs))
+        return pairs, notices + _empty_list_notices(predictions)
 
     def mismatches(
         self, gold: InputContent, predictions: InputContent, units: Sequence[Unit], table: UnitTable
@@ -147,19 +151,9 @@ class Claims(AbstractsMode):
 
         Labels or citations may be missing in gold, and the predictions may spell ids or labels differently than gold.
         """
-        files = (gold.name, predictions.name)
         yield from self._notices_of_missing_gold(gold, predictions, units, table)
-        ids_without_prediction = [unit.id for unit in units if unit.prediction is None]
-        if ids_without_prediction:
-            other_ids = [claim.id for key, claim in predictions.content.items() if key not in gold.content]
-            yield from mismatches.id_notices(ids_without_prediction, other_ids, files, "claim")
-        first_units = units[: mismatches.MOST_COMPARED]
-        answered_units = [unit for unit in first_units if unit.prediction is not None]
-        claims = [_documents_of_claim(unit) for unit in answered_units if unit.gold.evidence]
-        yield from mismatches.document_notices(claims, files, "document", list, list)
-        gold_labels = _labels_of([unit.gold for unit in first_units])
-        predicted_labels = _labels_of([unit.prediction for unit in answered_units])
-        yield from mismatches.label_notices(gold_labels, predicted_labels, files)
+        yield from _claim_id_notices(gold, predictions, units)
+        yield from _spelling_notices(units[: mismatches.MOST_COMPARED], (gold.name, predictions.name))
 
     def _notices_of_missing_gold(
         self, gold: InputContent, predictions: InputContent, units: Sequence[Unit], table: UnitTable
@@ -185,36 +179,42 @@ class Claims(AbstractsMode):
     def row(self, unit: Unit) -> Row:
         """Return the counts of a claim in the order of the columns.
 
-        The numbers of predicted documents are compared with those that gold cites. Raises InputError for a document id
-        that is not a number, and for malformed evidence that is compared.
+        They are the right, wrong and missed documents, the right, wrong and missed sentences, 1 if gold has a label for
+        the claim, and 1 if this label is predicted. Raises InputError for a document id that is not a number, and for
+        malformed evidence that is compared.
         """
-        gold = unit.gold
-        predicted = unit.prediction
-        is_labelled = gold.label is not UNSET
-        if predicted is None:
+        is_labelled = unit.gold.label is not UNSET
+        if unit.prediction is None:
             document_count, sentence_count = self._count_all_missed(unit)
             return 0, 0, document_count, 0, 0, sentence_count, int(is_labelled), 0
-        gold_file, predictions_file = unit.files
-        with self.error_location(unit) as location:
-            location.file = gold_file
-            documents = gold_documents(gold)
-            cited_numbers = document_numbers(cited_documents(gold))
-            document_numbers(documents)  # raises InputError for an id that the scorer would refuse, too
-            location.file = predictions_file
-            predicted_numbers = document_numbers(predicted_documents(predicted, documents))
+        numbers = self._read_document_numbers(unit)
         verdicts = self.judge_sets(unit)
-        has_both_labels = is_labelled and predicted.label is not UNSET
-        is_label_right = has_both_labels and gold.label == predicted.label
         return (
-            len(cited_numbers & predicted_numbers),
-            len(predicted_numbers - cited_numbers),
-            len(cited_numbers - predicted_numbers),
+            len(numbers.cited & numbers.predicted),
+            len(numbers.predicted - numbers.cited),
+            len(numbers.cited - numbers.predicted),
             sum([verdict.tp for verdict in verdicts]),
             sum([verdict.fp for verdict in verdicts]),
             sum([verdict.fn for verdict in verdicts]),
             int(is_labelled),
-            int(is_label_right),
+            int(is_labelled and _has_right_label(unit.gold, unit.prediction)),
         )
+
+    def _read_document_numbers(self, unit: Unit) -> DocumentNumbers:
+        """Return the numbers of the documents that gold cites for a claim, and of the predicted documents.
+
+        Raises InputError, with the file, for an id that is not a number, also for one of a document in which gold has
+        evidence, since the published scorer would refuse it.
+        """
+        gold_file, predictions_file = unit.files
+        with self.error_location(unit) as location:
+            location.file = gold_file
+            documents = gold_documents(unit.gold)
+            cited_numbers = document_numbers(cited_documents(unit.gold))
+            document_numbers(documents)  # only raises InputError
+            location.file = predictions_file
+            predicted_numbers = document_numbers(predicted_documents(unit.prediction, documents))
+        return DocumentNumbers(cited_numbers, predicted_numbers)
 
     def _count_all_missed(self, unit: Unit) -> tuple[int, int]:
         """Return how many documents and how many sentences are missed if a claim has no prediction.
@@ -223,13 +223,10 @@ class Claims(AbstractsMode):
         counts as often as it is listed. Raises InputError for malformed evidence.
         """
         with self.error_location(unit):
-            documents = gold_documents(unit.gold)
-            cited = cited_documents(unit.gold)
-            sentence_count = 0
-            for sets in documents.values():
-                for gold_set in iterate_entries(sets):
-                    sentence_count += len(listed_sentences(gold_set))
-        return len(cited), sentence_count
+            sets_by_document = gold_documents(unit.gold)
+            document_count = len(cited_documents(unit.gold))
+            sentence_count = sum([_count_listed_sentences(sets) for sets in sets_by_document.values()])
+        return document_count, sentence_count
 
     def judge_sets(self, unit: Unit) -> list[SetVerdict]:
         """Return the verdict on each evidence set of a claim that has a prediction, in the order of gold.
@@ -247,30 +244,31 @@ class Claims(AbstractsMode):
                 location.file = gold_file
                 labels_and_keys = _read_gold_sets(sets)
                 location.file = predictions_file
-                entries = None
-                if labels_and_keys and document in predicted:
-                    entries = _PredictedEntries(predicted[document])
-                for label, gold_keys in labels_and_keys:
-                    verdicts.append(_judge_set(document, label, gold_keys, entries))
+                verdicts += _judge_sets_of_document(document, labels_and_keys, predicted)
         return verdicts
 
     def explain_unit(self, unit: Unit, row: Row) -> Iterator[str]:
         """Yield the lines that explain how a claim was scored: its documents, its evidence sets in gold, its label."""
-        cited = cited_documents(unit.gold)
-        documents = gold_documents(unit.gold)
+        cited = reading.list_text(cited_documents(unit.gold))
+        documents = reading.list_text(gold_documents(unit.gold))
         yield f"claim {short_text(unit.id)}"
-        yield f"  gold       cited {reading.list_text(cited)}, evidence in {reading.list_text(documents)}"
+        yield f"  gold       cited {cited}, evidence in {documents}"
         if unit.prediction is None:
             yield "  predicted  nothing: every cited document and every listed gold sentence is missed"
         else:
-            predicted = predicted_documents(unit.prediction, documents)
-            yield f"  predicted  documents {reading.list_text(predicted)}"
-            yield from _explain_documents(document_numbers(cited), document_numbers(predicted))
-            for verdict in self.judge_sets(unit):
-                yield ""
-                yield from _explain_set(verdict)
+            yield from self._explain_prediction(unit)
         yield ""
         yield _explain_label(unit.gold, unit.prediction)
+
+    def _explain_prediction(self, unit: Unit) -> Iterator[str]:
+        """Yield the lines about the predicted documents of a claim, and a block of lines for each gold set."""
+        predicted = predicted_documents(unit.prediction, gold_documents(unit.gold))
+        cited_numbers = document_numbers(cited_documents(unit.gold))
+        yield f"  predicted  documents {reading.list_text(predicted)}"
+        yield from _explain_documents(cited_numbers, document_numbers(predicted))
+        for verdict in self.judge_sets(unit):
+            yield ""
+            yield from _explain_set(verdict)
 
     # ---- Claims as the shared rules see them
 
@@ -341,18 +339,21 @@ class Claims(AbstractsMode):
     def faults(self, unit: Unit, measure: str) -> list[Fault]:
         """Return the faults of the prediction for a claim: in its evidence, missed citations, and a wrong verdict."""
         faults = super().faults(unit, measure)
+        faults += self._missed_citation_faults(unit)
+        faults += _verdict_faults(unit)
+        return faults
+
+    def _missed_citation_faults(self, unit: Unit) -> list[Fault]:
+        """Return a fault for each document that gold cites for a claim, has no evidence in, and is not predicted.
+
+        If gold has evidence in a document, there is a fault of the evidence already.
+        """
         predicted_keys = _document_keys(self.predicted_entries(unit))
         evidence_keys = _document_keys(self.gold_sets(unit))
+        faults = []
         for key in _document_keys(_cited_if_readable(unit.gold)):
-            # If gold has evidence in the document, the list has a fault for it already.
             if key not in predicted_keys and key not in evidence_keys:
                 faults.append(Fault(kind=MISSED_ABSTRACT, part=str(key), predicted=None, gold=[]))
-        gold_label = unit.gold.label
-        predicted_label = _predicted_label(unit.prediction)
-        has_right_label = gold_label == predicted_label
-        if gold_label is not UNSET and not has_right_label:
-            shown_label = None if predicted_label is UNSET else predicted_label
-            faults.append(Fault(kind=WRONG_VERDICT, part=None, predicted=shown_label, gold=gold_label))
         return faults
 
     def correct_faults(self, unit: Unit, faults: Iterable[Fault]) -> object:
@@ -370,7 +371,7 @@ class Claims(AbstractsMode):
         return super().correct_faults(unit_with_right_label, evidence_faults)
 
     def confusions(self, unit: Unit) -> Iterator[Confusion]:
-        """Yield the labels of a claim's abstracts in gold and as predicted, then those of the claim itself.
+        """Yield the labels of a claim's abstracts in gold and as predicted, then the labels of the claim itself.
 
         The last item is `("claim", label of gold, predicted label)`.
         """
@@ -383,6 +384,17 @@ class Claims(AbstractsMode):
 
     def parts(self, unit: Unit, measure: str) -> Iterator[Part]:
         """Yield each document of a claim, each evidence set of gold, and the claim's label, with their judgments."""
+        yield from self._document_parts(unit)
+        yield from self._set_parts(unit)
+        gold_label = unit.gold.label
+        if gold_label is UNSET:
+            return
+        predicted_label = _predicted_label(unit.prediction)
+        judgment = None if predicted_label is UNSET else text_of(predicted_label)
+        yield Part(noun="label", value=gold_label, is_right=predicted_label == gold_label, judgment=judgment)
+
+    def _document_parts(self, unit: Unit) -> Iterator[Part]:
+        """Yield each document that gold cites for a claim, then each predicted document that it does not cite."""
         cited_keys = _document_keys(_cited_if_readable(unit.gold))
         predicted_keys = _document_keys(self.predicted_entries(unit))
         for key in cited_keys:
@@ -392,31 +404,91 @@ class Claims(AbstractsMode):
         for key in predicted_keys:
             if key not in cited_keys:
                 yield Part(noun="abstract", value=str(key), is_right=False, judgment="not cited")
-        yield from self._set_parts(unit)
-        gold_label = unit.gold.label
-        predicted_label = _predicted_label(unit.prediction)
-        if gold_label is not UNSET:
-            judgment = None if predicted_label is UNSET else text_of(predicted_label)
-            is_right = predicted_label == gold_label
-            yield Part(noun="label", value=gold_label, is_right=is_right, judgment=judgment)
 
     def _set_parts(self, unit: Unit) -> Iterator[Part]:
-        """Yield each evidence set of gold for a claim; its judgment counts the right, wrong and missed sentences."""
-        verdicts: Iterator[SetVerdict] = iter(())
+        """Yield each evidence set of gold for a claim; its judgment counts the right, wrong and missed sentences.
+
+        A set is right if none of its sentences is missed. Its judgment is None if its document is not predicted.
+        """
+        values = self._values_of_sets(unit)
+        verdicts: Sequence[SetVerdict | None] = [None] * len(values)
         if unit.prediction is not None:
-            verdicts = iter(self.judge_sets(unit))  # which has the sets in the same order
+            verdicts = self.judge_sets(unit)  # which has the sets in the same order
+        for value, verdict in zip(values, verdicts):
+            is_right = verdict is not None and verdict.fn == 0
+            judgment = None
+            if verdict is not None and verdict.is_retrieved:
+                judgment = f"{verdict.tp} right, {verdict.fp} wrong, {verdict.fn} missed"
+            yield Part(noun="evidence set", value=value, is_right=is_right, judgment=judgment)
+
+    def _values_of_sets(self, unit: Unit) -> list[dict[str, Any]]:
+        """Return a value that identifies each evidence set: `[{"abstract": "11", "set": 1, "sentences": [2, 5]}]`."""
+        values = []
         for document, sets in self.gold_sets(unit).items():
             for number, gold_set in enumerate(sets, start=1):
-                value = {"abstract": document, "set": number, "sentences": gold_set["sentences"]}
-                verdict = next(verdicts, None)
-                is_right = verdict is not None and verdict.fn == 0
-                judgment = None
-                if verdict is not None and verdict.is_retrieved:
-                    judgment = f"{verdict.tp} right, {verdict.fp} wrong, {verdict.fn} missed"
-                yield Part(noun="evidence set", value=value, is_right=is_right, judgment=judgment)
+                values.append({"abstract": document, "set": number, "sentences": gold_set["sentences"]})
+        return values
 
 
 # ---- Reading claims
+
+
+def _missing_prediction_notices(predictions_file: str, answered_count: int, claim_count: int) -> list[str]:
+    """Return a list with the notice that some claims have no prediction: "run.jsonl: no prediction for 2 of 9 claims".
+
+    The list is empty if `answered_count`, the number of claims with a prediction, is the number of all claims.
+    """
+    missing_count = claim_count - answered_count
+    if not missing_count:
+        return []
+    return [f"{predictions_file}: no prediction for {missing_count:,} of {number_with_noun(claim_count, 'claim')}"]
+
+
+def _empty_list_notices(predictions: InputContent) -> list[str]:
+    """Return a list with the notice that some predictions have an empty list as evidence; it is empty otherwise."""
+    claims_with_list = [claim for claim in predictions.content.values() if claim.evidence == []]
+    if not claims_with_list:
+        return []
+    claims_in_words = number_with_noun(len(claims_with_list), "claim")
+    return [f"{predictions.name}: {claims_in_words} with evidence [], read as {{}}"]
+
+
+def _claim_id_notices(gold: InputContent, predictions: InputContent, units: Iterable[Unit]) -> Iterator[str]:
+    """Yield a notice if no prediction is found for a claim because ids are texts in one file and numbers in the other.
+
+    `units` are all claims of gold.
+    """
+    ids_without_prediction = [unit.id for unit in units if unit.prediction is None]
+    if ids_without_prediction:
+        other_ids = [claim.id for key, claim in predictions.content.items() if key not in gold.content]
+        yield from mismatches.id_notices(ids_without_prediction, other_ids, (gold.name, predictions.name), "claim")
+
+
+def _spelling_notices(units: Sequence[Unit], files: tuple[str, str]) -> Iterator[str]:
+    """Yield notices about sentence numbers, ids of documents and labels that the predictions spell differently.
+
+    `units` are the claims that are compared, and `files` are the names of the gold file and of the predictions file.
+    """
+    answered_units = [unit for unit in units if unit.prediction is not None]
+    claims = [_documents_of_claim(unit) for unit in answered_units if unit.gold.evidence]
+    yield from mismatches.document_notices(claims, files, "document", list, list)
+    gold_labels = _labels_of([unit.gold for unit in units])
+    predicted_labels = _labels_of([unit.prediction for unit in answered_units])
+    yield from mismatches.label_notices(gold_labels, predicted_labels, files)
+
+
+def _verdict_faults(unit: Unit) -> list[Fault]:
+    """Return a list with the fault that the predicted label of a claim is wrong or missing.
+
+    The list is empty if the label is right, and if gold has no label for the claim.
+    """
+    gold_label = unit.gold.label
+    predicted_label = _predicted_label(unit.prediction)
+    has_right_label = gold_label == predicted_label
+    if gold_label is UNSET or has_right_label:
+        return []
+    shown_label = None if predicted_label is UNSET else predicted_label
+    return [Fault(kind=WRONG_VERDICT, part=None, predicted=shown_label, gold=gold_label)]
 
 
 class _ClaimsFile(NamedTuple):
@@ -427,7 +499,7 @@ class _ClaimsFile(NamedTuple):
 
 
 def parse_claim(fields: reading.Object) -> Claim:
-    """Return the claim in a line of gold or predictions, of which only the id is checked.
+    """Return the claim in a line of gold or predictions. Only its id is checked.
 
     Raises InputError if the line has no id.
     """
@@ -451,10 +523,9 @@ def _read_claims(source: Source) -> _ClaimsFile:
         for value in reading.json_lines(source, location, skipped_marks=SKIPPED_MARKS):
             fields = reading.as_object(value, "the line")
             claim = parse_claim(fields)
-            key = as_key(claim.id)
-            is_first_line = not claims
-            if is_first_line:
+            if not claims:  # the first line
                 is_of_data_set = "evidence_doc_id" in fields and "evidence" not in fields
+            key = as_key(claim.id)
             if key in claims:
                 claim = claim._replace(id=claims[key].id)  # 5 and 5.0 are the same id in different spellings
             claims[key] = claim
@@ -515,6 +586,11 @@ def _predicted_label(claim: Claim | None) -> object:
     return UNSET if claim is None else claim.label
 
 
+def _has_right_label(gold: Claim, predicted: Claim) -> bool:
+    """Return whether a claim has a predicted label that equals its label in gold."""
+    return predicted.label is not UNSET and gold.label == predicted.label
+
+
 def iterate_entries(value: object) -> Iterator[reading.Object]:
     """Yield the entries of evidence for a document, given its JSON value.
 
@@ -528,6 +604,14 @@ def iterate_entries(value: object) -> Iterator[reading.Object]:
 def listed_sentences(entry: reading.Object) -> list[object]:
     """Return the sentences of an entry as the file lists them. Raises InputError if the entry has no list of them."""
     return reading.as_list(reading.member(entry, "sentences"), "'sentences'")
+
+
+def _count_listed_sentences(sets: object) -> int:
+    """Return the number of sentences in the evidence sets of a document, given their JSON value.
+
+    A sentence counts as often as it is listed. Raises InputError for a malformed set.
+    """
+    return sum([len(listed_sentences(gold_set)) for gold_set in iterate_entries(sets)])
 
 
 def _sentence_keys_of(entry: reading.Object) -> frozenset[Hashable]:
@@ -620,7 +704,8 @@ class _PredictedEntries:
         Return None if no entry has the label. Entries are read up to the one with the label. Raises InputError for a
         malformed entry among them.
         """
-        if label != label:  # NaN, which equals nothing
+        is_nan = label != label  # NaN equals nothing
+        if is_nan:
             return None
         label_key = as_key(label)
         if label_key not in self._first_entry_by_label:
@@ -649,6 +734,20 @@ class _PredictedEntries:
         return sum([len(listed_sentences(entry)) for entry in iterate_entries(self._value)])
 
 
+def _judge_sets_of_document(
+    document: str, labels_and_keys: Sequence[tuple[object, frozenset[Hashable]]], predicted: Mapping[str, object]
+) -> list[SetVerdict]:
+    """Return the verdict on each evidence set of gold for a document.
+
+    A set is given by its label and the keys of its sentences. `predicted` holds the JSON value that is predicted for
+    each document. It is not read if gold has no set. Raises InputError for a malformed entry that is read.
+    """
+    entries = None
+    if labels_and_keys and document in predicted:
+        entries = _PredictedEntries(predicted[document])
+    return [_judge_set(document, label, gold_keys, entries) for label, gold_keys in labels_and_keys]
+
+
 def _judge_set(
     document: str, label: object, gold_keys: frozenset[Hashable], entries: _PredictedEntries | None
 ) -> SetVerdict:
@@ -658,25 +757,39 @@ def _judge_set(
     entry has the label, the sentences of all entries are wrong. Raises InputError for a malformed entry.
     """
     first_entry = None if entries is None else entries.first_with_label(label)
-    if first_entry is not None:
-        entry_position, predicted_keys = first_entry
-        right_count = len(gold_keys & predicted_keys)
-        wrong_count = len(predicted_keys) - right_count
-    else:
-        entry_position = None
-        predicted_keys = frozenset()
-        right_count = 0
-        wrong_count = 0 if entries is None else entries.sentence_count
+    if first_entry is None:
+        return _verdict_without_entry(document, label, gold_keys, entries)
+    entry_position, predicted_keys = first_entry
+    right_count = len(gold_keys & predicted_keys)
+    return SetVerdict(
+        document=document,
+        label=label,
+        gold_keys=gold_keys,
+        is_retrieved=True,
+        entry_position=entry_position,
+        predicted_keys=predicted_keys,
+        tp=right_count,
+        fp=len(predicted_keys) - right_count,
+    )
+
+
+def _verdict_without_entry(
+    document: str, label: object, gold_keys: frozenset[Hashable], entries: _PredictedEntries | None
+) -> SetVerdict:
+    """Return the verdict on an evidence set of gold whose label no predicted entry has: all its sentences are missed.
+
+    The sentences of all predicted `entries` for the document are wrong. The arguments have the same meaning as in
+    `_judge_set`.
+    """
     return SetVerdict(
         document=document,
         label=label,
         gold_keys=gold_keys,
         is_retrieved=entries is not None,
-        entry_position=entry_position,
-        predicted_keys=predicted_keys,
-        tp=right_count,
-        fp=wrong_count,
-        fn=len(gold_keys) - right_count,
+        entry_position=None,
+        predicted_keys=frozenset(),
+        tp=0,
+        fp=0 if entries is None else entries.sentence_count,
     )
 
 
@@ -700,16 +813,22 @@ def _explain_documents(cited: set[str], predicted: set[str]) -> Iterator[str]:
 
 def _explain_set(verdict: SetVerdict) -> Iterator[str]:
     """Yield three lines that explain the verdict on an evidence set: the set, the predicted entry, the counts."""
-    if not verdict.is_retrieved:
-        prediction = "the document is not predicted"
-    elif verdict.entry_position is None:
-        prediction = f"no predicted entry has this label, so every listed sentence ({verdict.fp}) is wrong"
-    else:
-        number = verdict.entry_position + 1
-        prediction = f"entry {number}, the first with this label: {set_text(verdict.predicted_keys)}"
     yield f"document {short_text(verdict.document)}, gold set {short_text(verdict.label)} {set_text(verdict.gold_keys)}"
-    yield f"  predicted  {prediction}"
+    yield f"  predicted  {_describe_predicted_entry(verdict)}"
     yield f"  sentences  tp {verdict.tp}, fp {verdict.fp}, fn {verdict.fn}"
+
+
+def _describe_predicted_entry(verdict: SetVerdict) -> str:
+    """Return the entry that an evidence set was compared with, in words, or why there is none.
+
+    An example is "entry 1, the first with this label: {2, 5}".
+    """
+    if not verdict.is_retrieved:
+        return "the document is not predicted"
+    if verdict.entry_position is None:
+        return f"no predicted entry has this label, so every listed sentence ({verdict.fp}) is wrong"
+    number = verdict.entry_position + 1
+    return f"entry {number}, the first with this label: {set_text(verdict.predicted_keys)}"
 
 
 def _explain_label(gold: Claim, predicted: Claim | None) -> str:

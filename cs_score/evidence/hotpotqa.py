@@ -9,7 +9,7 @@ import json
 import re
 import string
 from collections import Counter
-from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from cs_score.base.display import number_with_noun
@@ -126,10 +126,8 @@ class HotpotQA(Mode):
         try:
             value = reading.document_in(text, source.name, decoder)
         except InputError:
-            questions = reading.lines_in(text, decoder)
+            questions = _questions_on_lines(text, decoder)
             if questions is None:
-                raise
-            if forms.questions_of_data_set(questions) is None:
                 raise
             return _check_questions(questions, is_of_lines=True)
         return _check_questions(reading.as_list(value, "the file"))
@@ -160,11 +158,7 @@ class HotpotQA(Mode):
         The prediction is None for a question without one. Missing answers and missing facts score 0; notices tell for
         how many questions they are missing.
         """
-        pairs: list[Pair] = []
-        for question in gold.content:
-            question_id = question["_id"]
-            prediction = _prediction_for(question_id, predictions.content)
-            pairs.append((question_id, question, prediction))
+        pairs = _pair_questions(gold.content, predictions.content)
         notices: list[str] = []
         if options.answered_only:
             answered_pairs = [pair for pair in pairs if pair[2] is not None]
@@ -180,12 +174,7 @@ class HotpotQA(Mode):
     ) -> Iterator[str]:
         """Yield notices about gold of another data set, and about ids and facts that gold spells differently."""
         files = (gold.name, predictions.name)
-        first_types = [str(unit.gold.get("type")) for unit in units[:TYPES_LOOKED_AT]]
-        if not TYPES_OF_2WIKI.isdisjoint(first_types):
-            yield (
-                f"{gold.name} looks like gold of 2WikiMultihopQA, whose own evaluation also accepts the aliases of "
-                "answers and compares titles without letter case; here both count as they are written"
-            )
+        yield from _other_data_set_notices(units[:TYPES_LOOKED_AT], gold.name)
         ids_without_prediction = [unit.id for unit in units if unit.prediction is None]
         if ids_without_prediction:
             predicted_ids = [*predictions.content[ANSWER], *predictions.content[FACTS]]
@@ -207,24 +196,14 @@ class HotpotQA(Mode):
         Raises InputError if an answer is not a text, or if facts are not lists, in gold or in the prediction.
         """
         prediction = unit.prediction or {}
-        gold_file, predictions_file = unit.files
         answer_agreement = NO_AGREEMENT
         facts_agreement = NO_AGREEMENT
         joint = NO_AGREEMENT
         with self.error_location(unit) as location:
             if ANSWER in prediction:
-                location.file = predictions_file
-                predicted_answer = check_answer(prediction[ANSWER])
-                location.file = gold_file
-                gold_answer = check_answer(reading.member(unit.gold, "answer"))
-                answer_agreement = compare_answers(normalise_answer(predicted_answer), normalise_answer(gold_answer))
+                answer_agreement = _compare_answer_of(unit, location)
             if FACTS in prediction:
-                location.file = predictions_file
-                predicted_keys = facts_by_key(prediction[FACTS]).keys()
-                location.file = gold_file
-                gold_keys = facts_by_key(reading.member(unit.gold, "supporting_facts")).keys()
-                right_count = len(predicted_keys & gold_keys)
-                facts_agreement = compare_facts(right_count, len(predicted_keys), len(gold_keys))
+                facts_agreement = _compare_facts_of(unit, location)
         if ANSWER in prediction and FACTS in prediction:
             joint = joint_agreement(answer_agreement, facts_agreement)
         return 1, *answer_agreement, *facts_agreement, *joint
@@ -239,11 +218,7 @@ class HotpotQA(Mode):
         else:
             yield "  answer: none predicted"
         if FACTS in prediction:
-            gold_keys = facts_by_key(unit.gold["supporting_facts"]).keys()
-            predicted_keys = facts_by_key(prediction[FACTS]).keys()
-            yield _explain_facts("right", gold_keys & predicted_keys)
-            yield _explain_facts("wrong", predicted_keys - gold_keys)
-            yield _explain_facts("missed", gold_keys - predicted_keys)
+            yield from _explain_facts(unit.gold["supporting_facts"], prediction[FACTS])
         else:
             yield "  facts: none predicted"
         value_by_measure = dict(zip(self.columns, row))
@@ -252,22 +227,17 @@ class HotpotQA(Mode):
 
     # ---- Faults of predictions
 
-    def parts(self, unit: Unit, measure: str) -> Iterator[Part]:
-        """Yield the judged parts of a question: its answer, its facts in gold, and predicted facts that gold lacks.
+    def parts(self, unit: Unit, measure: str) -> list[Part]:
+        """Return the judged parts of a question: its answer, its facts in gold, and predicted facts that gold lacks.
 
         The parts of a question have no faults if its id is not a text. Predictions are found by id in a JSON object,
         whose keys are texts, so that no prediction could correct these faults.
         """
-        prediction = unit.prediction or {}
-        parts = []
-        gold_answer = _gold_answer(unit)
-        if gold_answer is not None:
-            parts.append(_answer_part(gold_answer, prediction.get(ANSWER)))
-        predicted_facts = facts_by_key(prediction.get(FACTS, []))
-        parts += _fact_parts(_gold_facts(unit), predicted_facts)
+        parts = _judge_parts(unit)
         can_be_predicted = isinstance(unit.id, str)
-        for part in parts:
-            yield part if can_be_predicted else replace(part, faults=())
+        if can_be_predicted:
+            return parts
+        return [replace(part, faults=()) for part in parts]
 
     def correction_scorer(self, units: Sequence[Unit], rows: Sequence[Row]) -> CorrectionScorer:
         """Return a function that returns the rows of the questions after the correction of a single fault.
@@ -282,18 +252,14 @@ class HotpotQA(Mode):
     def correct_faults(self, unit: Unit, faults: Iterable[Fault]) -> object:
         """Return the prediction for a question, with these faults of it corrected, as a JSON object."""
         prediction = dict(unit.prediction or {})
-        missed_facts: list[Any] = []
-        extra_keys: set[FactKey] = set()
+        fact_faults = []
         for fault in faults:
             if fault.kind in (WRONG_ANSWER, MISSED_ANSWER):
                 prediction[ANSWER] = fault.gold
-            elif fault.kind == MISSED_FACT:
-                missed_facts.append(fault.gold)
             else:
-                extra_keys.add(fact_key(fault.predicted))
-        if missed_facts or extra_keys:
-            remaining_facts = [fact for fact in prediction.get(FACTS, ()) if fact_key(fact) not in extra_keys]
-            prediction[FACTS] = remaining_facts + missed_facts
+                fact_faults.append(fault)
+        if fact_faults:
+            prediction[FACTS] = _correct_facts(prediction.get(FACTS, ()), fact_faults)
         return prediction
 
     def groups(self, unit: Unit) -> Mapping[str, str]:
@@ -302,10 +268,7 @@ class HotpotQA(Mode):
         An example is `{"type": "bridge", "level": "hard", "answer_kind": "yes/no", "supporting_facts": "2"}`. The first
         three are left out if gold does not have them.
         """
-        groups = {}
-        for key in ("type", "level"):
-            if key in unit.gold:
-                groups[key] = text_of(unit.gold[key])
+        groups = {key: text_of(unit.gold[key]) for key in ("type", "level") if key in unit.gold}
         answer = _gold_answer(unit)
         if answer is not None:
             kind = _kind_of_answer(answer)
@@ -320,6 +283,17 @@ class HotpotQA(Mode):
         gold_kind = NONE if gold_answer is None else _kind_of_answer(gold_answer)
         predicted_kind = _kind_of_answer(predicted_answer) if isinstance(predicted_answer, str) else NONE
         yield "answer", gold_kind, predicted_kind
+
+
+class FactChange(NamedTuple):
+    """The change of the predicted facts of a question when one fact is added or removed.
+
+    `key` is the key of the fact. `difference` is added to the number of predicted facts: 1 if the fact is
+    added, -1 if it is removed, and 0 if it is added but was predicted before.
+    """
+
+    key: FactKey
+    difference: int
 
 
 class FactCorrectionScorer:
@@ -352,25 +326,31 @@ class FactCorrectionScorer:
         is_fault_of_fact = fault.kind in (EXTRA_FACT, MISSED_FACT)
         if not is_fault_of_fact or not self._has_facts:
             return self._score_whole_prediction(fault)
-        if fault.kind == EXTRA_FACT:
-            key = fact_key(fault.predicted)
-            change_of_count = -1
-        else:
-            key = fact_key(fault.gold)
-            change_of_count = 0 if key in self._predicted_keys else 1
-        predicted_count = len(self._predicted_keys) + change_of_count
+        change = self._change_of_facts(fault)
+        predicted_count = len(self._predicted_keys) + change.difference
         rows: list[Row] = []
         for row, gold_keys, old_right_count in zip(self._rows, self._gold_keys, self._right_counts):
-            right_count = old_right_count
-            if key in gold_keys:
-                right_count += change_of_count
+            is_in_gold = change.key in gold_keys
+            right_count = old_right_count + change.difference if is_in_gold else old_right_count
             facts_agreement = compare_facts(right_count, predicted_count, len(gold_keys))
-            answer_agreement = _answer_agreement_of_row(row)  # which the correction does not change
-            joint = NO_AGREEMENT
-            if self._has_answer:
-                joint = joint_agreement(answer_agreement, facts_agreement)
-            rows.append((1, *answer_agreement, *facts_agreement, *joint))
+            rows.append(self._row_with_facts(row, facts_agreement))
         return rows
+
+    def _change_of_facts(self, fault: Fault) -> FactChange:
+        """Return which fact the correction of a fault adds or removes. The fault is an extra or a missed fact."""
+        if fault.kind == EXTRA_FACT:
+            return FactChange(fact_key(fault.predicted), -1)
+        key = fact_key(fault.gold)
+        is_new = key not in self._predicted_keys
+        return FactChange(key, int(is_new))
+
+    def _row_with_facts(self, row: Row, facts_agreement: AnswerAgreement) -> Row:
+        """Return the row of a question with another agreement of its facts; that of its answer does not change."""
+        answer_agreement = _answer_agreement_of_row(row)
+        joint = NO_AGREEMENT
+        if self._has_answer:
+            joint = joint_agreement(answer_agreement, facts_agreement)
+        return 1, *answer_agreement, *facts_agreement, *joint
 
 
 def _answer_agreement_of_row(row: Row) -> AnswerAgreement:
@@ -388,6 +368,29 @@ def _keep_gold_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     The paragraphs to be searched, which are not needed, make up nine tenths of a file.
     """
     return {key: value for key, value in pairs if key in _GOLD_KEYS}
+
+
+def _questions_on_lines(text: str, decoder: json.JSONDecoder) -> list[Any] | None:
+    """Return the questions of a text that has a row of the Hugging Face data set on each line.
+
+    Return None for any other text.
+    """
+    questions = reading.lines_in(text, decoder)
+    if questions is None or forms.questions_of_data_set(questions) is None:
+        return None
+    return questions
+
+
+def _pair_questions(questions: Iterable[Any], predictions: Mapping[str, Any]) -> list[Pair]:
+    """Return a triple `(id, question, prediction)` for each question of gold; its prediction is None if it has none.
+
+    `predictions` holds all answers and all facts by question id, under the keys `ANSWER` and `FACTS`.
+    """
+    pairs: list[Pair] = []
+    for question in questions:
+        question_id = question["_id"]
+        pairs.append((question_id, question, _prediction_for(question_id, predictions)))
+    return pairs
 
 
 def _prediction_for(question_id: Any, predictions: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -421,20 +424,23 @@ def _predictions_of_other_form(text: str) -> reading.ConvertedContent | None:
 
     The text of the file has these objects on lines of their own or in one JSON value. Return None for any other text.
     """
-    line_values = reading.lines_in(text)
-    value: Any = line_values
-    if line_values is None:  # a JSON value over several lines
-        try:
-            value = json.loads(text)
-        except (ValueError, RecursionError):
-            return None
-    elif len(line_values) == 1:
-        value = line_values[0]
-    form_and_content = forms.predictions_by_question(value)
+    form_and_content = forms.predictions_by_question(_value_of_text(text))
     if form_and_content is None:
         return None
     form, content = form_and_content
     return reading.ConvertedContent(content, f"read as {form}")
+
+
+def _value_of_text(text: str) -> Any:
+    """Return the JSON value of a text, or the list of its values if it has one on each line; None if it is no JSON."""
+    line_values = reading.lines_in(text)
+    if line_values is None:  # perhaps a JSON value over several lines
+        try:
+            return json.loads(text)
+        except (ValueError, RecursionError):
+            return None
+    has_one_line = len(line_values) == 1
+    return line_values[0] if has_one_line else line_values
 
 
 def _check_questions(questions: list[Any], *, is_of_lines: bool = False) -> list[Any] | reading.ConvertedContent:
@@ -445,19 +451,25 @@ def _check_questions(questions: list[Any], *, is_of_lines: bool = False) -> list
     """
     if not questions:
         raise InputError("no questions, so there is nothing to score")
-    forms_of_file = ["one question a line"] if is_of_lines else []
+    rows_as_questions = None
     if not _are_of_corpus(questions):
-        converted_questions = forms.questions_of_data_set(questions)
-        if converted_questions is not None:
-            questions = converted_questions
-            forms_of_file.append("rows of the Hugging Face data set")
+        rows_as_questions = forms.questions_of_data_set(questions)
+    if rows_as_questions is None:
+        _check_ids(questions)
+        return reading.ConvertedContent(questions, "read as one question a line") if is_of_lines else questions
+    _check_ids(rows_as_questions)
+    form = "rows of the Hugging Face data set"
+    if is_of_lines:
+        form = f"one question a line, {form}"
+    return reading.ConvertedContent(rows_as_questions, f"read as {form}")
+
+
+def _check_ids(questions: Iterable[object]) -> None:
+    """Raise InputError, with the number of the question, for a question of gold that is no object or has no id."""
     for number, value in enumerate(questions, start=1):
         with reading.ErrorLocation(place={"question number": number}):
             question = reading.as_object(value, "the question")
-            reading.identifier(question, "_id")  # raises InputError if there is none
-    if forms_of_file:
-        return reading.ConvertedContent(questions, f"read as {', '.join(forms_of_file)}")
-    return questions
+            reading.identifier(question, "_id")
 
 
 def _are_of_corpus(questions: Sequence[Any]) -> bool:
@@ -477,7 +489,7 @@ def _missing_notices(ids: Sequence[Any], predictions: InputContent, key: str, no
     """Return a list with the notice that some questions have no predicted answer, or no predicted facts.
 
     The list is empty if no question lacks them. `ids` are the ids of the questions that are scored. `key` is `ANSWER`
-    or `FACTS`, and `noun` is what the notice calls it. The notice names the first of these questions.
+    or `FACTS`, and `noun` is its name in the notice. The notice names the first of these questions.
     """
     missing_ids = [short_text(question_id) for question_id in ids if question_id not in predictions.content[key]]
     if not missing_ids:
@@ -487,6 +499,16 @@ def _missing_notices(ids: Sequence[Any], predictions: InputContent, key: str, no
         shown_ids += ", ..."
     missing_of_all = f"{len(missing_ids):,} of {number_with_noun(len(ids), 'question')}"
     return [f"{predictions.name}: no {noun} for {missing_of_all}: {shown_ids}"]
+
+
+def _other_data_set_notices(units: Iterable[Unit], gold_file: str) -> Iterator[str]:
+    """Yield a notice if questions have types that occur only in gold of another data set, 2WikiMultihopQA."""
+    types = [str(unit.gold.get("type")) for unit in units]
+    if not TYPES_OF_2WIKI.isdisjoint(types):
+        yield (
+            f"{gold_file} looks like gold of 2WikiMultihopQA, whose own evaluation also accepts the aliases of "
+            "answers and compares titles without letter case; here both count as they are written"
+        )
 
 
 def _questions_with_wrong_facts(units: Sequence[Unit], table: UnitTable) -> Iterator[FactsOfQuestion]:
@@ -505,6 +527,35 @@ def _questions_with_wrong_facts(units: Sequence[Unit], table: UnitTable) -> Iter
 
 
 # ---- Comparing answers and facts
+
+
+def _compare_answer_of(unit: Unit, location: reading.ErrorLocation) -> AnswerAgreement:
+    """Return how well the predicted answer to a question agrees with the answer of gold.
+
+    The prediction has an answer. `location` is the context manager of the caller; its file is set to the file that is
+    read, for errors. Raises InputError if one of the answers is not a text, and if gold has no answer.
+    """
+    gold_file, predictions_file = unit.files
+    location.file = predictions_file
+    predicted_answer = check_answer(unit.prediction[ANSWER])
+    location.file = gold_file
+    gold_answer = check_answer(reading.member(unit.gold, "answer"))
+    return compare_answers(normalise_answer(predicted_answer), normalise_answer(gold_answer))
+
+
+def _compare_facts_of(unit: Unit, location: reading.ErrorLocation) -> AnswerAgreement:
+    """Return how well the predicted facts of a question agree with the facts of gold.
+
+    The prediction has facts. `location` is the context manager of the caller; its file is set to the file that is
+    read, for errors. Raises InputError if the facts of a file are no list of facts, and if gold has no facts.
+    """
+    gold_file, predictions_file = unit.files
+    location.file = predictions_file
+    predicted_keys = facts_by_key(unit.prediction[FACTS]).keys()
+    location.file = gold_file
+    gold_keys = facts_by_key(reading.member(unit.gold, "supporting_facts")).keys()
+    right_count = len(predicted_keys & gold_keys)
+    return compare_facts(right_count, len(predicted_keys), len(gold_keys))
 
 
 def check_answer(answer: object) -> str:
@@ -535,11 +586,11 @@ def compare_answers(predicted: str, gold: str) -> AnswerAgreement:
         return NO_AGREEMENT
     predicted_words = predicted.split()
     gold_words = gold.split()
-    common_count = (Counter(predicted_words) & Counter(gold_words)).total()
-    if not common_count:
+    common_words = Counter(predicted_words) & Counter(gold_words)  # with the smaller count of each word
+    if not common_words:
         return AnswerAgreement(exact_match, 0.0, 0.0, 0.0)
-    precision = common_count / len(predicted_words)
-    recall = common_count / len(gold_words)
+    precision = common_words.total() / len(predicted_words)
+    recall = common_words.total() / len(gold_words)
     return AnswerAgreement(exact_match, harmonic_mean(precision, recall), precision, recall)
 
 
@@ -598,7 +649,8 @@ def _gold_answer(unit: Unit) -> str | None:
 def _gold_facts(unit: Unit) -> Mapping[FactKey, list[object]]:
     """Return the facts of gold for a question by key, or an empty dictionary if the facts are malformed.
 
-    Scoring reports malformed facts if it needs them, because facts are predicted.
+    Malformed facts are no error here, because scoring has accepted them: it does not read the facts of gold for a
+    question without predicted facts.
     """
     try:
         return facts_by_key(unit.gold.get("supporting_facts", []))
@@ -616,6 +668,26 @@ def _kind_of_answer(answer: str) -> str:
 
 
 # ---- Parts and explanations
+
+
+def _judge_parts(unit: Unit) -> list[Part]:
+    """Return the judged parts of a question, with their faults: its answer, if gold has one, and its facts."""
+    prediction = unit.prediction or {}
+    parts = []
+    gold_answer = _gold_answer(unit)
+    if gold_answer is not None:
+        parts.append(_answer_part(gold_answer, prediction.get(ANSWER)))
+    predicted_facts = facts_by_key(prediction.get(FACTS, []))
+    parts += _fact_parts(_gold_facts(unit), predicted_facts)
+    return parts
+
+
+def _correct_facts(facts: Iterable[Any], faults: Sequence[Fault]) -> list[Any]:
+    """Return the predicted facts of a question without the extra facts of these faults, followed by the missed ones."""
+    missed_facts = [fault.gold for fault in faults if fault.kind == MISSED_FACT]
+    extra_keys = {fact_key(fault.predicted) for fault in faults if fault.kind == EXTRA_FACT}
+    remaining_facts = [fact for fact in facts if fact_key(fact) not in extra_keys]
+    return remaining_facts + missed_facts
 
 
 def _answer_part(gold_answer: str, predicted_answer: Any) -> Part:
@@ -654,10 +726,21 @@ def _explain_answer(role: str, answer: str) -> str:
     return f"  answer {role:9}  {short_text(answer)}  (compared as {quoted(normalise_answer(answer))})"
 
 
-def _explain_facts(outcome: str, keys: Collection[FactKey]) -> str:
-    """Return the line of an explanation that lists the facts with an outcome: "right", "wrong" or "missed"."""
-    shown_facts = "; ".join(sorted([reading.list_text(key) for key in keys]))
-    return f"  facts {outcome:6}  {len(keys)}  {shown_facts}".rstrip()
+def _explain_facts(gold_facts: object, predicted_facts: object) -> Iterator[str]:
+    """Yield three lines of an explanation, which list the right, the wrong and the missed facts of a question.
+
+    The arguments are lists of facts, as the files have them.
+    """
+    gold_keys = facts_by_key(gold_facts).keys()
+    predicted_keys = facts_by_key(predicted_facts).keys()
+    keys_by_outcome = {
+        "right": gold_keys & predicted_keys,
+        "wrong": predicted_keys - gold_keys,
+        "missed": gold_keys - predicted_keys,
+    }
+    for outcome, keys in keys_by_outcome.items():
+        shown_facts = "; ".join(sorted([reading.list_text(key) for key in keys]))
+        yield f"  facts {outcome:6}  {len(keys)}  {shown_facts}".rstrip()
 
 
 MODE: Final = HotpotQA()

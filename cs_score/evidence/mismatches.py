@@ -57,6 +57,21 @@ def document_notices(
     `document_noun` is the word for a document in the notices, such as "abstract". `gold_sentences` and
     `predicted_sentences` are functions that return the sentence numbers in the evidence for a document.
     """
+    yield from _sentence_number_notices(claims, files, document_noun, gold_sentences, predicted_sentences)
+    yield from _document_id_notices(claims, files, document_noun)
+
+
+def _sentence_number_notices(
+    claims: Iterable[DocumentsOfClaim],
+    files: Files,
+    document_noun: str,
+    gold_sentences: SentencesOf,
+    predicted_sentences: SentencesOf,
+) -> Iterator[str]:
+    """Yield a notice if sentence numbers are texts in one file and numbers in the other.
+
+    It names the first such document. The arguments have the same meaning as in `document_notices`.
+    """
     gold_file, predictions_file = files
     for claim, document in _predicted_documents(claims, are_in_gold=True):
         sentences = predicted_sentences(claim.predicted[document])
@@ -65,7 +80,15 @@ def document_notices(
             place = f"claim {short_text(claim.id)}, {document_noun} {short_text(document)}"
             example = f"{place}: {quoted(sentences[0])}"
             yield f"{predictions_file}: sentence numbers are {types} ({example}), so that they equal none of gold's"
-            break
+            return
+
+
+def _document_id_notices(claims: Iterable[DocumentsOfClaim], files: Files, document_noun: str) -> Iterator[str]:
+    """Yield a notice if the id of a predicted document is another spelling of an id in gold, such as "007" of "7".
+
+    It names the first such document. The arguments have the same meaning as in `document_notices`.
+    """
+    gold_file, predictions_file = files
     unknown_documents = _predicted_documents(claims, are_in_gold=False)
     for claim, document in islice(unknown_documents, MOST_COMPARED):
         gold_document = _find_same_document(document, claim)
@@ -73,7 +96,7 @@ def document_notices(
             example = f"claim {short_text(claim.id)}: {quoted(document)}, in {gold_file} {quoted(gold_document)}"
             difference = f"ids of {document_noun}s are written otherwise than in gold ({example})"
             yield f"{predictions_file}: {difference}, so that they are not found"
-            break
+            return
 
 
 def _predicted_documents(
@@ -131,11 +154,10 @@ def is_same_text(first: str, second: str) -> bool:
         return True
     if not shorter or not longer.endswith(shorter):
         return False
-    prefix = longer.removesuffix(shorter)
+    prefix = longer.removesuffix(shorter)  # "pmc" or "00" or "1" before "7"
     has_only_zeros = prefix.strip("0") == ""
-    if has_only_zeros:
-        return True
-    return shorter.isdecimal() and not prefix[-1].isdecimal()  # "PMC" before "7", not "1" before "7"
+    is_prefix_of_number = shorter.isdecimal() and not prefix[-1].isdecimal()
+    return has_only_zeros or is_prefix_of_number
 
 
 # ---- Labels
@@ -163,13 +185,10 @@ def _describe_spellings(name: str, labels: set[str], other_name: str, other_labe
     """
     standard_labels_of_other_file = {_standard_label(label) for label in other_labels}
     labels_only_here = sorted(labels - other_labels)
-    differently_spelled_labels = []
-    for label in labels_only_here:
-        if _standard_label(label) in standard_labels_of_other_file:
-            differently_spelled_labels.append(label)
-    if not differently_spelled_labels:
+    other_spellings = [label for label in labels_only_here if _standard_label(label) in standard_labels_of_other_file]
+    if not other_spellings:
         return None
-    shown_labels = ", ".join([quoted(label) for label in differently_spelled_labels])
+    shown_labels = ", ".join([quoted(label) for label in other_spellings])
     shown_others = ", ".join([quoted(label) for label in sorted(other_labels)])
     return f"{name}: labels {shown_labels}, where {other_name} has {shown_others}: never equal"
 
@@ -223,16 +242,16 @@ def fact_notices(questions: Iterable[FactsOfQuestion], files: Files) -> Iterator
     gold_file, predictions_file = files
     compared_questions = list(islice(questions, MOST_COMPARED))
 
-    example = _example_of_other_spelling(compared_questions, _key_without_type)
-    if example is not None:
+    example_of_type = _example_of_other_spelling(compared_questions, _key_without_type)
+    if example_of_type is not None:
         file_names = f"{predictions_file} or in {gold_file}"
         difference = f"sentence numbers of facts are text in {file_names} and numbers in the other"
-        yield f"{predictions_file}: {difference} ({example}), so that they do not count as found"
+        yield f"{predictions_file}: {difference} ({example_of_type}), so that they do not count as found"
 
-    example = _example_of_other_spelling(compared_questions, _key_without_case)
-    if example is not None:
+    example_of_case = _example_of_other_spelling(compared_questions, _key_without_case)
+    if example_of_case is not None:
         difference = f"titles of facts have another letter case or other blanks than in {gold_file}"
-        yield f"{predictions_file}: {difference} ({example}), so that they do not count as found"
+        yield f"{predictions_file}: {difference} ({example_of_case}), so that they do not count as found"
 
 
 def _example_of_other_spelling(

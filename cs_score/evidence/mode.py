@@ -268,19 +268,32 @@ class Mode(ABC):
         The signature of the origin shows only options that differ from their defaults. If `measure` is None, the
         headline measure is the one that the table of measures names for the task.
         """
-        defaults = asdict(self.options())
-        defaults.update(self.fixed_settings)
-        all_options = {**defaults, **options}
+        all_options = {**self._default_options(), **options}
+        return Origin(
+            task=self.name,
+            options=all_options,
+            inputs=(run,) if gold is None else (gold, run),
+            settings=self._settings_in_signature(all_options),
+            measure=headline_names(self.name)[0] if measure is None else measure,
+        )
+
+    def _default_options(self) -> dict[str, object]:
+        """Return the default of each option, and the settings that cannot be chosen: {"references": 3, "seed": 3}."""
+        return {**asdict(self.options()), **self.fixed_settings}
+
+    def _settings_in_signature(self, options: Mapping[str, object]) -> tuple[str, ...]:
+        """Return the settings that a signature shows: the task, its package, and options that are not the defaults.
+
+        An example is ("scifact", "any_order=true").
+        """
         settings = [self.name]
         if self.package is not None:
             settings.append(self.package)
-        for name, value in all_options.items():
+        defaults = self._default_options()
+        for name, value in options.items():
             if defaults.get(name) != value:
                 settings.append(_setting_text(name, value))
-        inputs = (run,) if gold is None else (gold, run)
-        if measure is None:
-            measure = headline_names(self.name)[0]
-        return Origin(task=self.name, options=all_options, inputs=inputs, settings=tuple(settings), measure=measure)
+        return tuple(settings)
 
     def is_answered_only(self, options: Any) -> bool:
         """Return whether the options leave out the units without a prediction."""
@@ -309,7 +322,8 @@ class Mode(ABC):
         for files that cannot be scored, and UsageError for invalid options and for a file with several systems.
         """
         files = self._read_files(gold, predictions, options)
-        if len(files.systems) != 1:
+        has_several_systems = len(files.systems) != 1
+        if has_several_systems:
             names = ", ".join([one_line(name, 40) for name in files.systems])
             problem = f"{files.predictions.name} has {len(files.systems)} runs ({names})"
             raise UsageError(f"{problem}: choose one by its name (--run; in Python run=), or score each (score_each)")
@@ -321,7 +335,7 @@ class Mode(ABC):
     ) -> dict[str, ScoredPredictions]:
         """Return the result of each system in a file of predictions, by the name of the system.
 
-        The arguments are those of `score`.
+        The arguments have the same meaning as in `score`.
         """
         files = self._read_files(gold, predictions, options)
         return {system: files.mode.result_of(files, system, progress) for system in files.systems}
@@ -348,49 +362,55 @@ class Mode(ABC):
 
         `progress` shows how far scoring is. Raises InputError for files that cannot be scored.
         """
-        gold = files.gold
-        predictions = files.predictions
-        mode = self.mode_for_system(system, files.systems)
-        pairs, pairing_notices = mode.pair_units(gold, predictions, mode.chosen_options)
-        file_names = ("" if gold is None else gold.name, predictions.name)
-        units = [Unit(unit_id, gold_of_unit, predicted, file_names) for unit_id, gold_of_unit, predicted in pairs]
-
+        system_mode = self.mode_for_system(system, files.systems)
+        pairs, pairing_notices = system_mode.pair_units(files.gold, files.predictions, system_mode.chosen_options)
+        units = [Unit(unit_id, gold, prediction, files.names) for unit_id, gold, prediction in pairs]
         ids = tuple([text_of(unit.id) for unit in units])
-        rows = mode.rows_of(units, progress)
-        table = UnitTable(ids, mode.columns, rows)
-        undefined = mode.undefined_measures(units, table)
-        mode = mode.without_measures(undefined)
-        scores = mode.scores(table.sums())
-
-        notices = list(predictions.notices)
-        if gold is not None:
-            notices += gold.notices
-        notices += pairing_notices
-        if gold is not None:
-            notices += mode.mismatches(gold, predictions, units, table)
-        notices += mode.remarks(units, table)
+        table = UnitTable(ids, system_mode.columns, system_mode.rows_of(units, progress))
+        undefined = system_mode.undefined_measures(units, table)
+        mode = system_mode.without_measures(undefined)
         return ScoredPredictions(
             mode=mode,
             units=units,
             table=table,
-            scores=scores,
+            scores=mode.scores(table.sums()),
+            notices=mode._all_notices(files, pairing_notices, units, table),
             origin=mode._origin_of(files, units, table),
-            contents=mode.contents(None if gold is None else gold.content, predictions.content, table),
-            notices=tuple(notices),
+            contents=mode.contents(files.gold_content, files.predictions.content, table),
             undefined=undefined,
             head=tuple(mode.head(units, table)),
             system=system,
         )
 
+    def _all_notices(
+        self, files: FilesRead, pairing_notices: Iterable[str], units: Sequence[Unit], table: UnitTable
+    ) -> tuple[str, ...]:
+        """Return the notices for the user: how the files were read and paired, what explains low scores, and remarks.
+
+        `table` has the statistics of the units.
+        """
+        notices = list(files.predictions.notices)
+        if files.gold is not None:
+            notices += files.gold.notices
+        notices += pairing_notices
+        if files.gold is not None:
+            notices += self.mismatches(files.gold, files.predictions, units, table)
+        notices += self.remarks(units, table)
+        return tuple(notices)
+
     def _origin_of(self, files: FilesRead, units: Sequence[Unit], table: UnitTable) -> Origin:
-        """Return the origin of the scores of some units of the files; `table` has their statistics."""
+        """Return the origin of the scores of some units: the task, its options, the digests of the files.
+
+        If only units with a prediction are scored, it also says how many of how many. `table` has the statistics of the
+        units, on which the headline measure may depend.
+        """
         gold_digest = None if files.gold is None else files.gold.digest
         headline_measure = self.headline_of(units, table)
         origin = self.origin(asdict(self.chosen_options), gold_digest, files.predictions.digest, headline_measure)
-        if files.gold is not None and self.is_answered_only(self.chosen_options):
-            counts = {"scored": len(units), "of": len(files.gold.content), "unit": self.unit}
-            origin = origin.with_option(ANSWERED, counts)
-        return origin
+        if files.gold is None or not self.is_answered_only(self.chosen_options):
+            return origin
+        counts = {"scored": len(units), "of": len(files.gold.content), "unit": self.unit}
+        return origin.with_option(ANSWERED, counts)
 
     # ---- Hooks that few tasks need, such as those for several systems in a file and for measures without a value
 
@@ -640,6 +660,16 @@ class FilesRead(NamedTuple):
     gold: InputContent | None
     predictions: InputContent
     systems: Sequence[str]
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """The names of the gold file and of the predictions file. The name of gold is empty if there is none."""
+        return "" if self.gold is None else self.gold.name, self.predictions.name
+
+    @property
+    def gold_content(self) -> Any:
+        """The content of gold as the task reads it, or None if there is no gold."""
+        return None if self.gold is None else self.gold.content
 
 
 class ScoredPredictions(Record):

@@ -69,6 +69,9 @@ ASPECTS: Final = ("prec", "recall", "f1")
 _INDENT: Final = "  "
 """The indentation of the lines that explain an evaluation."""
 
+_ALIGNMENT_HEADING: Final = ("predicted", "gold", "head", "relation", "tail", "weight")
+"""The heading of the table that shows an alignment."""
+
 EXTRA_FACT: Final = "extra_fact"
 WRONG_ENTITY: Final = "wrong_entity"
 WRONG_RELATION: Final = "wrong_relation"
@@ -179,10 +182,9 @@ class R4C(Mode):
     def official_scores(self, scores: Mapping[str, float]) -> dict[str, object]:
         """Return the scores as the official script writes them: {"e": {"prec": ..., "recall": ..., "f1": ...}, ...}."""
         scores_by_evaluation: dict[str, object] = {}
-        for evaluation_name in EVALUATIONS:
-            scores_by_evaluation[evaluation_name] = {
-                aspect: scores[f"{evaluation_name}_{aspect}"] for aspect in ASPECTS
-            }
+        for evaluation in EVALUATIONS:
+            score_by_aspect = {aspect: scores[f"{evaluation}_{aspect}"] for aspect in ASPECTS}
+            scores_by_evaluation[evaluation] = score_by_aspect
         return scores_by_evaluation
 
     def check_packages(self) -> None:
@@ -215,22 +217,13 @@ class R4C(Mode):
 
         Instances without a prediction are left out if the options say so. Otherwise InputError is raised.
         """
-        ids = [instance for instance in gold.content if instance in predictions.content]
         missing_ids = [instance for instance in gold.content if instance not in predictions.content]
         missing_of_all = f"{len(missing_ids):,} of {number_with_noun(len(gold.content), 'instance')}"
         if missing_ids and not self.is_answered_only(options):
-            raise InputError(
-                f"no derivation for it ({missing_of_all} have none)",
-                file=predictions.name,
-                place=f"instance {short_text(missing_ids[0])}",
-                remedy="--ignore-missing leaves such instances out",
-            )
-        if not ids:
+            raise _no_derivation_error(missing_ids[0], missing_of_all, predictions.name)
+        pairs = _pair_instances(gold.content, predictions.content, options.references)
+        if not pairs:
             raise InputError("no instance has a prediction, so there is nothing to score", file=predictions.name)
-        pairs = []
-        for instance, orders in zip(ids, draw_orders(len(ids), options.references)):
-            references = References(gold.content[instance], orders)
-            pairs.append((instance, references, predictions.content[instance]))
         notices = []
         if missing_ids:
             notices.append(f"{predictions.name}: {missing_of_all} left out, without prediction")
@@ -271,30 +264,10 @@ class R4C(Mode):
             predicted = _read_derivation(unit.prediction)
             location.file = gold_file
             references = _read_references(unit.gold)
-
-            # The facts of all references are in one list, so that one call of the edit distance compares them all.
-            gold_facts: list[Fact] = []
-            columns_of_reference: dict[int, slice] = {}
-            for position, facts in references.items():
-                first_column = len(gold_facts)
-                gold_facts += facts
-                columns_of_reference[position] = slice(first_column, len(gold_facts))
-            heads, relations, tails = compare_facts(predicted, gold_facts)
-
+            comparison = _compare_with_references(predicted, references)
             evaluations = []
             for order, weight_function in zip(unit.gold.orders, _WEIGHTS_BY_EVALUATION.values()):
-                weights = weight_function(heads, relations, tails)
-                alignments = [align(weights[:, columns_of_reference[position]]) for position in order]
-                totals = tuple([total_weight(alignment) for alignment in alignments])
-                best = totals.index(max(totals))
-                evaluation = InstanceEvaluation(
-                    order=order,
-                    totals=totals,
-                    predicted=predicted,
-                    gold=references[order[best]],
-                    pairs=alignments[best],
-                )
-                evaluations.append(evaluation)
+                evaluations.append(_choose_reference(comparison, order, weight_function))
         return evaluations
 
     def explain_unit(self, unit: Unit, row: Row) -> Iterator[str]:
@@ -302,12 +275,9 @@ class R4C(Mode):
         yield f"instance {short_text(unit.id)}"
         for evaluation_name, evaluation in zip(EVALUATIONS, self.evaluate(unit)):
             scores = [f"{aspect} {score:.4f}" for aspect, score in zip(ASPECTS, evaluation.scores)]
-            totals = []
-            for position, total in zip(evaluation.order, evaluation.totals):
-                totals.append(f"reference {position + 1} total {total:.4f}")
             yield ""
             yield f"{evaluation_name}: {', '.join(scores)}"
-            yield f"  tried in this order: {', '.join(totals)}"
+            yield f"  tried in this order: {_show_totals(evaluation)}"
             yield f"  chosen: reference {evaluation.reference + 1}"
             for line in _explain_alignment(evaluation):
                 yield f"{_INDENT}{line}"
@@ -324,20 +294,8 @@ class R4C(Mode):
         evaluation_by_name = dict(zip(EVALUATIONS, self.evaluate(unit)))
         evaluation = evaluation_by_name[evaluation_name]
         steps_of_reference = unit.gold.derivations[evaluation.reference]
-        pair_by_gold_position = {pair.gold: pair for pair in evaluation.pairs}
-        for position, gold in enumerate(evaluation.gold):
-            pair = pair_by_gold_position.get(position)
-            if pair is not None:
-                yield _judge_aligned_fact(pair, evaluation.predicted[pair.predicted], gold)
-            else:
-                missed = Fault(kind=MISSED_FACT, part=None, predicted=None, gold=steps_of_reference[position])
-                yield Part(noun="fact", value=list(gold), is_right=False, judgment=None, faults=(missed,))
-        aligned_positions = {pair.predicted for pair in evaluation.pairs}
-        for position, fact in enumerate(evaluation.predicted):
-            if position not in aligned_positions:
-                extra = Fault(kind=EXTRA_FACT, part=position + 1, predicted=list(fact), gold=None)
-                judgment = "aligned with nothing"
-                yield Part(noun="fact", value=list(fact), is_right=False, judgment=judgment, faults=(extra,))
+        yield from _gold_fact_parts(evaluation, steps_of_reference)
+        yield from _extra_fact_parts(evaluation)
 
     def correct_faults(self, unit: Unit, faults: Iterable[Fault]) -> object:
         """Return the predicted derivation of an instance, a list of steps, with these faults of it corrected.
@@ -353,11 +311,8 @@ class R4C(Mode):
                 missed_steps.append(fault.gold)
             elif fault.kind == EXTRA_FACT:
                 del step_by_number[fault.part]
-            elif fault.kind == WRONG_ENTITY:
-                head, tail = fault.gold
-                step_by_number[fault.part] = _replace_in_step(step_by_number[fault.part], head=head, tail=tail)
-            else:  # a wrong relation
-                step_by_number[fault.part] = _replace_in_step(step_by_number[fault.part], relation=fault.gold)
+            else:
+                step_by_number[fault.part] = _correct_step(step_by_number[fault.part], fault)
         steps = list(step_by_number.values())
         return steps + missed_steps
 
@@ -375,12 +330,127 @@ class R4C(Mode):
         return {"gold_facts": str(len(first_reference))}
 
 
+def _no_derivation_error(instance: str, missing_of_all: str, predictions_file: str) -> InputError:
+    """Return the error for an instance without a predicted derivation.
+
+    `missing_of_all` says how many instances have none, such as "2 of 300 instances".
+    """
+    return InputError(
+        f"no derivation for it ({missing_of_all} have none)",
+        file=predictions_file,
+        place=f"instance {short_text(instance)}",
+        remedy="--ignore-missing leaves such instances out",
+    )
+
+
+def _pair_instances(gold: reading.Object, predictions: reading.Object, reference_count: int) -> list[Pair]:
+    """Return a triple `(id, references, prediction)` for each instance of gold that has a prediction.
+
+    `gold` and `predictions` hold the references and the predicted derivations by instance id. `reference_count` is the
+    number of references that are drawn for each evaluation of an instance.
+    """
+    ids = [instance for instance in gold if instance in predictions]
+    pairs = []
+    for instance, orders in zip(ids, draw_orders(len(ids), reference_count)):
+        references = References(gold[instance], orders)
+        pairs.append((instance, references, predictions[instance]))
+    return pairs
+
+
+class _Comparison(NamedTuple):
+    """A predicted derivation, compared with all references that were drawn for an instance.
+
+    `heads`, `relations` and `tails` have the similarities of the parts of facts. Each has a row for each predicted fact
+    and a column for each fact of the references, which follow one another. `columns_of_reference` has the columns of
+    each reference by its position.
+    """
+
+    predicted: Derivation
+    references: Mapping[int, Derivation]
+    columns_of_reference: Mapping[int, slice]
+    heads: Matrix
+    relations: Matrix
+    tails: Matrix
+
+
+def _compare_with_references(predicted: Derivation, references: Mapping[int, Derivation]) -> _Comparison:
+    """Return the similarities of the predicted facts with the facts of all references, which are given by position.
+
+    The facts of all references are in one list, so that one call of the edit distance compares them all.
+    """
+    gold_facts: list[Fact] = []
+    columns_of_reference: dict[int, slice] = {}
+    for position, facts in references.items():
+        first_column = len(gold_facts)
+        gold_facts += facts
+        columns_of_reference[position] = slice(first_column, len(gold_facts))
+    heads, relations, tails = compare_facts(predicted, gold_facts)
+    return _Comparison(predicted, references, columns_of_reference, heads=heads, relations=relations, tails=tails)
+
+
+def _choose_reference(
+    comparison: _Comparison, order: Order, weight_function: Callable[[Matrix, Matrix, Matrix], Matrix]
+) -> InstanceEvaluation:
+    """Return an evaluation of an instance, which chooses the reference with the largest total weight.
+
+    `order` holds the positions of the references that are tried; the first of equal ones is chosen. `weight_function`
+    returns the weights of pairs of facts, given the similarities of their heads, relations and tails.
+    """
+    # A row for each predicted fact, and a column for each fact of the references.
+    weights = weight_function(comparison.heads, comparison.relations, comparison.tails)
+    alignments = [align(weights[:, comparison.columns_of_reference[position]]) for position in order]
+    totals = tuple([total_weight(alignment) for alignment in alignments])
+    best = totals.index(max(totals))
+    return InstanceEvaluation(
+        order=order,
+        totals=totals,
+        predicted=comparison.predicted,
+        gold=comparison.references[order[best]],
+        pairs=alignments[best],
+    )
+
+
+def _gold_fact_parts(evaluation: InstanceEvaluation, steps: Sequence[Any]) -> Iterator[Part]:
+    """Yield each fact of the chosen reference, judged by the predicted fact that is aligned with it, if there is one.
+
+    `steps` are the steps of the reference as the file has them.
+    """
+    pair_by_gold_position = {pair.gold: pair for pair in evaluation.pairs}
+    for position, gold in enumerate(evaluation.gold):
+        pair = pair_by_gold_position.get(position)
+        if pair is not None:
+            yield _judge_aligned_fact(pair, evaluation.predicted[pair.predicted], gold)
+        else:
+            missed = Fault(kind=MISSED_FACT, part=None, predicted=None, gold=steps[position])
+            yield Part(noun="fact", value=list(gold), is_right=False, judgment=None, faults=(missed,))
+
+
+def _extra_fact_parts(evaluation: InstanceEvaluation) -> Iterator[Part]:
+    """Yield each predicted fact that is not aligned with a fact of the chosen reference, judged as wrong."""
+    aligned_positions = {pair.predicted for pair in evaluation.pairs}
+    for position, fact in enumerate(evaluation.predicted):
+        if position not in aligned_positions:
+            extra = Fault(kind=EXTRA_FACT, part=position + 1, predicted=list(fact), gold=None)
+            judgment = "aligned with nothing"
+            yield Part(noun="fact", value=list(fact), is_right=False, judgment=judgment, faults=(extra,))
+
+
 def _judge_aligned_fact(pair: AlignedPair, predicted: Fact, gold: Fact) -> Part:
     """Return a fact of gold with the judgment and the faults of the predicted fact that is aligned with it.
 
     `pair` has the positions of the two facts and their weight.
     """
-    step_number = pair.predicted + 1
+    faults = _faults_of_aligned_fact(pair.predicted + 1, predicted, gold)
+    predicted_texts = ", ".join([quoted(text) for text in predicted])
+    judgment = f"[{predicted_texts}], weight {pair.weight:.4f}"
+    return Part(noun="fact", value=list(gold), is_right=not faults, judgment=judgment, faults=tuple(faults))
+
+
+def _faults_of_aligned_fact(step_number: int, predicted: Fact, gold: Fact) -> list[Fault]:
+    """Return the faults of a predicted fact that is aligned with a fact of gold: wrong entities, a wrong relation.
+
+    The entities are the head and the tail. `step_number` is the number of the predicted step, from 1.
+    """
     faults = []
     if _differ(predicted.head, gold.head) or _differ(predicted.tail, gold.tail):
         predicted_entities = [predicted.head, predicted.tail]
@@ -388,9 +458,15 @@ def _judge_aligned_fact(pair: AlignedPair, predicted: Fact, gold: Fact) -> Part:
         faults.append(Fault(kind=WRONG_ENTITY, part=step_number, predicted=predicted_entities, gold=gold_entities))
     if _differ(predicted.relation, gold.relation):
         faults.append(Fault(kind=WRONG_RELATION, part=step_number, predicted=predicted.relation, gold=gold.relation))
-    predicted_texts = ", ".join([quoted(text) for text in predicted])
-    judgment = f"[{predicted_texts}], weight {pair.weight:.4f}"
-    return Part(noun="fact", value=list(gold), is_right=not faults, judgment=judgment, faults=tuple(faults))
+    return faults
+
+
+def _correct_step(step: Sequence[Any], fault: Fault) -> list[Any]:
+    """Return a predicted step in which the wrong entities or the wrong relation of a fault are replaced."""
+    if fault.kind == WRONG_ENTITY:
+        head, tail = fault.gold
+        return _replace_in_step(step, head=head, tail=tail)
+    return _replace_in_step(step, relation=fault.gold)
 
 
 def _replace_in_step(
@@ -422,7 +498,7 @@ def draw_orders(instance_count: int, reference_count: int) -> list[tuple[Order, 
 
     An order such as (2, 0) has `reference_count` of the positions 0, 1 and 2, drawn at random. As in the official
     script, one stream of random numbers is used for the whole run. It first draws the orders of `e` for all instances,
-    then those of `r`, and then those of `er`.
+    then the orders of `r`, and then the orders of `er`.
     """
     stream = random.Random(SEED)
     positions = range(REFERENCE_POSITIONS)
@@ -437,24 +513,32 @@ def draw_orders(instance_count: int, reference_count: int) -> list[tuple[Order, 
 def load_packages() -> None:
     """Import rapidfuzz and scipy.
 
-    scipy loads a library for linear algebra, which starts a thread for each processor. If there is not enough memory
-    for these threads, the library may wait for ever and ignore signals. It is therefore limited to a single thread.
     Raises MissingExtraError if a package is not installed, and CsScoreError if there is too little memory.
     """
-    user_has_set_threads = _THREADS_VARIABLE in os.environ
     try:
         importlib.import_module("rapidfuzz.distance.Levenshtein")
-        if "scipy.optimize" in sys.modules:
-            return
-        mmap.mmap(-1, _SCIPY_MEGABYTES << 20).close()  # raises OSError if there is not enough memory
-        os.environ.setdefault(_THREADS_VARIABLE, "1")
-        importlib.import_module("scipy.optimize")
+        if "scipy.optimize" not in sys.modules:
+            _import_scipy_with_one_thread()
     except ModuleNotFoundError as error:
         package = str(error.name).partition(".")[0]  # "scipy" of "scipy.optimize"
         raise MissingExtraError(package, EXTRA) from None
     except OSError:
         problem = f"scipy needs {_SCIPY_MEGABYTES} MB of address space, and there is less; raise the limit (ulimit -v)"
         raise CsScoreError(problem) from None
+
+
+def _import_scipy_with_one_thread() -> None:
+    """Import the assignment solver of scipy, with one thread for its library for linear algebra.
+
+    The library would start a thread for each processor. If there is not enough memory for these threads, it may wait
+    for ever and ignore signals. A number of threads that the user has set is kept. Raises OSError if there is too
+    little memory even for one thread.
+    """
+    user_has_set_threads = _THREADS_VARIABLE in os.environ
+    mmap.mmap(-1, _SCIPY_MEGABYTES << 20).close()  # raises OSError if there is not enough memory
+    try:
+        os.environ.setdefault(_THREADS_VARIABLE, "1")
+        importlib.import_module("scipy.optimize")
     finally:
         if not user_has_set_threads:
             os.environ.pop(_THREADS_VARIABLE, None)
@@ -471,32 +555,41 @@ def compare_facts(predicted: Sequence[Fact], gold: Sequence[Fact]) -> tuple[Matr
 def similarities(predicted: Sequence[str], gold: Sequence[str]) -> Matrix:
     """Return the similarity of each predicted text (row) with each text of gold (column).
 
-    The similarity is 1 - d / n, where d is the Levenshtein distance of both texts in lower case, and n is the length of
-    the longer text before it is changed to lower case. It is at most 1. It can be below 0 if a text is longer in lower
-    case. It is NaN if both texts are empty; `align` raises an error in this case. Repeated texts are compared once.
+    Repeated texts are compared once. See `_compare_distinct_texts` for the similarity.
     """
     import numpy as np
-    from rapidfuzz.distance.Levenshtein import distance
-    from rapidfuzz.process import cdist
 
     row_by_text = _number_distinct_texts(predicted)
     column_by_text = _number_distinct_texts(gold)
     if not row_by_text or not column_by_text:
         return np.zeros((len(predicted), len(gold)))
-    lowered_rows = [text.lower() for text in row_by_text]
-    lowered_columns = [text.lower() for text in column_by_text]
-    distances = cdist(lowered_rows, lowered_columns, scorer=distance)
-    # The lengths are those before lower-casing, which turns a capital I with dot into two code points.
-    row_lengths = [len(text) for text in row_by_text]
-    column_lengths = [len(text) for text in column_by_text]
-    longer_lengths = np.maximum.outer(row_lengths, column_lengths)
-    with np.errstate(invalid="ignore"):  # 0 / 0 is not a number, without a warning
-        similarity_of_texts = 1 - distances / longer_lengths
+    similarity_of_texts = _compare_distinct_texts(list(row_by_text), list(column_by_text))
     if len(row_by_text) == len(predicted) and len(column_by_text) == len(gold):
         return similarity_of_texts
     rows = [row_by_text[text] for text in predicted]
     columns = [column_by_text[text] for text in gold]
     return similarity_of_texts[np.ix_(rows, columns)]
+
+
+def _compare_distinct_texts(predicted: Sequence[str], gold: Sequence[str]) -> Matrix:
+    """Return the similarity of each predicted text (row) with each text of gold (column).
+
+    The similarity is 1 - d / n, where d is the Levenshtein distance of both texts in lower case, and n is the length of
+    the longer text before it is changed to lower case. It is at most 1. It can be below 0 if a text is longer in lower
+    case. It is NaN if both texts are empty; `align` raises an error in this case.
+    """
+    import numpy as np
+    from rapidfuzz.distance.Levenshtein import distance
+    from rapidfuzz.process import cdist
+
+    distances = cdist([text.lower() for text in predicted], [text.lower() for text in gold], scorer=distance)
+    # The lengths are those before lower-casing, which turns a capital I with dot into two code points.
+    row_lengths = [len(text) for text in predicted]
+    column_lengths = [len(text) for text in gold]
+    longer_lengths = np.maximum.outer(row_lengths, column_lengths)  # (predicted, gold), as the distances
+    with np.errstate(invalid="ignore"):  # 0 / 0 is not a number, without a warning
+        similarity: Matrix = 1 - distances / longer_lengths
+    return similarity
 
 
 def _number_distinct_texts(texts: Iterable[str]) -> dict[str, int]:
@@ -521,9 +614,10 @@ def align(weights: ArrayLike) -> list[AlignedPair]:
         return []
     if np.isnan(gains).any():
         raise InputError("two empty strings are to be compared, for which no similarity is defined")
-    rows, columns = linear_sum_assignment(gains, maximize=True)
+    rows, columns = linear_sum_assignment(gains, maximize=True)  # a row and a column for each pair
+    weights_of_pairs = gains[rows, columns]
     pairs = []
-    for row, column, weight in zip(rows.tolist(), columns.tolist(), gains[rows, columns].tolist()):
+    for row, column, weight in zip(rows.tolist(), columns.tolist(), weights_of_pairs.tolist()):
         if weight > 0:
             pairs.append(AlignedPair(predicted=row, gold=column, weight=weight))
     return pairs
@@ -552,14 +646,19 @@ def _read_references(gold: References) -> dict[int, Derivation]:
     drawn_positions: set[int] = set()
     for order in gold.orders:
         drawn_positions.update(order)
-    references = {}
-    for position in sorted(drawn_positions):
-        if position >= len(derivations):
-            number_in_words = number_with_noun(len(derivations), "reference")
-            raise InputError(f"reference {position + 1} was drawn, but the instance has only {number_in_words}")
-        with reading.ErrorLocation(place={"reference": position + 1}):
-            references[position] = _read_derivation(derivations[position])
-    return references
+    return {position: _read_reference(derivations, position) for position in sorted(drawn_positions)}
+
+
+def _read_reference(derivations: Sequence[object], position: int) -> Derivation:
+    """Return the facts of the reference at a position. Raises InputError if it is malformed or missing.
+
+    `derivations` are the JSON values of all references of the instance.
+    """
+    if position >= len(derivations):
+        number_in_words = number_with_noun(len(derivations), "reference")
+        raise InputError(f"reference {position + 1} was drawn, but the instance has only {number_in_words}")
+    with reading.ErrorLocation(place={"reference": position + 1}):
+        return _read_derivation(derivations[position])
 
 
 def _read_derivation(value: object) -> Derivation:
@@ -572,22 +671,38 @@ def _read_fact(step: object) -> Fact:
 
     Items of the fact after head, relation and tail are ignored. Raises InputError for a malformed step.
     """
-    parts = reading.as_list(step, "a step")
-    if len(parts) != 3:
-        items = number_with_noun(len(parts), "item")
-        raise InputError(f"a step of {items} where [title, sentence number, fact] is expected")
-    _, _, fact = parts
+    items = reading.as_list(step, "a step")
+    if len(items) != 3:
+        item_count = number_with_noun(len(items), "item")
+        raise InputError(f"a step of {item_count} where [title, sentence number, fact] is expected")
+    _title, _sentence_number, fact = items
+    head, relation, tail = _texts_of_fact(fact)
+    return Fact(head, relation, tail)
+
+
+def _texts_of_fact(fact: object) -> list[str]:
+    """Return head, relation and tail of a fact, which are its first three items.
+
+    Raises InputError for anything but a list that begins with three texts.
+    """
     texts = reading.as_list(fact, "a fact")[:3]
     if len(texts) < 3:
         raise InputError(f"a fact of {number_with_noun(len(texts), 'item')} where [head, relation, tail] is expected")
     for text in texts:
         if not isinstance(text, str):
             raise InputError(f"a fact holds {reading.kind_of(text)} where text is expected")
-    head, relation, tail = [str(text) for text in texts]
-    return Fact(head, relation, tail)
+    return [str(text) for text in texts]
 
 
 # ---- Explaining an alignment
+
+
+def _show_totals(evaluation: InstanceEvaluation) -> str:
+    """Return the total weight of each reference that was tried, such as "reference 2 total 1.5000" with commas."""
+    totals = []
+    for position, total in zip(evaluation.order, evaluation.totals):
+        totals.append(f"reference {position + 1} total {total:.4f}")
+    return ", ".join(totals)
 
 
 def _explain_alignment(evaluation: InstanceEvaluation) -> list[str]:
@@ -596,33 +711,36 @@ def _explain_alignment(evaluation: InstanceEvaluation) -> list[str]:
     The similarities and the weight of each pair are shown. The lines form a table if it fits the width of a screen.
     Otherwise there are two or three lines for each pair and for each fact that is not aligned.
     """
-    heading = ("predicted", "gold", "head", "relation", "tail", "weight")
     rows = _alignment_rows(evaluation)
-    table = align_rows([heading, *rows])
+    table = align_rows([_ALIGNMENT_HEADING, *rows])
     width = max([len(line) for line in table])
     if width + len(_INDENT) <= SCREEN:
         return table
     lines = []
-    for predicted_text, gold_text, *numbers in rows:
-        lines += [f"predicted  {predicted_text}", f"gold       {gold_text}"]
-        if numbers:
-            numbers_with_names = [f"{name} {number}" for name, number in zip(heading[2:], numbers)]
-            lines.append(f"{'':9}  {', '.join(numbers_with_names)}")
+    for row in rows:
+        lines += _lines_of_row(row)
+    return lines
+
+
+def _lines_of_row(row: Sequence[str]) -> list[str]:
+    """Return a row of the table of an alignment as lines: the predicted fact, the fact of gold, and its numbers.
+
+    A fact that is not aligned has no numbers.
+    """
+    predicted_text, gold_text, *numbers = row
+    lines = [f"predicted  {predicted_text}", f"gold       {gold_text}"]
+    if numbers:
+        numbers_with_names = [f"{name} {number}" for name, number in zip(_ALIGNMENT_HEADING[2:], numbers)]
+        lines.append(f"{'':9}  {', '.join(numbers_with_names)}")
     return lines
 
 
 def _alignment_rows(evaluation: InstanceEvaluation) -> list[tuple[str, ...]]:
     """Return the cells of a row for each pair of facts of an alignment, and for each fact that is not aligned.
 
-    The cells of a pair are both facts, the similarities of heads, relations and tails, and the weight. A fact that is
-    not aligned has two cells, the fact and a hyphen.
+    A fact that is not aligned has two cells, the fact and a hyphen in the place of the other fact.
     """
-    rows: list[tuple[str, ...]] = []
-    for pair in evaluation.pairs:
-        predicted = evaluation.predicted[pair.predicted]
-        gold = evaluation.gold[pair.gold]
-        numbers = [f"{similarity.item():.4f}" for similarity in compare_facts([predicted], [gold])]
-        rows.append((_show_fact(predicted), _show_fact(gold), *numbers, f"{pair.weight:.4f}"))
+    rows = [_row_of_pair(evaluation, pair) for pair in evaluation.pairs]
     aligned_predicted = {pair.predicted for pair in evaluation.pairs}
     aligned_gold = {pair.gold for pair in evaluation.pairs}
     for position, fact in enumerate(evaluation.predicted):
@@ -632,6 +750,17 @@ def _alignment_rows(evaluation: InstanceEvaluation) -> list[tuple[str, ...]]:
         if position not in aligned_gold:
             rows.append(("-", _show_fact(fact)))
     return rows
+
+
+def _row_of_pair(evaluation: InstanceEvaluation, pair: AlignedPair) -> tuple[str, ...]:
+    """Return the cells for a pair of aligned facts: both facts, the similarities of their parts, and the weight.
+
+    The parts are heads, relations and tails.
+    """
+    predicted = evaluation.predicted[pair.predicted]
+    gold = evaluation.gold[pair.gold]
+    similarities_of_parts = [f"{similarity.item():.4f}" for similarity in compare_facts([predicted], [gold])]
+    return _show_fact(predicted), _show_fact(gold), *similarities_of_parts, f"{pair.weight:.4f}"
 
 
 def _show_fact(fact: Fact) -> str:

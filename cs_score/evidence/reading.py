@@ -82,14 +82,20 @@ def open_input(file_or_value: Input | object, role: str, *, has_lines: bool = Fa
     if is_path or hasattr(file_or_value, "read"):
         return open_source(file_or_value)  # type: ignore[arg-type]  # an object with a method `read` is a file
     name = f"<{role}>"
-    if not has_lines:
-        text = _to_json_text(file_or_value, name)
-    elif isinstance(file_or_value, Iterable):
-        lines = [_to_json_text(value, name) + "\n" for value in file_or_value]
-        text = "".join(lines)
-    else:
-        raise InputError(f"neither a file nor a sequence of claims: {type(file_or_value).__name__}", file=name)
+    text = _to_json_lines(file_or_value, name) if has_lines else _to_json_text(file_or_value, name)
     return Source(name, io.BytesIO(text.encode("ascii")))
+
+
+def _to_json_lines(values: object, name: str) -> str:
+    r"""Return values as lines of JSON in ASCII characters: [{"id": 1}, {"id": 2}] -> '{"id": 1}\n{"id": 2}\n'.
+
+    Raises InputError, with `name` as the name of the file, for anything but an iterable of values that can be written
+    as JSON.
+    """
+    if not isinstance(values, Iterable):
+        raise InputError(f"neither a file nor a sequence of claims: {type(values).__name__}", file=name)
+    lines = [_to_json_text(value, name) + "\n" for value in values]
+    return "".join(lines)
 
 
 def _to_json_text(value: object, name: str) -> str:
@@ -129,15 +135,21 @@ class ErrorLocation(Struct):
         """
         if not isinstance(error, InputError):
             return
+        place = self._place_of(error)
+        raise InputError(error.problem, file=self.file or error.file, place=place, remedy=error.remedy) from None
+
+    def _place_of(self, error: InputError) -> str | None:
+        """Return the place of the context manager and the place of an error in words: "line 3, claim 5, abstract 11".
+
+        Return None if neither has a place.
+        """
         places = []
         for noun, value in self.place.items():
             if not isinstance(value, (dict, list)):
                 places.append(f"{noun} {short_text(value)}")
         if error.place:
             places.append(error.place)
-        file = self.file or error.file
-        place = ", ".join(places) or None
-        raise InputError(error.problem, file=file, place=place, remedy=error.remedy) from None
+        return ", ".join(places) or None
 
 
 # ---- JSON text
@@ -175,11 +187,16 @@ def _parse_line(line: bytes, skipped_marks: str) -> object:
             text = text[1:]
         return _DECODER.decode(text)
     except (ValueError, RecursionError) as error:
-        if not line.strip():
-            raise InputError("a blank line") from None
-        if line.startswith(BYTE_ORDER_MARK.encode()):
-            raise InputError(_HAS_MARK, remedy=_MARK_REMEDY) from None
-        raise InputError(_describe_decoding_error(error)) from None
+        raise _error_of_line(line, error) from None
+
+
+def _error_of_line(line: bytes, error: ValueError | RecursionError) -> InputError:
+    """Return the error for a line that could not be decoded as UTF-8 or as JSON, given the error of decoding it."""
+    if not line.strip():
+        return InputError("a blank line")
+    if line.startswith(BYTE_ORDER_MARK.encode()):
+        return InputError(_HAS_MARK, remedy=_MARK_REMEDY)
+    return InputError(_describe_decoding_error(error))
 
 
 def _split_lines(source: Source) -> Iterator[bytes]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from msgspec import UNSET, UnsetType
 
@@ -74,10 +74,6 @@ def document_of(
     origin = result.origin
     if intervals is not None:
         origin = origin.with_option("bootstrap", to_builtins(intervals.resampling))
-    units: Units | UnsetType = UNSET
-    if with_units:
-        table = result.table
-        units = Units(table.ids, table.columns, table.rows, result.mode.unit)
     return PredictionScores(
         task=result.mode.name,
         measure=origin.measure,
@@ -87,9 +83,15 @@ def document_of(
         head=result.head or UNSET,
         scores=result.scores,
         undefined=result.undefined or UNSET,
-        units=units,
+        units=_units_of(result) if with_units else UNSET,
         intervals=UNSET if intervals is None else intervals,
     )
+
+
+def _units_of(result: ScoredPredictions) -> Units:
+    """Return the statistics of each unit of a result, as documents have them."""
+    table = result.table
+    return Units(table.ids, table.columns, table.rows, result.mode.unit)
 
 
 def result_object(
@@ -98,7 +100,7 @@ def result_object(
     """Return the object that `--json` writes for a result.
 
     It has the keys that the official evaluator writes, and the document of the result under the key "signature". The
-    arguments are those of `document_of`.
+    arguments have the same meaning as in `document_of`.
     """
     document = document_of(result, intervals, with_units=with_units)
     return {**result.mode.official_scores(result.scores), "signature": document}
@@ -107,7 +109,7 @@ def result_object(
 def json_text(result: ScoredPredictions, intervals: ScoreIntervals | None = None, *, with_units: bool = False) -> str:
     """Return the text that `--json` writes for a result, without the line feed at its end.
 
-    The arguments are those of `document_of`.
+    The arguments have the same meaning as in `document_of`.
     """
     json_object = result_object(result, intervals, with_units=with_units)
     return documents.json_text(json_object).removesuffix("\n")
@@ -130,13 +132,12 @@ def json_of_several(
 
 
 def score_lines(
-    mode: Mode, scores: Mapping[str, float], statistics: Mapping[str, float], undefined: Collection[str] = ()
+    mode: Mode, scores: Mapping[str, float], total_by_column: Mapping[str, float], undefined: Collection[str] = ()
 ) -> list[str]:
     """Return the lines of the table of scores, one for each row of the report, below a line with the headings.
 
-    Each line has the measures of its row with four decimals, and the totals that the row shows. `statistics` holds the
-    total of each column. Rows whose measures are all `undefined` are left out. Raises KeyError for any other measure
-    without a score.
+    Each line has the measures of its row with four decimals, and the totals that the row shows. Rows whose measures are
+    all `undefined` are left out. Raises KeyError for any other measure without a score.
     """
     rows_of_cells = [("", *mode.headings)]
     for row in mode.rows:
@@ -144,35 +145,51 @@ def score_lines(
         if is_undefined:
             continue
         cells = [f"{scores[measure]:.4f}" for measure in row.measures]
-        cells += [str(int(statistics[column])) for column in row.totals]
+        cells += [str(int(total_by_column[column])) for column in row.totals]
         rows_of_cells.append((row.name, *cells))
     return align_rows(rows_of_cells)
 
 
 def table_text(result: ScoredPredictions) -> str:
     """Return the report of a result: the inputs, the headline measure, all measures, and the signature."""
-    mode = result.mode
-    totals = result.table.sums()
-    total_by_column = dict(zip(result.table.columns, totals))
-    run = f", run {one_line(result.system, 60)}" if result.system else ""
-    units = result.origin.answered_count_text or number_with_noun(len(result.table.ids), mode.unit)
-    lines = [f"{mode.name}: {units}{run}"]
-    lines += _lines_about_inputs(result, lines[0])
+    first_line = _first_line(result)
+    lines = [first_line]
+    lines += _lines_about_inputs(result, first_line)
     lines += head_lines(result.head)
     lines.append("")
-    headline_lines = _headline_lines(result)
-    if headline_lines:
-        lines += [*headline_lines, ""]
-    lines += score_lines(mode, result.scores, total_by_column, result.undefined)
-    further_table = mode.further_table(totals)
+    lines += _headline_lines(result)
+    lines += _lines_of_tables(result)
+    lines.append("")
+    for measure, reason in result.undefined.items():
+        lines += wrap_lines(f"undefined  {measure}: {reason}")
+    lines.append(f"signature  {result.origin.signature}")
+    return "\n".join(lines)
+
+
+def _first_line(result: ScoredPredictions) -> str:
+    """Return the first line of a report: the task, the number of units, and the name of the run if there are several.
+
+    An example is "scifact: 300 claims, run baseline".
+    """
+    units_in_words = result.origin.answered_count_text
+    if not units_in_words:
+        units_in_words = number_with_noun(len(result.table.ids), result.mode.unit)
+    first_line = f"{result.mode.name}: {units_in_words}"
+    if result.system:
+        first_line += f", run {one_line(result.system, 60)}"
+    return first_line
+
+
+def _lines_of_tables(result: ScoredPredictions) -> list[str]:
+    """Return the lines of the table of scores, and below it the further table that some tasks have."""
+    totals = result.table.sums()
+    total_by_column = dict(zip(result.table.columns, totals))
+    lines = score_lines(result.mode, result.scores, total_by_column, result.undefined)
+    further_table = result.mode.further_table(totals)
     if further_table:
         lines.append("")
         lines += align_rows(further_table)
-    lines.append("")
-    for name, reason in result.undefined.items():
-        lines += wrap_lines(f"undefined  {name}: {reason}")
-    lines.append(f"signature  {result.origin.signature}")
-    return "\n".join(lines)
+    return lines
 
 
 def _lines_about_inputs(result: ScoredPredictions, first_line: str) -> list[str]:
@@ -181,11 +198,7 @@ def _lines_about_inputs(result: ScoredPredictions, first_line: str) -> list[str]
     If one of these lines, or `first_line`, the first line of the report, is too wide for a screen, each input has two
     lines.
     """
-    rows = []
-    for role, name, contents in zip(("gold", "predictions"), result.names, result.contents):
-        if contents:
-            numbers = [number_with_noun(number, noun) for number, noun in contents]
-            rows.append((role, name, ", ".join(numbers)))
+    rows = _rows_about_inputs(result)
     aligned_lines = align_rows(rows)
     fits_screen = all(len(line) <= SCREEN for line in (first_line, *aligned_lines))
     if fits_screen:
@@ -195,6 +208,19 @@ def _lines_about_inputs(result: ScoredPredictions, first_line: str) -> list[str]
         lines.append(one_line(f"{role}  {name}"))
         lines.append(f"  {one_line(numbers_in_words)}")
     return lines
+
+
+def _rows_about_inputs(result: ScoredPredictions) -> list[tuple[str, str, str]]:
+    """Return the role, the name and the contents of each input: ("gold", "claims.jsonl", "300 claims, 412 abstracts").
+
+    An input without contents is left out.
+    """
+    rows = []
+    for role, name, contents in zip(("gold", "predictions"), result.names, result.contents):
+        if contents:
+            numbers = [number_with_noun(number, noun) for number, noun in contents]
+            rows.append((role, name, ", ".join(numbers)))
+    return rows
 
 
 def head_lines(head: Iterable[str]) -> list[str]:
@@ -209,14 +235,15 @@ def head_lines(head: Iterable[str]) -> list[str]:
 
 
 def _headline_lines(result: ScoredPredictions) -> list[str]:
-    """Return lines with the headline measure, its score, and the reason why it is the headline measure.
+    """Return lines with the headline measure, its score, and why it is the headline measure, then a blank line.
 
     The list is empty if the measure has no score, or if no reason is known.
     """
     measure = result.origin.measure
     if measure not in result.scores or measure not in HEADLINE_REASONS:
         return []
-    return wrap_lines(f"headline   {measure} {result.scores[measure]:.4f}: {HEADLINE_REASONS[measure]}", " " * 11)
+    headline = f"headline   {measure} {result.scores[measure]:.4f}: {HEADLINE_REASONS[measure]}"
+    return [*wrap_lines(headline, " " * 11), ""]
 
 
 def intervals_text(intervals: ScoreIntervals) -> str:
@@ -245,22 +272,38 @@ def scores_table(scores: PredictionScores, *, for_programs: bool = True) -> Tabl
     There are no limits if the document has no intervals. A table `for_programs` also has columns for the settings of
     the intervals. If only answered units were scored, another column says how many.
     """
-    keys = ["measure", "score"]
     rows: list[dict[str, object]] = [{"measure": name, "score": score} for name, score in scores.scores.items()]
-    intervals = scores.intervals or None
-    if intervals is not None:
+    keys = ["measure", "score"]
+    if scores.intervals:
+        _add_limits(rows, scores.intervals)
         keys += ["low", "high"]
         if for_programs:
             keys += SETTINGS_COLUMNS
-        settings = intervals.settings_row()
-        for row, measure in zip(rows, scores.scores):
-            row.update(asdict(intervals.scores[measure]), **settings)
     answered = scores.origin.answered_count_text
     if answered is not None:
         keys.append("answered")
-        for row in rows:
-            row["answered"] = answered
+        rows = [{**row, "answered": answered} for row in rows]
     return layout.Layout("scores", "", layout.columns(*keys), lambda _: rows).table(scores)
+
+
+def _add_limits(rows: Iterable[dict[str, object]], intervals: ScoreIntervals) -> None:
+    """Add to the row of each measure the limits of its confidence interval, and the settings of all intervals.
+
+    The rows, such as {"measure": "f1", "score": 0.5}, are changed in place.
+    """
+    settings = intervals.settings_row()
+    for row in rows:
+        interval = intervals.scores[str(row["measure"])]
+        row.update(asdict(interval), **settings)
+
+
+class _ScoresWithNotes(NamedTuple):
+    """A table of scores, the lines above it, sentences about its confidence intervals, and the signature."""
+
+    head: Sequence[str]
+    table: Table
+    explanation: Sequence[str]
+    signature: str
 
 
 def format_scores(
@@ -274,57 +317,74 @@ def format_scores(
     if format_ == "text" and not measures:
         report = table_text(result)
         return report if intervals is None else f"{report}\n\n{intervals_text(intervals)}"
-    scores = document_of(result, intervals)
-    names = select_names(list(scores.scores), measures)
-    if not measures:
-        names.sort(key=lambda name: name != scores.measure)  # moves the headline measure to the front
-    scores = replace(scores, scores={name: scores.scores[name] for name in names})
+    scores = _select_scores(document_of(result, intervals), measures)
     table = scores_table(scores, for_programs=format_ == "tsv")
     if format_ == "tsv":
         return b"".join(layout.tsv(table)).decode()
-    head = []
-    if result.origin.answered_count_text is not None:
-        head.append(f"{result.mode.name}: {result.origin.answered_count_text}")
-    explanation = [] if intervals is None else intervals.explanation(names)
+    explanation = [] if intervals is None else intervals.explanation(list(scores.scores))
+    scores_with_notes = _ScoresWithNotes(_head_of_table(result), table, explanation, str(result.origin.signature))
+    return _format_with_notes(format_, scores_with_notes)
+
+
+def _select_scores(scores: PredictionScores, patterns: Sequence[str]) -> PredictionScores:
+    """Return scores with the measures that match a pattern, or with all measures, the headline measure first.
+
+    Raises UsageError for a pattern that matches no measure.
+    """
+    names = select_names(list(scores.scores), patterns)
+    if not patterns:
+        names.sort(key=lambda name: name != scores.measure)  # moves the headline measure to the front
+    return replace(scores, scores={name: scores.scores[name] for name in names})
+
+
+def _head_of_table(result: ScoredPredictions) -> list[str]:
+    """Return the line above a table of scores, if only answered units were scored: "scifact: 280 of 300 claims"."""
+    if result.origin.answered_count_text is None:
+        return []
+    return [f"{result.mode.name}: {result.origin.answered_count_text}"]
+
+
+def _format_with_notes(format_: str, scores: _ScoresWithNotes) -> str:
+    """Return a table of scores with its notes in a format: text, markdown or latex."""
     if format_ == "markdown":
-        return _markdown_text(head, table, explanation)
+        return _markdown_text(scores)
     if format_ == "latex":
-        return _latex_text(head, table, explanation)
-    return _plain_text(head, table, explanation, str(result.origin.signature))
+        return _latex_text(scores)
+    return _plain_text(scores)
 
 
-def _plain_text(head: Sequence[str], table: Table, explanation: Sequence[str], signature: str) -> str:
-    """Return a table as text, below the lines of `head`, and above the sentences about intervals and the signature."""
+def _plain_text(scores: _ScoresWithNotes) -> str:
+    """Return a table as text, below the lines of its head, and above its sentences about intervals and signature."""
     lines = []
-    if head:
-        lines += [*head, ""]
-    _blank_line, *table_lines = layout.text(table, None)
+    if scores.head:
+        lines += [*scores.head, ""]
+    _blank_line, *table_lines = layout.text(scores.table, None)
     lines += table_lines
-    lines += _wrap_all(explanation)
-    lines += ["", f"signature  {signature}"]
+    lines += _wrap_all(scores.explanation)
+    lines += ["", f"signature  {scores.signature}"]
     return "\n".join(lines).lstrip("\n")
 
 
-def _markdown_text(head: Sequence[str], table: Table, explanation: Sequence[str]) -> str:
-    """Return a table in Markdown, below the lines of `head`, and above a list of sentences about its intervals."""
+def _markdown_text(scores: _ScoresWithNotes) -> str:
+    """Return a table in Markdown, below the lines of its head, and above a list of sentences about its intervals."""
     lines = []
-    if head:
-        lines += [*head, ""]
-    lines += layout.markdown(table)
-    if explanation:
+    if scores.head:
+        lines += [*scores.head, ""]
+    lines += layout.markdown(scores.table)
+    if scores.explanation:
         lines.append("")
-        lines += [f"- {escape_markdown(sentence)}" for sentence in explanation]
+        lines += [f"- {escape_markdown(sentence)}" for sentence in scores.explanation]
     return "\n".join(lines)
 
 
-def _latex_text(head: Sequence[str], table: Table, explanation: Sequence[str]) -> str:
-    """Return a table in LaTeX, below the lines of `head` as comments, and above sentences about its intervals."""
+def _latex_text(scores: _ScoresWithNotes) -> str:
+    """Return a table in LaTeX, below the lines of its head as comments, and above sentences about its intervals."""
     lines = [r"% \usepackage{booktabs}"]
-    lines += [f"% {line}" for line in head]
-    lines += layout.latex(table)
-    if explanation:
+    lines += [f"% {line}" for line in scores.head]
+    lines += layout.latex(scores.table)
+    if scores.explanation:
         lines.append("")
-        lines += [escape_latex(sentence) for sentence in explanation]
+        lines += [escape_latex(sentence) for sentence in scores.explanation]
     return "\n".join(lines)
 
 
@@ -380,8 +440,11 @@ def align_rows(rows: Sequence[Sequence[str]]) -> list[str]:
         cells = [one_line(cell) for cell in row]
         missing_cells = [""] * (column_count - len(row))
         whole_rows.append(cells + missing_cells)
-    is_numeric = []
-    for column in range(column_count):
-        cells_below_heading = [row[column] for row in whole_rows[1:]]
-        is_numeric.append(all(cell == "" or _NUMBER.fullmatch(cell) for cell in cells_below_heading))
+    is_numeric = [_is_numeric_column(whole_rows, column) for column in range(column_count)]
     return display.align_columns(whole_rows, is_numeric)
+
+
+def _is_numeric_column(rows: Sequence[Sequence[str]], column: int) -> bool:
+    """Return whether all cells of a column are numbers or empty, apart from the heading, which is in the first row."""
+    cells_below_heading = [row[column] for row in rows[1:]]
+    return all(cell == "" or _NUMBER.fullmatch(cell) for cell in cells_below_heading)

@@ -159,31 +159,24 @@ class SciFact(AbstractsMode):
         matched by id. If an id is repeated, its first claim is paired with its first prediction, its second claim with
         its second prediction, and so on. Raises InputError if the files have different claims.
         """
-        notices: list[str] = []
-        claims: list[Claim] = gold.content
-        if options.answered_only:
-            claims = claims_with_predictions(claims, predictions.content)
-            notices += left_out_notices(predictions.name, len(claims), len(gold.content), self.unit)
-        _check_claims(replace(gold, content=claims), predictions, any_order=options.any_order)
+        scored = select_scored_claims(gold, predictions, options)
+        _check_claims(scored.gold, predictions, any_order=options.any_order)
+        claims: list[Claim] = scored.gold.content
         predicted_claims: list[Claim] = predictions.content
         if options.any_order:
             predicted_claims = _sort_like_gold(predicted_claims, claims)
-        pairs = [(claim.id, claim, predicted) for claim, predicted in zip(claims, predicted_claims)]
-        return pairs, notices
+        return pair_claims(claims, predicted_claims), scored.notices
 
     def mismatches(
         self, gold: InputContent, predictions: InputContent, units: Sequence[Unit], table: UnitTable
     ) -> Iterator[str]:
         """Yield notices about labels, ids of abstracts and sentence numbers that gold spells differently."""
-        if units and not any(unit.gold.evidence for unit in units):
+        has_evidence = any(unit.gold.evidence for unit in units)
+        if units and not has_evidence:
             yield f"{gold.name}: no claim has evidence, so that every measure is 0"
             return
         first_units = units[: mismatches.MOST_COMPARED]
-        unknown_labels = _gold_labels(first_units).difference(LABELS)
-        if unknown_labels:
-            listed_labels = ", ".join(sorted([quoted(label) for label in unknown_labels]))
-            possible_labels = " and ".join(LABELS)
-            yield f"{gold.name}: labels {listed_labels}, which no prediction can have: these have {possible_labels}"
+        yield from _unknown_label_notices(first_units, gold.name)
         claims = [DocumentsOfClaim(unit.id, unit.gold.evidence, unit.prediction.evidence) for unit in first_units]
         files = (gold.name, predictions.name)
         yield from mismatches.document_notices(claims, files, "abstract", _sentences_of_first_set, _sentences_of_entry)
@@ -211,41 +204,21 @@ class SciFact(AbstractsMode):
         return rows
 
     def row(self, unit: Unit) -> Row:
-        """Return the counts of a claim in the order of the columns: relevant, retrieved and correct items.
+        """Return the counts of a claim in the order of the columns.
 
-        A sentence counts as often as it is listed. Raises InputError, with the abstract, if a predicted sentence is in
-        several gold sets.
+        They are the relevant and the retrieved abstracts, the relevant and the retrieved sentences, and the four counts
+        of correct ones (`_count_correct`). A sentence counts as often as it is listed. Raises InputError, with the
+        abstract, if a predicted sentence is in several gold sets.
         """
         sets_by_abstract = unit.gold.evidence
         predicted = unit.prediction.evidence
-        label_only_correct = 0
-        rationalized_correct = 0
-        selection_correct = 0
-        label_correct = 0
-        retrieved_sentences = 0
-        with reading.ErrorLocation() as location:
-            for abstract, entry in predicted.items():
-                location.place["abstract"] = abstract
-                verdict = judge_abstract(sets_by_abstract.get(abstract), entry)
-                retrieved_sentences += len(entry.sentences)
-                selection_correct += len(verdict.correct_sentences)
-                if verdict.is_label_right:
-                    label_only_correct += 1
-                    label_correct += len(verdict.correct_sentences)
-                if verdict.is_rationalized:
-                    rationalized_correct += 1
-        relevant_sentences = 0
-        for sets in sets_by_abstract.values():
-            relevant_sentences += _count_sentences(sets)
+        verdicts = _judge_abstracts(sets_by_abstract, predicted)
         return (
             len(sets_by_abstract),
             len(predicted),
-            relevant_sentences,
-            retrieved_sentences,
-            label_only_correct,
-            rationalized_correct,
-            selection_correct,
-            label_correct,
+            sum([count_sentences(sets) for sets in sets_by_abstract.values()]),
+            sum([len(entry.sentences) for entry in predicted.values()]),
+            *_count_correct(verdicts),
         )
 
     def explain_unit(self, unit: Unit, row: Row) -> Iterator[str]:
@@ -259,9 +232,7 @@ class SciFact(AbstractsMode):
         for abstract, sets in sets_by_abstract.items():
             if abstract not in predicted:
                 yield ""
-                yield f"abstract {short_text(abstract)}: not predicted"
-                yield f"  gold       {_show_gold_sets(sets)}"
-                yield f"  missed     1 abstract, {number_with_noun(_count_sentences(sets), 'sentence')}"
+                yield from _explain_missed_abstract(abstract, sets)
         if not sets_by_abstract and not predicted:
             yield ""
             yield "no abstract is relevant and none is predicted"
@@ -319,7 +290,11 @@ class SciFact(AbstractsMode):
         return sentences
 
     def order_abstracts(self, gold: Iterable[str], predicted: Iterable[str]) -> Iterable[str]:
-        """Return the abstracts of gold, those that are predicted first, in the order of the prediction."""
+        """Return the abstracts of gold: first the predicted ones, in the order of the prediction, then the others.
+
+        For example, the abstracts "1", "2" and "3" of gold and the predicted abstracts "3", "9" and "2" give "3", "2"
+        and "1".
+        """
         gold_abstracts = frozenset(gold)
         predicted_first = [abstract for abstract in predicted if abstract in gold_abstracts]
         return dict.fromkeys([*predicted_first, *gold])
@@ -329,16 +304,30 @@ class SciFact(AbstractsMode):
 
         The abstracts of gold come first. The predicted abstracts that gold does not have follow.
         """
+        gold = unit.gold.evidence
         predicted = unit.prediction.evidence
-        for abstract, sets in unit.gold.evidence.items():
-            entry = predicted.get(abstract)
-            yield _abstract_part(abstract, sets, entry)
-            yield from _set_parts(abstract, sets, entry)
-            if entry is not None:
-                yield from _extra_sentence_parts(abstract, sets, entry)
+        for abstract, sets in gold.items():
+            yield from _parts_of_gold_abstract(abstract, sets, predicted.get(abstract))
         for abstract, entry in predicted.items():
-            if abstract not in unit.gold.evidence:
+            if abstract not in gold:
                 yield Part(noun="abstract", value=abstract, is_right=False, judgment=f"{entry.label}, not relevant")
+
+
+def _parts_of_gold_abstract(
+    abstract: str, sets: Sequence[LabelledSentences], entry: LabelledSentences | None
+) -> Iterator[Part]:
+    """Yield an abstract of gold, each of its gold sets, and each predicted sentence in no gold set, with judgments.
+
+    `sets` are the gold sets of the abstract. `entry` is its prediction, or None if the abstract is not predicted.
+    """
+    yield _abstract_part(abstract, sets, entry)
+    predicted_keys: frozenset[Hashable] = frozenset()
+    if entry is not None:
+        predicted_keys = sentence_keys(entry.sentences)
+    for number, gold_set in enumerate(sets, start=1):
+        yield _set_part(abstract, number, gold_set, predicted_keys)
+    if entry is not None:
+        yield from _extra_sentence_parts(abstract, sets, entry)
 
 
 def _extra_sentence_parts(abstract: str, sets: Sequence[LabelledSentences], entry: LabelledSentences) -> Iterator[Part]:
@@ -352,7 +341,7 @@ def _extra_sentence_parts(abstract: str, sets: Sequence[LabelledSentences], entr
         yield Part(noun="sentence", value=value, is_right=False, judgment="in no gold set")
 
 
-def _count_sentences(sets: Iterable[LabelledSentences]) -> int:
+def count_sentences(sets: Iterable[LabelledSentences]) -> int:
     """Return the number of sentences in evidence sets. A sentence counts as often as the sets list it."""
     return sum([len(gold_set.sentences) for gold_set in sets])
 
@@ -374,25 +363,35 @@ def _abstract_part(abstract: str, sets: Sequence[LabelledSentences], entry: Labe
     return Part(noun="abstract", value=abstract, is_right=verdict.is_label_right, judgment=judgment)
 
 
-def _set_parts(abstract: str, sets: Sequence[LabelledSentences], entry: LabelledSentences | None) -> Iterator[Part]:
-    """Yield each gold set of an abstract with its judgment: it is right if all of its sentences are predicted.
+def _set_part(abstract: str, number: int, gold_set: LabelledSentences, predicted_keys: frozenset[Hashable]) -> Part:
+    """Return a gold set of an abstract with its judgment: it is right if all of its sentences are predicted.
 
-    `entry` is the prediction for the abstract, or None if the abstract is not predicted.
+    `number` is the number of the set in the abstract, from 1. `predicted_keys` are the keys (`as_key`) of the sentences
+    that are predicted for the abstract. The judgment is "complete", or a text such as "1 of 2 sentences", or None if no
+    sentence of the set is predicted.
     """
-    predicted_keys: frozenset[Hashable] = frozenset()
-    if entry is not None:
-        predicted_keys = sentence_keys(entry.sentences)
-    for number, gold_set in enumerate(sets, start=1):
-        gold_keys = sentence_keys(gold_set.sentences)
-        predicted_count = len(gold_keys & predicted_keys)
-        is_complete = predicted_count == len(gold_keys)
-        judgment = None
-        if is_complete:
-            judgment = "complete"
-        elif predicted_count:
-            judgment = f"{predicted_count:,} of {number_with_noun(len(gold_keys), 'sentence')}"
-        value = {"abstract": abstract, "set": number, "sentences": list(gold_set.sentences)}
-        yield Part(noun="evidence set", value=value, is_right=is_complete, judgment=judgment)
+    gold_keys = sentence_keys(gold_set.sentences)
+    predicted_count = len(gold_keys & predicted_keys)
+    is_complete = predicted_count == len(gold_keys)
+    judgment = None
+    if is_complete:
+        judgment = "complete"
+    elif predicted_count:
+        judgment = f"{predicted_count:,} of {number_with_noun(len(gold_keys), 'sentence')}"
+    value = {"abstract": abstract, "set": number, "sentences": list(gold_set.sentences)}
+    return Part(noun="evidence set", value=value, is_right=is_complete, judgment=judgment)
+
+
+def _unknown_label_notices(units: Sequence[Unit], gold_file: str) -> Iterator[str]:
+    """Yield a notice if gold has labels other than SUPPORT and CONTRADICT, which no prediction can have.
+
+    `units` are the claims whose labels are looked at.
+    """
+    unknown_labels = _gold_labels(units).difference(LABELS)
+    if unknown_labels:
+        listed_labels = ", ".join(sorted([quoted(label) for label in unknown_labels]))
+        possible_labels = " and ".join(LABELS)
+        yield f"{gold_file}: labels {listed_labels}, which no prediction can have: these have {possible_labels}"
 
 
 def _gold_labels(units: Iterable[Unit]) -> set[str]:
@@ -425,18 +424,17 @@ def _read_claims(source: Source, read_evidence: Callable[[object], Any]) -> list
     a malformed line.
     """
     claims = []
-    claims_without_object = 0
+    null_or_list_count = 0  # of lines whose evidence is null or an empty list
     with reading.ErrorLocation() as location:
         for value in reading.json_lines(source, location):
             fields = reading.as_object(value, "the line")
             location.place["claim"] = fields.get("id", [])
             claims.append(_parse_claim(fields, read_evidence))
-            if is_empty_evidence(fields["evidence"]):
-                claims_without_object += 1
-    if claims_without_object:
-        notice = f"{number_with_noun(claims_without_object, 'claim')} with evidence null or [], read as {{}}"
-        return reading.ConvertedContent(claims, notice)
-    return claims
+            null_or_list_count += is_empty_evidence(fields["evidence"])
+    if not null_or_list_count:
+        return claims
+    notice = f"{number_with_noun(null_or_list_count, 'claim')} with evidence null or [], read as {{}}"
+    return reading.ConvertedContent(claims, notice)
 
 
 def _parse_claim(fields: reading.Object, read_evidence: Callable[[object], Any]) -> Claim:
@@ -464,24 +462,43 @@ def is_empty_evidence(evidence: object) -> bool:
 def read_labelled_sets(value: object, *, one_label: bool = False) -> tuple[LabelledSentences, ...]:
     """Return the evidence sets of gold for an abstract, given its JSON value, which is a list of objects.
 
+    For example, [{"label": "SUPPORT", "sentences": [2, 5]}] gives a single set with this label and two sentences.
     Raises InputError for malformed sets. If `one_label` is true, it also raises it for sets with different labels.
+    """
+    set_objects = _objects_of_sets(value)
+    labels = _labels_of_sets(set_objects, one_label=one_label)
+    labelled_sets = []
+    for label, fields in zip(labels, set_objects):
+        sentences = reading.sentences_of(fields)
+        labelled_sets.append(LabelledSentences(label, tuple(sentences)))
+    return tuple(labelled_sets)
+
+
+def _objects_of_sets(value: object) -> list[reading.Object]:
+    """Return the evidence sets of gold for an abstract as JSON objects, whose keys are not checked.
+
+    Raises InputError for anything but a list of at least one object.
     """
     set_objects = []
     for set_value in reading.as_list(value, "the gold evidence"):
         set_objects.append(reading.as_object(set_value, "an evidence set"))
     if not set_objects:
         raise InputError("no evidence sets are listed", remedy="leave out abstracts without evidence")
+    return set_objects
+
+
+def _labels_of_sets(set_objects: Sequence[reading.Object], *, one_label: bool) -> list[object]:
+    """Return the label of each evidence set of an abstract.
+
+    Raises InputError for a set without a label, and, if `one_label` is true, for a label that differs from the first.
+    """
     labels: list[object] = []
     for fields in set_objects:
         label = reading.member(fields, "label")
         if one_label and labels and label != labels[0]:
             raise InputError(f"evidence sets labelled {quoted(labels[0])} and {quoted(label)}")
         labels.append(label)
-    labelled_sets = []
-    for label, fields in zip(labels, set_objects):
-        sentences = reading.sentences_of(fields)
-        labelled_sets.append(LabelledSentences(label, tuple(sentences)))
-    return tuple(labelled_sets)
+    return labels
 
 
 def _read_gold_sets(value: object) -> tuple[LabelledSentences, ...]:
@@ -490,25 +507,56 @@ def _read_gold_sets(value: object) -> tuple[LabelledSentences, ...]:
 
 
 def _read_predicted_entry(value: object) -> LabelledSentences:
-    """Return the prediction for an abstract, given its JSON value.
+    """Return the prediction for an abstract, given its JSON value: `{"label": "SUPPORT", "sentences": [2, 5]}`.
 
     Raises InputError for a malformed value, and for a label other than SUPPORT and CONTRADICT.
     """
     if isinstance(value, list):
         raise InputError("a list where one object with label and sentences is expected")
     fields = reading.as_object(value, "the prediction")
-    label = reading.member(fields, "label")
-    is_text = isinstance(label, str)
-    if not is_text or label not in LABELS:
-        remedy = None
-        if is_text:
-            remedy = _REMEDIES.get(str(label).strip().upper())
-        raise InputError(f"label {quoted(label)} is not one of {', '.join(LABELS)}", remedy=remedy)
+    label = _check_label(reading.member(fields, "label"))
     sentences = reading.sentences_of(fields)
-    return LabelledSentences(sys.intern(str(label)), tuple(sentences))
+    return LabelledSentences(label, tuple(sentences))
+
+
+def _check_label(label: object) -> str:
+    """Return the predicted label of an abstract, which is SUPPORT or CONTRADICT.
+
+    Raises InputError for any other value, with a remedy if it is a label of another task, such as "REFUTES".
+    """
+    if isinstance(label, str) and label in LABELS:
+        return sys.intern(label)  # the file has each of the two labels many times
+    remedy = None
+    if isinstance(label, str):
+        remedy = _REMEDIES.get(label.strip().upper())
+    raise InputError(f"label {quoted(label)} is not one of {', '.join(LABELS)}", remedy=remedy)
 
 
 # ---- Matching the claims of gold and predictions
+
+
+class ScoredClaims(NamedTuple):
+    """Gold with the claims that are scored, and the notices about the claims that are left out."""
+
+    gold: InputContent
+    notices: list[str]
+
+
+def select_scored_claims(gold: InputContent, predictions: InputContent, options: SciFactOptions) -> ScoredClaims:
+    """Return gold with the claims that are scored: all claims, or with `answered_only` those with a prediction.
+
+    Raises InputError if the option is on and no claim has a prediction.
+    """
+    if not options.answered_only:
+        return ScoredClaims(gold, [])
+    claims = claims_with_predictions(gold.content, predictions.content)
+    notices = left_out_notices(predictions.name, len(claims), len(gold.content), "claim")
+    return ScoredClaims(replace(gold, content=claims), notices)
+
+
+def pair_claims(claims: Iterable[Any], predictions: Iterable[Any]) -> list[Pair]:
+    """Return a pair `(id, claim, prediction)` for each claim of gold; the predictions have the same order."""
+    return [(claim.id, claim, predicted) for claim, predicted in zip(claims, predictions)]
 
 
 def claims_with_predictions(claims: Sequence[Any], predictions: Sequence[Any]) -> list[Any]:
@@ -543,12 +591,15 @@ def _sort_like_gold(predictions: Iterable[Claim], claims: Iterable[Claim]) -> li
 
 
 class _IdMismatch(NamedTuple):
-    """The difference between the claim ids of gold and those of the predictions, for an error message.
+    """The difference between the claim ids of gold and those of the predictions, which an error message describes.
 
     `missing_predictions` counts the claims of gold that have no prediction, and `extra_predictions` counts the
-    predictions that have no claim in gold. Both count by the key of the id (`as_key`).
+    predictions that have no claim in gold. Both count by the key of the id (`as_key`). `gold_file` and
+    `predictions_file` are the names of the files.
     """
 
+    gold_file: str
+    predictions_file: str
     gold_ids: list[Hashable]
     predicted_ids: list[Hashable]
     missing_predictions: Counter[Hashable]
@@ -560,6 +611,11 @@ class _IdMismatch(NamedTuple):
         return not self.missing_predictions and not self.extra_predictions
 
     @property
+    def has_only_missing_predictions(self) -> bool:
+        """True if claims of gold have no prediction, and every prediction has a claim in gold."""
+        return bool(self.missing_predictions) and not self.extra_predictions
+
+    @property
     def first_id_without_prediction(self) -> Hashable:
         """The id of the first claim of gold that has no prediction."""
         return next(claim_id for claim_id in self.gold_ids if as_key(claim_id) in self.missing_predictions)
@@ -568,17 +624,29 @@ class _IdMismatch(NamedTuple):
         """Return how many claims have no prediction, in words: `2 of 300 claims have none`."""
         return f"{self.missing_predictions.total():,} of {number_with_noun(len(self.gold_ids), 'claim')} have none"
 
-    def first_extra_position(self) -> int:
-        """Return the position of the first prediction without a claim in gold.
+    def error_without_order(self) -> InputError:
+        """Return the error for claims that are matched by id: the first prediction without a claim in gold.
 
-        Return the number of predictions if each of them has a claim.
+        If each prediction has a claim, the error names the first claim without a prediction.
         """
         for position, claim_id in enumerate(self.predicted_ids):
             if as_key(claim_id) in self.extra_predictions:
-                return position
-        return len(self.predicted_ids)
+                return self._error_at(position, f"{self.gold_file} has no such claim (or fewer of them)")
+        return self._error_of_missing_prediction()
 
-    def first_different_position(self) -> int:
+    def error_in_order(self) -> InputError:
+        """Return the error for claims that are matched by position: the first prediction with another id than gold.
+
+        If there is none before the end of the predictions, the error names the first claim without a prediction.
+        """
+        position = self._first_different_position()
+        if position == len(self.predicted_ids):
+            return self._error_of_missing_prediction()
+        if position == len(self.gold_ids):
+            return self._error_at(position, f"{self.gold_file} ends before this line")
+        return self._error_at(position, self._describe_different_ids(position))
+
+    def _first_different_position(self) -> int:
         """Return the first position at which gold and predictions have different ids.
 
         If there is none, it is the number of claims of the shorter file.
@@ -588,21 +656,25 @@ class _IdMismatch(NamedTuple):
                 return position
         return min(len(self.gold_ids), len(self.predicted_ids))
 
-    def problem_at(self, position: int, gold_name: str) -> str:
-        """Return in words what is wrong with the prediction at the first position with different ids.
-
-        `gold_name` is the name of the gold file. The text is empty if the position is after the last prediction.
-        """
-        if position == len(self.predicted_ids):
-            return ""
-        if position == len(self.gold_ids):
-            return f"{gold_name} ends before this line"
-        predicted_id = quoted(self.predicted_ids[position])
-        gold_id = quoted(self.gold_ids[position])
-        problem = f"id {predicted_id} where {gold_name} has {gold_id}"
-        if self.missing_predictions and not self.extra_predictions:
+    def _describe_different_ids(self, position: int) -> str:
+        """Return which ids both files have at a position, in words: `id 7 where gold.jsonl has 5`."""
+        problem = (
+            f"id {quoted(self.predicted_ids[position])} where {self.gold_file} has {quoted(self.gold_ids[position])}"
+        )
+        if self.has_only_missing_predictions:
             problem += f" ({self.missing_predictions_text()})"
         return problem
+
+    def _error_at(self, position: int, problem: str) -> InputError:
+        """Return an error about the prediction at a position, with the number of its line and its claim."""
+        place = f"line {position + 1}, claim {short_text(self.predicted_ids[position])}"
+        return InputError(problem, file=self.predictions_file, place=place, remedy=self.remedy())
+
+    def _error_of_missing_prediction(self) -> InputError:
+        """Return an error that names the first claim without a prediction, and says how many have none."""
+        claim_id = quoted(self.first_id_without_prediction)
+        problem = f"no prediction for claim {claim_id} of {self.gold_file} ({self.missing_predictions_text()})"
+        return InputError(problem, file=self.predictions_file, remedy=self.remedy())
 
     def remedy(self) -> str | None:
         """Return advice to the user about the difference; None if no advice is known."""
@@ -612,7 +684,7 @@ class _IdMismatch(NamedTuple):
         predicted_texts = Counter([str(claim_id) for claim_id in self.predicted_ids])
         if gold_texts == predicted_texts:
             return "ids are text in one file and numbers in the other"
-        if self.missing_predictions and not self.extra_predictions:
+        if self.has_only_missing_predictions:
             line = json.dumps({"id": self.first_id_without_prediction, "evidence": {}}, ensure_ascii=False)
             return f"write {line} for a claim without evidence, or score the others with --answered-only"
         return None
@@ -631,29 +703,62 @@ def _check_claims(gold: InputContent, predictions: InputContent, *, any_order: b
     gold_counts = Counter([as_key(claim_id) for claim_id in gold_ids])
     predicted_counts = Counter([as_key(claim_id) for claim_id in predicted_ids])
     mismatch = _IdMismatch(
+        gold_file=gold.name,
+        predictions_file=predictions.name,
         gold_ids=gold_ids,
         predicted_ids=predicted_ids,
         missing_predictions=gold_counts - predicted_counts,
         extra_predictions=predicted_counts - gold_counts,
     )
-    if any_order and mismatch.is_other_order:
-        return
-    if any_order:
-        position = mismatch.first_extra_position()
-        problem = f"{gold.name} has no such claim (or fewer of them)"
-    else:
-        position = mismatch.first_different_position()
-        problem = mismatch.problem_at(position, gold.name)
-    is_after_last_prediction = position == len(predicted_ids)
-    if is_after_last_prediction:
-        claim_id = quoted(mismatch.first_id_without_prediction)
-        problem = f"no prediction for claim {claim_id} of {gold.name} ({mismatch.missing_predictions_text()})"
-        raise InputError(problem, file=predictions.name, remedy=mismatch.remedy())
-    place = f"line {position + 1}, claim {short_text(predicted_ids[position])}"
-    raise InputError(problem, file=predictions.name, place=place, remedy=mismatch.remedy())
+    if not any_order:
+        raise mismatch.error_in_order()
+    if not mismatch.is_other_order:
+        raise mismatch.error_without_order()
 
 
 # ---- Judging an abstract
+
+
+_VERDICT_ON_IRRELEVANT: Final = AbstractVerdict(
+    is_label_right=False, leading_count=SENTENCE_CAP, contained_set=None, correct_sentences=frozenset()
+)
+"""The verdict on the prediction for an abstract that has no evidence in gold."""
+
+
+def _judge_abstracts(
+    sets_by_abstract: Mapping[str, Sequence[LabelledSentences]], predicted: Mapping[str, LabelledSentences]
+) -> list[AbstractVerdict]:
+    """Return the verdict on each predicted abstract of a claim.
+
+    `sets_by_abstract` has the gold sets of the claim, and `predicted` its predictions, both by abstract. Raises
+    InputError, with the abstract, if a predicted sentence is in several gold sets.
+    """
+    verdicts = []
+    with reading.ErrorLocation() as location:
+        for abstract, entry in predicted.items():
+            location.place["abstract"] = abstract
+            verdicts.append(judge_abstract(sets_by_abstract.get(abstract), entry))
+    return verdicts
+
+
+def _count_correct(verdicts: Iterable[AbstractVerdict]) -> tuple[int, int, int, int]:
+    """Return the numbers of correct abstracts and sentences of a claim, such as (2, 1, 3, 3).
+
+    They are the abstracts with the right label, those of them that are rationalized, the correct sentences of all
+    abstracts, and the correct sentences of the abstracts with the right label.
+    """
+    abstract_count = 0
+    rationalized_count = 0
+    sentence_count = 0
+    labelled_sentence_count = 0
+    for verdict in verdicts:
+        sentence_count += len(verdict.correct_sentences)
+        if verdict.is_label_right:
+            abstract_count += 1
+            labelled_sentence_count += len(verdict.correct_sentences)
+        if verdict.is_rationalized:
+            rationalized_count += 1
+    return abstract_count, rationalized_count, sentence_count, labelled_sentence_count
 
 
 def judge_abstract(sets: Sequence[LabelledSentences] | None, predicted: LabelledSentences) -> AbstractVerdict:
@@ -668,45 +773,61 @@ def judge_abstract(sets: Sequence[LabelledSentences] | None, predicted: Labelled
     Raises InputError if a predicted sentence is in several gold sets.
     """
     if sets is None:
-        return AbstractVerdict(
-            is_label_right=False, leading_count=SENTENCE_CAP, contained_set=None, correct_sentences=frozenset()
-        )
+        return _VERDICT_ON_IRRELEVANT
     keys_of_sets = [sentence_keys(gold_set.sentences) for gold_set in sets]
     predicted_keys = [as_key(sentence) for sentence in predicted.sentences]
-    size_of_shortest_set = min([len(keys) for keys in keys_of_sets])
-    leading_count = max(SENTENCE_CAP, size_of_shortest_set)
+    leading_count = max(SENTENCE_CAP, min([len(keys) for keys in keys_of_sets]))
     leading_keys = frozenset(predicted_keys[:leading_count])
-    complete_sets = [keys for keys in keys_of_sets if keys <= leading_keys]
-    contained_set = complete_sets[0] if complete_sets else None
     return AbstractVerdict(
         is_label_right=predicted.label == sets[0].label,
         leading_count=leading_count,
-        contained_set=contained_set,
+        contained_set=_first_contained_set(keys_of_sets, leading_keys),
         correct_sentences=_find_correct_sentences(keys_of_sets, frozenset(predicted_keys)),
     )
 
 
+def _first_contained_set(
+    keys_of_sets: Iterable[frozenset[Hashable]], leading_keys: frozenset[Hashable]
+) -> frozenset[Hashable] | None:
+    """Return the first gold set of an abstract that the leading predicted sentences contain; None if there is none.
+
+    Both arguments have the keys (`as_key`) of sentences.
+    """
+    for keys in keys_of_sets:
+        if keys <= leading_keys:
+            return keys
+    return None
+
+
 def _find_correct_sentences(
-    keys_of_sets: Iterable[frozenset[Hashable]], predicted_keys: frozenset[Hashable]
+    keys_of_sets: Sequence[frozenset[Hashable]], predicted_keys: frozenset[Hashable]
 ) -> frozenset[Hashable]:
     """Return the keys of the sentences of all gold sets that are predicted completely.
 
     `keys_of_sets` holds the keys (`as_key`) of the sentences of each gold set of an abstract, and `predicted_keys` the
     keys of the predicted sentences. Raises InputError if a predicted sentence is in several gold sets.
     """
-    predicted_keys_of_earlier_sets: set[Hashable] = set()
+    _check_in_one_set(keys_of_sets, predicted_keys)
     correct_keys: set[Hashable] = set()
     for keys in keys_of_sets:
+        if keys <= predicted_keys:
+            correct_keys |= keys
+    return frozenset(correct_keys)
+
+
+def _check_in_one_set(keys_of_sets: Iterable[frozenset[Hashable]], predicted_keys: frozenset[Hashable]) -> None:
+    """Raise InputError if a predicted sentence of an abstract is in several of its gold sets.
+
+    Both arguments have the keys (`as_key`) of sentences.
+    """
+    keys_in_earlier_sets: set[Hashable] = set()
+    for keys in keys_of_sets:
         predicted_keys_of_set = keys & predicted_keys
-        shared_keys = predicted_keys_of_earlier_sets & predicted_keys_of_set
+        shared_keys = keys_in_earlier_sets & predicted_keys_of_set
         if shared_keys:
             shared_sentence = min([short_text(key) for key in shared_keys])
             raise InputError(f"the predicted sentence {shared_sentence} lies in two evidence sets of the abstract")
-        predicted_keys_of_earlier_sets |= predicted_keys_of_set
-        is_complete = keys <= predicted_keys
-        if is_complete:
-            correct_keys |= keys
-    return frozenset(correct_keys)
+        keys_in_earlier_sets |= predicted_keys_of_set
 
 
 # ---- Explaining an abstract
@@ -726,44 +847,71 @@ def _explain_abstract(
     `sets` are the gold sets of the abstract, or None if the abstract is not relevant.
     """
     shown_sentences = ", ".join([quoted(sentence) for sentence in predicted.sentences])
+    shown_prediction = f"{predicted.label}  [{shown_sentences}]"
     if sets is None:
         yield f"abstract {short_text(abstract)}: not relevant"
         yield "  gold       -"
-        yield f"  predicted  {predicted.label}  [{shown_sentences}]"
+        yield f"  predicted  {shown_prediction}"
         yield f"  wrong      1 abstract, {number_with_noun(len(predicted.sentences), 'sentence')}"
         return
     yield f"abstract {short_text(abstract)}: relevant"
     yield f"  gold       {_show_gold_sets(sets)}"
-    yield f"  predicted  {predicted.label}  [{shown_sentences}]"
+    yield f"  predicted  {shown_prediction}"
     verdict = judge_abstract(sets, predicted)
+    yield from _explain_verdict(verdict)
+    yield from _explain_sentences(predicted, sets, verdict)
+
+
+def _explain_missed_abstract(abstract: str, sets: Sequence[LabelledSentences]) -> Iterator[str]:
+    """Yield the lines that show an abstract of gold that is not predicted, and the number of sentences missed.
+
+    `sets` are the gold sets of the abstract.
+    """
+    yield f"abstract {short_text(abstract)}: not predicted"
+    yield f"  gold       {_show_gold_sets(sets)}"
+    yield f"  missed     1 abstract, {number_with_noun(count_sentences(sets), 'sentence')}"
+
+
+def _explain_verdict(verdict: AbstractVerdict) -> Iterator[str]:
+    """Yield two lines about a predicted abstract: whether its label is right, and whether it is rationalized."""
     label_only = "correct" if verdict.is_label_right else "wrong"
-    labels = "labels agree" if verdict.is_label_right else "labels differ"
     rationalized = "correct" if verdict.is_rationalized else "wrong"
+    labels = "labels agree" if verdict.is_label_right else "labels differ"
     contained_set = "no whole gold set" if verdict.contained_set is None else set_text(verdict.contained_set)
     leading_sentences = f"the first {verdict.leading_count} sentences contain {contained_set}"
     yield f"  label only       {label_only}: {labels}"
     yield f"  rationalized     {rationalized}: {labels}, {leading_sentences}"
-    yield from _explain_sentences(predicted, sets, verdict)
 
 
 def _explain_sentences(
     predicted: LabelledSentences, sets: Sequence[LabelledSentences], verdict: AbstractVerdict
 ) -> Iterator[str]:
-    """Yield a line for each predicted sentence of a relevant abstract, which says that it is correct or why not."""
+    """Yield a line for each predicted sentence of a relevant abstract, which says that it is correct or why not.
+
+    An example is `  sentence 3: wrong: its gold set also needs {4}`.
+    """
     missing_by_sentence = _missing_by_sentence(sets, sentence_keys(predicted.sentences))
     explained_keys: set[Hashable] = set()
     for sentence in predicted.sentences:
         key = as_key(sentence)
+        outcome = _outcome_of_sentence(key, verdict, missing_by_sentence)
         if key in explained_keys:
-            reason = "wrong: listed before"
-        elif key in verdict.correct_sentences:
-            reason = "correct" if verdict.is_label_right else "correct for selection, not with label"
-        elif key in missing_by_sentence:
-            reason = f"wrong: its gold set also needs {missing_by_sentence[key]}"
-        else:
-            reason = "wrong: in no gold set"
+            outcome = "wrong: listed before"
         explained_keys.add(key)
-        yield f"  sentence {quoted(sentence)}: {reason}"
+        yield f"  sentence {quoted(sentence)}: {outcome}"
+
+
+def _outcome_of_sentence(key: Hashable, verdict: AbstractVerdict, missing_by_sentence: Mapping[Hashable, str]) -> str:
+    """Return whether a predicted sentence is correct, in words, and if not, why: "wrong: in no gold set".
+
+    `key` is the key of the sentence (`as_key`), and `verdict` the verdict on its abstract. `missing_by_sentence` says
+    for each sentence of gold which sentences of its set are not predicted.
+    """
+    if key in verdict.correct_sentences:
+        return "correct" if verdict.is_label_right else "correct for selection, not with label"
+    if key in missing_by_sentence:
+        return f"wrong: its gold set also needs {missing_by_sentence[key]}"
+    return "wrong: in no gold set"
 
 
 def _missing_by_sentence(sets: Iterable[LabelledSentences], predicted_keys: frozenset[Hashable]) -> dict[Hashable, str]:

@@ -12,19 +12,20 @@ from typing import Any, ClassVar, Final, NamedTuple
 
 from cs_score.base.display import number_with_noun
 from cs_score.base.errors import InputError
-from cs_score.base.records import replace
 from cs_score.base.sources import Source
 from cs_score.evidence import reading
 from cs_score.evidence.abstracts import sentence_keys
-from cs_score.evidence.mode import Confusion, Fault, Mode, Pair, Part, ReportRow, Row, Unit, left_out_notices
+from cs_score.evidence.mode import Confusion, Fault, Mode, Pair, Part, ReportRow, Row, Unit
 from cs_score.evidence.reading import InputContent, as_key, quoted, short_text, text_of
 from cs_score.evidence.scifact import (
     NOT_ENOUGH_INFO,
     LabelledSentences,
     SciFactOptions,
-    claims_with_predictions,
+    count_sentences,
     is_empty_evidence,
+    pair_claims,
     read_labelled_sets,
+    select_scored_claims,
 )
 from cs_score.measures.registry import Divide, Ratio, precision_recall_f1
 
@@ -160,18 +161,12 @@ class Stage(Mode):
         Raises InputError if the files have different claims, or if claims are matched by position and the files have
         them in different orders.
         """
-        notices: list[str] = []
-        claims = gold.content
-        if options.answered_only:
-            claims = claims_with_predictions(claims, predictions.content)
-            notices += left_out_notices(predictions.name, len(claims), len(gold.content), self.unit)
-        scored_gold = replace(gold, content=claims)
+        scored = select_scored_claims(gold, predictions, options)
         if self.matches_by_id or options.any_order:
-            sorted_predictions = _match_by_id(scored_gold, predictions)
+            sorted_predictions = _match_by_id(scored.gold, predictions)
         else:
-            sorted_predictions = _match_by_position(scored_gold, predictions)
-        pairs = [(claim.id, claim, prediction) for claim, prediction in zip(claims, sorted_predictions)]
-        return pairs, notices
+            sorted_predictions = _match_by_position(scored.gold, predictions)
+        return pair_claims(scored.gold.content, sorted_predictions), scored.notices
 
     def groups(self, unit: Unit) -> Mapping[str, str]:
         """Return the groups of a claim: the labels of its evidence sets, and its number of documents in gold."""
@@ -225,12 +220,9 @@ def _match_by_position(gold: InputContent, predictions: InputContent) -> list[Pr
     """
     for line, (claim, predicted) in enumerate(zip(gold.content, predictions.content), start=1):
         if claim.id != predicted.id:
-            raise InputError(
-                f"id {quoted(predicted.id)} where {gold.name} has {quoted(claim.id)}",
-                file=predictions.name,
-                place=f"line {line}",
-                remedy="--any-order matches claims by id",
-            )
+            problem = f"id {quoted(predicted.id)} where {gold.name} has {quoted(claim.id)}"
+            remedy = "--any-order matches claims by id"
+            raise InputError(problem, file=predictions.name, place=f"line {line}", remedy=remedy)
     _check_claim_counts(gold, predictions)
     return list(predictions.content)
 
@@ -245,10 +237,15 @@ def _match_by_id(gold: InputContent, predictions: InputContent) -> list[Predicti
     predicted_positions = _positions_by_id_key(predictions)
     for key, position in predicted_positions.items():
         if key not in gold_positions:
-            place = f"line {position + 1}, claim {short_text(predictions.content[position].id)}"
-            raise InputError(f"{gold.name} has no such claim", file=predictions.name, place=place)
+            raise _unknown_claim_error(gold, predictions, position)
     _check_claim_counts(gold, predictions)
     return [predictions.content[predicted_positions[key]] for key in gold_positions]
+
+
+def _unknown_claim_error(gold: InputContent, predictions: InputContent, position: int) -> InputError:
+    """Return the error for the prediction at a position, whose id no claim of gold has."""
+    place = f"line {position + 1}, claim {short_text(predictions.content[position].id)}"
+    return InputError(f"{gold.name} has no such claim", file=predictions.name, place=place)
 
 
 def _positions_by_id_key(claims_file: InputContent) -> dict[Hashable, int]:
@@ -345,9 +342,9 @@ class Retrieval(Stage):
             number = _document_number(document)
             if number in retrieved:
                 yield Part(noun="document", value=document, is_right=True, judgment="retrieved")
-            else:
-                missed = Fault(kind=MISSED_DOCUMENT, part=document, predicted=None, gold=number)
-                yield Part(noun="document", value=document, is_right=False, judgment=None, faults=(missed,))
+                continue
+            missed = Fault(kind=MISSED_DOCUMENT, part=document, predicted=None, gold=number)
+            yield Part(noun="document", value=document, is_right=False, judgment=None, faults=(missed,))
 
     def correct_faults(self, unit: Unit, faults: Iterable[Fault]) -> Any:
         """Return the prediction for a claim, with the missed documents of these faults added, as a JSON object."""
@@ -401,21 +398,17 @@ class Rationale(Stage):
         return _read_evidence(fields, _read_sentences_of_entry)
 
     def row(self, unit: Unit) -> Row:
-        """Return the numbers of relevant, retrieved and correct sentences of a claim.
+        """Return the numbers of relevant, retrieved and correct sentences of a claim, such as (3, 2, 2).
 
         A sentence counts as often as it is listed.
         """
         sets_by_document = unit.gold.evidence
+        predicted = unit.prediction.content
+        relevant_count = sum([count_sentences(sets) for sets in sets_by_document.values()])
+        retrieved_count = sum([len(sentences) for sentences in predicted.values()])
         correct_count = 0
-        retrieved_count = 0
-        for document, sentences in unit.prediction.content.items():
-            gold_sets = sets_by_document.get(document, ())
-            retrieved_count += len(sentences)
-            correct_count += sum(_are_correct(gold_sets, sentences))
-        relevant_count = 0
-        for sets in sets_by_document.values():
-            for gold_set in sets:
-                relevant_count += len(gold_set.sentences)
+        for document, sentences in predicted.items():
+            correct_count += sum(_are_correct(sets_by_document.get(document, ()), sentences))
         return relevant_count, retrieved_count, correct_count
 
     def explain_unit(self, unit: Unit, row: Row) -> Iterator[str]:
@@ -435,13 +428,10 @@ class Rationale(Stage):
         for document, sets in sets_by_document.items():
             predicted_keys = sentence_keys(predicted.get(document, ()))
             for number, gold_set in enumerate(sets, start=1):
-                yield _set_part(document, number, gold_set, predicted_keys)
+                yield _judge_gold_set(document, number, gold_set, predicted_keys)
         for document, sentences in predicted.items():
-            gold_sets = sets_by_document.get(document, ())
-            for sentence in _extra_sentences(gold_sets, sentences):
-                fault = Fault(kind=EXTRA_SENTENCE, part=document, predicted=sentence, gold=None)
-                value = {"document": document, "sentence": sentence}
-                yield Part(noun="sentence", value=value, is_right=False, judgment="in no gold set", faults=(fault,))
+            for sentence in _extra_sentences(sets_by_document.get(document, ()), sentences):
+                yield _extra_sentence_part(document, sentence)
 
     def correct_faults(self, unit: Unit, faults: Iterable[Fault]) -> Any:
         """Return the prediction for a claim, with these faults of it corrected, as a JSON object.
@@ -452,16 +442,32 @@ class Rationale(Stage):
         evidence = {document: list(sentences) for document, sentences in unit.prediction.content.items()}
         for fault in faults:
             document = str(fault.part)
-            sentences = evidence.setdefault(document, [])
+            sentences = evidence.get(document, [])
             if fault.kind == EXTRA_SENTENCE:
-                extra_key = as_key(fault.predicted)
-                evidence[document] = [sentence for sentence in sentences if as_key(sentence) != extra_key]
+                evidence[document] = _without_sentence(sentences, fault.predicted)
             else:
-                predicted_keys = sentence_keys(sentences)
-                for missing_sentence in fault.gold:
-                    if as_key(missing_sentence) not in predicted_keys:
-                        sentences.append(missing_sentence)
+                evidence[document] = _with_missing_sentences(sentences, fault.gold)
         return self.prediction_to_json(Prediction(unit.prediction.id, evidence))
+
+
+def _without_sentence(sentences: Iterable[object], extra_sentence: object) -> list[object]:
+    """Return sentence numbers without an extra one and without numbers that equal it, such as 2.0 and 2."""
+    extra_key = as_key(extra_sentence)
+    return [sentence for sentence in sentences if as_key(sentence) != extra_key]
+
+
+def _with_missing_sentences(sentences: Sequence[object], missing_sentences: Iterable[object]) -> list[object]:
+    """Return the predicted sentence numbers of a document, followed by the missing ones that are not among them."""
+    predicted_keys = sentence_keys(sentences)
+    new_sentences = [sentence for sentence in missing_sentences if as_key(sentence) not in predicted_keys]
+    return [*sentences, *new_sentences]
+
+
+def _extra_sentence_part(document: str, sentence: object) -> Part:
+    """Return a predicted sentence of a document that is in no gold set, judged as wrong, with its fault."""
+    fault = Fault(kind=EXTRA_SENTENCE, part=document, predicted=sentence, gold=None)
+    value = {"document": document, "sentence": sentence}
+    return Part(noun="sentence", value=value, is_right=False, judgment="in no gold set", faults=(fault,))
 
 
 def _read_sentences(value: object) -> list[object]:
@@ -525,7 +531,9 @@ def _explain_sentences(sets: Sequence[LabelledSentences], sentences: Sequence[ob
         yield f"  sentence {quoted(sentence)}: {outcome}"
 
 
-def _set_part(document: str, number: int, gold_set: LabelledSentences, predicted_keys: frozenset[Hashable]) -> Part:
+def _judge_gold_set(
+    document: str, number: int, gold_set: LabelledSentences, predicted_keys: frozenset[Hashable]
+) -> Part:
     """Return a gold set of a document with its judgment: it is right if all of its sentences are predicted.
 
     `number` is the number of the set in the document, from 1. `predicted_keys` are the keys (`as_key`) of the sentences
@@ -536,13 +544,12 @@ def _set_part(document: str, number: int, gold_set: LabelledSentences, predicted
     value = {"document": document, "set": number, "sentences": list(gold_set.sentences)}
     if not missing_sentences:
         return Part(noun="evidence set", value=value, is_right=True, judgment="complete")
+    kind = MISSED_RATIONALE
+    judgment = None
     predicted_count = len(sentence_by_key) - len(missing_sentences)
     if predicted_count:
-        judgment = f"{predicted_count:,} of {number_with_noun(len(sentence_by_key), 'sentence')}"
         kind = INCOMPLETE_RATIONALE
-    else:
-        judgment = None
-        kind = MISSED_RATIONALE
+        judgment = f"{predicted_count:,} of {number_with_noun(len(sentence_by_key), 'sentence')}"
     fault = Fault(kind=kind, part=document, predicted=None, gold=missing_sentences)
     return Part(noun="evidence set", value=value, is_right=False, judgment=judgment, faults=(fault,))
 
@@ -561,6 +568,17 @@ class LabelsOfDocument(NamedTuple):
     def is_right(self) -> bool:
         """True if the predicted label is the label of gold."""
         return self.gold == self.predicted
+
+
+class LabelCounts(NamedTuple):
+    """The documents of a label: those with this label in gold, those with it as prediction, and those with both.
+
+    The numbers may be arrays, or terms of a formula, instead of whole numbers.
+    """
+
+    gold: Any
+    predicted: Any
+    right: Any
 
 
 class Label(Stage):
@@ -598,26 +616,19 @@ class Label(Stage):
         `sums` are the cells of the confusion table. `macro_f1` is the mean over the labels that occur in gold or in the
         predictions. `macro_f1_without_nei` is the mean over the two labels other than NOT_ENOUGH_INFO.
         """
-        table = [_row_of_table(sums, position) for position in range(len(LABELS))]
+        counts_of_labels = _count_by_label(sums)
+        right_count = sum([counts.right for counts in counts_of_labels])
         document_count = sum(sums)
-        right_counts = [table[position][position] for position in range(len(LABELS))]
-        scores = [divide(sum(right_counts), document_count)]
+        scores = [divide(right_count, document_count)]
         f1_values = []
-        f1_values_without_nei = []
-        count_of_labels_that_occur = 0
-        for position, label in enumerate(LABELS):
-            gold_count = sum(table[position])
-            predicted_count = sum([row[position] for row in table])
-            precision, recall, f1 = precision_recall_f1(right_counts[position], predicted_count, gold_count, divide)
+        for counts in counts_of_labels:
+            precision, recall, f1 = precision_recall_f1(counts.right, counts.predicted, counts.gold, divide)
             scores += [precision, recall, f1]
             f1_values.append(f1)
-            if label != NOT_ENOUGH_INFO:
-                f1_values_without_nei.append(f1)
-            count_of_labels_that_occur += (gold_count + predicted_count) > 0
-        macro_f1 = _mean(f1_values, count_of_labels_that_occur, divide)
-        label_count_without_nei = 2 + 0 * document_count  # an array of twos if the sums are arrays
-        macro_f1_without_nei = _mean(f1_values_without_nei, label_count_without_nei, divide)
-        return *scores, macro_f1, macro_f1_without_nei
+        macro_f1 = _mean(f1_values, _count_labels_that_occur(counts_of_labels), divide)
+        f1_values_without_nei = [f1 for label, f1 in zip(LABELS, f1_values) if label != NOT_ENOUGH_INFO]
+        two_labels = 2 + 0 * document_count  # an array of twos if the sums are arrays
+        return *scores, macro_f1, _mean(f1_values_without_nei, two_labels, divide)
 
     def read_stage_value(self, value: object) -> dict[str, str]:
         """Return the predicted label of each document, given the JSON value under `labels`.
@@ -655,7 +666,10 @@ class Label(Stage):
         return pairs, notices
 
     def row(self, unit: Unit) -> Row:
-        """Return the confusion table of the predicted documents of a claim, row by row, as in `columns`."""
+        """Return the confusion table of the predicted documents of a claim, row by row, as in `columns`.
+
+        Each of its nine cells is the number of documents with a label in gold and a predicted label.
+        """
         counts = [0] * len(self.columns)
         for labels in self._compare_labels(unit):
             first_column_of_row = LABELS.index(labels.gold) * len(LABELS)
@@ -701,15 +715,15 @@ class Label(Stage):
     def parts(self, unit: Unit, measure: str) -> Iterator[Part]:
         """Yield the label of each predicted document of a claim, with a fault if it is wrong."""
         for labels in self._compare_labels(unit):
-            document = labels.document
-            if labels.is_right:
-                yield Part(noun="label", value=document, is_right=True, judgment=labels.predicted)
-            else:
-                wrong = Fault(kind=WRONG_LABEL, part=document, predicted=labels.predicted, gold=labels.gold)
-                yield Part(noun="label", value=document, is_right=False, judgment=labels.predicted, faults=(wrong,))
+            faults: tuple[Fault, ...] = ()
+            if not labels.is_right:
+                faults = (Fault(WRONG_LABEL, part=labels.document, predicted=labels.predicted, gold=labels.gold),)
+            yield Part(
+                noun="label", value=labels.document, is_right=labels.is_right, judgment=labels.predicted, faults=faults
+            )
 
     def correct_faults(self, unit: Unit, faults: Iterable[Fault]) -> Any:
-        """Return the prediction for a claim, with these wrong labels replaced by those of gold, as a JSON object."""
+        """Return the prediction for a claim, with these wrong labels replaced by gold's labels, as a JSON object."""
         labels = dict(unit.prediction.content)
         for fault in faults:
             labels[str(fault.part)] = fault.gold
@@ -722,6 +736,29 @@ class Label(Stage):
             counts = [str(int(count)) for count in _row_of_table(sums, position)]
             table.append((label, *counts))
         return table
+
+
+def _count_by_label(sums: Sequence[Any]) -> list[LabelCounts]:
+    """Return the numbers of documents of each label, in the order of `LABELS`.
+
+    `sums` are the cells of a confusion table, row by row. The documents with a label in gold are a row of the table,
+    those with a predicted label are a column, and those with both are the cell on the diagonal.
+    """
+    table = [_row_of_table(sums, position) for position in range(len(LABELS))]
+    counts_of_labels = []
+    for position in range(len(LABELS)):
+        column = [row[position] for row in table]
+        counts = LabelCounts(gold=sum(table[position]), predicted=sum(column), right=table[position][position])
+        counts_of_labels.append(counts)
+    return counts_of_labels
+
+
+def _count_labels_that_occur(counts_of_labels: Iterable[LabelCounts]) -> Any:
+    """Return the number of labels with a document in gold or in the predictions, or an array of such numbers."""
+    label_count: Any = 0
+    for counts in counts_of_labels:
+        label_count += (counts.gold + counts.predicted) > 0
+    return label_count
 
 
 def _row_of_table(sums: Sequence[Any], position: int) -> Sequence[Any]:

@@ -38,26 +38,45 @@ def parts_of(judgments: Sequence[JudgedLine], gold: UnitGold) -> Iterator[Part]:
     part without a name has the fault.
     """
     for judgment in judgments:
-        if judgment.value is None:
-            continue
-        yield Part(
-            noun="answer",
-            value=_answer_and_evidence(judgment.line),
-            is_right=judgment.value > 0,
-            judgment=f"{judgment.label}, {SIDE_BY_VALUE[judgment.value]}",
-            faults=_faults_of_line(judgment),
-        )
-    classes_found = _classes_found(judgments)
+        if judgment.value is not None:
+            yield _answer_part(judgment, judgment.value)
+    yield from _class_parts(_classes_found(judgments), gold)
+
+
+def _answer_part(judgment: JudgedLine, value: float) -> Part:
+    """Return an answer of a unit with its judgment, such as "CORRECT, right", and its fault, if it has one.
+
+    `value` is the value of the judged line, which is not ignored.
+    """
+    return Part(
+        noun="answer",
+        value=_answer_and_evidence(judgment.line),
+        is_right=value > 0,
+        judgment=f"{judgment.label}, {SIDE_BY_VALUE[value]}",
+        faults=_faults_of_line(judgment),
+    )
+
+
+def _class_parts(classes_found: frozenset[str], gold: UnitGold) -> Iterator[Part]:
+    """Yield each equivalence class of a unit, which is right if an answer finds it.
+
+    If further answers are missing, for which there is no class, a last part has no name.
+    """
     fault_by_class = {fault.part: fault for fault in _faults_of_missed_classes(classes_found, gold)}
     for name in weight_by_class(gold):
         if name in classes_found:
             yield Part(noun="class", value=name, is_right=True, judgment="found")
         else:
-            faults = (fault_by_class[name],) if name in fault_by_class else ()
-            yield Part(noun="class", value=name, is_right=False, judgment=None, faults=faults)
+            yield _missed_class_part(name, fault_by_class.get(name))
     fault_without_class = fault_by_class.get(None)
     if fault_without_class is not None:
-        yield Part(noun="class", value=None, is_right=False, judgment=None, faults=(fault_without_class,))
+        yield _missed_class_part(None, fault_without_class)
+
+
+def _missed_class_part(class_name: str | None, fault: Fault | None) -> Part:
+    """Return an equivalence class that no answer finds, with its fault; it has none if the unit does not want it."""
+    faults = () if fault is None else (fault,)
+    return Part(noun="class", value=class_name, is_right=False, judgment=None, faults=faults)
 
 
 def _answer_and_evidence(line: LabelledLine) -> dict[str, Any]:
@@ -77,16 +96,21 @@ def _faults_of_line(judgment: JudgedLine) -> tuple[Fault, ...]:
     """
     if judgment.value is None or judgment.value == 1:
         return ()
-    if judgment.value > 0:
-        kind = HALF_RIGHT_ANSWER
-    elif judgment.label == DUPLICATE:
-        kind = DUPLICATE_ANSWER
-    elif judgment.label == UNASSESSED:
-        kind = UNASSESSED_ANSWER
-    else:
-        kind = f"{WRONG_ANSWER}:{judgment.label}"
+    kind = HALF_RIGHT_ANSWER if judgment.value > 0 else _kind_of_wrong_answer(judgment.label)
     predicted_answer = {**_answer_and_evidence(judgment.line), "label": judgment.label}
     return (Fault(kind=kind, part=judgment.line.number, predicted=predicted_answer, gold=None),)
+
+
+def _kind_of_wrong_answer(label: str) -> str:
+    """Return the kind of the fault of an answer that counts 0: "duplicate", "unassessed" or "wrong_answer:INCORRECT".
+
+    `label` is the label of the judged answer.
+    """
+    if label == DUPLICATE:
+        return DUPLICATE_ANSWER
+    if label == UNASSESSED:
+        return UNASSESSED_ANSWER
+    return f"{WRONG_ANSWER}:{label}"
 
 
 def _classes_found(judgments: Iterable[JudgedLine]) -> frozenset[str]:
@@ -106,21 +130,25 @@ def _faults_of_missed_classes(classes_found: frozenset[str], gold: UnitGold) -> 
     also want more answers than it has classes. A last fault, which names no class, then says how many of these further
     answers are missing.
     """
-    weights = weight_by_class(gold)
-    missed_classes = [name for name in weights if name and name not in classes_found]
-    missed_class_count = len(missed_classes)
-    if gold.rules.has_weight_column:  # a unit with weights wants exactly its classes
-        missing_answer_count = missed_class_count
-    else:
-        wanted_count = int(wanted_answers_or_weight(gold, weights))
-        missing_answer_count = max(wanted_count - len(classes_found), 0)
-
+    missed_classes = [name for name in weight_by_class(gold) if name and name not in classes_found]
+    missing_answer_count = _count_missing_answers(len(missed_classes), len(classes_found), gold)
     for name in missed_classes[:missing_answer_count]:
         missing_answer = {"class": name, **_accepted_answer(name, gold)}
         yield Fault(kind=MISSED_CLASS, part=name, predicted=None, gold=missing_answer)
-    if missing_answer_count > missed_class_count:
-        further_answer_count = missing_answer_count - missed_class_count
+    further_answer_count = missing_answer_count - len(missed_classes)
+    if further_answer_count > 0:
         yield Fault(kind=MISSED_CLASS, part=None, predicted=None, gold={"answers": further_answer_count})
+
+
+def _count_missing_answers(missed_class_count: int, found_class_count: int, gold: UnitGold) -> int:
+    """Return how many answers a unit wants in addition to the classes that its answers find.
+
+    A unit whose classes have weights wants exactly its classes.
+    """
+    if gold.rules.has_weight_column:
+        return missed_class_count
+    wanted_count = int(wanted_answers_or_weight(gold, weight_by_class(gold)))
+    return max(wanted_count - found_class_count, 0)
 
 
 def _accepted_answer(class_name: str, gold: UnitGold) -> dict[str, Any]:
@@ -144,31 +172,36 @@ def corrected_lines(lines: Sequence[LabelledLine], faults: Iterable[Fault], gold
     Wrong answers, duplicates and unassessed answers are left out. A half right answer gets the label of a right answer.
     For each missed class, a new line with this label is added at the end.
     """
-    # The part of a fault of an answer is the number of its line.
-    half_right_numbers = set()
-    wrong_numbers = set()
-    lines_for_missed_classes = []
+    new_lines = []
+    kind_by_number: dict[object, str] = {}  # of the fault of a line, by the number of the line
     for fault in faults:
         if fault.kind == MISSED_CLASS:
-            lines_for_missed_classes += _lines_for_missed_class(fault)
-        elif fault.kind == HALF_RIGHT_ANSWER:
-            half_right_numbers.add(fault.part)
+            new_lines += _lines_for_missed_class(fault)
         else:
-            wrong_numbers.add(fault.part)
-
-    right_label = gold.rules.accepted_label
+            kind_by_number[fault.part] = fault.kind
     corrected = []
     for line in lines:
-        if not line.number:  # an earlier correction has added this line, which is right
+        kind = kind_by_number.get(line.number)
+        is_kept = kind is None or line.number == 0  # an earlier correction has added line 0, which is right
+        if is_kept:
             corrected.append(line)
-        elif line.number in half_right_numbers:
-            corrected.append(replace(line, label=right_label, class_name=_judged_class(line, gold)))
-        elif line.number not in wrong_numbers:
-            corrected.append(line)
+        elif kind == HALF_RIGHT_ANSWER:
+            corrected.append(_as_right_line(line, gold))
+    return corrected + _label_as_right(new_lines, lines, gold)
+
+
+def _as_right_line(line: LabelledLine, gold: UnitGold) -> LabelledLine:
+    """Return a half right line of a run as a right one of the same equivalence class."""
+    return replace(line, label=gold.rules.accepted_label, class_name=_judged_class(line, gold))
+
+
+def _label_as_right(
+    new_lines: Iterable[LabelledLine], lines: Sequence[LabelledLine], gold: UnitGold
+) -> list[LabelledLine]:
+    """Return new lines for a unit with the label of a right answer and the lowest confidence of its other `lines`."""
     lowest_confidence = min([line.confidence for line in lines], default=1.0)
-    for new_line in lines_for_missed_classes:
-        corrected.append(replace(new_line, label=right_label, confidence=lowest_confidence))
-    return corrected
+    right_label = gold.rules.accepted_label
+    return [replace(line, label=right_label, confidence=lowest_confidence) for line in new_lines]
 
 
 def _judged_class(line: LabelledLine, gold: UnitGold) -> str:

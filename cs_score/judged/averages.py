@@ -64,26 +64,35 @@ def _ratio_of_micro_f1(counts: Any) -> Ratio:
 
     The quotient of both sums is F1, and a small change of a unit changes it as much as it changes F1.
     """
-    # In the formula these are r_u, a_u, f_u and w_u, and their sums r, a, f and w.
+    # In the formula these are r_u, a_u, f_u and w_u: (units, ...)
     right_counts = np.asarray(counts.right, np.float64)
     answer_counts = np.asarray(counts.answered, np.float64)
     found_weights = np.asarray(counts.found, np.float64)
     wanted_weights = np.asarray(counts.wanted, np.float64)
-    sum_of_right = _sum_over_units(right_counts)
-    sum_of_answered = _sum_over_units(answer_counts)
-    sum_of_found = _sum_over_units(found_weights)
-    sum_of_wanted = _sum_over_units(wanted_weights)
 
-    # The quotient c is 1 if nothing is right or found, since r / f has no value then.
-    has_quotient = (sum_of_right > 0) & (sum_of_found > 0)
-    right_per_found = np.where(has_quotient, sum_of_right, 1.0) / np.where(has_quotient, sum_of_found, 1.0)
-    denominator_of_unit = answer_counts + right_per_found * wanted_weights
-    denominator = sum_of_answered + right_per_found * sum_of_wanted
+    # In the formula these are a, w and c, without the axis of the units: (...)
+    sum_of_answered = _sum_over_units(answer_counts)
+    sum_of_wanted = _sum_over_units(wanted_weights)
+    right_per_found = _right_per_found(_sum_over_units(right_counts), _sum_over_units(found_weights))
+
+    denominator_of_unit = answer_counts + right_per_found * wanted_weights  # (units, ...)
+    denominator = sum_of_answered + right_per_found * sum_of_wanted  # (...)
     divisor = np.where(denominator > 0, denominator, 1.0)  # a denominator of 0 has a numerator of 0
     numerator_of_unit = (
         2 * (sum_of_answered * right_counts + right_per_found**2 * sum_of_wanted * found_weights) / divisor
     )
     return Ratio(numerator_of_unit, denominator_of_unit)
+
+
+def _right_per_found(sum_of_right: Any, sum_of_found: Any) -> Any:
+    """Return the quotient of the right answers and the weight that they find, as an array of the same shape.
+
+    It is 1 where nothing is right or found, since it has no value there.
+    """
+    has_quotient = (sum_of_right > 0) & (sum_of_found > 0)
+    dividend = np.where(has_quotient, sum_of_right, 1.0)
+    divisor = np.where(has_quotient, sum_of_found, 1.0)
+    return dividend / divisor
 
 
 def _sum_over_units(counts: np.ndarray) -> Any:

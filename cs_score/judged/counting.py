@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from operator import attrgetter
 from typing import Final, Literal, NamedTuple, TypeAlias
 
@@ -289,11 +289,16 @@ def weight_by_class(gold: UnitGold) -> dict[str, float]:
         if line.weight is None or line.weight == earlier_weight:
             continue
         if earlier_weight is not None:
-            problem = f"class {quoted(name)} has weight {line.weight:g} here and {earlier_weight:g} above"
-            place = f"line {line.number}, unit {quoted(gold.unit)}"
-            raise InputError(problem, file=gold.rules.file, place=place, remedy="correct one of the two")
+            raise _different_weights_error(name, line, earlier_weight, gold)
         weight_by_name[name] = line.weight
     return {name: 1.0 if weight is None else weight for name, weight in weight_by_name.items()}
+
+
+def _different_weights_error(name: str, line: LabelledLine, earlier_weight: float, gold: UnitGold) -> InputError:
+    """Return the error about a class that has another weight in a line of assessments than in an earlier line."""
+    problem = f"class {quoted(name)} has weight {line.weight:g} here and {earlier_weight:g} above"
+    place = f"line {line.number}, unit {quoted(gold.unit)}"
+    return InputError(problem, file=gold.rules.file, place=place, remedy="correct one of the two")
 
 
 def _is_evidence_of_class(assessment: LabelledLine, rules: Rules) -> bool:
@@ -340,10 +345,15 @@ def count_unit(judgments: Sequence[JudgedLine], gold: UnitGold) -> UnitCount:
     line_counts = [_count_line(judgment, weights) for judgment in judgments]
     unit_count = _add_up(line_counts, total)
     if unit_count.found > total * (1 + _ROUNDING):
-        remedy = "correct `wanted`" if gold.rules.has_wanted_column else "add a column `wanted`"
-        problem = f"unit {quoted(gold.unit)}: {unit_count.found:g} found where {total:g} is wanted"
-        raise InputError(problem, file=gold.rules.file, remedy=remedy)
+        raise _too_many_found_error(unit_count, gold)
     return unit_count
+
+
+def _too_many_found_error(unit_count: UnitCount, gold: UnitGold) -> InputError:
+    """Return the error about a unit whose answers find more classes, or more weight, than the unit wants."""
+    remedy = "correct `wanted`" if gold.rules.has_wanted_column else "add a column `wanted`"
+    problem = f"unit {quoted(gold.unit)}: {unit_count.found:g} found where {unit_count.wanted:g} is wanted"
+    return InputError(problem, file=gold.rules.file, remedy=remedy)
 
 
 def _count_line(judgment: JudgedLine, weights: Mapping[str, float]) -> _LineCount:
@@ -366,46 +376,55 @@ def _add_up(lines: Sequence[_LineCount], total: float) -> UnitCount:
     `total` is the number of classes that the unit wants, or the sum of their weights. If it is 0, precision, recall and
     F1 of the unit are 0, so that the unit adds nothing to macro averages.
     """
-    right = 0.0
-    found_weight = 0.0
-    precision_sum = 0.0  # of the precision at each line that is at least half right
-    answer_count = 0
-    half_count = 0
-    wrong_count = 0
-    for line in lines:
-        if line.value is None:
-            continue
-        answer_count += 1
-        if line.value == 0:
-            wrong_count += 1
-            continue
-        if line.value < 1:
-            half_count += 1
-        right += line.value
-        precision_sum += right / answer_count
-        found_weight += line.value * line.found_weight
-    precision = divide(right, answer_count)
-    recall = divide(found_weight, total)
+    values = [line.value for line in lines if line.value is not None]
     labels = [line.reserved_label for line in lines]
+    right = sum(values, 0.0)
+    found_weight = _sum_of_found_weights(lines)
+    precision = divide(right, len(values))
+    recall = divide(found_weight, total)
     return UnitCount(
         right=right,
-        answered=answer_count,
+        answered=len(values),
         found=found_weight,
         wanted=total,
         precision=precision if total else 0.0,
         recall=recall,
         f1=f1(precision, recall) if total else 0.0,
-        average_precision=divide(precision_sum, total),
+        average_precision=divide(_sum_of_precisions(values), total),
         is_wanting=int(total > 0),
-        is_answered=int(answer_count > 0),
+        is_answered=int(bool(values)),
         units=1,
-        lines_right=answer_count - half_count - wrong_count,
-        lines_half=half_count,
-        lines_wrong=wrong_count,
-        lines_ignored=len(lines) - answer_count,
+        lines_right=values.count(1.0),
+        lines_half=values.count(0.5),
+        lines_wrong=values.count(0.0),
+        lines_ignored=len(lines) - len(values),
         unassessed=labels.count(UNASSESSED),
         duplicates=labels.count(DUPLICATE),
     )
+
+
+def _sum_of_found_weights(lines: Iterable[_LineCount]) -> float:
+    """Return the weight that the lines of a unit find: the weight of the class of each line times the line's value."""
+    found_weight = 0.0
+    for line in lines:
+        if line.value:
+            found_weight += line.value * line.found_weight
+    return found_weight
+
+
+def _sum_of_precisions(values: Iterable[float]) -> float:
+    """Return the sum of the precision at each line of a unit that is at least half right: [1, 0, 0.5] -> 1 + 0.5.
+
+    `values` holds the value of each line that is not ignored, the highest confidence first. The precision at a line is
+    the sum of the values up to this line, divided by their number.
+    """
+    right = 0.0
+    precision_sum = 0.0
+    for rank, value in enumerate(values, start=1):
+        if value:
+            right += value
+            precision_sum += right / rank
+    return precision_sum
 
 
 def counting_case(lines: Sequence[LabelledLine], gold: UnitGold) -> object:

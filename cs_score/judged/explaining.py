@@ -26,21 +26,30 @@ def explanation_of(judgments: Sequence[JudgedLine], gold: UnitGold, count: UnitC
     yield f"unit {short_text(gold.unit)}: {count.right:g} of {answers} right, {_found_of_wanted(count)}"
     rank = 0  # among the answers that are not ignored
     for judgment in judgments:
-        if judgment.value is None:
-            side = "ignored"
-        else:
-            rank += 1
-            side = f"{SIDE_BY_VALUE[judgment.value]}, rank {rank}"
+        rank += judgment.value is not None
         yield ""
-        yield _number_and_answer(judgment.line)
-        yield f"  {side}: {_reason(judgment)}"
-        if judgment.label == UNASSESSED:
-            yield from _similar_assessments(judgment.line, gold.lines)
+        yield from _explain_answer(judgment, rank, gold.lines)
     missing_classes = _missing_classes(judgments, gold)
     if missing_classes:
         yield ""
     for name in missing_classes:
         yield f"class {short_text(name)}: not found"
+
+
+def _explain_answer(judgment: JudgedLine, rank: int, assessments: Sequence[LabelledLine]) -> Iterator[str]:
+    """Yield the lines that explain an answer of a unit: the answer, how it counts and why, and similar assessments.
+
+    `rank` is the rank of the answer among the answers that are not ignored, from 1. The `assessments` of the unit are
+    searched only for an answer that nobody has assessed.
+    """
+    side = "ignored"
+    if judgment.value is not None:
+        side = f"{SIDE_BY_VALUE[judgment.value]}, rank {rank}"
+    yield _number_and_answer(judgment.line)
+    yield f"  {side}: {_reason(judgment)}"
+    if judgment.label == UNASSESSED:
+        yield from _same_answer_lines(judgment.line, assessments)
+        yield from _same_evidence_lines(judgment.line, assessments)
 
 
 def _found_of_wanted(count: UnitCount) -> str:
@@ -82,11 +91,10 @@ def _reason(judgment: JudgedLine) -> str:
     return f"{judgment.label}{class_text}{place}"
 
 
-def _similar_assessments(line: LabelledLine, assessments: Sequence[LabelledLine]) -> Iterator[str]:
-    """Yield a line of text for each assessment that resembles an answer that nobody has assessed.
+def _same_answer_lines(line: LabelledLine, assessments: Sequence[LabelledLine]) -> Iterator[str]:
+    """Yield a line of text for each assessment of the same answer as that of a line, perhaps in another spelling.
 
-    The assessments of the same answer, perhaps in another spelling, come first. Assessments with the same evidence
-    follow. `assessments` are those of the unit of the answer.
+    At most three assessments are shown.
     """
     spelling = _normalise_spelling(line.answer)
     same_answers = [assessment for assessment in assessments if _normalise_spelling(assessment.answer) == spelling]
@@ -97,6 +105,13 @@ def _similar_assessments(line: LabelledLine, assessments: Sequence[LabelledLine]
         evidence = f", evidence {short_text(assessment.evidence)}" if assessment.evidence else ""
         answer = f"{short_text(assessment.answer)}{evidence}"
         yield f"    {likeness}: {answer} is {assessment.label} (line {assessment.number})"
+
+
+def _same_evidence_lines(line: LabelledLine, assessments: Sequence[LabelledLine]) -> Iterator[str]:
+    """Yield a line of text for each assessment with the same evidence as a line of a run, if this line has evidence.
+
+    At most three assessments are shown.
+    """
     if not line.evidence:
         return
     same_evidence = [assessment for assessment in assessments if assessment.evidence == line.evidence]

@@ -77,7 +77,8 @@ def read_judged(
     table = JudgedTable(source, heading_by_meaning, ignored_columns)
     reader = _Reader(table)
     reader.read_rows()
-    reader.check_labels_and_runs(needs_label)
+    reader.check_labels(needs_label=needs_label)
+    reader.check_runs()
     return reader.judged_file()
 
 
@@ -168,11 +169,12 @@ class _Reader:
         if not is_whole_number or len(cell) > _MOST_DIGITS_OF_WANTED:
             raise self._error(number, f"wanted: {quoted(cell)} is no whole number")
         wanted_count = int(cell)
-        earlier_count = self._wanted_by_unit.setdefault(unit, wanted_count)
-        if earlier_count != wanted_count:
-            earlier = f"{earlier_count} in line {self._line_of_wanted[unit]}"
+        if unit not in self._wanted_by_unit:
+            self._wanted_by_unit[unit] = wanted_count
+            self._line_of_wanted[unit] = number
+        elif self._wanted_by_unit[unit] != wanted_count:
+            earlier = f"{self._wanted_by_unit[unit]} in line {self._line_of_wanted[unit]}"
             raise self._error(number, f"unit {quoted(unit)} wants {wanted_count} here and {earlier}")
-        self._line_of_wanted.setdefault(unit, number)
 
     def _read_weight(self, number: int, cell: str) -> float:
         """Return the weight of a class, read from a cell in the line with this number.
@@ -211,18 +213,23 @@ class _Reader:
 
     # ---- The whole file
 
-    def check_labels_and_runs(self, needs_label: bool) -> None:
-        """Raise InputError, with the first such line, if a line that was read lacks a label or the name of a run.
+    def check_labels(self, *, needs_label: bool) -> None:
+        """Raise InputError, with the first such line, if a line that was read lacks a label.
 
-        Either all lines or no lines may have a label. The same holds for the name of a run. If `needs_label` is true,
-        all lines must have a label. A table without a column of labels is accepted even then, because `pairing` reports
-        it with a better message.
+        Either all lines or no lines may have a label. If `needs_label` is true, all lines must have one. A table
+        without a column of labels is accepted even then, because `pairing` reports it with a better message.
         """
         has_some_label = any(self._count_by_label)  # the text of some label is not empty
         should_have_labels = has_some_label or (needs_label and self._has_column("label"))
         if should_have_labels and "" in self._count_by_label:
             numbers_without_label = [line.number for line in self._lines() if not line.label]
             raise self._error_of_empty_cell(min(numbers_without_label), "label")
+
+    def check_runs(self) -> None:
+        """Raise InputError, with the first such line, if a line that was read lacks the name of a run.
+
+        Either all lines or no lines may have the name of a run.
+        """
         lines_without_run = self._units_by_run.get("", {})
         if lines_without_run and len(self._units_by_run) > 1:
             numbers_without_run = [lines[0].number for lines in lines_without_run.values()]
@@ -251,21 +258,18 @@ class _Reader:
     def _filled_columns(self) -> frozenset[str]:
         """Return the columns with a meaning, such as "label", in which at least one cell is not empty.
 
-        Only the columns that scoring asks about are considered.
+        Only the columns that scoring asks about are considered. Lines are searched only for columns that the table has,
+        and usually the first line already has a filled cell.
         """
         is_filled = {
             "label": any(self._count_by_label),
             "wanted": bool(self._wanted_by_unit),
             "run": any(self._units_by_run),
+            "evidence": self._has_column("evidence") and any(line.evidence for line in self._lines()),
+            "class": self._has_column("class") and any(line.class_name for line in self._lines()),
+            "weight": self._has_column("weight") and any(line.weight is not None for line in self._lines()),
         }
-        # Lines are searched only for columns that the table has. Usually the first line already has a filled cell.
-        if self._has_column("evidence"):
-            is_filled["evidence"] = any(line.evidence for line in self._lines())
-        if self._has_column("class"):
-            is_filled["class"] = any(line.class_name for line in self._lines())
-        if self._has_column("weight"):
-            is_filled["weight"] = any(line.weight is not None for line in self._lines())
-        return frozenset([column for column, has_cells in is_filled.items() if has_cells])
+        return frozenset([column for column, has_filled_cell in is_filled.items() if has_filled_cell])
 
     def _has_column(self, meaning: str) -> bool:
         """Return whether the table has a column with a meaning, such as "label"."""

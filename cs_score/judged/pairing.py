@@ -95,24 +95,32 @@ def drop_repeated_answers(lines_by_unit: LinesByUnit, file: str) -> DistinctAnsw
     A line is repeated if an earlier line of the same unit has the same answer and evidence. `file` is the name of the
     run's file. Raises InputError if a repeated line has another label than the first one.
     """
-    distinct_lines_by_unit: dict[str, Sequence[LabelledLine]] = {}  # only for units with repeated lines
+    changed_lines_by_unit = _distinct_lines_of_units(lines_by_unit, file)
+    if not changed_lines_by_unit:  # the usual case, in which nothing is copied
+        return DistinctAnswers(lines_by_unit, 0)
     repetition_count = 0
+    for unit, distinct_lines in changed_lines_by_unit.items():
+        repetition_count += len(lines_by_unit[unit]) - len(distinct_lines)
+    return DistinctAnswers({**lines_by_unit, **changed_lines_by_unit}, repetition_count)
+
+
+def _distinct_lines_of_units(lines_by_unit: LinesByUnit, file: str) -> dict[str, Sequence[LabelledLine]]:
+    """Return the lines of each unit that has repeated lines, without these; other units are left out.
+
+    Raises InputError if a repeated line has another label than the first one.
+    """
+    distinct_lines_by_unit: dict[str, Sequence[LabelledLine]] = {}
     for unit, lines in lines_by_unit.items():
         if len(lines) == 1:
             continue
         distinct_lines = _drop_repeated_lines(lines, unit, file)
         if len(distinct_lines) < len(lines):
-            repetition_count += len(lines) - len(distinct_lines)
             distinct_lines_by_unit[unit] = distinct_lines
-    if not distinct_lines_by_unit:
-        return DistinctAnswers(lines_by_unit, 0)
-    new_lines_by_unit = dict(lines_by_unit)
-    new_lines_by_unit.update(distinct_lines_by_unit)
-    return DistinctAnswers(new_lines_by_unit, repetition_count)
+    return distinct_lines_by_unit
 
 
 def _drop_repeated_lines(lines: Sequence[LabelledLine], unit: str, file: str) -> Sequence[LabelledLine]:
-    """Return the lines of a unit, except those that have the same answer and evidence as an earlier line.
+    """Return the lines of a unit, except lines with the same answer and evidence as an earlier line.
 
     Raises InputError if such a line has another label than the earlier one.
     """

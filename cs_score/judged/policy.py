@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final, TypeAlias
 
 from cs_score.base.display import one_line
@@ -94,6 +94,18 @@ def read_policy(text: str) -> LabelPolicy:
     """
     if ending_of(text) == ".json" and "=" not in text:
         return _read_policy_file(text)
+    labels_of_sides = _labels_of_sides_in_text(text)
+    try:
+        return LabelPolicy(_side_by_label(labels_of_sides))
+    except ValueError as error:
+        raise UsageError(f"--policy: {error}") from None
+
+
+def _labels_of_sides_in_text(text: str) -> list[tuple[str, list[str]]]:
+    """Return each side of a policy with its labels: "right=A:B,wrong=C" -> [("right", ["A", "B"]), ("wrong", ["C"])].
+
+    Raises UsageError for a text of any other form; the names of the sides are not checked.
+    """
     labels_of_sides = []
     for part in split_unescaped(text, ","):
         side_and_labels = split_unescaped(part, "=")
@@ -102,10 +114,7 @@ def read_policy(text: str) -> LabelPolicy:
         side, labels_text = side_and_labels
         labels = [unescape_separators(label) for label in split_unescaped(labels_text, ":")]
         labels_of_sides.append((side, labels))
-    try:
-        return LabelPolicy(_side_by_label(labels_of_sides))
-    except ValueError as error:
-        raise UsageError(f"--policy: {error}") from None
+    return labels_of_sides
 
 
 def _read_policy_file(path: str) -> LabelPolicy:
@@ -155,22 +164,34 @@ def _side_by_label(labels_of_sides: Iterable[tuple[str, Sequence[str]]]) -> dict
     """
     side_by_label: dict[str, str] = {}
     for side, labels in labels_of_sides:
-        if side not in VALUE_BY_SIDE:
-            sides_there = ", ".join(VALUE_BY_SIDE)
-            raise ValueError(
-                f"no side is called {one_line(side)}; there are {sides_there}{did_you_mean(side, VALUE_BY_SIDE)}"
-            )
+        _check_side(side)
         for label in labels:
-            if not label:
-                raise ValueError(f"a label of {side} is empty")
-            earlier_side = side_by_label.get(label, side)
-            if earlier_side != side:
-                raise ValueError(f"{one_line(label)} is named twice: {earlier_side} and {side}")
-            if label in RESERVED_LABELS and side not in RESERVED_LABELS[label]:
-                allowed_sides = " or ".join(RESERVED_LABELS[label])
-                raise ValueError(f"{label} cannot be {side}; it may be {allowed_sides}")
+            _check_label(label, side, earlier_side=side_by_label.get(label))
             side_by_label[label] = side
     return side_by_label
+
+
+def _check_side(side: str) -> None:
+    """Raise ValueError if a policy has no side with this name."""
+    if side not in VALUE_BY_SIDE:
+        sides_there = ", ".join(VALUE_BY_SIDE)
+        suggestion = did_you_mean(side, VALUE_BY_SIDE)
+        raise ValueError(f"no side is called {one_line(side)}; there are {sides_there}{suggestion}")
+
+
+def _check_label(label: str, side: str, *, earlier_side: str | None) -> None:
+    """Raise ValueError for a label that may not be on a side of a policy.
+
+    These are an empty label, a label that is on another side, which is `earlier_side`, and a reserved label on a side
+    that it may not have.
+    """
+    if not label:
+        raise ValueError(f"a label of {side} is empty")
+    if earlier_side not in (None, side):
+        raise ValueError(f"{one_line(label)} is named twice: {earlier_side} and {side}")
+    if label in RESERVED_LABELS and side not in RESERVED_LABELS[label]:
+        allowed_sides = " or ".join(RESERVED_LABELS[label])
+        raise ValueError(f"{label} cannot be {side}; it may be {allowed_sides}")
 
 
 def check_labels(policy: LabelPolicy | None, count_by_label: Mapping[str, int], file: str) -> LabelPolicy:
@@ -180,10 +201,7 @@ def check_labels(policy: LabelPolicy | None, count_by_label: Mapping[str, int], 
     label of the file has no side, or if the file uses a reserved label. The message lists the labels without a side and
     their counts, and it suggests an option to type.
     """
-    for label in RESERVED_LABELS:
-        if label in count_by_label:
-            problem = f"the label {label} has a meaning of its own and may not be used in a file"
-            raise InputError(problem, file=file, remedy="call it something else")
+    _refuse_reserved_labels(count_by_label, file)
     if policy is None:
         problem = f"labels: {_counts_in_words(count_by_label)}"
     else:
@@ -193,6 +211,14 @@ def check_labels(policy: LabelPolicy | None, count_by_label: Mapping[str, int], 
         problem = f"labels that the policy does not name: {_counts_in_words(counts_without_side)}"
     option = suggest_policy(policy, list(count_by_label))
     raise InputError(problem, file=file, remedy=f"say what they count as: --policy {option}")
+
+
+def _refuse_reserved_labels(labels: Collection[str], file: str) -> None:
+    """Raise InputError if a file has a label that cs-score gives itself, such as `UNASSESSED`."""
+    for label in RESERVED_LABELS:
+        if label in labels:
+            problem = f"the label {label} has a meaning of its own and may not be used in a file"
+            raise InputError(problem, file=file, remedy="call it something else")
 
 
 def _counts_in_words(count_by_label: Mapping[str, int]) -> str:
@@ -206,23 +232,15 @@ def suggest_policy(policy: LabelPolicy | None, labels: Sequence[str]) -> str:
     A label that the policy does not name gets the side that its name suggests. If the name suggests no side, the word
     SIDE stands in its place: "right=CORRECT,SIDE=B2 (SIDE: right, half, wrong or ignore)".
     """
-    side_by_label = {} if policy is None else dict(policy.sides)
-    labels_without_guess = []
-    for label in labels:
-        if label in side_by_label:
-            continue
-        side = guess_side(label)
-        if side is None:
-            labels_without_guess.append(label)
-        else:
-            side_by_label[label] = side
+    sides = {} if policy is None else policy.sides
+    guessed_sides = {label: guess_side(label) for label in labels if label not in sides}
+    sides_with_guesses = {**sides, **{label: side for label, side in guessed_sides.items() if side is not None}}
+    labels_without_guess = [escape_separators(label) for label, side in guessed_sides.items() if side is None]
     parts = []
-    if side_by_label:
-        suggested_policy = LabelPolicy(side_by_label)
-        parts.append(str(suggested_policy))
+    if sides_with_guesses:
+        parts.append(str(LabelPolicy(sides_with_guesses)))
     if labels_without_guess:
-        names = ":".join([escape_separators(label) for label in labels_without_guess])
-        parts.append(f"SIDE={names} (SIDE: right, half, wrong or ignore)")
+        parts.append(f"SIDE={':'.join(labels_without_guess)} (SIDE: right, half, wrong or ignore)")
     return one_line(",".join(parts), 400)
 
 

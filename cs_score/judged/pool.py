@@ -150,11 +150,7 @@ class Pool(Mode):
         yield _answers_by_side(sums, len(units))
         if not units:
             return
-        rules = units[0].gold.rules  # all units have the same
-        if rules.key is not None:
-            yield f"assessments and run are joined by {_JOINED_BY[rules.key]} (--key {rules.key})"
-        elif not rules.has_wanted_column:
-            yield "one answer a unit, as no file says how many"
+        yield from _join_sentences(units[0].gold.rules)  # all units have the same rules
         count_of_units_without_class = len(units) - int(sums.is_wanting)
         if count_of_units_without_class:
             units_in_words = number_with_noun(len(units), "unit")
@@ -182,8 +178,7 @@ class Pool(Mode):
         """
         mode = super().with_options(options)
         pool_options: PoolOptions = mode.chosen_options
-        if pool_options.key is not None and pool_options.key not in KEYS:
-            raise UsageError(f"--key takes {', '.join(KEYS)}, not {one_line(str(pool_options.key))}")
+        _check_key(pool_options.key)
         mode.heading_by_meaning = read_headings(pool_options.columns)
         if not pool_options.policy:
             return mode
@@ -218,11 +213,7 @@ class Pool(Mode):
         if not chosen_name:
             return run_names
         if chosen_name not in run_names:
-            listed_names = ", ".join([one_line(name, 40) for name in run_names if name])
-            names_in_words = listed_names or "no column run"
-            suggestion = did_you_mean(chosen_name, run_names)
-            problem = f"no run is called {chosen_name}; there is {names_in_words}{suggestion}"
-            raise InputError(problem, file=predictions.name)
+            raise _unknown_run_error(chosen_name, run_names, predictions.name)
         return [chosen_name]
 
     def mode_for_system(self, system: str, systems: Sequence[str]) -> Self:
@@ -251,9 +242,10 @@ class Pool(Mode):
         return self._pair_with_assessments(gold.content, run)
 
     def _pair_with_own_labels(self, run: JudgedFile) -> tuple[Iterator[Pair], list[str]]:
-        """Return the units of a run whose lines have labels of their own, and the notices.
+        """Return the id, the gold and the answers of each unit of a run whose lines have labels of their own.
 
-        Raises InputError for a run without labels, and UsageError for an option that needs assessments.
+        The second value has the notices about answers that are not scored. Raises InputError for a run without labels,
+        and UsageError for an option that needs assessments.
         """
         if self.chosen_options.key is not None:
             raise UsageError("--key says how a run finds its assessments: give --gold ASSESSMENTS, too")
@@ -266,16 +258,17 @@ class Pool(Mode):
         return pairing.pair_with_own_labels(run, units, answers.lines_by_unit, rules), notices
 
     def _pair_with_assessments(self, assessments: JudgedFile, run: JudgedFile) -> tuple[Iterator[Pair], list[str]]:
-        """Return the units of assessments with the answers of a run, and the notices.
+        """Return the id, the gold and the answers of each unit that has assessments.
 
-        Raises InputError or UsageError if the files do not belong together.
+        The second value has the notices about columns that are not read and answers that are not scored. Raises
+        InputError or UsageError if the files do not belong together.
         """
         pairing.check_assessments_and_run(assessments, run, self._label_heading)
-        notices = pairing.notices_of_unread_columns(assessments, run)
         policy = check_labels(self.policy, assessments.count_by_label, assessments.name)
         rules = _rules_of(policy, assessments, self._joining_key(assessments, run))
         units = pairing.units_of_file(assessments)
         answers = self._distinct_answers(run)
+        notices = pairing.notices_of_unread_columns(assessments, run)
         notices += pairing.notices_of_unused_answers(answers, units)
         return pairing.pair_with_assessments(assessments, units, answers.lines_by_unit, rules), notices
 
@@ -396,16 +389,9 @@ class Pool(Mode):
         has_unassessed_answer = any(unassessed_lines(unit.prediction, unit.gold) for unit in units)
         if not has_unassessed_answer:
             return
-        rules = units[0].gold.rules  # all units have the same
-        pessimistic_values = {**rules.value_by_label, UNASSESSED: 0.0}
-        pessimistic_units = _with_rules(units, replace(rules, value_by_label=pessimistic_values))
-        yield "pessimistic", "every unassessed answer wrong", pessimistic_units
-        optimistic_units = []
-        for unit in units:
-            optimistic_gold = gold_with_unassessed_accepted(unit.prediction, unit.gold)
-            optimistic_units.append(unit._replace(gold=optimistic_gold))
+        yield "pessimistic", "every unassessed answer wrong", _with_unassessed_wrong(units)
         assumption = "every unassessed answer right, each a class of its own that is wanted, too"
-        yield "optimistic", assumption, optimistic_units
+        yield "optimistic", assumption, _with_unassessed_right(units)
 
     def units_under_policy(self, policy: str, units: Sequence[Unit]) -> UnitsUnderPolicy:
         """Return units whose labels have the values that another policy gives them, and the full text of the policy.
@@ -424,6 +410,20 @@ class Pool(Mode):
 
 
 # ---- Rules
+
+
+def _check_key(key: str | None) -> None:
+    """Raise UsageError for a value of `--key` that is not one of the three keys. None means that there is no value."""
+    if key is not None and key not in KEYS:
+        raise UsageError(f"--key takes {', '.join(KEYS)}, not {one_line(str(key))}")
+
+
+def _unknown_run_error(chosen_name: str, run_names: Sequence[str], file: str) -> InputError:
+    """Return the error for a name of `--run` that no run of the file has. It lists the runs that there are."""
+    listed_names = ", ".join([one_line(name, 40) for name in run_names if name])
+    names_in_words = listed_names or "no column run"
+    suggestion = did_you_mean(chosen_name, run_names)
+    return InputError(f"no run is called {chosen_name}; there is {names_in_words}{suggestion}", file=file)
 
 
 def _rules_of(policy: LabelPolicy, file: JudgedFile, key: Key | None) -> Rules:
@@ -467,6 +467,22 @@ def _with_rules(units: Sequence[Unit], rules: Rules) -> list[Unit]:
     return [unit._replace(gold=replace(unit.gold, rules=rules)) for unit in units]
 
 
+def _with_unassessed_wrong(units: Sequence[Unit]) -> list[Unit]:
+    """Return copies of the units in which every answer without an assessment counts as wrong."""
+    rules = units[0].gold.rules  # all units have the same
+    pessimistic_values = {**rules.value_by_label, UNASSESSED: 0.0}
+    return _with_rules(units, replace(rules, value_by_label=pessimistic_values))
+
+
+def _with_unassessed_right(units: Sequence[Unit]) -> list[Unit]:
+    """Return copies of the units in which every answer without an assessment is right and a wanted class of its own."""
+    optimistic_units = []
+    for unit in units:
+        optimistic_gold = gold_with_unassessed_accepted(unit.prediction, unit.gold)
+        optimistic_units.append(unit._replace(gold=optimistic_gold))
+    return optimistic_units
+
+
 def _count_labels(units: Sequence[Unit]) -> dict[str, int]:
     """Return how many assessments and answers of the units have each label."""
     count_by_label: dict[str, int] = {}
@@ -486,6 +502,17 @@ def _has_single_answers(units: Sequence[Unit], table: UnitTable) -> bool:
     if any(counts[column] != 1 for counts in table.rows):
         return False
     return all(len(unit.prediction) <= 1 for unit in units)
+
+
+def _join_sentences(rules: Rules) -> Iterator[str]:
+    """Yield the sentence that says how the lines of a run find their assessments, if it has no labels of its own.
+
+    For a run with labels, the sentence says that a unit wants one answer, unless the file has a column `wanted`.
+    """
+    if rules.key is not None:
+        yield f"assessments and run are joined by {_JOINED_BY[rules.key]} (--key {rules.key})"
+    elif not rules.has_wanted_column:
+        yield "one answer a unit, as no file says how many"
 
 
 def _answers_by_side(sums: UnitCount, unit_count: int) -> str:

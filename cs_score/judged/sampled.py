@@ -53,7 +53,7 @@ def sampled_answers(units: Sequence[Unit], second_assessments: JudgedFile | None
 
 
 def _answers_with_first_labels(unit: Unit, key: Key) -> list[SampledAnswer]:
-    """Return the answers of a run for a unit, if there is only one assessor, who has assessed a sample of the answers.
+    """Return the answers of a run for a unit, if a single assessor has assessed a sample of the answers.
 
     The answers with an assessment are the sample. `key` says which parts of two answers must be equal for them to count
     as the same answer of different runs. Raises InputError if assessments of the unit contradict each other.
@@ -83,8 +83,9 @@ def _answers_with_second_labels(unit: Unit, second_assessments: JudgedFile, key:
     gold: UnitGold = unit.gold
     first_judgment_by_number = {judgment.line.number: judgment for judgment in judge_lines(unit.prediction, gold)}
     second_assessment_by_key = _index_second_assessments(second_assessments, gold.unit, key)
+    second_judgments = _judge_with_second_labels(second_assessment_by_key, unit.prediction, gold, key)
     answers = []
-    for judgment in _judge_with_second_labels(second_assessment_by_key, unit.prediction, gold, key):
+    for judgment in second_judgments:
         first_judgment = first_judgment_by_number[judgment.line.number]
         line_key = key_of_line(judgment.line, key)
         answer = SampledAnswer(

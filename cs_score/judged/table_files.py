@@ -173,26 +173,36 @@ class JudgedTable:
         `group_columns` are set. Raises InputError, with the line, if the header names a column twice or lacks a
         required one, and if a row has too few or too many cells.
         """
+        self._read_header(rows)
+        width = len(self.columns)
+        positions = [self._position_of(meaning) for meaning in COLUMNS]
+        pick_cells_with_meaning = itemgetter(*positions)  # much faster than a loop over the positions of each row
+        group_positions = [self.columns.index(column) for column in self.group_columns]
+        group_cells: list[str] = []
+        for line, cells in rows:
+            if len(cells) != width:
+                raise self._width_error(line, len(cells))
+            cells.append("")  # the cell of every column that the table lacks: `_position_of` points to it
+            if group_positions:
+                group_cells = [cells[position] for position in group_positions]
+            yield line, pick_cells_with_meaning(cells), group_cells
+
+    def _read_header(self, rows: Iterator[tuple[int, list[str]]]) -> None:
+        """Take the first row from `rows`, which is the header, and set `columns` and `group_columns`.
+
+        Raises InputError if there is no row, and if the header names a column twice or lacks a required one.
+        """
         header = next(rows, None)
         if header is None:
             raise InputError("empty: a table begins with a line that names its columns", file=self.name)
         header_line, self.columns = header
         self._check_header(header_line)
         self.group_columns = self._columns_without_meaning()
-        width = len(self.columns)
-        positions = [self._position_of(meaning) for meaning in COLUMNS]
-        group_positions = [self.columns.index(column) for column in self.group_columns]
-        pick_cells_with_meaning = itemgetter(*positions)  # much faster than a loop over the positions of each row
-        group_cells: list[str] = []
 
-        for line, cells in rows:
-            if len(cells) != width:
-                problem = f"{len(cells)} cells, where the header names {width} columns"
-                raise InputError(problem, file=self.name, place=f"line {line}")
-            cells.append("")  # the cell of every column that the table lacks: `_position_of` points to it
-            if group_positions:
-                group_cells = [cells[position] for position in group_positions]
-            yield line, pick_cells_with_meaning(cells), group_cells
+    def _width_error(self, line: int, cell_count: int) -> InputError:
+        """Return the error about a row with too few or too many cells, which begins in this line."""
+        problem = f"{cell_count} cells, where the header names {len(self.columns)} columns"
+        return InputError(problem, file=self.name, place=f"line {line}")
 
     def _check_header(self, line: int) -> None:
         """Raise InputError if the header in this line names a column twice, or lacks a column that is required."""
@@ -244,33 +254,37 @@ class JudgedTable:
         InputError, with the line, if a line is not an object of texts, numbers, true, false and null. Also raises it if
         neither the line nor an earlier one has the keys of unit and answer.
         """
-        decoder = json.JSONDecoder(
-            object_pairs_hook=_object_of_unique_keys, parse_int=_Number, parse_float=_Number, parse_constant=_Number
-        )
         headings: list[str | None] = []
         columns_so_far = dict[str, None]()
         for number, text in enumerate(lines, start=1):
             if not text.strip():
                 continue
-            cell_by_key = self._cells_of_json_line(decoder, text, number)
+            cell_by_key = self._cells_of_json_line(text, number)
             has_new_keys = not cell_by_key.keys() <= columns_so_far.keys()
             if has_new_keys or not headings:
                 columns_so_far.update(dict.fromkeys(cell_by_key))
-                self.columns = list(columns_so_far)
-                self.group_columns = self._columns_without_meaning()
+                self._set_columns(list(columns_so_far), number)
                 headings = self._headings_to_read()
-                self._require_columns(f"line {number}")
             cells = tuple(["" if heading is None else cell_by_key.get(heading, "") for heading in headings])
             group_cells = [cell_by_key.get(column, "") for column in self.group_columns]
             yield number, cells, group_cells
 
-    def _cells_of_json_line(self, decoder: json.JSONDecoder, text: str, number: int) -> dict[str, str]:
+    def _set_columns(self, columns: list[str], number: int) -> None:
+        """Set the columns of the table to the keys of all JSON objects up to the line with this number.
+
+        Raises InputError, with the line, if the column of the unit or of the answer is not among them.
+        """
+        self.columns = columns
+        self.group_columns = self._columns_without_meaning()
+        self._require_columns(f"line {number}")
+
+    def _cells_of_json_line(self, text: str, number: int) -> dict[str, str]:
         """Return the cells of a line with a JSON object, by their keys. Raises InputError with the line's number.
 
         `{"unit": "q1", "rank": 2, "note": null}` gives `{"unit": "q1", "rank": "2", "note": ""}`.
         """
         try:
-            return _cells_of_object(decoder.decode(text))
+            return _cells_of_object(_DECODER.decode(text))
         except json.JSONDecodeError as error:
             problem = f"not JSON: {error.msg}"
         except (ValueError, RecursionError) as error:
@@ -296,6 +310,12 @@ def _object_of_unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return fields
 
 
+_DECODER: Final = json.JSONDecoder(
+    object_pairs_hook=_object_of_unique_keys, parse_int=_Number, parse_float=_Number, parse_constant=_Number
+)
+"""Decodes a JSON object whose keys are distinct; numbers remain the texts that the file has."""
+
+
 def _cells_of_object(value: Any) -> dict[str, str]:
     """Return the cells of a row that is a JSON object: {"unit": "q1", "note": null} -> {"unit": "q1", "note": ""}.
 
@@ -306,16 +326,20 @@ def _cells_of_object(value: Any) -> dict[str, str]:
         raise ValueError(f"{kind_of(value)} where an object is expected")
     cell_by_key = {}
     for key, member in value.items():
-        if isinstance(member, str):
-            cell = member
-        elif member is None:
-            cell = ""
-        elif isinstance(member, bool):
-            cell = json.dumps(member)
-        else:
-            raise ValueError(f"{quoted(key)} is {kind_of(member)}: a cell is a text, a number, true, false or null")
-        cell_by_key[key] = cell
+        cell_by_key[key] = member if isinstance(member, str) else _cell_of_member(key, member)
     return cell_by_key
+
+
+def _cell_of_member(key: str, member: object) -> str:
+    """Return the cell for a value of a JSON object that is no text: null -> "", true -> "true".
+
+    Raises ValueError, with the key of the value, for a list or an object.
+    """
+    if member is None:
+        return ""
+    if isinstance(member, bool):
+        return json.dumps(member)
+    raise ValueError(f"{quoted(key)} is {kind_of(member)}: a cell is a text, a number, true, false or null")
 
 
 # ---- Lines and cells of files
@@ -346,11 +370,16 @@ def _decoded_lines(source: Source) -> Iterator[str]:
             number += 1
             yield line.decode("utf-8")
     except UnicodeDecodeError as error:
-        wrong_byte = error.object[error.start]
-        problem = f"not UTF-8: byte 0x{wrong_byte:02x}"
-        raise InputError(problem, file=source.name, place=f"line {number}", remedy="save it as UTF-8") from None
+        raise _encoding_error(error, source.name, number) from None
     except OSError as error:
         raise InputError(f"cannot be read: {reason_of(error)}", file=source.name) from None
+
+
+def _encoding_error(error: UnicodeDecodeError, file: str, number: int) -> InputError:
+    """Return the error about the line with this number, which is not in UTF-8. It shows the first wrong byte."""
+    wrong_byte = error.object[error.start]
+    problem = f"not UTF-8: byte 0x{wrong_byte:02x}"
+    return InputError(problem, file=file, place=f"line {number}", remedy="save it as UTF-8")
 
 
 def _csv_cells(name: str, lines: Iterator[str]) -> Iterator[tuple[int, list[str]]]:

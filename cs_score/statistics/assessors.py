@@ -121,7 +121,7 @@ def _kappas_of_tables(tables: Floats) -> Floats:
 
     A table counts the pairs of judgments of two assessors; `tables` has the shape (N, judgments, judgments).
     """
-    answer_counts = tables.sum(axis=(1, 2))
+    answer_counts = tables.sum(axis=(1, 2))  # (N,)
     first_counts = tables.sum(axis=2)  # (N, judgments)
     second_counts = tables.sum(axis=1)
     agreed_counts = np.trace(tables, axis1=1, axis2=2)
@@ -129,9 +129,14 @@ def _kappas_of_tables(tables: Floats) -> Floats:
     observed = agreed_counts * answer_counts
     expected = (second_counts * first_counts).sum(axis=1)
     unexpected = answer_counts * answer_counts - expected
-    is_defined = unexpected > 0
-    divisors = np.where(is_defined, unexpected, 1.0)
-    return np.where(is_defined, (observed - expected) / divisors, np.nan)
+    return _divide_or_nan(observed - expected, unexpected)
+
+
+def _divide_or_nan(numerators: Floats, denominators: Floats) -> Floats:
+    """Return numerators / denominators (N,), and NaN where the denominator is not above 0, without a numpy warning."""
+    is_defined = denominators > 0
+    divisors = np.where(is_defined, denominators, 1.0)
+    return np.where(is_defined, numerators / divisors, np.nan)
 
 
 # ---- Scores

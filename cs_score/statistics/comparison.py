@@ -78,6 +78,14 @@ def size_of_difference(first: Ratio, second: Ratio) -> DifferenceSize:
     if unit_count < 2:
         return size
     differences = contributions * unit_count  # their mean is the difference of the scores
+    return _with_effect_size(size, differences)
+
+
+def _with_effect_size(size: DifferenceSize, differences: Floats) -> DifferenceSize:
+    """Return the size of a difference with the standard deviation of the differences (units,) and the effect size.
+
+    There is no effect size if the standard deviation is 0.
+    """
     standard_deviation = _standard_deviation(differences)
     if standard_deviation == 0:
         return size._replace(standard_deviation=0.0)
@@ -252,16 +260,25 @@ def _systems_to_resample(
     The number of resamples is raised only if the settings allow that. Raises ValueError if the formula does not compute
     a score for each measure.
     """
-    corrected_pairs = pair_count if resampling.correction_in_force == "holm" else 1
     scores_per_resample = len(units.rows) * len(measures)
-    most_resamples = _MOST_SCORES // scores_per_resample
-    settings = resampling.with_enough_resamples(corrected_pairs, most_resamples)
+    settings = _with_enough_resamples(resampling, pair_count, scores_per_resample)
     matrices = list(units.rows.values())
     systems = ResampledSystems(matrices, formula, settings, units.ids)
     _, score_count = systems.observed_scores.shape
     if len(measures) != score_count:
         raise ValueError(f"{len(measures)} names for {score_count} measures")
     return systems
+
+
+def _with_enough_resamples(resampling: Resampling, pair_count: int, scores_per_resample: int) -> Resampling:
+    """Return the settings with enough resamples for significant differences, but no more than memory can hold.
+
+    Only Holm's correction needs more resamples for more pairs. `scores_per_resample` is the number of scores in memory
+    for each resample.
+    """
+    corrected_pairs = pair_count if resampling.correction_in_force == "holm" else 1
+    most_resamples = _MOST_SCORES // scores_per_resample
+    return resampling.with_enough_resamples(corrected_pairs, most_resamples)
 
 
 class _Placement(NamedTuple):
@@ -326,7 +343,7 @@ class _TestedSystems(Record):
         return notes
 
     def _compare_under_all(self, margin: float | None) -> tuple[MeasureComparison, ...]:
-        """Return the comparison of the systems under each measure. All measures except the primary are exploratory.
+        """Return the comparison of the systems under each measure.
 
         The note that no difference could have been significant is left out if it is the same as for the primary
         measure, because that note is shown for the whole comparison.
@@ -334,31 +351,30 @@ class _TestedSystems(Record):
         significance_notes = self._significance_notes()
         notes_of_primary = significance_notes[self.primary_index]
         comparisons = []
-        for measure_index, measure in enumerate(self.measures):
-            comparison = self._compare_under(measure_index, margin)
-            notes = comparison.notes
-            if significance_notes[measure_index] != notes_of_primary:
-                notes = significance_notes[measure_index] + notes
-            comparisons.append(replace(comparison, exploratory=measure != self.primary, notes=notes))
+        for measure_index, notes_of_measure in enumerate(significance_notes):
+            shown_notes = () if notes_of_measure == notes_of_primary else notes_of_measure
+            comparisons.append(self._compare_under(measure_index, margin, shown_notes))
         return tuple(comparisons)
 
-    def _compare_under(self, measure_index: int, margin: float | None) -> MeasureComparison:
-        """Return the comparison of the systems under one measure.
+    def _compare_under(
+        self, measure_index: int, margin: float | None, significance_notes: tuple[Note, ...]
+    ) -> MeasureComparison:
+        """Return the comparison of the systems under one measure, which is exploratory unless it is the primary one.
 
-        It has a note on pairs whose interval and test disagree. If there is a `margin`, each pair has a test of
-        equivalence. The comparison is not marked as exploratory: `_compare_under_all` does that where necessary.
+        It has the `significance_notes`, and a note on pairs whose interval and test disagree. If there is a `margin`,
+        each pair has a test of equivalence.
         """
         measure = self.measures[measure_index]
         pairs = self._paired_systems(measure_index, margin)
         disagreeing_pairs = [f"{pair.a} and {pair.b}" for pair in pairs if pair.disagrees(self.level)]
         return MeasureComparison(
             measure=measure,
-            exploratory=False,
+            exploratory=measure != self.primary,
             family=self.tests.family,
             systems=self._ranked_systems(measure_index),
             pairs=pairs,
             verdict=verdict_of(pairs, self.tests.family, measure, self.level),
-            notes=note_on_disagreements(disagreeing_pairs),
+            notes=significance_notes + note_on_disagreements(disagreeing_pairs),
         )
 
     def _paired_systems(self, measure_index: int, margin: float | None) -> tuple[PairedSystems, ...]:

@@ -125,11 +125,11 @@ def _root_between(low: float, high: float, increasing_function: Callable[[float]
 
 
 def smallest_sufficient(is_sufficient: Callable[[int], bool], start: int, most: int) -> int | None:
-    """Return the smallest whole number that suffices, or None if no number of at most about `most` does.
+    """Return the smallest whole number that suffices, or None if the search finds no number up to `most`.
 
     `is_sufficient` says whether a number suffices; if it does, larger numbers do, too. The search begins at `start`,
-    the smallest number that is considered. The number is doubled until it suffices, and `most` is the limit of the
-    doubling. After that the smallest number is found by bisection.
+    the smallest number that is considered, and doubles it until it suffices. After that the smallest number is found by
+    bisection.
     """
     too_small = start - 1
     sufficient = start
@@ -138,6 +138,11 @@ def smallest_sufficient(is_sufficient: Callable[[int], bool], start: int, most: 
         sufficient = 2 * sufficient
         if sufficient > most:
             return None
+    return _smallest_between(too_small, sufficient, is_sufficient)
+
+
+def _smallest_between(too_small: int, sufficient: int, is_sufficient: Callable[[int], bool]) -> int:
+    """Return the smallest number that suffices, between a number that is too small and one that suffices."""
     while sufficient - too_small > 1:
         middle = (too_small + sufficient) // 2
         if is_sufficient(middle):

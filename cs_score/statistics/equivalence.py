@@ -97,19 +97,34 @@ def _t_test(differences: Floats, rounding_of_numbers: float, margin: float) -> E
     numbers of a unit that rounding can cause.
     """
     rounding = _rounding_of_differences(differences, rounding_of_numbers)
+    outcome_without_test = _outcome_without_test(differences, rounding, margin)
+    if outcome_without_test is not None:
+        return outcome_without_test
+    standard_deviation = float(differences.std(ddof=1))
+    p_value = t_equivalence_p(_mean(differences), standard_deviation, len(differences), margin)
+    return EquivalenceTest("t", p_value)
+
+
+def _outcome_without_test(differences: Floats, rounding: float, margin: float) -> EquivalenceTest | None:
+    """Return the outcome for differences (units,) that do not vary by more than rounding, or None if they vary.
+
+    Two systems are equivalent if no unit differs, and also if all units differ by the same amount below the margin.
+    Nothing can be said if there is one unit only, and it differs.
+    """
     largest_difference = float(np.abs(differences).max())
     if largest_difference <= rounding:
         return EquivalenceTest("t", None, NO_UNIT_DIFFERS, is_equivalent_without_test=True)
-    unit_count = len(differences)
-    if unit_count == 1:
+    if len(differences) == 1:
         return EquivalenceTest("t", None, ONE_UNIT)
-    mean_difference = math.fsum(differences.tolist()) / unit_count
-    standard_deviation = float(differences.std(ddof=1))
-    if standard_deviation <= rounding:
-        is_equivalent = abs(mean_difference) < margin
+    if float(differences.std(ddof=1)) <= rounding:
+        is_equivalent = abs(_mean(differences)) < margin
         return EquivalenceTest("t", None, ALL_DIFFER_ALIKE, is_equivalent_without_test=is_equivalent)
-    p_value = t_equivalence_p(mean_difference, standard_deviation, unit_count, margin)
-    return EquivalenceTest("t", p_value)
+    return None
+
+
+def _mean(differences: Floats) -> float:
+    """Return the mean of the differences (units,), which does not depend on the order of the units."""
+    return math.fsum(differences.tolist()) / len(differences)
 
 
 def _rounding_of_differences(differences: Floats, rounding_of_numbers: float) -> float:

@@ -297,14 +297,8 @@ def _difference_scales(ratios: Ratio, pairs: Sequence[Pair]) -> Floats:
     `arithmetic.unit_contributions` defines. A score of 0/0 counts as 0 here. The scale is 0 if the systems differ in no
     unit by more than rounding. `ratios` has the numerators and denominators (units, systems, measures).
     """
-    total_y = ratios.denominator.sum(axis=0)  # (systems, measures)
-    scores = divide(ratios.numerator.sum(axis=0), total_y)
-    _, system_count, measure_count = ratios.numerator.shape
-    systems = []
-    for system in range(system_count):
-        x = ratios.numerator[:, system]  # (units, measures)
-        y = ratios.denominator[:, system]
-        systems.append(_SystemRatios(x=x, y=y, total_y=total_y[system], scores=scores[system]))
+    systems = _ratios_of_systems(ratios)
+    measure_count = ratios.numerator.shape[2]
     scales: Floats = np.zeros((len(pairs), measure_count))
     for pair_index, (first, second) in enumerate(pairs):
         scales[pair_index] = _scales_of_pair(systems[first], systems[second])
@@ -324,20 +318,43 @@ class _SystemRatios(NamedTuple):
     scores: Floats
 
 
+def _ratios_of_systems(ratios: Ratio) -> list[_SystemRatios]:
+    """Return the numbers of each system, given the numerators and denominators (units, systems, measures) of all."""
+    total_y = ratios.denominator.sum(axis=0)  # (systems, measures)
+    scores = divide(ratios.numerator.sum(axis=0), total_y)
+    systems = []
+    for system in range(len(scores)):
+        x = ratios.numerator[:, system]  # (units, measures)
+        y = ratios.denominator[:, system]
+        systems.append(_SystemRatios(x=x, y=y, total_y=total_y[system], scores=scores[system]))
+    return systems
+
+
 def _scales_of_pair(first: _SystemRatios, second: _SystemRatios) -> Floats:
-    """Return the scale of the difference of two systems under each measure, as `_difference_scales` defines it."""
+    """Return the scale of the difference of two systems under each measure, as `_difference_scales` defines it.
+
+    The result has the shape (measures,).
+    """
     mean_score = (first.scores + second.scores) / 2
     # These are the contributions before the division by the mean denominator, which follows at the end.
     contributions = (second.x - first.x) - mean_score * (second.y - first.y)  # (units, measures)
     largest = np.abs(contributions).max(axis=0)
     rounding_of_units = possible_rounding(first.x, second.x, mean_score * first.y, mean_score * second.y)
     rounding = 4 * rounding_of_units.max(axis=0)  # a contribution is made of four numbers
-    # They are divided by the largest one first, because the square of a tiny number may be rounded to 0.
-    relative_contributions = divide(contributions, largest)
-    root_of_squares = np.sqrt((relative_contributions**2).sum(axis=0))
     mean_y = (first.total_y + second.total_y) / 2
-    scales = divide(largest * root_of_squares, mean_y)
+    scales = divide(_root_of_squares(contributions, largest), mean_y)
     return np.where(largest > rounding, scales, 0.0)
+
+
+def _root_of_squares(contributions: Floats, largest: Floats) -> Floats:
+    """Return the square root of the sum of the squared contributions (units, measures) under each measure: (measures,).
+
+    `largest` (measures,) has the largest absolute contribution. The contributions are divided by it before they are
+    squared, because the square of a tiny number may be rounded to 0.
+    """
+    relative_contributions = divide(contributions, largest)
+    sum_of_squares = (relative_contributions**2).sum(axis=0)
+    return np.asarray(largest * np.sqrt(sum_of_squares))
 
 
 class _OrderedPairs(NamedTuple):

@@ -188,10 +188,14 @@ class ResampledSystems:
             jackknife=self._jackknife[:, system_index, measure_index],
             rounding=float(possible_rounding(score)),
         )
-        # Units whose denominator is 0 do not affect the score.
-        denominators = self.unit_ratios.denominator[:, system_index, measure_index]
-        effective_units = int(np.count_nonzero(denominators))
+        effective_units = self._count_effective_units([system_index], measure_index)
         return self._bootstrap_interval(sample, effective_units, is_score=True)
+
+    def _count_effective_units(self, system_indices: Sequence[int], measure_index: int) -> int:
+        """Return the number of units that affect the score of some of the systems: their denominator is not 0."""
+        denominators = self.unit_ratios.denominator[:, system_indices, measure_index]  # (units, systems)
+        is_effective = denominators.any(axis=1)
+        return int(np.count_nonzero(is_effective))
 
     # -- Differences
 
@@ -215,9 +219,7 @@ class ResampledSystems:
             jackknife=self._jackknife[:, second, measure_index] - self._jackknife[:, first, measure_index],
             rounding=self._rounding_of_scores(first, second, measure_index),
         )
-        denominators = self.unit_ratios.denominator[:, [first, second], measure_index]  # (units, 2)
-        is_effective = denominators.any(axis=1)
-        effective_units = int(np.count_nonzero(is_effective))
+        effective_units = self._count_effective_units([first, second], measure_index)
         return self._bootstrap_interval(sample, effective_units, is_score=False)
 
     def _observed_difference(self, first: int, second: int, measure_index: int) -> float:
@@ -460,18 +462,21 @@ def score_intervals(
     `formula` computes a score for each of `measures` from the column sums of `table`. Raises InputError if there is no
     unit.
     """
-    unit_count = len(table.ids)
     if not measures:
-        # Without measures there is nothing to resample, but the settings are reported all the same.
-        resampling_of_units = resampling.for_units(table.ids)
-        settings = resampling_of_units.settings
-        notes = notes_on_intervals(unit_count, settings, resampling_of_units.cluster_design)
-        return ScoreIntervals(settings, unit_count, scores={}, notes=notes)
+        return _intervals_without_measures(table.ids, resampling)
     systems = ResampledSystems([table.rows], formula, resampling, table.ids)  # the run is the only system
     interval_by_measure = {}
     for measure_index, measure in enumerate(measures):
         interval_by_measure[measure] = systems.score_interval(0, measure_index)
-    return ScoreIntervals(systems.settings, unit_count, scores=interval_by_measure, notes=systems.notes)
+    return ScoreIntervals(systems.settings, len(table.ids), scores=interval_by_measure, notes=systems.notes)
+
+
+def _intervals_without_measures(unit_ids: Sequence[str], resampling: Resampling) -> ScoreIntervals:
+    """Return the document of a run without measures. Nothing is resampled, but the settings are reported."""
+    resampling_of_units = resampling.for_units(unit_ids)
+    settings = resampling_of_units.settings
+    notes = notes_on_intervals(len(unit_ids), settings, resampling_of_units.cluster_design)
+    return ScoreIntervals(settings, len(unit_ids), scores={}, notes=notes)
 
 
 def bootstrap_intervals(

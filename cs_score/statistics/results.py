@@ -55,17 +55,20 @@ class ScoreIntervals(Record):
 
         `measures` are the measures in the table, all unless given. `limits_name` is how the table calls the limits.
         """
-        if measures is None:
-            measures = self.scores
+        shown_measures = self.scores if measures is None else measures
+        sentences = [f"{limits_name}: {limits_in_words(self.resampling, self.units)}."]
+        for note, measures_of_note in self._measures_by_note(shown_measures).items():
+            sentences.append(f"{', '.join(measures_of_note)}: {note}.")
+        return sentences + note_sentences(self.notes)
+
+    def _measures_by_note(self, measures: Iterable[str]) -> dict[str, list[str]]:
+        """Return the measures whose score has a note, by the note: `{"one unit only": ["F1", "recall"]}`."""
         measures_by_note: dict[str, list[str]] = {}
         for measure in measures:
             interval = self.scores.get(measure)
             if interval is not None and interval.note:
                 measures_by_note.setdefault(interval.note, []).append(measure)
-        sentences = [f"{limits_name}: {limits_in_words(self.resampling, self.units)}."]
-        for note, measures_of_note in measures_by_note.items():
-            sentences.append(f"{', '.join(measures_of_note)}: {note}.")
-        return sentences + note_sentences(self.notes)
+        return measures_by_note
 
     def settings_row(self) -> dict[str, str | int | float]:
         """Return how the limits came about, by the columns of `SETTINGS_COLUMNS`."""

@@ -48,25 +48,30 @@ def add_remedy(
     """
     gold_file = _name_of_input(gold)
     predictions_file = _name_of_input(predictions)
-    if error.file is None or error.file not in (gold_file, predictions_file):
-        return error
-    if not os.path.isfile(error.file):
+    if error.file is None or error.file not in (gold_file, predictions_file) or not os.path.isfile(error.file):
         return error
     remedy = None
     if not isinstance(gold, InputContent):  # gold that was read without an error is not a file of predictions
         remedy = _advise_on_swapped_files(mode, gold_file, predictions_file)
     if remedy is None:
-        files = Files(
-            gold=gold_file or "",
-            predictions=predictions_file,
-            is_gold=error.file == gold_file,
-            has_number_ids=partial(_has_number_ids, gold_file),
-            can_score=can_score,
-        )
+        files = _files_of_call(error.file, gold_file, predictions_file, can_score)
         remedy = _remedy_in_words(mode, error.file, files)
     if remedy is None:
         return error
     return InputError(error.problem, file=error.file, place=error.place, remedy=remedy, code=error.code)
+
+
+def _files_of_call(
+    refused_file: str, gold_file: str | None, predictions_file: str | None, can_score: CanScore
+) -> Files:
+    """Return the files of a call; the task refused `refused_file`. A name is None if a value was passed."""
+    return Files(
+        gold=gold_file or "",
+        predictions=predictions_file,
+        is_gold=refused_file == gold_file,
+        has_number_ids=partial(_has_number_ids, gold_file),
+        can_score=can_score,
+    )
 
 
 def _name_of_input(source: object) -> str | None:
@@ -82,7 +87,7 @@ def _name_of_input(source: object) -> str | None:
 
 
 def _remedy_in_words(mode: Mode, file: str, files: Files) -> str | None:
-    """Return in words what is wrong with the form of a file, with a command that corrects it.
+    """Return a description of the wrong form of a file, and a command that corrects it.
 
     Return None if the file has the form that the task reads, or if its form is not recognised.
     """
@@ -91,10 +96,7 @@ def _remedy_in_words(mode: Mode, file: str, files: Files) -> str | None:
         return None
     if isinstance(values, Advice):
         return str(values)
-    remedy: Remedy = AS_IT_IS
-    find_remedy = _REMEDY_FINDER_BY_TASK.get(mode.name)
-    if find_remedy is not None:
-        remedy = find_remedy(values.content, files)
+    remedy = _remedy_for_values(mode, values, files)
     if isinstance(remedy, Advice):
         return str(remedy)
     if remedy == AS_IT_IS and not values.diagnosis:
@@ -102,6 +104,17 @@ def _remedy_in_words(mode: Mode, file: str, files: Files) -> str | None:
     diagnoses = [diagnosis for diagnosis in (values.diagnosis, remedy.diagnosis) if diagnosis]
     command = conversion_advice(file, values, remedy.expression, has_lines=mode.has_lines)
     return f"{' and '.join(diagnoses)}; {command}"
+
+
+def _remedy_for_values(mode: Mode, values: Values, files: Files) -> Remedy:
+    """Return the remedy of a task for the values of a file that it refuses.
+
+    For a task without a function that finds remedies, the remedy leaves the values as they are.
+    """
+    find_remedy = _REMEDY_FINDER_BY_TASK.get(mode.name)
+    if find_remedy is None:
+        return AS_IT_IS
+    return find_remedy(values.content, files)
 
 
 def _read_values(file: str, *, has_lines: bool) -> Values | Advice | None:
@@ -117,10 +130,7 @@ def _read_values(file: str, *, has_lines: bool) -> Values | Advice | None:
     if text is None or isinstance(text, Advice):
         return text
     values = values_of(text, has_lines=has_lines)
-    if not isinstance(values, Values):
-        return values
-    is_single_object = isinstance(values.content, dict)
-    if has_lines and is_single_object:
+    if has_lines and isinstance(values, Values) and isinstance(values.content, dict):
         return replace(values, content=[values.content], reading_code=f"[{values.reading_code}]")
     return values
 
@@ -132,9 +142,7 @@ def _has_number_ids(gold_file: str | None) -> bool:
     values = _read_values(gold_file, has_lines=True)
     if not isinstance(values, Values) or not isinstance(values.content, list):
         return False
-    if not values.content:
-        return False
-    first_line = values.content[0]
+    first_line = values.content[0] if values.content else None
     return isinstance(first_line, dict) and isinstance(first_line.get("id"), int)
 
 
@@ -145,9 +153,8 @@ def _advise_on_swapped_files(mode: Mode, gold: str | None, predictions: str | No
     """
     if gold is None or predictions is None:
         return None
-    for file in (gold, predictions):
-        if not os.path.isfile(file):
-            return None
+    if not os.path.isfile(gold) or not os.path.isfile(predictions):
+        return None
     are_swapped = _guess_role(mode, gold) == "predictions" and _guess_role(mode, predictions) == "gold"
     if not are_swapped:
         return None

@@ -64,15 +64,12 @@ def have_evidence(line_values: Iterable[Any]) -> bool:
 def find_gold_remedy(line_values: Sequence[dict[str, Any]]) -> Remedy | None:
     """Return the remedy for the lines of a file that should be gold; None if their form is not recognised.
 
-    The recognised forms are those that SciFact and claim verification have in common.
+    Only the forms that SciFact and claim verification have in common are recognised.
     """
     first_value = line_values[0]
     if "evidence_doc_id" in first_value and "evidence_sentences" in first_value:
         return FormChange(_FROM_DATA_SET, "the rows are those of the Hugging Face data set, one for each document")
-    are_claims_without_evidence = all(
-        "claim" in line_value and "evidence" not in line_value for line_value in line_values
-    )
-    if are_claims_without_evidence:
+    if all(_is_claim_without_evidence(line_value) for line_value in line_values):
         return Advice(
             "no line has evidence, as in the public test set, whose gold is kept by the owners of the leaderboard",
             f"score against a file with gold, such as claims_dev.jsonl, with lines like {GOLD_LINE}",
@@ -80,6 +77,11 @@ def find_gold_remedy(line_values: Sequence[dict[str, Any]]) -> Remedy | None:
     if "abstract" in first_value and "doc_id" in first_value:
         return Advice("this is the corpus of abstracts", f"gold is the file of claims, with lines like {GOLD_LINE}")
     return None
+
+
+def _is_claim_without_evidence(line_value: Mapping[str, Any]) -> bool:
+    """Return whether a line has the text of a claim and no evidence, as the lines of the public test set."""
+    return "claim" in line_value and "evidence" not in line_value
 
 
 _NEW_CLAIM: Final = (
@@ -130,10 +132,25 @@ def stage_command(files: Files, stage: str) -> str | None:
 
     The command has the option `--any-order` only if the stage would otherwise refuse the files.
     """
-    command = files.command_for_task("scifact", "--stage", stage, stage=stage)
+    command = files.command_for_task("scifact", stage=stage)
     if command is None:
-        command = files.command_for_task("scifact", "--any-order", "--stage", stage, stage=stage, any_order=True)
+        command = files.command_for_task("scifact", any_order=True, stage=stage)
     return command
+
+
+def find_stage_advice(line_values: Sequence[Mapping[str, Any]], files: Files, file_in_words: str) -> Advice | None:
+    """Return the advice to score the files as a stage of SciFact, if the first line of the predictions has its form.
+
+    `file_in_words` is the beginning of the advice, such as "this is the file of a stage". Return None if the line has
+    the form of no stage, and if the stage would refuse the files.
+    """
+    stage = stage_of(line_values[0])
+    if stage is None:
+        return None
+    command = stage_command(files, stage)
+    if command is None:
+        return None
+    return Advice(f"{file_in_words}, {stage}", command)
 
 
 def change_for_claims_by_id(line_values: Sequence[dict[str, Any]], files: Files) -> FormChange | None:
@@ -148,15 +165,23 @@ def change_for_claims_by_id(line_values: Sequence[dict[str, Any]], files: Files)
         return None
     if not all(isinstance(claim, dict) for claim in claim_by_id.values()):
         return None
-    # Keys of JSON are text. The ids must be numbers if gold's are, so that they are equal.
-    can_be_numbers = all(claim_id.isdecimal() for claim_id in claim_by_id)
-    id_expression = "int(i)" if can_be_numbers and files.has_number_ids() else "i"
+    id_expression = _id_expression(claim_by_id, files)
     have_evidence_key = all("evidence" in claim for claim in claim_by_id.values())
     if have_evidence_key:
         expression = f'[{{**c, "id": {id_expression}}} for i, c in R[0].items()]'
     else:  # each claim is the evidence itself
         expression = f'[{{"id": {id_expression}, "evidence": c}} for i, c in R[0].items()]'
     return FormChange(expression, "the file is an object with claims by their id")
+
+
+def _id_expression(ids: Iterable[str], files: Files) -> str:
+    """Return the Python expression for the id of a claim, in which the variable `i` is the id as a key of an object.
+
+    Keys of JSON are text. The expression is `int(i)` if the ids of gold are numbers, so that both are equal, and `i`
+    otherwise.
+    """
+    can_be_numbers = all(claim_id.isdecimal() for claim_id in ids)
+    return "int(i)" if can_be_numbers and files.has_number_ids() else "i"
 
 
 def change_for_listed_documents(line_values: Sequence[dict[str, Any]], document_expression: str) -> FormChange | None:

@@ -48,16 +48,19 @@ def _find_predictions_remedy(line_values: list[dict[str, Any]], files: Files) ->
     is_of_fever = "predicted_label" in line_values[0]
     if have_ids and not is_of_fever:
         return _find_remedy_with_ids(line_values, files)
-    stage = claim_lines.stage_of(line_values[0])
-    if stage is not None:
-        command = claim_lines.stage_command(files, stage)
-        if command is not None:
-            return Advice(f"this is the file of a stage of SciFact, {stage}", command)
+    remedy = claim_lines.find_stage_advice(line_values, files, "this is the file of a stage of SciFact")
+    if remedy is not None:
+        return remedy
+    return _find_remedy_without_ids(line_values, files)
+
+
+def _find_remedy_without_ids(line_values: list[dict[str, Any]], files: Files) -> Remedy:
+    """Return the remedy for predictions of FEVER, and for predictions whose lines have no key `id`."""
     have_claim_ids = all("claim_id" in line_value for line_value in line_values)
     if have_claim_ids and are_lists_of_entries(evidence_values(line_values)):
         expression = '[{**{k: v for k, v in c.items() if k != "claim_id"}, "id": c["claim_id"]} for c in R]'
         return FormChange(expression, "the ids are called claim_id")
-    if is_of_fever:
+    if "predicted_label" in line_values[0]:
         return Advice("these are predictions of FEVER", WANTED_PREDICTIONS)
     return claim_lines.change_for_claims_by_id(line_values, files) or Advice("", WANTED_PREDICTIONS)
 
@@ -72,12 +75,20 @@ def _find_remedy_with_ids(line_values: list[dict[str, Any]], files: Files) -> Re
         expression = '[{**c, "evidence": c.get("evidence") or {}} for c in R]'
         return FormChange(expression, 'a claim without evidence has "evidence": {}')
     if values and are_entries(values):
-        diagnosis = "the evidence of each document is one object, as cs-score scifact scores it"
-        command = files.command_for_task("scifact")
-        if command is None:
-            command = files.command_for_task("scifact", "--any-order", any_order=True)
-        if command is not None:
-            return Advice(diagnosis, command)
-        with_lists = '{d: [e] for d, e in (c.get("evidence") or {}).items()}'
-        return FormChange(f'[{{**c, "evidence": {with_lists}}} for c in R]', diagnosis)
+        return _find_remedy_for_objects(files)
     return Advice("", WANTED_PREDICTIONS)
+
+
+def _find_remedy_for_objects(files: Files) -> Remedy:
+    """Return the remedy for predictions that have an object for each document, which is the form of the scifact task.
+
+    It is the advice to score the files as this task, or a change if the task would refuse them.
+    """
+    diagnosis = "the evidence of each document is one object, as cs-score scifact scores it"
+    command = files.command_for_task("scifact")
+    if command is None:
+        command = files.command_for_task("scifact", any_order=True)
+    if command is not None:
+        return Advice(diagnosis, command)
+    with_lists = '{d: [e] for d, e in (c.get("evidence") or {}).items()}'
+    return FormChange(f'[{{**c, "evidence": {with_lists}}} for c in R]', diagnosis)

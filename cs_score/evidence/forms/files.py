@@ -101,45 +101,59 @@ def text_of_file(file: str) -> Text | Advice | None:
         data = handle.read()
     if data.startswith(_ZIP):
         return _text_in_archive(file, data)
-
-    # How the file is packed, and whether its name says so.
-    unusual_properties = []
-    unpacked_bytes = _unpack(data)
-    module_of_name = _MODULE_BY_ENDING.get(os.path.splitext(file)[1])
-    if unpacked_bytes is None:
-        open_function = "open"
-        modules: tuple[str, ...] = ()
-        if module_of_name is not None:
-            unusual_properties.append(f"is not packed with {module_of_name}, as its name says")
-    else:
-        module = unpacked_bytes.module
-        data = unpacked_bytes.data
-        open_function = f"{module}.open"
-        modules = (module,)
-        if module_of_name != module:
-            unusual_properties.append(f"is packed with {module}, which its name does not say")
-
-    encoding = _guess_encoding(data)
-    if encoding != "utf-8":
-        encoding_in_words = "UTF-8 with a byte order mark" if encoding == "utf-8-sig" else "UTF-16"
-        unusual_properties.append(f"is in {encoding_in_words}")
+    unpacked = _unpack(data) or _UnpackedBytes(module=None, data=data)
+    encoding = _guess_encoding(unpacked.data)
     try:
-        text = data.decode(encoding)
+        text = unpacked.data.decode(encoding)
     except UnicodeDecodeError:
         return None
-    beginning = text.lstrip()[:20].lower()
-    if beginning.startswith(_WEB_PAGES):
+    if _is_web_page(text):
         return Advice("the file is a web page and not the file that it shows", "download the file itself")
-    opening_code = f'{open_function}({json.dumps(file)}, "rt", encoding="{encoding}")'
-    diagnosis = f"the file {' and '.join(unusual_properties)}" if unusual_properties else ""
-    return Text(_normalize_line_ends(text), opening_code, modules, diagnosis)
+    return Text(
+        content=_normalize_line_ends(text),
+        opening_code=f'{unpacked.open_function}({json.dumps(file)}, "rt", encoding="{encoding}")',
+        modules=() if unpacked.module is None else (unpacked.module,),
+        diagnosis=_describe_unusual_properties(file, unpacked.module, encoding),
+    )
+
+
+def _is_web_page(text: str) -> bool:
+    """Return whether a text begins like a page in HTML."""
+    beginning = text.lstrip()[:20].lower()
+    return beginning.startswith(_WEB_PAGES)
+
+
+def _describe_unusual_properties(file: str, module: str | None, encoding: str) -> str:
+    """Return the unusual properties of the packing and the encoding of a file in words: "the file is in UTF-16".
+
+    `module` is the name of the module that unpacks the file, such as gzip, or None if the file is not packed. The text
+    is empty if nothing is unusual.
+    """
+    properties = []
+    module_of_name = _MODULE_BY_ENDING.get(os.path.splitext(file)[1])
+    if module is None and module_of_name is not None:
+        properties.append(f"is not packed with {module_of_name}, as its name says")
+    if module is not None and module_of_name != module:
+        properties.append(f"is packed with {module}, which its name does not say")
+    if encoding != "utf-8":
+        encoding_in_words = "UTF-8 with a byte order mark" if encoding == "utf-8-sig" else "UTF-16"
+        properties.append(f"is in {encoding_in_words}")
+    return f"the file {' and '.join(properties)}" if properties else ""
 
 
 class _UnpackedBytes(NamedTuple):
-    """The bytes of a file after unpacking, and the name of the module that unpacks them, such as gzip."""
+    """The bytes of a file after unpacking, and the name of the module that unpacks them, such as gzip.
 
-    module: str
+    The module is None if the file is not packed.
+    """
+
+    module: str | None
     data: bytes
+
+    @property
+    def open_function(self) -> str:
+        """The name of the Python function that opens the file as a text file: "gzip.open", or "open"."""
+        return "open" if self.module is None else f"{self.module}.open"
 
 
 def _unpack(data: bytes) -> _UnpackedBytes | None:
@@ -163,17 +177,23 @@ def _text_in_archive(file: str, data: bytes) -> Text | Advice | None:
         members = [name for name in archive.namelist() if not _is_folder_or_metadata(name)]
         if len(members) != 1:
             return _advice_on_archive(file, members)
-        [only_member] = members
-        if archive.getinfo(only_member).file_size > MOST_BYTES:
-            return None
-        content = archive.read(only_member)
-        encoding = _guess_encoding(content)
-        text = content.decode(encoding)
+        return _text_of_member(file, archive, members[0])
     except (zipfile.BadZipFile, RuntimeError, NotImplementedError, UnicodeDecodeError, zlib.error):
         return None
-    binary_opening = f"zipfile.ZipFile({json.dumps(file)}).open({json.dumps(only_member)})"
+
+
+def _text_of_member(file: str, archive: zipfile.ZipFile, member: str) -> Text | None:
+    """Return the text of a member of a zip archive; None if it is too large.
+
+    `file` is the name of the archive. Raises one of several errors if the member is damaged or not text.
+    """
+    if archive.getinfo(member).file_size > MOST_BYTES:
+        return None
+    content = archive.read(member)
+    encoding = _guess_encoding(content)
+    binary_opening = f"zipfile.ZipFile({json.dumps(file)}).open({json.dumps(member)})"
     return Text(
-        content=_normalize_line_ends(text),
+        content=_normalize_line_ends(content.decode(encoding)),
         opening_code=f'io.TextIOWrapper({binary_opening}, "{encoding}")',
         modules=("io", "zipfile"),
         diagnosis="the file is a zip archive",
@@ -236,10 +256,8 @@ def values_of(text: Text, *, has_lines: bool) -> Values | Advice | None:
     """
     if not text.content.strip():
         return Advice("the file is empty")
-    usual_layouts: list[Layout] = [_read_document, _read_lines]
-    if has_lines:
-        usual_layouts.reverse()
-    for read_layout in (*usual_layouts, _read_pretty_printed, _read_with_heading, _read_literals):
+    usual_layouts = _LAYOUTS_OF_LINES if has_lines else _LAYOUTS_OF_DOCUMENT
+    for read_layout in (*usual_layouts, *_UNUSUAL_LAYOUTS):
         values = read_layout(text.content, text.opening_code)
         if values is not None:
             all_modules = values.modules + text.modules
@@ -286,7 +304,8 @@ def _read_lines(text: str, opening_code: str) -> Values | None:
     values = _parse_all(filled_lines)
     if values is None:
         return None
-    if len(values) == 1 and isinstance(values[0], list):
+    has_only_list = len(values) == 1 and isinstance(values[0], list)
+    if has_only_list:
         return None
     has_blank_lines = len(filled_lines) < len(lines)
     if has_blank_lines:
@@ -352,6 +371,13 @@ def _read_literals(text: str, opening_code: str) -> Values | None:
         return Values(values[0], reading_code, has_line_values=False, modules=modules, diagnosis=diagnosis)
     reading_code = f"[ast.literal_eval(line) for line in {opening_code}]"
     return Values(values, reading_code, has_line_values=True, modules=modules, diagnosis=diagnosis)
+
+
+_LAYOUTS_OF_LINES: Final[tuple[Layout, ...]] = (_read_lines, _read_document)
+_LAYOUTS_OF_DOCUMENT: Final[tuple[Layout, ...]] = (_read_document, _read_lines)
+"""The usual layouts in the order in which they are tried, if an object on each line is expected and if one value is."""
+
+_UNUSUAL_LAYOUTS: Final[tuple[Layout, ...]] = (_read_pretty_printed, _read_with_heading, _read_literals)
 
 
 def _parse_all(texts: Sequence[str]) -> list[Any] | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
 from cs_score.base.records import Record
@@ -30,16 +30,26 @@ class Files(Record):
     has_number_ids: Callable[[], bool]
     can_score: CanScore
 
-    def command_for_task(self, task: str, *switches: str, **options: Any) -> str | None:
+    def command_for_task(self, task: str, **options: Any) -> str | None:
         """Return the advice to score the files as another task, with the command; None if it would refuse them, too.
 
-        `switches` are options of the command, such as `--any-order`. `options` are the same options for the scorer,
-        such as `any_order=True`.
+        `options` are options of the task, such as `any_order=True`.
         """
         if self.predictions is None or not self.can_score(task, self.gold, self.predictions, **options):
             return None
+        switches = _switches_of(options)
         words = ["cs-score", task, *switches, "--gold", self.gold, "--predictions", self.predictions]
         return f"write {shlex.join(words)}"
+
+
+def _switches_of(options: Mapping[str, object]) -> list[str]:
+    """Return options as words of a command: {"any_order": True, "stage": "label"} -> --any-order --stage label."""
+    words = []
+    for name, value in options.items():
+        words.append(f"--{name.replace('_', '-')}")
+        if value is not True:
+            words.append(str(value))
+    return words
 
 
 class FormChange(Record):

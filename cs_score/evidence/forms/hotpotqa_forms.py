@@ -6,6 +6,7 @@ to convert them.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Final
 
 from cs_score.evidence.forms.files import Advice
@@ -33,20 +34,25 @@ def predictions_by_question(value: object) -> tuple[str, dict[str, dict[Any, Any
     object with a prediction for each question id, or a list of predictions that have a key `_id` or `id`, or a single
     prediction of this kind. Return None for any other value.
     """
-    is_object = isinstance(value, dict)
     is_single_prediction = isinstance(value, dict) and (_ANSWER in value or "sp" in value)
-    prediction_by_id: dict[Any, Any] | None
     if isinstance(value, dict) and not is_single_prediction:
-        prediction_by_id = value
+        prediction_by_id: dict[Any, Any] | None = value
         form = "an object with answer and facts for each question id"
     else:
-        objects = [value] if is_object else value
-        prediction_by_id = _index_by_id(objects)
+        prediction_by_id = _index_by_id([value] if is_single_prediction else value)
         form = "an object with id, answer and facts for each question"
     if not prediction_by_id:
         return None
     if not all(_is_prediction(prediction) for prediction in prediction_by_id.values()):
         return None
+    return form, _separate_answers_and_facts(prediction_by_id)
+
+
+def _separate_answers_and_facts(prediction_by_id: Mapping[Any, dict[str, Any]]) -> dict[str, dict[Any, Any]]:
+    """Return all answers and all facts by question id: {"answer": {"q1": "Paris"}, "sp": {"q1": [["France", 0]]}}.
+
+    A prediction has its facts under the key `sp` or `supporting_facts`.
+    """
     answers = {}
     facts = {}
     for question_id, prediction in prediction_by_id.items():
@@ -55,7 +61,7 @@ def predictions_by_question(value: object) -> tuple[str, dict[str, dict[Any, Any
         for key in _FACT_KEYS:
             if key in prediction:
                 facts[question_id] = prediction[key]
-    return form, {_ANSWER: answers, "sp": facts}
+    return {_ANSWER: answers, "sp": facts}
 
 
 def _index_by_id(objects: object) -> dict[Any, Any] | None:
@@ -67,16 +73,19 @@ def _index_by_id(objects: object) -> dict[Any, Any] | None:
         return None
     object_by_id: dict[Any, Any] = {}
     for value in objects:
-        if not isinstance(value, dict):
-            return None
-        possible_ids = [value[key] for key in _ID_KEYS if isinstance(value.get(key), (str, int))]
-        if not possible_ids:
-            return None
-        object_id = possible_ids[0]
-        if object_id in object_by_id:
+        object_id = _id_of(value)
+        if object_id is None or object_id in object_by_id:
             return None
         object_by_id[object_id] = value
     return object_by_id
+
+
+def _id_of(value: object) -> str | int | None:
+    """Return the id that an object has under the key `_id` or `id`; None for anything but an object with an id."""
+    if not isinstance(value, dict):
+        return None
+    possible_ids = [value[key] for key in _ID_KEYS if isinstance(value.get(key), (str, int))]
+    return possible_ids[0] if possible_ids else None
 
 
 def _is_prediction(value: object) -> bool:
@@ -115,13 +124,16 @@ def _question_of_row(row: dict[str, Any]) -> dict[str, Any]:
     if "_id" not in question:
         question["_id"] = question.pop("id")
     facts = question.get("supporting_facts")
-    if not isinstance(facts, dict):
-        return question
+    if isinstance(facts, dict) and _has_lists_of_equal_length(facts):
+        question["supporting_facts"] = [list(pair) for pair in zip(facts["title"], facts["sent_id"])]
+    return question
+
+
+def _has_lists_of_equal_length(facts: Mapping[str, Any]) -> bool:
+    """Return whether the facts of a row are two lists of the same length, the titles and the sentence numbers."""
     titles = facts.get("title")
     numbers = facts.get("sent_id")
-    if isinstance(titles, list) and isinstance(numbers, list) and len(titles) == len(numbers):
-        question["supporting_facts"] = [list(pair) for pair in zip(titles, numbers)]
-    return question
+    return isinstance(titles, list) and isinstance(numbers, list) and len(titles) == len(numbers)
 
 
 # ---- Remedies for other forms
@@ -181,6 +193,24 @@ def _find_predictions_remedy(value: Any, files: Files) -> Remedy:
     """Return the remedy for a file that should be predictions. Its JSON value may have any type."""
     if not isinstance(value, dict):
         return Advice("", WANTED_PREDICTIONS)
+    remedy = _find_remedy_for_answers_and_facts(value)
+    if remedy is not None:
+        return remedy
+    if "re" in value:
+        command = files.command_for_task("r4c")
+        if command is not None:
+            return Advice("these are predictions for R4C", command)
+    has_only_texts = all(isinstance(answer, str) for answer in value.values())
+    if value and has_only_texts:
+        return FormChange('{"answer": R, "sp": {}}', "the file is an object with answers by question id")
+    return Advice("", WANTED_PREDICTIONS)
+
+
+def _find_remedy_for_answers_and_facts(value: Mapping[str, Any]) -> FormChange | None:
+    """Return the change for predictions that have answers or facts by question id under the keys of the task.
+
+    If they have both, nothing needs to be changed. Return None for any other object.
+    """
     has_answers = isinstance(value.get(_ANSWER), dict)
     has_facts = isinstance(value.get("sp"), dict)
     if has_answers and has_facts:
@@ -192,10 +222,4 @@ def _find_predictions_remedy(value: Any, files: Files) -> Remedy:
         return FormChange('{**R, "sp": {}}', 'there are answers only: add "sp": {} to score answers only')
     if has_facts and _ANSWER not in value:
         return FormChange('{**R, "answer": {}}', 'there are facts only: add "answer": {} to score facts only')
-    if "re" in value:
-        command = files.command_for_task("r4c")
-        if command is not None:
-            return Advice("these are predictions for R4C", command)
-    if value and all(isinstance(answer, str) for answer in value.values()):
-        return FormChange('{"answer": R, "sp": {}}', "the file is an object with answers by question id")
-    return Advice("", WANTED_PREDICTIONS)
+    return None

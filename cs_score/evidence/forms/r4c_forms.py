@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any, Final, NamedTuple
 
 from cs_score.evidence.forms.files import Advice
@@ -35,7 +36,10 @@ def find_remedy(value: Any, files: Files) -> Remedy:
 
 
 def _find_gold_remedy(value: Any, files: Files) -> Remedy:
-    """Return the remedy for a file that should be gold. Its JSON value may have any type."""
+    """Return the remedy for a file that should be gold. Its JSON value may have any type.
+
+    If its form is not recognised, the remedy is the advice to write gold like an example.
+    """
     instances = _find_instances(value)
     if instances is not None and instances.derivations:
         change = _find_gold_change(instances)
@@ -53,13 +57,7 @@ def _find_gold_change(instances: InstancesById) -> FormChange | None:
 
     Return None if a list of references is malformed, or if the form of the steps is not recognised.
     """
-    steps: list[Any] = []
-    for references in instances.derivations.values():
-        if not isinstance(references, list):
-            return None
-        for derivation in references:
-            if isinstance(derivation, list):
-                steps += derivation
+    steps = _steps_of_references(instances)
     if not steps:
         return None
     if all(_is_step(step) for step in steps):
@@ -72,16 +70,47 @@ def _find_gold_change(instances: InstancesById) -> FormChange | None:
     return None
 
 
+def _steps_of_references(instances: InstancesById) -> list[Any]:
+    """Return the steps of all reference derivations of all instances.
+
+    The list is empty if an instance does not have a list of references. References that are no lists are left out.
+    """
+    steps: list[Any] = []
+    for references in instances.derivations.values():
+        if not isinstance(references, list):
+            return []
+        for derivation in references:
+            if isinstance(derivation, list):
+                steps += derivation
+    return steps
+
+
 def _find_predictions_remedy(value: Any) -> Remedy:
-    """Return the remedy for a file that should be predictions. Its JSON value may have any type."""
+    """Return the remedy for a file that should be predictions. Its JSON value may have any type.
+
+    Predictions have the derivations below the key "re".
+    """
     are_below_key = isinstance(value, dict) and isinstance(value.get("re"), dict)
     instances = InstancesById('R["re"]', value["re"]) if are_below_key else _find_instances(value)
-    if instances is None or not instances.derivations:
-        return Advice("", WANTED_PREDICTIONS)
+    remedy = None
+    if instances is not None and _are_lists(instances.derivations.values()):
+        remedy = _find_predictions_change(instances, are_below_key=are_below_key)
+    return remedy or Advice("", WANTED_PREDICTIONS)
+
+
+def _are_lists(values: Collection[object]) -> bool:
+    """Return whether there is at least one value and all values are lists."""
+    return bool(values) and all(isinstance(value, list) for value in values)
+
+
+def _find_predictions_change(instances: InstancesById, *, are_below_key: bool) -> FormChange | None:
+    """Return the change that turns a file with the predicted derivation of each instance into predictions.
+
+    `are_below_key` says that the derivations are below the key "re", as they should be. Return None if the form of the
+    steps is not recognised.
+    """
     steps: list[Any] = []
     for derivation in instances.derivations.values():
-        if not isinstance(derivation, list):
-            return Advice("", WANTED_PREDICTIONS)
         steps += derivation
     if all(_is_step(step) for step in steps):
         if are_below_key:
@@ -90,7 +119,7 @@ def _find_predictions_remedy(value: Any) -> Remedy:
     if all(_is_fact(step) for step in steps):
         with_steps = f'{{i: [["", 0, f] for f in d] for i, d in ({instances.expression}).items()}}'
         return FormChange(f'{{"re": {with_steps}}}', _BARE_FACTS)
-    return Advice("", WANTED_PREDICTIONS)
+    return None
 
 
 def _find_instances(value: Any) -> InstancesById | None:
@@ -104,9 +133,8 @@ def _find_instances(value: Any) -> InstancesById | None:
         return None
     if not all(isinstance(item, dict) for item in value):
         return None
-    first_object = value[0]
-    id_keys = [key for key in _ID_KEYS if isinstance(first_object.get(key), str)]
-    derivation_keys = [key for key in _DERIVATION_KEYS if isinstance(first_object.get(key), list)]
+    id_keys = [key for key in _ID_KEYS if isinstance(value[0].get(key), str)]
+    derivation_keys = [key for key in _DERIVATION_KEYS if isinstance(value[0].get(key), list)]
     if id_keys and derivation_keys:
         return _index_instances(value, id_keys[0], derivation_keys[0])
     return _merge_objects(value)

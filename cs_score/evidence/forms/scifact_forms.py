@@ -38,18 +38,28 @@ def _find_predictions_remedy(line_values: list[dict[str, Any]], files: Files) ->
     values = evidence_values(line_values)
     if have_evidence(line_values) and are_entries(values):
         return AS_IT_IS
-    stage = claim_lines.stage_of(line_values[0])
-    if stage is not None:
-        command = claim_lines.stage_command(files, stage)
-        if command is not None:
-            return Advice(f"this is the file of a stage, {stage}", command)
-    have_claim_ids = all("claim_id" in line_value and "evidence" in line_value for line_value in line_values)
-    if have_claim_ids and are_entries(values):
+    advice = claim_lines.find_stage_advice(line_values, files, "this is the file of a stage")
+    if advice is not None:
+        return advice
+    if _have_claim_ids(line_values) and are_entries(values):
         expression = '[{"id": c["claim_id"], "evidence": c["evidence"]} for c in R]'
         return FormChange(expression, "the ids are called claim_id")
     has_only_lists = bool(values) and all(isinstance(value, list) for value in values)
     if have_evidence(line_values) and has_only_lists:
         return _find_remedy_for_lists(values, files)
+    return _find_remedy_for_other_task(line_values, files)
+
+
+def _have_claim_ids(line_values: list[dict[str, Any]]) -> bool:
+    """Return whether each line has evidence, and its id under the key `claim_id`."""
+    return all("claim_id" in line_value and "evidence" in line_value for line_value in line_values)
+
+
+def _find_remedy_for_other_task(line_values: list[dict[str, Any]], files: Files) -> Remedy:
+    """Return the remedy for predictions of FEVER, for lists of documents, and for an object with claims by their id.
+
+    For any other form, it is the advice to write predictions like an example.
+    """
     if "predicted_label" in line_values[0]:
         return Advice("these are predictions of FEVER", WANTED_PREDICTIONS)
     change = claim_lines.change_for_listed_documents(line_values, '{"label": e["label"], "sentences": e["sentences"]}')

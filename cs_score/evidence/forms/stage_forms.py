@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 from cs_score.evidence.forms import claim_lines
@@ -23,19 +24,26 @@ def find_remedy(stage: str, line_values: Any, files: Files) -> Remedy:
     """Return the remedy for a file that a stage refuses, given the values of its lines, which may have any type."""
     if files.is_gold:
         return scifact.find_remedy(line_values, files)
+    remedy: Remedy | None = None
+    if line_values and all(isinstance(line_value, dict) for line_value in line_values):
+        remedy = _find_predictions_remedy(stage, line_values, files)
     example_as_advice = Advice(
         "", f"each line of predictions is to be like {WANTED[stage]}, or of the leaderboard's form"
     )
-    if not line_values or not all(isinstance(line_value, dict) for line_value in line_values):
-        return example_as_advice
-    stage_of_file = claim_lines.stage_of(line_values[0])
-    if stage_of_file is not None and stage_of_file != stage:
-        command = claim_lines.stage_command(files, stage_of_file)
-        if command is not None:
-            return Advice(f"this is the file of another stage, {stage_of_file}", command)
+    return remedy or example_as_advice
+
+
+def _find_predictions_remedy(stage: str, line_values: Sequence[dict[str, Any]], files: Files) -> Remedy | None:
+    """Return the remedy for the lines of predictions that a stage refuses; None if their form is not recognised.
+
+    It is the advice to score another stage, or nothing needs to be changed because the lines have the form of the stage
+    or of the leaderboard.
+    """
+    if claim_lines.stage_of(line_values[0]) != stage:
+        advice = claim_lines.find_stage_advice(line_values, files, "this is the file of another stage")
+        if advice is not None:
+            return advice
     key = _KEY_BY_STAGE[stage]
     is_of_stage = all("claim_id" in line_value and key in line_value for line_value in line_values)
     is_of_leaderboard = all("id" in line_value and "evidence" in line_value for line_value in line_values)
-    if is_of_stage or is_of_leaderboard:
-        return AS_IT_IS
-    return example_as_advice
+    return AS_IT_IS if is_of_stage or is_of_leaderboard else None

@@ -10,7 +10,7 @@ from typing import Final, Literal, NamedTuple
 
 from msgspec import UNSET, UnsetType
 
-from cs_score.analysis.rankings import measure_formula
+from cs_score.analysis.rankings import MeasureFormula, measure_formula
 from cs_score.analysis.recorded import read_scores
 from cs_score.base.display import number_with_noun, one_line, wrap_lines
 from cs_score.base.documents import Document, json_text, read_document, record_in
@@ -34,6 +34,7 @@ from cs_score.measures.registry import (
 from cs_score.statistics.comparison import compare_tables
 from cs_score.statistics.planning import Aim, power_analysis_of
 from cs_score.statistics.resampling_settings import FEWEST_RELIABLE_UNITS, Note, Resampling, note_sentences
+from cs_score.statistics.results import PairedSystems, SystemComparison
 from cs_score.statistics.units import Units, UnitTable, units_of
 from cs_score.tables.layout import Layout, columns, tsv
 
@@ -81,17 +82,22 @@ class Measured(Record):
 def scores_of_result(result: Result | ScoredPredictions) -> Measured:
     """Return the scores of the only run of a result. Raises InputError if the result has no run or several."""
     if isinstance(result, Result):
-        if len(result.runs) != 1:
-            run_ids = ", ".join([run.run_id for run in result.runs])
-            problem = f"{len(result.runs)} runs ({run_ids or 'none'}) where one is checked"
-            raise InputError(problem, remedy="choose it with --run ID")
-        run = result.runs[0]
-        table = unit_table(run, run.measures)
-        units = Units(table.ids, table.columns, table.rows, unit_name(result))
-        return Measured(name=run.run_id, origin=result.origin, scores=run.scores, units=units, undefined=run.undefined)
+        return _scores_of_only_run(result)
     table = result.table
     units = Units(table.ids, table.columns, table.rows, result.mode.unit)
     return Measured(name=result.origin.task, origin=result.origin, scores=result.scores, units=units)
+
+
+def _scores_of_only_run(result: Result) -> Measured:
+    """Return the scores of the only run of a Cold Start result. Raises InputError if it has no run or several."""
+    if len(result.runs) != 1:
+        run_ids = ", ".join([run.run_id for run in result.runs])
+        problem = f"{len(result.runs)} runs ({run_ids or 'none'}) where one is checked"
+        raise InputError(problem, remedy="choose it with --run ID")
+    run = result.runs[0]
+    table = unit_table(run, run.measures)
+    units = Units(table.ids, table.columns, table.rows, unit_name(result))
+    return Measured(name=run.run_id, origin=result.origin, scores=run.scores, units=units, undefined=run.undefined)
 
 
 def read_baseline(path: str, run_id: str) -> Measured:
@@ -100,11 +106,7 @@ def read_baseline(path: str, run_id: str) -> Measured:
     `path` is a JSON file of `score` or `check`, or a folder that `score -o` has made. Raises InputError for anything
     else.
     """
-    file = path
-    if os.path.isdir(path):
-        file = os.path.join(path, _IN_FOLDER)
-        if not os.path.exists(file):
-            raise InputError(f"a folder without {_IN_FOLDER}", file=path, remedy=_MAKE_BASELINE)
+    file = _file_of_baseline(path)
     value = read_document(file, stdin_as_dash=False)
     kind = value.get("kind")
     if kind == "check":
@@ -112,9 +114,30 @@ def read_baseline(path: str, run_id: str) -> Measured:
     if kind not in (None, "score"):
         raise InputError(f"kind {kind}, not the scores of a run", file=file, remedy=_MAKE_BASELINE)
     scores = read_scores(value, file)
-    if not isinstance(scores, RunScoresDocument):
-        return Measured(name=file, origin=scores.origin, scores=scores.scores, units=scores.units or None)
-    # If a single run is stored, it is the baseline whatever its id is.
+    if isinstance(scores, RunScoresDocument):
+        return _scores_of_stored_run(scores, run_id, file)
+    return Measured(name=file, origin=scores.origin, scores=scores.scores, units=scores.units or None)
+
+
+def _file_of_baseline(path: str) -> str:
+    """Return the file with the scores of a baseline: the path itself, or a file in it if it is a folder.
+
+    Raises InputError for a folder without this file.
+    """
+    if not os.path.isdir(path):
+        return path
+    file = os.path.join(path, _IN_FOLDER)
+    if not os.path.exists(file):
+        raise InputError(f"a folder without {_IN_FOLDER}", file=path, remedy=_MAKE_BASELINE)
+    return file
+
+
+def _scores_of_stored_run(scores: RunScoresDocument, run_id: str, file: str) -> Measured:
+    """Return the scores of a run that are stored in `file`.
+
+    If a single run is stored, it is the baseline whatever its id is. If several runs are stored, it is the run
+    `run_id`; InputError is raised if it is not among them.
+    """
     runs = list(scores.runs)
     if len(runs) > 1:
         runs = [run for run in runs if run.run_id == run_id]
@@ -243,45 +266,31 @@ class Gate(Record):
         measures = [*run.scores, *run.undefined]
         minimum_by_measure = _limit_by_measure(self.minima, measures)
         drop_by_measure = _limit_by_measure(self.drops, measures)
-        checks = []
-        # Compare the run with minimum scores.
-        for measure, minimum in minimum_by_measure.items():
-            checks.append(_check_minimum(measure, run, minimum))
-        # Compare it with the baseline.
-        notes: tuple[Note, ...] = ()
-        if baseline is not None:
-            if not self.any_baseline:
-                _check_comparable(run, baseline)
-            if not minimum_by_measure and not drop_by_measure:
-                drop_by_measure = _default_drop_limits(run, baseline)
-            _require_scores_of_baseline(drop_by_measure, run, baseline)
-            defined_measures = [measure for measure in drop_by_measure if measure in run.scores]
-            test_by_measure, notes = self._test_differences(defined_measures, run, baseline)
-            for measure, limit in drop_by_measure.items():
-                checks.append(_check_drop(measure, run, baseline, limit, test_by_measure.get(measure)))
-        # The signature names the measure if all limits are about the same one.
-        measures_of_checks = list(dict.fromkeys([check.measure for check in checks]))
-        measure_of_signature = ANY_MEASURE
-        if len(measures_of_checks) == 1:
-            measure_of_signature = measures_of_checks[0]
-        origin = replace(run.origin, measure=measure_of_signature)
-        baseline_of_document = None
-        if baseline is not None:
-            baseline_of_document = Baseline(baseline.name, str(baseline.origin.signature.of(measure_of_signature)))
-        return Checked(
-            task=origin.task,
-            measure=measure_of_signature,
-            signature=str(origin.signature),
-            origin=origin,
-            passed=all(check.passed for check in checks),
-            checks=tuple(checks),
-            notes=notes,
-            baseline=baseline_of_document,
-        )
+        checks = [_check_minimum(measure, run, minimum) for measure, minimum in minimum_by_measure.items()]
+        if baseline is None:
+            return _judgement(run, baseline, checks, notes=())
+        if not self.any_baseline:
+            _check_comparable(run, baseline)
+        if not minimum_by_measure and not drop_by_measure:
+            drop_by_measure = _default_drop_limits(run, baseline)
+        drops = self._check_drops(drop_by_measure, run, baseline)
+        return _judgement(run, baseline, [*checks, *drops.checks], drops.notes)
 
-    def _test_differences(
-        self, measures: Sequence[str], run: Measured, baseline: Measured
-    ) -> tuple[dict[str, _Test], tuple[Note, ...]]:
+    def _check_drops(self, limit_by_measure: Mapping[str, Decimal], run: Measured, baseline: Measured) -> _CheckedDrops:
+        """Return the checks of the drops of measures below the baseline, and notes on the tests of these drops.
+
+        Raises InputError if the baseline has no score by one of the measures, or if its drop cannot be tested.
+        """
+        _require_scores_of_baseline(limit_by_measure, run, baseline)
+        defined_measures = [measure for measure in limit_by_measure if measure in run.scores]
+        tests = self._test_differences(defined_measures, run, baseline)
+        checks = []
+        for measure, limit in limit_by_measure.items():
+            test = tests.test_by_measure.get(measure)
+            checks.append(_check_drop(measure, run, baseline, limit, test))
+        return _CheckedDrops(checks, tests.notes)
+
+    def _test_differences(self, measures: Sequence[str], run: Measured, baseline: Measured) -> _DropTests:
         """Test the difference between run and baseline under each measure, and return the tests by measure, and notes.
 
         Both are empty if the gate has no settings of a test (`significance`), or if there are no measures. Raises
@@ -289,51 +298,140 @@ class Gate(Record):
         """
         settings = self.significance
         if settings is None or not measures:
-            return {}, ()
-        if baseline.units is None or run.units is None:
-            raise InputError(
-                "it has no statistics of its units, by which a drop could be tested",
-                file=baseline.name,
-                remedy="make it anew with -o FILE.json, for runs score -o FOLDER, or leave out --significant",
-            )
-        # Compare the run with the baseline, unit by unit.
-        formula = measure_formula(run.origin.task, measures)
-        table_by_name = {}
-        for name, units_of_system in (("the run", run.units), ("the baseline", baseline.units)):
-            rows = formula.rows(units_of_system, units_of(units_of_system.ids))
-            table_by_name[name] = UnitTable(units_of_system.ids, formula.columns, rows)
-        settings_with_unit = replace(settings, unit=run.units.unit)
-        try:
-            comparison = compare_tables(table_by_name, measures, formula.formula, settings_with_unit)
-        except InputError as error:
-            raise InputError(f"no drop can be tested: {error.problem}", file=baseline.name) from None
-        # Units in the same cluster count as one.
-        unit_count = comparison.primary.family.clusters or comparison.units
-        noun = run.units.unit if unit_count == comparison.units else "cluster"
-        aim = Aim(alpha=settings.level)
+            return _DropTests({}, ())
+        comparison = _compare_units(measures, run, baseline, settings)
+        units = _tested_units(comparison)
         test_by_measure = {}
         for comparison_of_measure in comparison.measures:
             [pair] = comparison_of_measure.pairs
-            power_analysis = power_analysis_of(pair)
-            detectable_drop = None
-            if power_analysis is not None and unit_count >= 2:
-                detectable_drop = power_analysis.detectable_difference(unit_count, aim)
-            test_by_measure[comparison_of_measure.measure] = _Test(
-                p=pair.p,
-                level=settings.level,
-                test_count=len(measures),
-                units_text=number_with_noun(unit_count, noun),
-                detectable_drop=detectable_drop,
-                has_differences=power_analysis is not None,
-            )
-        # The comparison's note on few units is about intervals, which a check does not show. That two runs are nearly
-        # the same is expected here.
-        notes = [note for note in comparison.notes if note.code not in ("FEW_UNITS", "NEAR_COPIES")]
-        if unit_count < FEWEST_RELIABLE_UNITS:
-            text = f"{number_with_noun(unit_count, 'unit')} only: on so few a drop has to be large to be significant"
-            notes.append(Note("FEW_UNITS", text))
+            test_by_measure[comparison_of_measure.measure] = _test_of_pair(pair, len(measures), units, settings.level)
+        notes = _notes_on_tests(comparison, units.unit_count)
         notes += _notes_on_several_tests(len(measures), settings.level)
-        return test_by_measure, tuple(notes)
+        return _DropTests(test_by_measure, tuple(notes))
+
+
+class _CheckedDrops(NamedTuple):
+    """The checks of drops below a baseline, and notes on the tests of these drops."""
+
+    checks: Sequence[Check]
+    notes: tuple[Note, ...]
+
+
+class _DropTests(NamedTuple):
+    """The tests of differences between run and baseline by measure, and notes on them."""
+
+    test_by_measure: Mapping[str, _Test]
+    notes: tuple[Note, ...]
+
+
+def _judgement(run: Measured, baseline: Measured | None, checks: Sequence[Check], notes: tuple[Note, ...]) -> Checked:
+    """Return the document with all checks of a run. If all are about one measure, its signature names this measure."""
+    measure = _measure_of_signature(checks)
+    origin = replace(run.origin, measure=measure)
+    baseline_of_document = None
+    if baseline is not None:
+        baseline_of_document = Baseline(baseline.name, str(baseline.origin.signature.of(measure)))
+    return Checked(
+        task=origin.task,
+        measure=measure,
+        signature=str(origin.signature),
+        origin=origin,
+        passed=all(check.passed for check in checks),
+        checks=tuple(checks),
+        notes=notes,
+        baseline=baseline_of_document,
+    )
+
+
+def _measure_of_signature(checks: Sequence[Check]) -> str:
+    """Return the measure that the signature of a judgement names: `SF-AP` if all checks are about it, otherwise `*`."""
+    measures = {check.measure for check in checks}
+    if len(measures) == 1:
+        return checks[0].measure
+    return ANY_MEASURE
+
+
+# ---- Tests of drops
+
+
+def _compare_units(
+    measures: Sequence[str], run: Measured, baseline: Measured, settings: Resampling
+) -> SystemComparison:
+    """Return the comparison of a run with a baseline, unit by unit.
+
+    Raises InputError if the baseline has no statistics of its units, or was scored on other units.
+    """
+    if baseline.units is None or run.units is None:
+        raise InputError(
+            "it has no statistics of its units, by which a drop could be tested",
+            file=baseline.name,
+            remedy="make it anew with -o FILE.json, for runs score -o FOLDER, or leave out --significant",
+        )
+    formula = measure_formula(run.origin.task, measures)
+    tables = {
+        "the run": _table_for_formula(run.units, formula),
+        "the baseline": _table_for_formula(baseline.units, formula),
+    }
+    settings_with_unit = replace(settings, unit=run.units.unit)
+    try:
+        return compare_tables(tables, measures, formula.formula, settings_with_unit)
+    except InputError as error:
+        raise InputError(f"no drop can be tested: {error.problem}", file=baseline.name) from None
+
+
+def _table_for_formula(units: Units, formula: MeasureFormula) -> UnitTable:
+    """Return the statistics of units with only the columns that a formula needs, in its order."""
+    rows = formula.rows(units, units_of(units.ids))
+    return UnitTable(units.ids, formula.columns, rows)
+
+
+class _TestedUnits(NamedTuple):
+    """The number of units on which a drop is tested, and this number in words: `40 queries`."""
+
+    unit_count: int
+    text: str
+
+
+def _tested_units(comparison: SystemComparison) -> _TestedUnits:
+    """Return the number of units of a comparison. Units in the same cluster count as one."""
+    unit_count = comparison.primary.family.clusters or comparison.units
+    noun = comparison.resampling.unit if unit_count == comparison.units else "cluster"
+    return _TestedUnits(unit_count, number_with_noun(unit_count, noun))
+
+
+def _test_of_pair(pair: PairedSystems, test_count: int, units: _TestedUnits, level: float) -> _Test:
+    """Return the test of the difference between run and baseline under a measure, with the drop that it can detect.
+
+    `test_count` is the number of tests that are made together, and `level` the level of each.
+    """
+    power_analysis = power_analysis_of(pair)
+    detectable_drop = None
+    if power_analysis is not None and units.unit_count >= 2:
+        detectable_drop = power_analysis.detectable_difference(units.unit_count, Aim(alpha=level))
+    return _Test(
+        p=pair.p,
+        level=level,
+        test_count=test_count,
+        units_text=units.text,
+        detectable_drop=detectable_drop,
+        has_differences=power_analysis is not None,
+    )
+
+
+def _notes_on_tests(comparison: SystemComparison, unit_count: int) -> list[Note]:
+    """Return the notes of a comparison that matter for the tests of drops, and a note if there are few units.
+
+    The comparison's own note on few units is about intervals, which a check does not show. That two runs are nearly the
+    same is expected here.
+    """
+    notes = [note for note in comparison.notes if note.code not in ("FEW_UNITS", "NEAR_COPIES")]
+    if unit_count < FEWEST_RELIABLE_UNITS:
+        text = f"{number_with_noun(unit_count, 'unit')} only: on so few a drop has to be large to be significant"
+        notes.append(Note("FEW_UNITS", text))
+    return notes
+
+
+# ---- Limits and their checks
 
 
 def _limit_by_measure(limits: Sequence[Limit], measures: Sequence[str]) -> dict[str, Decimal]:
@@ -444,19 +542,28 @@ def _measures_of_both(run: Measured, baseline: Measured) -> Sequence[str]:
 
 def _check_comparable(run: Measured, baseline: Measured) -> None:
     """Raise InputError if the baseline was computed for another task, from other gold or with other options."""
-    run_signature = run.origin.signature
-    baseline_signature = baseline.origin.signature
-    if run.origin.task != baseline.origin.task:
-        problem = f"it is of {baseline.origin.task}, the run of {run.origin.task}"
-    elif run_signature.gold != baseline_signature.gold:
-        problem = f"it was scored against other gold (gold:{baseline_signature.gold}, now gold:{run_signature.gold})"
-    elif run_signature.settings != baseline_signature.settings:
+    problem = _difference_of_origins(run.origin, baseline.origin)
+    if problem is not None:
+        remedy = "make a new one, or take it all the same with --any-baseline"
+        raise InputError(problem, file=baseline.name, remedy=remedy)
+
+
+def _difference_of_origins(run: Origin, baseline: Origin) -> str | None:
+    """Return in words how a baseline was scored in another way than a run, or None if it was scored in the same way.
+
+    For example, `it was scored with other options (policy:sf, now policy:ldc)`.
+    """
+    run_signature = run.signature
+    baseline_signature = baseline.signature
+    if run.task != baseline.task:
+        return f"it is of {baseline.task}, the run of {run.task}"
+    if run_signature.gold != baseline_signature.gold:
+        return f"it was scored against other gold (gold:{baseline_signature.gold}, now gold:{run_signature.gold})"
+    if run_signature.settings != baseline_signature.settings:
         baseline_options = _options_in_signature(str(baseline_signature))
         run_options = _options_in_signature(str(run_signature))
-        problem = f"it was scored with other options ({baseline_options}, now {run_options})"
-    else:
-        return
-    raise InputError(problem, file=baseline.name, remedy="make a new one, or take it all the same with --any-baseline")
+        return f"it was scored with other options ({baseline_options}, now {run_options})"
+    return None
 
 
 def _options_in_signature(signature: str) -> str:
@@ -530,42 +637,71 @@ def _check_drop(measure: str, run: Measured, baseline: Measured, limit: Decimal,
     """
     if measure in run.undefined:
         return _check_without_score("max-drop", measure, limit, run.undefined[measure])
-    score = run.scores[measure]
-    baseline_score = baseline.scores[measure]
-    drop = _to_decimal(baseline_score) - _to_decimal(score)
-    is_beyond_limit = drop > limit + ROUNDING
-    is_undecided = is_beyond_limit and test is not None and test.p > test.level
-    # Describe the difference in words.
-    if drop > 0:
-        position = f"{_number_text(drop, limit)} below"
-    elif drop < 0:
-        position = f"{_number_text(-drop, limit)} above"
-    else:
-        position = "equal to"
-    message = f"{measure} is {score:.4f}, {position} the baseline's {baseline_score:.4f}"
-    if test is not None:
-        details = f"p = {test.p:.4f}"
-        if test.test_count > 1:
-            details += f", one of {test.test_count} uncorrected tests"
-        if is_undecided:
-            details += ", not significant"
-        message += f" ({details}; {test.power_text})"
+    drop = _Drop(score=run.scores[measure], baseline_score=baseline.scores[measure], limit=limit, test=test)
     return Check(
         name=_name_of_drop(measure, limit),
         kind="max-drop",
         measure=measure,
         limit=float(limit),
-        score=score,
-        baseline=baseline_score,
-        difference=float(-drop),
-        drop=float(drop),
+        score=drop.score,
+        baseline=drop.baseline_score,
+        difference=float(-drop.size),
+        drop=float(drop.size),
         p=None if test is None else test.p,
-        passed=not is_beyond_limit or is_undecided,
-        message=f"{message}; at most {limit} below is allowed",
+        passed=not drop.is_beyond_limit or drop.is_undecided,
+        message=f"{measure} is {drop.in_words()}; at most {limit} below is allowed",
         tests=None if test is None else test.test_count,
         detectable=None if test is None else test.detectable_drop,
-        undecided=is_undecided,
+        undecided=drop.is_undecided,
     )
+
+
+class _Drop(NamedTuple):
+    """A score of a run and that of a baseline, the largest drop that is allowed, and the test of the drop if any."""
+
+    score: float
+    baseline_score: float
+    limit: Decimal
+    test: _Test | None
+
+    @property
+    def size(self) -> Decimal:
+        """The score of the baseline minus that of the run: `Decimal("0.02")`. It is negative if the run is better."""
+        return _to_decimal(self.baseline_score) - _to_decimal(self.score)
+
+    @property
+    def is_beyond_limit(self) -> bool:
+        """Whether the drop is larger than the limit by more than rounding."""
+        return self.size > self.limit + ROUNDING
+
+    @property
+    def is_undecided(self) -> bool:
+        """Whether the drop is beyond the limit, but a test does not call it significant."""
+        return self.is_beyond_limit and self.test is not None and self.test.p > self.test.level
+
+    def in_words(self) -> str:
+        """Return the score and its drop in words: `0.4000, 0.0200 below the baseline's 0.4200 (p = 0.0312; ...)`."""
+        text = f"{self.score:.4f}, {self._position_text()} the baseline's {self.baseline_score:.4f}"
+        if self.test is None:
+            return text
+        return f"{text} ({self._test_text(self.test)}; {self.test.power_text})"
+
+    def _position_text(self) -> str:
+        """Return where the score is: `0.0200 below` the baseline's, `0.0100 above` it, or `equal to` it."""
+        if self.size > 0:
+            return f"{_number_text(self.size, self.limit)} below"
+        if self.size < 0:
+            return f"{_number_text(-self.size, self.limit)} above"
+        return "equal to"
+
+    def _test_text(self, test: _Test) -> str:
+        """Return the result of the test in words: `p = 0.0712, one of 3 uncorrected tests, not significant`."""
+        text = f"p = {test.p:.4f}"
+        if test.test_count > 1:
+            text += f", one of {test.test_count} uncorrected tests"
+        if self.is_undecided:
+            text += ", not significant"
+        return text
 
 
 def _to_decimal(score: float) -> Decimal:
@@ -641,24 +777,32 @@ def _verdict_word(check: Check) -> str:
 
 def checked_text(judgement: Checked) -> str:
     """Return the judgement on a run as text: a line for each limit, how many limits are kept, and the signatures."""
-    # A sentence for each limit, for each change since the lock, and for each note.
-    sentences = [f"{_verdict_word(check)}  {check.message}" for check in judgement.checks]
-    sentences += [f"FAIL  {change.message}" for change in judgement.changes]
-    sentences += note_sentences(judgement.notes)
     lines: list[str] = []
-    for sentence in sentences:
+    for sentence in _sentences_on_limits(judgement):
         lines += wrap_lines(one_line(sentence), " " * 6)
     if judgement.origin.answered_count_text is not None:
         lines.append(f"scored on {judgement.origin.answered_count_text}, those that were predicted")
     lines.append(_summary(judgement))
-    # What identifies the scores, the baseline and the lock.
     lines.append("")
-    lines.append(f"signature  {judgement.signature}")
+    lines += _identifying_lines(judgement)
+    return "".join([f"{one_line(line)}\n" for line in lines])
+
+
+def _sentences_on_limits(judgement: Checked) -> list[str]:
+    """Return a sentence for each limit, for each change since the lock was written, and for each note."""
+    sentences = [f"{_verdict_word(check)}  {check.message}" for check in judgement.checks]
+    sentences += [f"FAIL  {change.message}" for change in judgement.changes]
+    return sentences + note_sentences(judgement.notes)
+
+
+def _identifying_lines(judgement: Checked) -> list[str]:
+    """Return the lines that identify the scores, the baseline and the lock of a judgement by signatures and digests."""
+    lines = [f"signature  {judgement.signature}"]
     if judgement.baseline is not None:
         lines.append(f"baseline   {judgement.baseline.signature}")
     if judgement.lock:
         lines.append(f"lock       {judgement.lock.file}, SHA-256 {judgement.lock.sha256}")
-    return "".join([f"{one_line(line)}\n" for line in lines])
+    return lines
 
 
 def checked_junit(checked: Checked) -> str:
@@ -666,31 +810,41 @@ def checked_junit(checked: Checked) -> str:
 
     A change since the lock was written is a failed test case, too.
     """
-    properties = {"signature": checked.signature}
-    if checked.origin.answered_count_text is not None:
-        properties["answered"] = checked.origin.answered_count_text
-    if checked.baseline is not None:
-        properties["baseline"] = checked.baseline.signature
-    if checked.lock:
-        properties["lock"] = f"{checked.lock.file}, SHA-256 {checked.lock.sha256}"
-    body = [" <properties>"]
-    for name, value in properties.items():
-        body.append(f'  <property name="{name}" value="{_escape_for_xml(value)}"/>')
-    body.append(" </properties>")
+    body = _property_lines(checked)
     for check in checked.checks:
-        message = _escape_for_xml(check.message)
-        element = ""
-        if not check.passed:
-            element = f'failure type="{check.kind}" message="{message}">{message}</failure'
-        elif check.undecided:
-            element = f"system-out>{message}</system-out"
-        body += _case(check.name, element)
+        body += _case(check.name, _element_of_check(check))
     for change in checked.changes:
         message = _escape_for_xml(change.message)
         body += _case(f"lock: {change.what}", f'failure type="lock" message="{message}">{message}</failure')
     test_count = len(checked.checks) + len(checked.changes)
     failure_count = sum(not check.passed for check in checked.checks) + len(checked.changes)
     return _suite(body, test_count, failures=failure_count)
+
+
+def _property_lines(checked: Checked) -> list[str]:
+    """Return the lines of the element `properties` of JUnit XML, which names the scores, the baseline and the lock."""
+    value_by_name = {"signature": checked.signature}
+    if checked.origin.answered_count_text is not None:
+        value_by_name["answered"] = checked.origin.answered_count_text
+    if checked.baseline is not None:
+        value_by_name["baseline"] = checked.baseline.signature
+    if checked.lock:
+        value_by_name["lock"] = f"{checked.lock.file}, SHA-256 {checked.lock.sha256}"
+    lines = [f'  <property name="{name}" value="{_escape_for_xml(value)}"/>' for name, value in value_by_name.items()]
+    return [" <properties>", *lines, " </properties>"]
+
+
+def _element_of_check(check: Check) -> str:
+    """Return the element in the test case of a check, without the outer brackets: `"system-out>text</system-out"`.
+
+    It is a failure for a limit that is not kept, and output for an undecided limit; otherwise it is empty.
+    """
+    message = _escape_for_xml(check.message)
+    if not check.passed:
+        return f'failure type="{check.kind}" message="{message}">{message}</failure'
+    if check.undecided:
+        return f"system-out>{message}</system-out"
+    return ""
 
 
 def _case(name: str, element: str) -> list[str]:
@@ -717,18 +871,19 @@ def checked_annotations(checked: Checked) -> str:
     """
     lines = []
     for check in checked.checks:
-        if not check.passed:
-            level = "error"
-        elif check.undecided:
-            level = "warning"
-        else:
-            continue
-        title = _escape_for_github(check.name).replace(":", "%3A").replace(",", "%2C")
-        lines.append(f"::{level} title={title}::{_escape_for_github(check.message)}")
+        if not check.passed or check.undecided:
+            lines.append(_annotation(check))
     for change in checked.changes:
         lines.append(f"::error title=lock%3A {_escape_for_github(change.what)}::{_escape_for_github(change.message)}")
     summary = _escape_for_github(f"{_summary(checked)} {checked.signature}")
     return "\n".join([*lines, f"::notice title={_TITLE}::{summary}", ""])
+
+
+def _annotation(check: Check) -> str:
+    """Return the workflow command for a limit that is not kept, or that is undecided: `::error title=...::...`."""
+    level = "warning" if check.passed else "error"
+    title = _escape_for_github(check.name).replace(":", "%3A").replace(",", "%2C")
+    return f"::{level} title={title}::{_escape_for_github(check.message)}"
 
 
 def error_text(format_: str, message: str) -> str:
@@ -736,15 +891,15 @@ def error_text(format_: str, message: str) -> str:
 
     It is empty for the formats `text` and `tsv`: their message is on standard error.
     """
-    message = one_line(message)
+    error = one_line(message)
     if format_ == "json":
-        return json_text({"kind": "error", "error": message})
+        return json_text({"kind": "error", "error": error})
     if format_ == "junit":
-        xml_message = _escape_for_xml(message)
+        xml_message = _escape_for_xml(error)
         element = f'error type="input" message="{xml_message}">{xml_message}</error'
         return _suite(_case("the inputs", element), 1, errors=1)
     if format_ == "github":
-        return f"::error title={_TITLE}::{_escape_for_github(message)}\n"
+        return f"::error title={_TITLE}::{_escape_for_github(error)}\n"
     return ""
 
 

@@ -30,13 +30,9 @@ def _read_limits(line: CommandLine) -> checking.Gate:
 
     Raises UsageError if the options set no limit, and for an option that has no effect without another one.
     """
-    baseline_option = line.first_typed_option("--max-drop --significant --any-baseline")
-    if baseline_option is not None and "--baseline" not in line:
-        raise UsageError(f"{baseline_option} is about a baseline: give --baseline PATH, too")
+    _require_companion(line, "--max-drop --significant --any-baseline", "a baseline", companion="--baseline PATH")
     resampling = read_resampling_with_defaults(line)
-    test_option = line.first_typed_option(_TEST_OPTIONS)
-    if test_option is not None and "--significant" not in line:
-        raise UsageError(f"{test_option} is about the test: give --significant, too")
+    _require_companion(line, _TEST_OPTIONS, "the test", companion="--significant")
     if line.first_typed_option("--min --baseline") is None:
         raise UsageError(checking.NOTHING_TO_CHECK)
     minima = [checking.read_limit("--min", text) for text in line.texts("--min")]
@@ -47,6 +43,18 @@ def _read_limits(line: CommandLine) -> checking.Gate:
         significance=resampling if "--significant" in line else None,
         any_baseline="--any-baseline" in line,
     )
+
+
+def _require_companion(line: CommandLine, options: str, subject: str, *, companion: str) -> None:
+    """Raise UsageError if one of some options was typed without the option that it needs.
+
+    `options` are their names with spaces between them, and `subject` is what they are about: `a baseline`. `companion`
+    is the option that they need, with its argument: `--baseline PATH`.
+    """
+    typed_option = line.first_typed_option(options)
+    name, _, _ = companion.partition(" ")
+    if typed_option is not None and name not in line:
+        raise UsageError(f"{typed_option} is about {subject}: give {companion}, too")
 
 
 def _failure_text(format_: str, message: str) -> str:
@@ -99,32 +107,45 @@ def check(task: str, line: CommandLine) -> int:
     """
     if "--write-lock" in line:
         return locking.write_lock(task, line)
-    if "--lock" in line:
-        return _check_lock(task, line)
-    # Score the run, and read the baseline.
-    limits = _read_limits(line)
-    line_of_scoring = line.with_changes(without=_TEST_OPTIONS.split())
-    with score_inputs(task, line_of_scoring) as scored:
-        run = checking.scores_of_result(scored.result)
-    baseline = None
-    baseline_path = line.get("--baseline")
-    if baseline_path is not None:
-        baseline = checking.read_baseline(baseline_path, run.name)
-    # Judge the run, and print the judgement.
-    judgement = limits.judge(run, baseline)
-    has_only_default_limits = not limits.minima and not limits.drops
-    if baseline is not None and has_only_default_limits:
-        headline_remark = checking.headline_remark(run, baseline)
-        if headline_remark is not None:
-            remark(headline_remark)
+    judgement = _judge_by_lock(task, line) if "--lock" in line else _judge_by_limits(task, line)
     print_text(checking.WRITERS[line.format](judgement))
     return Status.DONE if judgement.passed else Status.CHECK_FAILED
 
 
-def _check_lock(task: str, line: CommandLine) -> int:
-    """Check a run against the limits of a lock, and print the result. Return the exit status.
+def _judge_by_limits(task: str, line: CommandLine) -> checking.Checked:
+    """Score a run, and return the judgement by the limits and the baseline of the command line.
 
-    If options or gold have changed since the lock was written, the check fails and the run is not scored. Raises
+    Raises CsScoreError if the run cannot be scored or the baseline cannot be compared.
+    """
+    gate = _read_limits(line)
+    run = _score_run(task, line.with_changes(without=_TEST_OPTIONS.split()))
+    baseline_path = line.get("--baseline")
+    if baseline_path is None:
+        return gate.judge(run, baseline=None)
+    baseline = checking.read_baseline(baseline_path, run.name)
+    judgement = gate.judge(run, baseline)
+    if not gate.minima and not gate.drops:
+        _print_headline_remark(run, baseline)
+    return judgement
+
+
+def _print_headline_remark(run: checking.Measured, baseline: checking.Measured) -> None:
+    """Print a remark on standard error if another measure replaces average precision as the headline measure."""
+    headline_remark = checking.headline_remark(run, baseline)
+    if headline_remark is not None:
+        remark(headline_remark)
+
+
+def _score_run(task: str, line: CommandLine) -> checking.Measured:
+    """Score the run of a command line, and return its scores. Raises CsScoreError if it cannot be scored."""
+    with score_inputs(task, line) as scored:
+        return checking.scores_of_result(scored.result)
+
+
+def _judge_by_lock(task: str, line: CommandLine) -> checking.Checked:
+    """Score a run, and return the judgement by the limits of a lock.
+
+    If options or gold have changed since the lock was written, the run has not passed, and is not scored. Raises
     CsScoreError if the lock cannot be read or the run cannot be scored.
     """
     locking.refuse_other_limits(line)
@@ -133,11 +154,7 @@ def _check_lock(task: str, line: CommandLine) -> int:
     typed_limits = [checking.read_limit("--min", text) for text in line.texts("--min")]
     changes = locks.changes_since(lock, conditions, typed_limits)
     if changes:
-        judgement = locks.failed_judgement(lock, conditions, changes)
-    else:
-        with score_inputs(task, line) as scored:
-            run = checking.scores_of_result(scored.result)
-        judgement_without_lock = checking.Gate(minima=lock.limits).judge(run, baseline=None)
-        judgement = locks.add_lock_to_judgement(lock, judgement_without_lock)
-    print_text(checking.WRITERS[line.format](judgement))
-    return Status.DONE if judgement.passed else Status.CHECK_FAILED
+        return locks.failed_judgement(lock, conditions, changes)
+    run = _score_run(task, line)
+    judgement = checking.Gate(minima=lock.limits).judge(run, baseline=None)
+    return locks.add_lock_to_judgement(lock, judgement)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from cs_score.base.documents import json_text
@@ -10,7 +11,7 @@ from cs_score.base.outputs import Existing, OwnOption, write_packed
 from cs_score.base.records import asdict, replace
 from cs_score.base.runtime import Late, paused_collector
 from cs_score.base.signature import Origin
-from cs_score.base.sources import name_of
+from cs_score.base.sources import Input, name_of
 from cs_score.cli.core import CommandLine, Option, Status
 from cs_score.cli.output import print_text
 from cs_score.cli.predictions import optional_gold_and_predictions
@@ -45,7 +46,23 @@ def write_lock(task: str, line: CommandLine) -> int:
     The lock fixes the smallest scores that a later run must have. Raises UsageError if a run is among the files, if
     there is no limit, and if the file exists already.
     """
-    # Refuse options that need a run, and read the limits.
+    minima = _read_minima(line)
+    # Gold is read only after the file is known to be writable, because reading may take long.
+    path = line.text("--write-lock", "")
+    planned_outputs = [replace(output, existing=Existing.REFUSED) for output in _WRITE_LOCK.outputs(path)]
+    line.plan(planned_outputs)
+    conditions = conditions_of(task, line, refusal="--write-lock comes before there is a run")
+    lock = locks.make_lock(conditions, minima)
+    write_packed(path, [json_text(lock).encode()])
+    print_text(json_text(lock) if line.format == "json" else locks.lock_report(path, lock))
+    return Status.DONE
+
+
+def _read_minima(line: CommandLine) -> list[checking.Limit]:
+    """Return the smallest scores that a lock fixes.
+
+    Raises UsageError if there are none, for options that need a run, and for a format in which no lock is printed.
+    """
     unsuitable_option = line.first_typed_option(
         "--lock --baseline --max-drop --significant --any-baseline --predictions --run -runids"
     )
@@ -56,18 +73,7 @@ def write_lock(task: str, line: CommandLine) -> int:
     minima = [checking.read_limit("--min", text) for text in line.texts("--min")]
     if not minima:
         raise UsageError("--write-lock fixes least scores: give --min MEASURE=NUMBER, too")
-    # Check that the file can be written, and then read gold, which may take long.
-    path = line.text("--write-lock", "")
-    planned_outputs = [replace(output, existing=Existing.REFUSED) for output in _WRITE_LOCK.outputs(path)]
-    line.plan(planned_outputs)
-    conditions = conditions_of(task, line, refusal="--write-lock comes before there is a run")
-    lock = locks.make_lock(conditions, minima)
-    write_packed(path, [json_text(lock).encode()])
-    if line.format == "json":
-        print_text(json_text(lock))
-    else:
-        print_text(locks.lock_report(path, lock))
-    return Status.DONE
+    return minima
 
 
 def conditions_of(task: str, line: CommandLine, *, refusal: str = "") -> Origin:
@@ -101,16 +107,26 @@ def _conditions_of_runs(line: CommandLine, *, refusal: str) -> Origin:
         raise UsageError("gold has to be read again later, which standard input cannot: name a file")
     options = runs.options_without_run_ids
     options.check()
-    if not runs.queries:
-        raise UsageError("no query file (*.xml) among the files; name queries and assessments")
-    files, assessments = split_runs_and_assessments(runs.files, runs.knowledge_bases)
-    if files and refusal:
-        raise UsageError(f"{refusal}: leave out {name_of(files[0])}")
-    if not assessments:
-        raise UsageError("no assessments (pool) among the files; name queries and assessments")
+    assessments = _assessment_files(runs, refusal)
     with paused_collector():
         gold = with_pool(open_gold(runs.queries, options, validates=runs.validates), assessments)
     return origin_of(options, gold.digests, bool(gold.query_set.ldc_id_by_query), are_runs_validated=gold.validates)
+
+
+def _assessment_files(runs: Runs, refusal: str) -> Sequence[Input]:
+    """Return the files of assessments among the files of a command line.
+
+    If the command line must name no run, `refusal` is the beginning of the message that says so. Raises UsageError for
+    such a run, and if there are no queries or no assessments.
+    """
+    if not runs.queries:
+        raise UsageError("no query file (*.xml) among the files; name queries and assessments")
+    run_files, assessments = split_runs_and_assessments(runs.files, runs.knowledge_bases)
+    if run_files and refusal:
+        raise UsageError(f"{refusal}: leave out {name_of(run_files[0])}")
+    if not assessments:
+        raise UsageError("no assessments (pool) among the files; name queries and assessments")
+    return assessments
 
 
 def refuse_other_limits(line: CommandLine) -> None:

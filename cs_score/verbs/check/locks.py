@@ -60,20 +60,23 @@ def make_lock(conditions: Origin, minima: Sequence[Limit]) -> Lock:
     the task lacks.
     """
     measures_of_task = measure_names(conditions.task)
-    limits = []
-    for limit in minima:
-        name, at_sign, hop = limit.measure.partition("@")
-        matching_measures = select_names(measures_of_task, [name])
-        if len(matching_measures) == 1:
-            # Lock the measure under its own name, whatever letter case the user typed. A pattern stays as it is.
-            name = matching_measures[0]
-        limits.append(LockedLimit(measure=f"{name}{at_sign}{hop}", minimum=float(limit.value)))
+    limits = tuple([_locked_limit(limit, measures_of_task) for limit in minima])
     # The signature names the measure if only one is locked.
-    measure = ANY_MEASURE
-    if len(limits) == 1:
-        measure = limits[0].measure
+    measure = limits[0].measure if len(limits) == 1 else ANY_MEASURE
     origin = replace(conditions, measure=measure)
-    return Lock(task=origin.task, measure=measure, signature=str(origin.signature), origin=origin, limits=tuple(limits))
+    return Lock(task=origin.task, measure=measure, signature=str(origin.signature), origin=origin, limits=limits)
+
+
+def _locked_limit(limit: Limit, measures_of_task: Sequence[str]) -> LockedLimit:
+    """Return a limit as a lock has it, with the name of its measure as the task spells it: `sf-ap@0` -> `SF-AP@0`.
+
+    A pattern such as `*F1` stays as it is. Raises UsageError if no measure of the task has the name.
+    """
+    name, at_sign, hop = limit.measure.partition("@")
+    matching_measures = select_names(measures_of_task, [name])
+    if len(matching_measures) == 1:
+        name = matching_measures[0]
+    return LockedLimit(measure=f"{name}{at_sign}{hop}", minimum=float(limit.value))
 
 
 def lock_report(path: str, lock: Lock) -> str:
@@ -115,14 +118,7 @@ def changes_since(lock: LockFile, conditions: Origin, minima: Sequence[Limit]) -
     locked = lock.lock.origin
     if locked.task != conditions.task:
         return (LockChange("task", locked.task, conditions.task),)
-    changes = []
-    for role in ROLES:
-        if role == RUN:
-            continue
-        if _digests_of_role(locked.inputs, role) != _digests_of_role(conditions.inputs, role):
-            locked_files = _files_text(locked.inputs, role)
-            present_files = _files_text(conditions.inputs, role)
-            changes.append(LockChange(role, locked_files, present_files))
+    changes = _changes_of_files(locked, conditions)
     if locked.settings != conditions.settings:
         locked_settings = "|".join(locked.settings) or "none"
         present_settings = "|".join(conditions.settings) or "none"
@@ -130,6 +126,16 @@ def changes_since(lock: LockFile, conditions: Origin, minima: Sequence[Limit]) -
     if minima and _limits_by_measure(minima) != _limits_by_measure(lock.limits):
         changes.append(LockChange("limits", _limits_text(lock.limits), _limits_text(minima)))
     return tuple(changes)
+
+
+def _changes_of_files(locked: Origin, present: Origin) -> list[LockChange]:
+    """Return the changes of the files of gold, one for each role of files (queries, pool ...) with other contents."""
+    changes = []
+    for role in ROLES:
+        has_changed = _digests_of_role(locked.inputs, role) != _digests_of_role(present.inputs, role)
+        if has_changed and role != RUN:
+            changes.append(LockChange(role, _files_text(locked.inputs, role), _files_text(present.inputs, role)))
+    return changes
 
 
 def _digests_of_role(inputs: Iterable[InputDigest], role: str) -> list[str]:

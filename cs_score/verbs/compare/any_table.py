@@ -158,20 +158,27 @@ class _TableReader:
 
         Raises InputError for a text that is no number, a number out of range, and a unit that was added before.
         """
-        has_samples = is_of_samples(table)
         if "measure" in table.columns:
             self.has_measure_column = True
-        for line, key, fraction in _read_cells(table, system, has_samples=has_samples):
-            if key.unit == _SUMMARY_ROW:
-                self.summary_lines.add((table.file, line))
-            elif has_samples:
-                self.scores_by_key.setdefault(key, []).append(fraction.numerator)
-            elif key in self.fraction_by_key:
-                raise _repeated_unit_error(key, table, line)
-            else:
-                self.fraction_by_key[key] = fraction
+        has_samples = is_of_samples(table)
+        for cell in _read_cells(table, system, has_samples=has_samples):
+            self._add_cell(cell, table, is_sample=has_samples)
         if "cluster" in table.columns:
             self._add_clusters(clusters_of_table(table), table.file)
+
+    def _add_cell(self, cell: _Cell, table: Delimited, *, is_sample: bool) -> None:
+        """Add a number of a table, which is the score of a sample (`is_sample`) or of a whole unit.
+
+        Raises InputError for the second number of the same unit, unless the numbers are samples.
+        """
+        if cell.key.unit == _SUMMARY_ROW:
+            self.summary_lines.add((table.file, cell.line))
+        elif is_sample:
+            self.scores_by_key.setdefault(cell.key, []).append(cell.fraction.numerator)
+        elif cell.key in self.fraction_by_key:
+            raise _repeated_unit_error(cell.key, table, cell.line)
+        else:
+            self.fraction_by_key[cell.key] = cell.fraction
 
     def _add_clusters(self, clusters: Clusters, file: str) -> None:
         """Add the cluster of each unit of a table, which was read from `file`.
@@ -220,7 +227,6 @@ def read_table(files: Sequence[Input], own_names: Mapping[str, str] = MappingPro
     Raises InputError with the line for text instead of a number, missing cells, numbers that are too large or too
     small, and a unit that occurs twice.
     """
-    # Read all tables.
     reader = _TableReader()
     digests: list[InputDigest] = []
     for file, system in zip(files, system_names(files)):
@@ -229,25 +235,28 @@ def read_table(files: Sequence[Input], own_names: Mapping[str, str] = MappingPro
         with open_source(file) as source:
             digests.append(source.digest(GOLD))
     averaged_unit_count = reader.average_samples()
-    fraction_by_key = reader.fraction_by_key
-    if not fraction_by_key:
+    if not reader.fraction_by_key:
         raise InputError("has no unit", file=str(files[0]))
-    # List measures, units and systems in the order in which the tables name them.
-    measures = tuple(dict.fromkeys([key.measure for key in fraction_by_key]))
-    units = tuple(dict.fromkeys([key.unit for key in fraction_by_key]))
-    systems = tuple(dict.fromkeys([key.system for key in fraction_by_key]))
-    table_by_system: dict[str, UnitTable] = {}
-    for system in systems:
-        table_by_system[system] = _table_of_system(fraction_by_key, system, measures, units)
+    measures = tuple(dict.fromkeys([key.measure for key in reader.fraction_by_key]))
     return AnyTable(
         measure_names=measures,
-        table_by_system=table_by_system,
+        table_by_system=_tables_of_systems(reader.fraction_by_key, measures),
         clusters=reader.clusters,
         inputs=tuple(digests),
         has_measure_column=reader.has_measure_column,
         summary_row_count=len(reader.summary_lines),
         averaged_unit_count=averaged_unit_count,
     )
+
+
+def _tables_of_systems(fraction_by_key: Mapping[_CellKey, _Fraction], measures: Sequence[str]) -> dict[str, UnitTable]:
+    """Return the numerators and denominators of each system by its name, in the order in which tables name systems.
+
+    Raises InputError for a unit that has a number by some of the measures only.
+    """
+    units = tuple(dict.fromkeys([key.unit for key in fraction_by_key]))
+    systems = dict.fromkeys([key.system for key in fraction_by_key])
+    return {system: _table_of_system(fraction_by_key, system, measures, units) for system in systems}
 
 
 def _table_of_system(
@@ -261,24 +270,35 @@ def _table_of_system(
     unit_ids: list[str] = []
     rows: list[tuple[float, ...]] = []
     for unit in units:
-        row: list[float] = []
-        missing_measures = []
-        for measure in measures:
-            fraction = fraction_by_key.get(_CellKey(system, measure, unit))
-            if fraction is None:
-                missing_measures.append(measure)
-            else:
-                row += fraction
-        if not row:  # only other systems have this unit
-            continue
-        if missing_measures:
-            raise InputError(f"unit {unit} of {system} has no {missing_measures[0]}")
-        unit_ids.append(unit)
-        rows.append(tuple(row))
+        fractions = [fraction_by_key.get(_CellKey(system, measure, unit)) for measure in measures]
+        has_unit = any(fraction is not None for fraction in fractions)
+        if has_unit:  # otherwise only other systems have this unit
+            unit_ids.append(unit)
+            rows.append(_row_of_fractions(fractions, measures, unit, system))
+    return UnitTable(tuple(unit_ids), _columns_of_measures(measures), rows)
+
+
+def _columns_of_measures(measures: Sequence[str]) -> tuple[str, ...]:
+    """Return the columns of a system's table: `("F1:numerator", "F1:denominator", ...)`."""
     columns: list[str] = []
     for measure in measures:
         columns += [f"{measure}:numerator", f"{measure}:denominator"]
-    return UnitTable(tuple(unit_ids), tuple(columns), rows)
+    return tuple(columns)
+
+
+def _row_of_fractions(
+    fractions: Sequence[_Fraction | None], measures: Sequence[str], unit: str, system: str
+) -> tuple[float, ...]:
+    """Return the numerators and denominators of a unit in a row: `(1.0, 2.0, 0.0, 1.0)` for two measures.
+
+    Raises InputError if there is no fraction for one of the measures.
+    """
+    row: list[float] = []
+    for measure, fraction in zip(measures, fractions):
+        if fraction is None:
+            raise InputError(f"unit {unit} of {system} has no {measure}")
+        row += fraction
+    return tuple(row)
 
 
 # ---- The forms of tables
@@ -302,14 +322,27 @@ def _read_samples(table: Delimited, system: str) -> Iterator[_Cell]:
 
     The numbers belong to `system` unless the table has a column with the system.
     """
-    optional_columns = [name for name in ("system", "measure") if name in table.columns]
+    optional_columns = _optional_columns(table)
     for line, (unit, score_text, *texts) in table.cells_of("unit", "score", *optional_columns):
-        text_by_column = dict(zip(optional_columns, texts))
-        key = _CellKey(
-            system=text_by_column.get("system", system), measure=text_by_column.get("measure", SCORE), unit=unit
-        )
+        key = _key_of_row(unit, system, dict(zip(optional_columns, texts)))
         score = _read_number(table, line, "score", score_text)
         yield _Cell(line, key, _Fraction(numerator=score, denominator=1.0))
+
+
+def _optional_columns(table: Delimited) -> list[str]:
+    """Return the columns of a table that describe a row besides its unit, if it has them: `["system", "measure"]`."""
+    return [name for name in ("system", "measure") if name in table.columns]
+
+
+def _key_of_row(unit: str, system: str, text_by_column: Mapping[str, str]) -> _CellKey:
+    """Return the system, measure and unit of the number in a row.
+
+    `text_by_column` has the cells of the optional columns. A table without these columns is about one `system` and one
+    measure.
+    """
+    system_of_row = text_by_column.get("system", system)
+    measure = text_by_column.get("measure", SCORE)
+    return _CellKey(system=system_of_row, measure=measure, unit=unit)
 
 
 def _read_columns_of_systems(table: Delimited) -> Iterator[_Cell]:
@@ -328,26 +361,31 @@ def _read_fractions(table: Delimited, system: str) -> Iterator[_Cell]:
     The numbers belong to `system` unless the table has a column with the system. Raises InputError for a denominator
     that is negative or too small.
     """
-    optional_columns = [name for name in ("system", "measure") if name in table.columns]
+    optional_columns = _optional_columns(table)
     rows = table.cells_of("unit", "numerator", "denominator", *optional_columns)
     for line, (unit, numerator_text, denominator_text, *texts) in rows:
         numerator = _read_number(table, line, "numerator", numerator_text)
-        denominator = _read_number(table, line, "denominator", denominator_text)
-        if denominator < 0:
-            raise InputError(f"the denominator {denominator_text} is below 0", file=table.file, place=f"line {line}")
-        if 0 < denominator < _SMALLEST_DENOMINATOR:
-            raise InputError(
-                f"the denominator {denominator_text} is too small to divide by",
-                file=table.file,
-                place=f"line {line}",
-                remedy="multiply numerators and denominators: "
-                f"denominators are 0 or at least {_SMALLEST_DENOMINATOR:g}",
-            )
-        text_by_column = dict(zip(optional_columns, texts))
-        key = _CellKey(
-            system=text_by_column.get("system", system), measure=text_by_column.get("measure", SCORE), unit=unit
-        )
+        denominator = _read_denominator(table, line, denominator_text)
+        key = _key_of_row(unit, system, dict(zip(optional_columns, texts)))
         yield _Cell(line, key, _Fraction(numerator, denominator))
+
+
+def _read_denominator(table: Delimited, line: int, text: str) -> float:
+    """Return the denominator in a cell of a table from the `text` of the cell.
+
+    Raises InputError for a text that is no number, and for a number that is negative or too small to divide by.
+    """
+    denominator = _read_number(table, line, "denominator", text)
+    if denominator < 0:
+        raise InputError(f"the denominator {text} is below 0", file=table.file, place=f"line {line}")
+    if 0 < denominator < _SMALLEST_DENOMINATOR:
+        raise InputError(
+            f"the denominator {text} is too small to divide by",
+            file=table.file,
+            place=f"line {line}",
+            remedy=f"multiply numerators and denominators: denominators are 0 or at least {_SMALLEST_DENOMINATOR:g}",
+        )
+    return denominator
 
 
 def _read_number(table: Delimited, line: int, column: str, text: str) -> float:
@@ -356,12 +394,8 @@ def _read_number(table: Delimited, line: int, column: str, text: str) -> float:
     `line` and `column` say where the cell is. Raises InputError for a text that is no number, and for a number that is
     too large.
     """
-    try:
-        number = float(text)
-    except ValueError:
-        number = math.nan
-    has_underscore = "_" in text  # Python reads 1_000 as a number
-    if not math.isfinite(number) or has_underscore:
+    number = _finite_number(text)
+    if number is None:
         raise InputError(f"column {column}: {text} is no number", file=table.file, place=f"line {line}")
     if abs(number) > _LARGEST_NUMBER:
         raise InputError(
@@ -371,6 +405,18 @@ def _read_number(table: Delimited, line: int, column: str, text: str) -> float:
             remedy=f"give the numbers in another unit of measurement: they go up to {_LARGEST_NUMBER:g}",
         )
     return number
+
+
+def _finite_number(text: str) -> float | None:
+    """Return the number that a text means, or None if it means no finite number: `"0.5"` gives 0.5."""
+    has_underscore = "_" in text  # Python reads 1_000 as a number
+    if has_underscore:
+        return None
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None
 
 
 # ---- Comparing
@@ -387,14 +433,18 @@ def compare_table(table: AnyTable, resampling: Resampling | None = None, **choic
         raise UsageError(
             f"a comparison needs at least two systems; there is {systems[0]} only: name another table, too"
         )
-    settings = resampling or Resampling(can_grow=True)
-    if not settings.clusters:
-        settings = replace(settings, clusters=table.clusters)
+    settings = _settings_with_clusters(resampling or Resampling(can_grow=True), table)
     # `compare` takes a result by the name of its system; the result of a table's system is the name itself.
     result_by_system = {system: system for system in systems}
     comparison = compare(table, result_by_system, settings, with_sign_test=not table.has_measure_column, **choices)
-    notes = [*comparison.notes, *_notes_on_reading(table)]
-    return replace(comparison, notes=tuple(notes))
+    return replace(comparison, notes=(*comparison.notes, *_notes_on_reading(table)))
+
+
+def _settings_with_clusters(settings: Resampling, table: AnyTable) -> Resampling:
+    """Return the settings with the clusters of a table, unless the settings have clusters already."""
+    if settings.clusters:
+        return settings
+    return replace(settings, clusters=table.clusters)
 
 
 def _notes_on_reading(table: AnyTable) -> list[Note]:

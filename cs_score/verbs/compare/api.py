@@ -14,7 +14,8 @@ from cs_score.api.prediction_results import EvidenceResult
 from cs_score.api.run_results import RunResult
 from cs_score.base.errors import UsageError
 from cs_score.coldstart.options import as_list
-from cs_score.statistics.resampling_settings import Correction, IntervalMethod
+from cs_score.statistics.resampling_settings import Correction, IntervalMethod, Resampling
+from cs_score.statistics.results import SystemComparison
 from cs_score.verbs.compare.any_table import compare_table, read_table
 
 
@@ -51,20 +52,32 @@ def compare(
     Raises UsageError for fewer than two systems and for impossible arguments, InputError for systems that cannot be
     compared. The documentation's pages on statistics explain how the numbers are computed.
     """
-    texts = measure.split(",") if isinstance(measure, str) else as_list(measure, "measure")
-    measures = [text.strip() for text in texts if text.strip()]
-    has_chosen_measures = bool(measures)
+    measures = _names_of_measures(measure)
     choices: Any = {"measures": measures, "primary": primary, "common": common, "equivalence": equivalence}
     settings = resampling_of(bootstrap, seed, confidence, interval, clusters, correction, baseline, force=force)
     if isinstance(results, str | os.PathLike):
-        table = read_table([results])
-        comparison = compare_table(table, settings, **choices)
-        return Comparison(comparison, is_chosen=has_chosen_measures)
+        comparison = compare_table(read_table([results]), settings, **choices)
+    else:
+        comparison = _compare_results(results, settings, choices)
+    return Comparison(comparison, is_chosen=bool(measures))
+
+
+def _names_of_measures(measure: str | Iterable[str]) -> list[str]:
+    """Return the names or patterns that an argument `measure` holds: `"sf-ap, *F1"` gives `["sf-ap", "*F1"]`."""
+    texts = measure.split(",") if isinstance(measure, str) else as_list(measure, "measure")
+    return [text.strip() for text in texts if text.strip()]
+
+
+def _compare_results(results: object, settings: Resampling | None, choices: Mapping[str, Any]) -> SystemComparison:
+    """Return the comparison of results by the names of their systems.
+
+    `choices` are arguments of `analysis.system_comparison.compare`, such as `measures` and `primary`. Raises UsageError
+    for a value that is no mapping of results.
+    """
     if not isinstance(results, Mapping):
         raise UsageError(f"compare takes results by name, such as {{'mine': run}}, not {results!r}")
     if not results:
         raise UsageError("a comparison needs at least two systems")
     task = task_of("compare", list(results.values()))
     scored_by_name = {name: result._to_compare() for name, result in results.items()}
-    comparison = compare_systems(task, scored_by_name, settings, **choices)
-    return Comparison(comparison, is_chosen=has_chosen_measures)
+    return compare_systems(task, scored_by_name, settings, **choices)

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from cs_score.analysis import system_comparison as comparison
 from cs_score.analysis.systems import run_names
 from cs_score.base.errors import InputError, UsageError
 from cs_score.base.outputs import write_packed
 from cs_score.base.runtime import Late, paused_collector
-from cs_score.base.sources import name_of
+from cs_score.base.sources import Input, name_of
 from cs_score.cli import shared_options as options
 from cs_score.cli.core import CommandLine, Option, Parameter, Status, command
 from cs_score.cli.document_output import print_statistics
 from cs_score.cli.inputs import find_inputs
 from cs_score.cli.output import STDOUT, print_text, with_coloured_differences
-from cs_score.cli.run_inputs import Runs
+from cs_score.cli.run_inputs import Runs, RunsWithGold
 from cs_score.cli.run_options import POLICIES, SCORING_SWITCHES
 from cs_score.cli.shared_options import (
     INTERVAL_OPTIONS,
@@ -112,14 +112,20 @@ def compare(task_name: str, line: CommandLine) -> int:
         return estimates.estimate_from_sample(task_name, line, most_systems=None)
     if "--second-assessments" in line:
         return _compare_assessors(task_name, line)
+    return _compare_systems(task_name, line)
 
-    # All faults of the command line are reported before anything is scored.
+
+def _compare_systems(task_name: str, line: CommandLine) -> int:
+    """Score several systems, print the comparison of their scores, and write the file of --per-unit. Return 0.
+
+    All faults of the command line are reported before anything is scored. Raises UsageError, and InputError if a run
+    cannot be scored or compared.
+    """
     task = task_named(task_name)
     resampling = read_test_settings_with_defaults(line)
     inputs = find_inputs(task_name, line, fewest_systems=2, most_systems=None)
     unit_file = line.get("--per-unit")
     line.plan(options.PER_UNIT.outputs(unit_file)).clear()
-
     systems = inputs.score_all()
     settings = systems.with_baseline(resampling)
     document = comparison.compare(task, systems.results, settings, **_comparison_arguments(line))
@@ -200,6 +206,13 @@ def _short_text(line: CommandLine, document: SystemComparison) -> str:
     return WRITERS[line.format](document)
 
 
+class _ResultsOfAssessor(NamedTuple):
+    """The results of all systems under the judgments of one assessor, by name, and the judgments of single answers."""
+
+    results: Mapping[str, Any]
+    judgments: assessors.JudgedAnswers
+
+
 def _compare_assessors(task_name: str, line: CommandLine) -> int:
     """Print how scores and ranks change with the judgments of a second assessor. Return 0.
 
@@ -223,25 +236,24 @@ def _results_of_two_pools(line: CommandLine, second_file: str) -> AssessedResult
     Raises UsageError or InputError.
     """
     inputs = Runs(line)
-    results_by_pool: list[Mapping[str, Any]] = []
-    answers_by_pool: list[assessors.JudgedAnswers] = []
     with paused_collector():
         runs_with_gold = inputs.read_queries_and_find_runs()
-        names = run_names(runs_with_gold.runs)
-        for pool_files in (runs_with_gold.assessments, [second_file]):
-            gold = with_pool(runs_with_gold.gold_without_pool, pool_files)
-            if not gold.links.assessments:
-                raise InputError("there is no assessment in it", file=name_of(pool_files[0]))
-            results = score_each(gold, runs_with_gold.runs, inputs.load_with_warnings)
-            results_by_pool.append(dict(zip(names, results)))
-            answers_by_pool.append(assessors.judged_answers_of_pool(gold))
-    return assessors.AssessedResults(
-        first=results_by_pool[0],
-        second=results_by_pool[1],
-        first_judgments=answers_by_pool[0],
-        second_judgments=answers_by_pool[1],
-        has_labels=False,
-    )
+        first = _score_against_pool(inputs, runs_with_gold, runs_with_gold.assessments)
+        second = _score_against_pool(inputs, runs_with_gold, [second_file])
+    return assessors.AssessedResults(first.results, second.results, first.judgments, second.judgments)
+
+
+def _score_against_pool(inputs: Runs, runs_with_gold: RunsWithGold, pool_files: Sequence[Input]) -> _ResultsOfAssessor:
+    """Score Cold Start runs against a pool, and return their results with the judgments in this pool.
+
+    Raises InputError if there is no assessment in the pool, or if a run cannot be scored.
+    """
+    gold = with_pool(runs_with_gold.gold_without_pool, pool_files)
+    if not gold.links.assessments:
+        raise InputError("there is no assessment in it", file=name_of(pool_files[0]))
+    names = run_names(runs_with_gold.runs)
+    results = score_each(gold, runs_with_gold.runs, inputs.load_with_warnings)
+    return _ResultsOfAssessor(dict(zip(names, results)), assessors.judged_answers_of_pool(gold))
 
 
 def _results_of_two_golds(task_name: str, line: CommandLine, second_file: str) -> AssessedResults:
@@ -251,20 +263,19 @@ def _results_of_two_golds(task_name: str, line: CommandLine, second_file: str) -
     """
     if "--gold" not in line:
         raise UsageError("--second-assessments is another gold file: name the first one with --gold")
-    results_by_gold: list[Mapping[str, Any]] = []
-    answers_by_gold: list[assessors.JudgedAnswers] = []
-    line_of_second = line.with_changes({"--gold": second_file})
-    for line_of_gold in (line, line_of_second):
-        inputs = find_inputs(task_name, line_of_gold, fewest_systems=1, most_systems=None)
-        results = inputs.score_all().results
-        first_result = next(iter(results.values()))  # each result has the judgments of gold
-        results_by_gold.append(results)
-        answers_by_gold.append(assessors.judged_answers_of_result(first_result))
-    has_labels = bool(answers_by_gold[0])
+    first = _score_against_gold(task_name, line)
+    second = _score_against_gold(task_name, line.with_changes({"--gold": second_file}))
     return assessors.AssessedResults(
-        first=results_by_gold[0],
-        second=results_by_gold[1],
-        first_judgments=answers_by_gold[0],
-        second_judgments=answers_by_gold[1],
-        has_labels=has_labels,
+        first.results, second.results, first.judgments, second.judgments, has_labels=bool(first.judgments)
     )
+
+
+def _score_against_gold(task_name: str, line: CommandLine) -> _ResultsOfAssessor:
+    """Score the predictions of a command line against its gold, and return their results with the judgments in gold.
+
+    Raises UsageError or InputError.
+    """
+    inputs = find_inputs(task_name, line, fewest_systems=1, most_systems=None)
+    results = inputs.score_all().results
+    any_result = next(iter(results.values()))  # each result has the judgments of gold
+    return _ResultsOfAssessor(results, assessors.judged_answers_of_result(any_result))

@@ -46,10 +46,10 @@ def read_exported(file: Input, own_names: Mapping[str, str]) -> Delimited:
     table = _add_trec_header(read_delimited(file))
     if not own_names:
         return table
-    table = replace(table, columns=_rename_columns(table, own_names))
-    if "score" in table.columns:
-        return _drop_other_columns(table)
-    return table
+    renamed_table = replace(table, columns=_rename_columns(table, own_names))
+    if "score" in renamed_table.columns:
+        return _drop_other_columns(renamed_table)
+    return renamed_table
 
 
 def is_of_samples(table: Delimited) -> bool:
@@ -105,9 +105,7 @@ def _add_trec_header(table: Delimited) -> Delimited:
     Rows without a number, such as the name of the run, are left out. Rows of the unit `all` stay. Raises InputError for
     a row with another number of cells.
     """
-    rows = [(1, table.columns), *table.rows]  # the first row was taken for a header
-    if len(table.columns) == 1:  # spaces separate the cells
-        rows = [(line, tuple(cells[0].split())) for line, cells in rows]
+    rows = _rows_without_header(table)
     if not _are_trec_rows(rows):
         return table
     _, first_cells = rows[0]
@@ -120,6 +118,17 @@ def _add_trec_header(table: Delimited) -> Delimited:
         if _is_number(cells[-1]):
             rows_with_number.append((line, cells))
     return replace(table, columns=_TREC_COLUMNS[column_count], rows=rows_with_number)
+
+
+def _rows_without_header(table: Delimited) -> list[tuple[int, tuple[str, ...]]]:
+    """Return the rows of a table whose first row was taken for a header, each a line number with cells.
+
+    If the rows have no tabs or commas, spaces separate the cells.
+    """
+    rows = [(1, table.columns), *table.rows]
+    if len(table.columns) > 1:
+        return rows
+    return [(line, tuple(cells[0].split())) for line, cells in rows]
 
 
 def _are_trec_rows(rows: Sequence[tuple[int, tuple[str, ...]]]) -> bool:
@@ -168,22 +177,31 @@ def _read_json_lines(file: Input, own_names: Mapping[str, str]) -> Delimited:
         file_name = source.name
         data = source.read_bytes()
     columns: list[str] = []
+    own_columns: list[str] = []
     rows: list[tuple[int, tuple[str, ...]]] = []
     for line in _json_objects(data, file_name):
         if not columns:  # this is the first line
             columns = _columns_of_line(line, own_names, file_name)
-        cells = []
-        for column in columns:
-            own_name = own_names.get(column, column)
-            text = _member_text(line.members, own_name)
-            if text is None:
-                problem = f"no {own_name}, which the lines before have"
-                raise InputError(problem, file=file_name, place=f"line {line.number}")
-            cells.append(text)
-        rows.append((line.number, tuple(cells)))
+            own_columns = [own_names.get(column, column) for column in columns]
+        rows.append((line.number, _cells_of_line(line, own_columns, file_name)))
     if not rows:
         raise InputError("empty", file=file_name)
     return Delimited(file_name, tuple(columns), rows)
+
+
+def _cells_of_line(line: _JsonLine, own_columns: Sequence[str], file_name: str) -> tuple[str, ...]:
+    """Return the members of a line as text, in the order of columns, which have the names that the file gives them.
+
+    Raises InputError if the line lacks one of them.
+    """
+    cells = []
+    for own_name in own_columns:
+        text = _member_text(line.members, own_name)
+        if text is None:
+            problem = f"no {own_name}, which the lines before have"
+            raise InputError(problem, file=file_name, place=f"line {line.number}")
+        cells.append(text)
+    return tuple(cells)
 
 
 def _json_objects(data: bytes, file_name: str) -> Iterator[_JsonLine]:
@@ -207,18 +225,25 @@ def _columns_of_line(line: _JsonLine, own_names: Mapping[str, str], file_name: s
     """
     columns = []
     for column in COLUMNS:
-        text = _member_text(line.members, own_names.get(column, column))
-        if text is not None:
+        own_name = own_names.get(column, column)
+        if _member_text(line.members, own_name) is not None:
             columns.append(column)
-    required_columns = ["unit", "score", *own_names]
-    for column in required_columns:
-        if column not in columns:
-            own_name = own_names.get(column, column)
-            member_names = ", ".join(line.members)
-            problem = f"no {own_name}; there are {member_names}{did_you_mean(own_name, line.members)}"
-            remedy = f"--columns {column}=NAME says what the file calls it"
-            raise InputError(problem, file=file_name, place=f"line {line.number}", remedy=remedy)
+    for required_column in ["unit", "score", *own_names]:
+        if required_column not in columns:
+            own_name = own_names.get(required_column, required_column)
+            raise _missing_column_error(line, required_column, own_name, file_name)
     return columns
+
+
+def _missing_column_error(line: _JsonLine, column: str, own_name: str, file_name: str) -> InputError:
+    """Return the error that the first line of a file lacks a column, for which `own_name` is the name in the file."""
+    member_names = ", ".join(line.members)
+    return InputError(
+        f"no {own_name}; there are {member_names}{did_you_mean(own_name, line.members)}",
+        file=file_name,
+        place=f"line {line.number}",
+        remedy=f"--columns {column}=NAME says what the file calls it",
+    )
 
 
 def _member_text(members: Mapping[str, Any], path: str) -> str | None:
@@ -226,16 +251,21 @@ def _member_text(members: Mapping[str, Any], path: str) -> str | None:
 
     `path` is the name of the member, or the names that lead to it through nested objects, as in `metrics.acc`.
     """
-    member: Any = members
-    if path in members:  # the name itself may have dots
-        member = members[path]
-    else:
-        for name in path.split("."):
-            if not isinstance(member, dict):
-                return None
-            member = member.get(name)
+    member = _find_member(members, path)
     if isinstance(member, bool):
         return str(int(member))
     if member is None or isinstance(member, (dict, list)):
         return None
     return str(member)
+
+
+def _find_member(members: Mapping[str, Any], path: str) -> Any:
+    """Return the member of a JSON object at a path such as `metrics.acc`, or None if there is none."""
+    if path in members:  # the name itself may have dots
+        return members[path]
+    member: Any = members
+    for name in path.split("."):
+        if not isinstance(member, dict):
+            return None
+        member = member.get(name)
+    return member

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import ClassVar, Final
+from collections.abc import Iterable, Iterator
+from typing import Any, ClassVar, Final
 
 from cs_score.pages.charts import Caption, Dots, Drawing, dots, limits
 from cs_score.pages.page import (
@@ -34,38 +34,22 @@ class ComparisonPage(PageMaker):
     def page(self) -> Page:
         """Return the page: the verdict, then a section for each measure, the primary one first."""
         document = self.document
-        sections = [Section("verdict", "Verdict", [f"{document.primary.verdict}."])]
-        primary_measures = [measure for measure in document.measures if not measure.exploratory]
-        exploratory_measures = [measure for measure in document.measures if measure.exploratory]
-        for measure in primary_measures:
-            sections.append(_measure_section(measure))
-            if exploratory_measures:
-                sections.append(self._other_verdicts())
-        for measure in exploratory_measures:
-            sections.append(_measure_section(measure))
+        sections = [Section("verdict", "Verdict", [f"{document.primary.verdict}."]), *self._measure_sections()]
         signatures = [f"{system}: {signature}" for system, signature in document.signatures.items()]
         blocks: list[Block] = [*explanation(document), *note_sentences(document.notes), Code(signatures)]
         sections.append(Section("how", "How these numbers were found", blocks))
         return Page("Comparison", f"{len(document.systems)} systems by {document.measure}", sections)
 
-    def _other_verdicts(self) -> Section:
-        """Return the section with the verdicts on the exploratory measures; each measure links to its own section."""
-        rows = []
+    def _measure_sections(self) -> Iterator[Section]:
+        """Yield the section of the primary measure, the verdicts on all others, and the section of each of these."""
+        exploratory_measures = [measure for measure in self.document.measures if measure.exploratory]
         for measure in self.document.measures:
-            if measure.exploratory:
-                best_system = measure.systems[0]
-                measure_link = Cell(measure.measure, f'<a href="#{slug(measure.measure)}">', "</a>")
-                rows.append(
-                    {
-                        "measure": measure_link,
-                        "best": best_system.name,
-                        "score": best_system.score,
-                        "verdict": measure.verdict,
-                    }
-                )
-        headings = {"measure": "Measure", "best": "First", "score": "Its score", "verdict": "Verdict"}
-        verdict_tables = table_of_rows("verdicts", "Verdicts by measure", rows, headings)
-        return Section("others", "Other measures (exploratory)", list(verdict_tables), "Other measures")
+            if not measure.exploratory:
+                yield _measure_section(measure)
+                if exploratory_measures:
+                    yield _other_verdicts(exploratory_measures)
+        for measure in exploratory_measures:
+            yield _measure_section(measure)
 
     def systems_charts(self) -> Iterator[Drawing]:
         """Yield a chart for each measure: the scores of the systems with their intervals."""
@@ -73,6 +57,25 @@ class ComparisonPage(PageMaker):
             yield from _systems_chart(measure)
 
     CHARTS: ClassVar = {"leaderboard": systems_charts}
+
+
+def _other_verdicts(exploratory_measures: Iterable[MeasureComparison]) -> Section:
+    """Return the section with the verdicts on the exploratory measures; each measure links to its own section."""
+    rows = [_verdict_row(measure) for measure in exploratory_measures]
+    headings = {"measure": "Measure", "best": "First", "score": "Its score", "verdict": "Verdict"}
+    verdict_tables = table_of_rows("verdicts", "Verdicts by measure", rows, headings)
+    return Section("others", "Other measures (exploratory)", list(verdict_tables), "Other measures")
+
+
+def _verdict_row(measure: MeasureComparison) -> dict[str, Any]:
+    """Return the cells of a measure in the table of verdicts, by column: its link, best system, score and verdict."""
+    best_system = measure.systems[0]
+    return {
+        "measure": Cell(measure.measure, f'<a href="#{slug(measure.measure)}">', "</a>"),
+        "best": best_system.name,
+        "score": best_system.score,
+        "verdict": measure.verdict,
+    }
 
 
 def _measure_section(measure: MeasureComparison) -> Section:
@@ -91,11 +94,10 @@ def _measure_section(measure: MeasureComparison) -> Section:
 
 def _systems_chart(measure: MeasureComparison) -> Iterator[Drawing]:
     """Yield the chart of the systems' scores under a measure, unless a score is below 0 or above 1."""
-    rows = []
-    for system in measure.systems[:_MOST_SYSTEMS]:
-        if not 0 <= system.score <= 1:
-            return
-        rows.append(Dots(system.name, {"score": system.score}, limits(system, "score")))
+    systems = measure.systems[:_MOST_SYSTEMS]
+    if not all(0 <= system.score <= 1 for system in systems):
+        return
+    rows = [Dots(system.name, {"score": system.score}, limits(system, "score")) for system in systems]
     caption = Caption(
         name=f"systems-{slug(measure.measure)}",
         title=f"Scores with intervals, {measure.measure}",

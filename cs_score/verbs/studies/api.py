@@ -179,8 +179,7 @@ def _comparison_document(comparison: object) -> SystemComparison:
     files = arguments.files_of(comparison, "comparison")
     if len(files) != 1:
         raise UsageError(f"comparison takes one file, not {len(files)}")
-    [file] = files
-    return record_in(read_document(file), SystemComparison, name_of(file))
+    return record_in(read_document(files[0]), SystemComparison, name_of(files[0]))
 
 
 @checked
@@ -222,16 +221,16 @@ def sampled_pool(
     Raises UsageError for impossible arguments, InputError for answers of unknown probability and for strata without any
     assessed answer.
     """
-    confidence = Resampling(confidence=confidence).confidence  # checks it
+    checked_confidence = Resampling(confidence=confidence).confidence
     result_by_name = _require_results("sampled_pool", runs)
     task = task_of("sampled_pool", list(result_by_name.values()))
     if task.name != COLD_START_MODE:
-        return _estimate_from_labels(result_by_name, inclusion, second_assessments, confidence)
+        return _estimate_from_labels(result_by_name, inclusion, second_assessments, checked_confidence)
     if second_assessments is not None:
         raise UsageError("second_assessments are for judged answers (pool), not for coldstart")
     run_by_name = {name: result._for_analysis("sampled_pool") for name, result in result_by_name.items()}
     probabilities = read_inclusion(inclusion)
-    return SampledPool(estimate_from_sample(run_by_name, probabilities, confidence))
+    return SampledPool(estimate_from_sample(run_by_name, probabilities, checked_confidence))
 
 
 def _estimate_from_labels(
@@ -278,20 +277,26 @@ def assessors(
         )
     all_results = list(first_results.values()) + list(second_results.values())
     task = task_of("assessors", all_results)
-    first_scored = {name: result._to_compare() for name, result in first_results.items()}
-    second_scored = {name: result._to_compare() for name, result in second_results.items()}
-    assessed = AssessedResults(first_scored, second_scored)
-
-    # Agreement is computed from the judgments in both gold standards, if both are there.
-    first_judgments = _judged_answers(next(iter(first_results.values())))
-    second_judgments = _judged_answers(next(iter(second_results.values())))
-    if first_judgments is not None and second_judgments is not None:
-        has_labels = task.name != COLD_START_MODE and bool(first_judgments)
-        assessed = AssessedResults(
-            first_scored, second_scored, first_judgments, second_judgments, has_labels=has_labels
-        )
+    assessed = _assessed_results(task.name, first_results, second_results)
     settings = arguments.resampling_of(bootstrap, seed, confidence, None, clusters, force=force)
     return Assessors(compare_assessors(task, assessed, measure, settings))
+
+
+def _assessed_results(
+    task: str, first_results: Mapping[str, Any], second_results: Mapping[str, Any]
+) -> AssessedResults:
+    """Return the results of the same systems under two assessors, with the judgments in both gold standards.
+
+    There are no judgments if a result was loaded from JSON, which lacks them.
+    """
+    first_scored = {name: result._to_compare() for name, result in first_results.items()}
+    second_scored = {name: result._to_compare() for name, result in second_results.items()}
+    first_judgments = _judged_answers(next(iter(first_results.values())))
+    second_judgments = _judged_answers(next(iter(second_results.values())))
+    if first_judgments is None or second_judgments is None:
+        return AssessedResults(first_scored, second_scored)
+    has_labels = task != COLD_START_MODE and bool(first_judgments)
+    return AssessedResults(first_scored, second_scored, first_judgments, second_judgments, has_labels=has_labels)
 
 
 def _judged_answers(result: AnyResult[Any]) -> JudgedAnswers | None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from msgspec import UNSET, UnsetType
@@ -16,7 +17,7 @@ from cs_score.base.display import number_with_noun
 from cs_score.base.documents import Document
 from cs_score.base.records import Record, asdict, field, replace
 from cs_score.coldstart.gold import ColdStartGold
-from cs_score.measures.registry import default_measure_for_scores
+from cs_score.measures.registry import SumsFormula, default_measure_for_scores
 from cs_score.statistics.assessors import JudgmentPair, assessor_intervals, kappa, kappa_limits
 from cs_score.statistics.resampling import ResampledSystems
 from cs_score.statistics.resampling_settings import FEWEST_RELIABLE_UNITS, Note, Resampling, note_sentences
@@ -121,6 +122,17 @@ JudgedAnswers: TypeAlias = Mapping[tuple[str, Any], JudgedAnswer]
 """The judged answers of an assessor, by their unit (in Cold Start the full id of the query) and what they say."""
 
 
+class AnswerOfBoth(NamedTuple):
+    """An answer that both assessors have judged, and how each of them has judged it.
+
+    `answer` is what the answer says: a text, or a tuple of texts.
+    """
+
+    answer: Any
+    first: JudgedAnswer
+    second: JudgedAnswer
+
+
 class AssessedResults(Record):
     """The results of the same runs under two assessors, by the name of the run.
 
@@ -134,6 +146,13 @@ class AssessedResults(Record):
     second_judgments: JudgedAnswers = field(default_factory=dict)
     has_labels: bool = False
 
+    def answers_of_both(self) -> Iterator[AnswerOfBoth]:
+        """Yield the answers that both assessors have judged, in the order of the first assessor."""
+        for key, first_answer in self.first_judgments.items():
+            if key in self.second_judgments:
+                _, answer = key
+                yield AnswerOfBoth(answer, first_answer, self.second_judgments[key])
+
 
 def compare_assessors(
     task: Task, results: AssessedResults, measure: str | None = None, resampling: Resampling | None = None
@@ -145,47 +164,54 @@ def compare_assessors(
     both assessors.
     """
     ranking_measure = _ranking_measure(task, results, measure)
-    # Bring the units of all runs under both assessors into the same order.
     statistics_by_name = _statistics_by_name(task, results, ranking_measure)
     tables = {name: statistics.table for name, statistics in statistics_by_name.items()}
     units = align_systems(tables, common=results.has_labels)
-    # Resample the units, the same for both assessors.
-    unit_name = next(iter(statistics_by_name.values())).unit
-    settings = replace(resampling or Resampling(), unit=unit_name)
-    formula = task.formula([ranking_measure])
-    matrices = list(units.rows.values())
-    run_count = len(results.first)
-    matrices_under_first = matrices[:run_count]
-    matrices_under_second = matrices[run_count:]
-    first_systems = ResampledSystems(matrices_under_first, formula, settings, units.ids)
-    second_systems = ResampledSystems(matrices_under_second, formula, settings, units.ids)
-    runs = _assessed_runs(list(results.first), first_systems, second_systems)
-    # Compare the judgments of the same answers.
-    first_judgments = results.first_judgments
-    second_judgments = results.second_judgments
-    label_pairs: tuple[LabelPair, ...] | UnsetType = UNSET
-    differing_answers: tuple[JudgedTwice, ...] | UnsetType = UNSET
-    if results.has_labels:
-        label_pairs = _label_pairs(first_judgments, second_judgments)
-        differing_answers = _answers_judged_differently(first_judgments, second_judgments)
-    signature_by_name = {}
-    for name, statistics in statistics_by_name.items():
-        signature_by_name[name] = str(statistics.origin.signature.of(ranking_measure))
+    any_statistics = next(iter(statistics_by_name.values()))
+    settings = replace(resampling or Resampling(), unit=any_statistics.unit)
+    systems = _resample(results, units, task.formula([ranking_measure]), settings)
+    runs = _assessed_runs(list(results.first), systems)
     return AssessorComparison(
         task=task.name,
         measure=ranking_measure,
-        resampling=first_systems.settings,
+        resampling=systems.settings,
         units=len(units.ids),
-        notes=(*_notes_of_sample(units), *first_systems.notes),
-        agreement=tuple(_agreement_by_slot(first_judgments, second_judgments, first_systems.settings)),
-        only_first=len(first_judgments.keys() - second_judgments.keys()),
-        only_second=len(second_judgments.keys() - first_judgments.keys()),
-        labels=label_pairs,
-        differing=differing_answers,
+        notes=(*_notes_of_sample(units), *systems.first.notes),
+        agreement=tuple(_agreement_by_slot(results.first_judgments, results.second_judgments, systems.settings)),
+        only_first=len(results.first_judgments.keys() - results.second_judgments.keys()),
+        only_second=len(results.second_judgments.keys() - results.first_judgments.keys()),
+        labels=_label_pairs(results),
+        differing=_answers_judged_differently(results),
         runs=tuple(runs),
         tau_b=tau_b([run.first.score for run in runs], [run.second.score for run in runs]),
-        signatures=signature_by_name,
+        signatures=_signatures(statistics_by_name, ranking_measure),
     )
+
+
+class _SystemsOfAssessors(NamedTuple):
+    """The same runs under the first and under the second assessor, scored on the same resamples of the units."""
+
+    first: ResampledSystems
+    second: ResampledSystems
+
+    @property
+    def settings(self) -> Resampling:
+        """The settings of resampling, which are the same for both assessors."""
+        return self.first.settings
+
+
+def _resample(
+    results: AssessedResults, units: AlignedUnits, formula: SumsFormula, settings: Resampling
+) -> _SystemsOfAssessors:
+    """Return the scores of the runs under both assessors in resamples of the units.
+
+    `units` has the statistics of all runs under the first assessor, followed by all runs under the second assessor.
+    """
+    matrices = list(units.rows.values())
+    run_count = len(results.first)
+    first_systems = ResampledSystems(matrices[:run_count], formula, settings, units.ids)
+    second_systems = ResampledSystems(matrices[run_count:], formula, settings, units.ids)
+    return _SystemsOfAssessors(first_systems, second_systems)
 
 
 def _ranking_measure(task: Task, results: AssessedResults, measure: str | None) -> str:
@@ -213,6 +239,14 @@ def _statistics_by_name(task: Task, results: AssessedResults, measure: str) -> d
     return statistics_by_name
 
 
+def _signatures(statistics_by_name: Mapping[str, Any], measure: str) -> dict[str, str]:
+    """Return the signature of each run's score by a measure, by the name of the run: `A (first)`."""
+    signature_by_name = {}
+    for name, statistics in statistics_by_name.items():
+        signature_by_name[name] = str(statistics.origin.signature.of(measure))
+    return signature_by_name
+
+
 def _notes_of_sample(units: AlignedUnits) -> list[Note]:
     """Return a note if units were dropped, since only one assessor has judged answers of them; otherwise no note."""
     dropped_units: set[str] = set()
@@ -228,18 +262,16 @@ def _notes_of_sample(units: AlignedUnits) -> list[Note]:
     return [Note("SHARED_UNITS", text)]
 
 
-def _assessed_runs(
-    names: Sequence[str], first_systems: ResampledSystems, second_systems: ResampledSystems
-) -> list[AssessedRun]:
+def _assessed_runs(names: Sequence[str], systems: _SystemsOfAssessors) -> list[AssessedRun]:
     """Return the scores and ranks of each run under both assessors, with the interval over units and assessors.
 
-    `names` are the names of the runs, in the order that both resampled systems have.
+    `names` are the names of the runs, in the order of the resampled systems.
     """
     limits_of_runs = assessor_intervals(
-        first_systems.unit_statistics, second_systems.unit_statistics, first_systems.formula, first_systems.settings
+        systems.first.unit_statistics, systems.second.unit_statistics, systems.first.formula, systems.settings
     )
-    under_first = _runs_under_assessor(first_systems)
-    under_second = _runs_under_assessor(second_systems)
+    under_first = _runs_under_assessor(systems.first)
+    under_second = _runs_under_assessor(systems.second)
     runs = []
     for name, first, second, limits in zip(names, under_first, under_second, limits_of_runs):
         runs.append(AssessedRun(run=name, first=first, second=second, low=limits.low, high=limits.high))
@@ -261,20 +293,28 @@ def _runs_under_assessor(systems: ResampledSystems) -> list[UnderAssessor]:
 
 
 def judged_answers_of_pool(gold: ColdStartGold) -> JudgedAnswers:
-    """Return how the answers of a Cold Start pool were judged, by the query and what the answer says.
+    """Return how the answers of a Cold Start pool were judged, by the query and the text of the answer.
 
     If the same answer was assessed several times, the last assessment counts.
     """
     judged_answers = {}
     for assessment in gold.links.assessments:
         query = assessment.query
-        # Answers to follow-on queries belong to the unit of their entry query. A pool may have queries that the query
-        # file lacks; each of them is a unit.
-        entry_query = gold.query_set.by_id.get(query.base_id)
-        unit = query.base_id if entry_query is None else gold.cluster_of(entry_query)
         key = (query.full_id, assessment.answer)
+        unit = _unit_of_query(query.base_id, gold)
         judged_answers[key] = JudgedAnswer(slot=query.slots[0], unit=unit, judgment=assessment.judgment)
     return judged_answers
+
+
+def _unit_of_query(base_id: str, gold: ColdStartGold) -> str:
+    """Return the unit that answers to an entry query, and to the follow-on queries below it, are drawn with.
+
+    `base_id` is the id of the entry query. A pool may have queries that the query file lacks: each of them is a unit.
+    """
+    entry_query = gold.query_set.by_id.get(base_id)
+    if entry_query is None:
+        return base_id
+    return gold.cluster_of(entry_query)
 
 
 def judged_answers_of_result(result: Any) -> JudgedAnswers:
@@ -289,31 +329,46 @@ def judged_answers_of_result(result: Any) -> JudgedAnswers:
     return judged_answers
 
 
-def _label_pairs(first: JudgedAnswers, second: JudgedAnswers) -> tuple[LabelPair, ...]:
-    """Return how often the two assessors gave each pair of labels to the same answer, the most frequent pair first."""
-    count_by_labels = Counter([(first[key].judgment, second[key].judgment) for key in first if key in second])
+def _label_pairs(results: AssessedResults) -> tuple[LabelPair, ...] | UnsetType:
+    """Return how often the two assessors gave each pair of labels to the same answer, the most frequent pair first.
+
+    Returns UNSET for a task whose answers have no labels.
+    """
+    if not results.has_labels:
+        return UNSET
+    count_by_labels = Counter([(first.judgment, second.judgment) for _, first, second in results.answers_of_both()])
     label_pairs = []
     for (first_label, second_label), count in count_by_labels.most_common():
         label_pairs.append(LabelPair(first=first_label, second=second_label, count=count))
     return tuple(label_pairs)
 
 
-def _answers_judged_differently(first: JudgedAnswers, second: JudgedAnswers) -> tuple[JudgedTwice, ...]:
-    """Return the answers to which the two assessors have given different labels."""
+def _answers_judged_differently(results: AssessedResults) -> tuple[JudgedTwice, ...] | UnsetType:
+    """Return the answers to which the two assessors have given different labels.
+
+    Returns UNSET for a task whose answers have no labels.
+    """
+    if not results.has_labels:
+        return UNSET
     differing_answers = []
-    for key, first_answer in first.items():
-        if key not in second:
-            continue
-        first_label = first_answer.judgment
-        second_label = second[key].judgment
-        if first_label == second_label:
-            continue
-        _, answer_key = key
-        text = " ".join(answer_key) if isinstance(answer_key, tuple) else str(answer_key)
-        differing_answers.append(
-            JudgedTwice(unit=first_answer.unit, answer=text, first=first_label, second=second_label)
-        )
+    for answer, first, second in results.answers_of_both():
+        if first.judgment != second.judgment:
+            text = _answer_text(answer)
+            differing_answers.append(
+                JudgedTwice(unit=first.unit, answer=text, first=first.judgment, second=second.judgment)
+            )
     return tuple(differing_answers)
+
+
+def _answer_text(answer: object) -> str:
+    """Return an answer as text. An answer of several parts has a space between them: `Paris doc7:12-16`."""
+    if isinstance(answer, tuple):
+        return " ".join(answer)
+    return str(answer)
+
+
+JudgmentsByUnit: TypeAlias = dict[str, list[JudgmentPair]]
+"""The judgments of both assessors of each answer, by the unit of the answer."""
 
 
 def _agreement_by_slot(first: JudgedAnswers, second: JudgedAnswers, settings: Resampling) -> list[AssessorAgreement]:
@@ -321,38 +376,46 @@ def _agreement_by_slot(first: JudgedAnswers, second: JudgedAnswers, settings: Re
 
     There is none if no answer was judged by both. If the settings have clusters, the clusters are the units.
     """
-    pairs_by_unit_of_all_slots: dict[str, list[JudgmentPair]] = {}
-    pairs_by_unit_by_slot: dict[str, dict[str, list[JudgmentPair]]] = {}
-    for key, first_answer in first.items():
-        if key not in second:
-            continue
-        unit = first_answer.unit
-        if settings.clusters:
-            unit = settings.clusters.clusters.get(unit, unit)
-        judgments = (first_answer.judgment, second[key].judgment)
-        pairs_by_unit_of_all_slots.setdefault(unit, []).append(judgments)
-        slot = first_answer.slot
-        if slot != ALL_SLOTS:  # in tasks without slots, all answers have this one
-            pairs_by_unit_by_slot.setdefault(slot, {}).setdefault(unit, []).append(judgments)
-    if not pairs_by_unit_of_all_slots:
+    judgments_by_slot = _judgments_by_slot(first, second, settings)
+    judgments_of_all_slots = judgments_by_slot.pop(ALL_SLOTS)
+    if not judgments_of_all_slots:
         return []
-    agreements = [_agreement(ALL_SLOTS, pairs_by_unit_of_all_slots, settings)]
-    for slot, pairs_by_unit in sorted(pairs_by_unit_by_slot.items()):
-        agreements.append(_agreement(slot, pairs_by_unit, settings))
+    agreements = [_agreement(ALL_SLOTS, judgments_of_all_slots, settings)]
+    for slot, judgments_by_unit in sorted(judgments_by_slot.items()):
+        agreements.append(_agreement(slot, judgments_by_unit, settings))
     return agreements
 
 
-def _agreement(slot: str, pairs_by_unit: Mapping[str, list[JudgmentPair]], settings: Resampling) -> AssessorAgreement:
-    """Return how far two assessors agree about the answers of a slot.
+def _judgments_by_slot(first: JudgedAnswers, second: JudgedAnswers, settings: Resampling) -> dict[str, JudgmentsByUnit]:
+    """Return the judgments of the answers that both assessors have judged, by slot and unit.
 
-    `pairs_by_unit` has the judgments of both about each answer of the slot, by the unit of the answer.
+    All answers are under `ALL_SLOTS`, too: `{"all": {"q1": [("C", "W")]}, "per:age": {"q1": [("C", "W")]}}`.
     """
-    # Sort the units, so that limits do not depend on which assessor is called the first.
-    sorted_pairs_by_unit = dict(sorted(pairs_by_unit.items()))
-    pairs: list[JudgmentPair] = []
-    for pairs_of_unit in sorted_pairs_by_unit.values():
-        pairs += pairs_of_unit
-    limits = kappa_limits(sorted_pairs_by_unit, settings)
+    judgments_by_slot: dict[str, JudgmentsByUnit] = {ALL_SLOTS: {}}
+    for key, first_answer in first.items():
+        if key not in second:
+            continue
+        unit = _drawn_unit(first_answer.unit, settings)
+        judgments = (first_answer.judgment, second[key].judgment)
+        for slot in {ALL_SLOTS, first_answer.slot}:  # in tasks without slots both are the same
+            judgments_by_unit = judgments_by_slot.setdefault(slot, {})
+            judgments_by_unit.setdefault(unit, []).append(judgments)
+    return judgments_by_slot
+
+
+def _drawn_unit(unit: str, settings: Resampling) -> str:
+    """Return the unit that a resample draws for an answer of a unit: its cluster, if the settings have clusters."""
+    if not settings.clusters:
+        return unit
+    return settings.clusters.clusters.get(unit, unit)
+
+
+def _agreement(slot: str, judgments_by_unit: JudgmentsByUnit, settings: Resampling) -> AssessorAgreement:
+    """Return how far two assessors agree about the answers of a slot, given their judgments by unit."""
+    # The units are sorted, so that limits do not depend on which assessor is called the first.
+    sorted_judgments = dict(sorted(judgments_by_unit.items()))
+    pairs = list(chain.from_iterable(sorted_judgments.values()))
+    limits = kappa_limits(sorted_judgments, settings)
     return AssessorAgreement(
         slot=slot,
         both=len(pairs),
@@ -360,7 +423,7 @@ def _agreement(slot: str, pairs_by_unit: Mapping[str, list[JudgmentPair]], setti
         kappa=kappa(pairs),
         kappa_low=limits.low,
         kappa_high=limits.high,
-        units=len(sorted_pairs_by_unit),
+        units=len(sorted_judgments),
     )
 
 
@@ -391,24 +454,34 @@ def _notes(assessors: AssessorComparison) -> Iterator[str]:
         yield f"Judged by one alone: {assessors.only_first} by the first, {assessors.only_second} by the second."
     settings = assessors.resampling
     resamples = f"{settings.resamples:,} resamples, seed {settings.seed}"
-    if assessors.agreement:
-        unit_count = assessors.agreement[0].units
-        yield (
-            f"Kappa: of the answers that both have judged; Low, High: {settings.confidence:g} % percentile bootstrap "
-            f"limits over the units ({settings.unit}) that these belong to, {resamples}."
-        )
-        if unit_count < FEWEST_RELIABLE_UNITS:
-            units_text = number_with_noun(unit_count, "unit")
-            yield (
-                f"Note: {units_text} with answers that both have judged: below {FEWEST_RELIABLE_UNITS} the limits of "
-                "kappa are too narrow."
-            )
+    yield from _notes_on_kappa(assessors, resamples)
     all_units_text = number_with_noun(assessors.units, "unit")
     yield (
         f"Low, High of a run: {settings.confidence:g} % percentile bootstrap limits over {all_units_text} "
         f"({settings.unit}) and over assessors, {resamples}: a resample draws units, and one assessor for all of them."
     )
     yield from note_sentences(assessors.notes)
+
+
+def _notes_on_kappa(assessors: AssessorComparison, resamples: str) -> Iterator[str]:
+    """Yield the sentences on the kappa of the assessors and its limits, if both have judged the same answers.
+
+    `resamples` is a text with the number of resamples and the seed: `10,000 resamples, seed 0`.
+    """
+    if not assessors.agreement:
+        return
+    settings = assessors.resampling
+    yield (
+        f"Kappa: of the answers that both have judged; Low, High: {settings.confidence:g} % percentile bootstrap "
+        f"limits over the units ({settings.unit}) that these belong to, {resamples}."
+    )
+    unit_count = assessors.agreement[0].units
+    if unit_count < FEWEST_RELIABLE_UNITS:
+        units_text = number_with_noun(unit_count, "unit")
+        yield (
+            f"Note: {units_text} with answers that both have judged: below {FEWEST_RELIABLE_UNITS} the limits of "
+            "kappa are too narrow."
+        )
 
 
 _AGREEMENT_LAYOUT: Final = Layout(

@@ -100,24 +100,41 @@ def _make_plan(task_name: str, line: CommandLine) -> PowerPlan:
     Raises UsageError, and InputError for files from which no test can be planned.
     """
     deviation = options.positive_number(line, "--sd")
-    difference = options.positive_number(line, "--difference")
-    alpha = options.positive_number(line, "--alpha")
-    wanted_power = options.positive_number(line, "--power")
-    aim = Aim(difference=difference, alpha=alpha or 0.05, power=wanted_power or 0.8)
-
-    has_gold = "--gold" in line
+    aim = _read_aim(line)
     if deviation is not None:
-        if line.words or has_gold:
-            raise UsageError("--sd stands for files: give the one or the others")
-        unit_count = whole_number(line, "--units", MOST_UNITS)
-        return plan_test([TTestPowerAnalysis(deviation)], unit_count, aim)
+        return _plan_from_deviation(deviation, line, aim)
     if "--units" in line:
         raise UsageError("--units goes with --sd; files have their own number of units")
-    if len(line.words) == 1 and not has_gold and ending_of(line.words[0]) == ".json":
+    if _is_about_comparison(line):
         file = line.words[0]
         document = record_in(read_document(file), SystemComparison, file)
         return plan_from_comparison(document, line.get("--measure"), aim)
     return _plan_from_systems(task_name, line, aim)
+
+
+def _read_aim(line: CommandLine) -> Aim:
+    """Return the difference to be detected, the level and the power that a command line asks for."""
+    difference = options.positive_number(line, "--difference")
+    level = options.positive_number(line, "--alpha") or 0.05
+    wanted_power = options.positive_number(line, "--power") or 0.8
+    return Aim(difference=difference, alpha=level, power=wanted_power)
+
+
+def _is_about_comparison(line: CommandLine) -> bool:
+    """Return whether the only file of a command line is the JSON of a comparison."""
+    has_single_file = len(line.words) == 1 and "--gold" not in line
+    return has_single_file and ending_of(line.words[0]) == ".json"
+
+
+def _plan_from_deviation(deviation: float, line: CommandLine, aim: Aim) -> PowerPlan:
+    """Return the plan of a test from a standard deviation of the units' differences, and the number of units.
+
+    Raises UsageError if the command line names files, too.
+    """
+    if line.words or "--gold" in line:
+        raise UsageError("--sd stands for files: give the one or the others")
+    unit_count = whole_number(line, "--units", MOST_UNITS)
+    return plan_test([TTestPowerAnalysis(deviation)], unit_count, aim)
 
 
 def _plan_from_systems(task_name: str, line: CommandLine, aim: Aim) -> PowerPlan:
@@ -134,23 +151,31 @@ def _plan_from_systems(task_name: str, line: CommandLine, aim: Aim) -> PowerPlan
 
 
 def _chart_of_plan(plan: PowerPlan) -> charts.Drawing:
-    """Return the chart of a plan: the power by the difference of two scores, with a curve for each number of units."""
-    points_by_curve: dict[str, list[tuple[float, float]]] = {}
-    for point in plan.curve:
-        points = points_by_curve.setdefault(f"{point.units} units", [])
-        points.append((point.difference, point.power))
+    """Return the chart of a plan: the power by the difference of two scores, with a curve for each number of units.
 
+    A vertical line marks the difference of --difference, or the smallest difference that the test detects.
+    """
     test = "the exact sign test" if plan.test == "sign" else "a paired t test"
     title = f"Power of {test}"
     if plan.measure:
         title += f", {plan.measure}"
     meaning = f"The probability that a difference is significant at {plan.alpha:g}, by difference and number of units."
-
-    # The vertical line marks the difference of --difference, or the smallest one that the test detects.
     marked_difference = plan.difference or plan.detectable or 0.0
     mark = charts.Mark(marked_difference, f"{marked_difference:.4f}")
     caption = charts.Caption(name="power", title=title, across="Difference of the scores", upwards="Power")
-    return charts.lines(caption, meaning, points_by_curve, mark=mark)
+    return charts.lines(caption, meaning, _points_by_curve(plan), mark=mark)
+
+
+def _points_by_curve(plan: PowerPlan) -> dict[str, list[tuple[float, float]]]:
+    """Return the points of each power curve of a plan, difference and power, by the number of units.
+
+    For example, `{"50 units": [(0.0, 0.05), (0.1, 0.8)]}`.
+    """
+    points_by_curve: dict[str, list[tuple[float, float]]] = {}
+    for point in plan.curve:
+        points = points_by_curve.setdefault(f"{point.units} units", [])
+        points.append((point.difference, point.power))
+    return points_by_curve
 
 
 _TEAMS: Final = Option(
@@ -177,9 +202,9 @@ _TEAMS: Final = Option(
     example=options.EXAMPLE_OF_TWO,
 )
 def pool_bias(line: CommandLine) -> int:
-    """Print how each run scores without the assessments that only runs of its own team led to. Return 0.
+    """Print the score of each run against the whole pool, and without the assessments that only its team led to.
 
-    Raises UsageError, and InputError for files that cannot be scored.
+    Returns 0. Raises UsageError, and InputError for files that cannot be scored.
     """
     team_file = line.get("--teams")
     measure = line.get("--measure")

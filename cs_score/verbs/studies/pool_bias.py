@@ -8,7 +8,7 @@ the team's runs are scored again. See docs/statistics.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from cs_score.analysis.coldstart.scenarios import Scenario, scenarios
 from cs_score.analysis.coldstart.scored import AnalysedRun, Progress, score_for_analysis, silent
@@ -88,27 +88,55 @@ def read_teams(file: Input, run_ids: Sequence[str]) -> dict[str, str]:
         file_name = source.name
         text = source.read_bytes().decode("utf-8", "replace")
     team_by_run: dict[str, str] = {}
-    for number, line in enumerate(text.splitlines(), start=1):
-        if not line.strip():
-            continue
-        cells = line.split("\t") if "\t" in line else line.split()
-        cells = [cell.strip() for cell in cells]
-        is_header = number == 1 and cells == _TEAMS_HEADER
-        if is_header:
-            continue
-        place = f"line {number}"
-        if len(cells) != 2 or "" in cells:
-            raise InputError("not a run and its team, with a tab between them", file=file_name, place=place)
-        run, team = cells
-        if run not in run_ids:
-            raise InputError(f"no run is called {run}{did_you_mean(run, run_ids)}", file=file_name, place=place)
-        earlier_team = team_by_run.get(run, team)
+    for line in _lines_with_cells(text):
+        place = f"line {line.number}"
+        run, team = _read_team(line.cells, run_ids, file_name, place)
+        earlier_team = team_by_run.setdefault(run, team)
         if earlier_team != team:
             raise InputError(f"{run} is in {earlier_team} already", file=file_name, place=place)
-        team_by_run[run] = team
     if not team_by_run:
         raise InputError("names no run", file=file_name)
     return {run: team_by_run.get(run, run) for run in run_ids}
+
+
+class _TeamLine(NamedTuple):
+    """A line of a file of teams: its number, and its cells, such as `["run1", "team A"]`."""
+
+    number: int
+    cells: Sequence[str]
+
+
+def _lines_with_cells(text: str) -> Iterator[_TeamLine]:
+    """Yield the lines of a file of teams, without blank lines and without the header `run<tab>team`."""
+    for number, line in enumerate(text.splitlines(), start=1):
+        cells = _cells_of_line(line)
+        is_header = number == 1 and cells == _TEAMS_HEADER
+        if cells and not is_header:
+            yield _TeamLine(number, cells)
+
+
+def _cells_of_line(line: str) -> list[str]:
+    """Return the cells of a line, which tabs separate, or spaces if there is no tab. A blank line has no cells.
+
+    Both `"run1<tab>team A"` and `"run1 teamA"` have two cells.
+    """
+    if not line.strip():
+        return []
+    cells = line.split("\t") if "\t" in line else line.split()
+    return [cell.strip() for cell in cells]
+
+
+def _read_team(cells: Sequence[str], run_ids: Sequence[str], file: str, place: str) -> tuple[str, str]:
+    """Return the run and its team that the cells of a line name: `("run1", "team A")`.
+
+    Raises InputError with the file and place if there are not two cells, or if no run has this id.
+    """
+    if len(cells) != 2 or "" in cells:
+        raise InputError("not a run and its team, with a tab between them", file=file, place=place)
+    run, team = cells
+    if run not in run_ids:
+        raise InputError(f"no run is called {run}{did_you_mean(run, run_ids)}", file=file, place=place)
+    return run, team
 
 
 # ---- What a team contributed to the pool
@@ -137,45 +165,66 @@ def _contributions_of_teams(
     `assessments` are the lines of the pool. `scored_by_run` has the scored runs and `team_by_run` their teams, both by
     run id.
     """
-    # Collect the answers of all runs of each team.
-    answers_by_team: dict[str, set[PooledAnswer]] = {}
-    for run, scored in scored_by_run.items():
-        answers = {(response.query.full_id, response.answer) for response in scored.run.links.responses}
-        answers_by_team.setdefault(team_by_run[run], set()).update(answers)
-    # Find the answers that no other team gives.
+    answers_by_team = _answers_by_team(scored_by_run, team_by_run)
     contribution_by_team = {}
-    for team, answers in answers_by_team.items():
-        own_answers = set(answers)
-        for other_team, other_answers in answers_by_team.items():
-            if other_team != team:
-                own_answers -= other_answers
+    for team in answers_by_team:
+        own_answers = _answers_of_no_other_team(team, answers_by_team)
         contribution_by_team[team] = _contribution(assessments, own_answers)
     return contribution_by_team
 
 
+def _answers_by_team(
+    scored_by_run: Mapping[str, AnalysedRun], team_by_run: Mapping[str, str]
+) -> dict[str, set[PooledAnswer]]:
+    """Return the answers of all runs of each team, by the name of the team."""
+    answers_by_team: dict[str, set[PooledAnswer]] = {}
+    for run, scored in scored_by_run.items():
+        answers_of_team = answers_by_team.setdefault(team_by_run[run], set())
+        for response in scored.run.links.responses:
+            answers_of_team.add((response.query.full_id, response.answer))
+    return answers_by_team
+
+
+def _answers_of_no_other_team(team: str, answers_by_team: Mapping[str, set[PooledAnswer]]) -> set[PooledAnswer]:
+    """Return the answers that runs of a team give, and runs of no other team."""
+    own_answers = set(answers_by_team[team])
+    for other_team, other_answers in answers_by_team.items():
+        if other_team != team:
+            own_answers -= other_answers
+    return own_answers
+
+
 def _contribution(assessments: Sequence[Assessment], own_answers: set[PooledAnswer]) -> Contribution:
-    """Return what would be missing from the pool without the answers that only one team gives (`own_answers`)."""
+    """Return what would be missing from the pool without the answers that only one team gives (`own_answers`).
+
+    `assessments` are the lines of the pool.
+    """
     own_assessments = set()
     for assessment in assessments:
         if (assessment.query.full_id, assessment.answer) in own_answers:
             own_assessments.add(assessment)
-    removed_assessments = _with_orphans(own_assessments, assessments)
-    # A class is lost if all assessments with it are removed, and one of them was accepted.
-    remaining_classes = set()
-    removed_classes = set()
-    removed_lines = []
-    for assessment in assessments:
-        if assessment not in removed_assessments:
-            remaining_classes.add(assessment.value_class)
-            continue
-        removed_lines.append(PoolLine(assessment.file, assessment.number))
-        if assessment.is_accepted:
-            removed_classes.add(assessment.value_class)
+    all_removed = _with_orphans(own_assessments, assessments)
+    removed_lines = [PoolLine(line.file, line.number) for line in assessments if line in all_removed]
     return Contribution(
         assessment_count=len(own_assessments),
-        classes=frozenset(removed_classes - remaining_classes),
+        classes=_lost_classes(assessments, all_removed),
         removed=tuple(removed_lines),
     )
+
+
+def _lost_classes(assessments: Sequence[Assessment], removed: set[Assessment]) -> frozenset[str]:
+    """Return the equivalence classes that a pool loses if some of its assessments are removed.
+
+    A class is lost if all assessments with it are removed, and one of them was accepted.
+    """
+    remaining_classes = set()
+    removed_classes = set()
+    for assessment in assessments:
+        if assessment not in removed:
+            remaining_classes.add(assessment.value_class)
+        elif assessment.is_accepted:
+            removed_classes.add(assessment.value_class)
+    return frozenset(removed_classes - remaining_classes)
 
 
 def _with_orphans(first_removed: set[Assessment], assessments: Sequence[Assessment]) -> set[Assessment]:
@@ -185,17 +234,26 @@ def _with_orphans(first_removed: set[Assessment], assessments: Sequence[Assessme
     is repeated until nothing more is removed. `assessments` are the lines of the pool.
     """
     all_removed = set(first_removed)
-    while True:
-        # The targets of the remaining assessments are the queries about their answers.
-        remaining_targets = {assessment.target for assessment in assessments if assessment not in all_removed}
-        orphans = set()
-        for assessment in assessments:
-            is_second_hop = assessment.query.level > 0
-            if is_second_hop and assessment.query.short_id not in remaining_targets:
-                orphans.add(assessment)
-        if orphans <= all_removed:
-            return all_removed
+    orphans = _orphans(all_removed, assessments)
+    while not orphans <= all_removed:
         all_removed |= orphans
+        orphans = _orphans(all_removed, assessments)
+    return all_removed
+
+
+def _orphans(removed: set[Assessment], assessments: Sequence[Assessment]) -> set[Assessment]:
+    """Return the assessments of second-hop answers whose first-hop answer has no assessment that remains in the pool.
+
+    `removed` are the assessments that leave the pool, and `assessments` all lines of the pool.
+    """
+    # The targets of the remaining assessments are the queries about their answers.
+    remaining_targets = {assessment.target for assessment in assessments if assessment not in removed}
+    orphans = set()
+    for assessment in assessments:
+        is_second_hop = assessment.query.level > 0
+        if is_second_hop and assessment.query.short_id not in remaining_targets:
+            orphans.add(assessment)
+    return orphans
 
 
 def _pool_without(pool: Sequence[Input], removed_lines: Sequence[PoolLine]) -> list[Input]:
@@ -207,15 +265,17 @@ def _pool_without(pool: Sequence[Input], removed_lines: Sequence[PoolLine]) -> l
     files: list[Input] = []
     for file in pool:
         name = name_of(file)
-        with open_source(file) as source:
-            lines = source.read_bytes().split(b"\n")
-        remaining_lines = []
-        for number, line in enumerate(lines, start=1):
-            if (name, number) not in removed_places:
-                remaining_lines.append(line)
+        remaining_lines = _lines_without(file, {number for file_name, number in removed_places if file_name == name})
         if any(remaining_lines):
             files.append(InMemory(plain_name(name), b"\n".join(remaining_lines)))
     return files
+
+
+def _lines_without(file: Input, removed_numbers: set[int]) -> list[bytes]:
+    """Return the lines of a file without those at some line numbers, which count from 1."""
+    with open_source(file) as source:
+        lines = source.read_bytes().split(b"\n")
+    return [line for number, line in enumerate(lines, start=1) if number not in removed_numbers]
 
 
 # ---- The study
@@ -268,58 +328,97 @@ def pool_bias(
     team_by_run = {run_id: run_id for run_id in run_ids}
     if teams is not None:
         team_by_run = read_teams(teams, run_ids)
-    # Score all runs against the whole pool.
     gold = with_pool(pooled_runs.gold, pooled_runs.pool)
     scored_by_run = pooled_runs.score(gold, pooled_runs.runs)
     ranking_measure = scored_by_run[run_ids[0]].measure(measure)
-    score_by_run = _scores_by_run(scored_by_run, ranking_measure)
-    # Score the runs of each team against a smaller pool. A team that contributed nothing of its own leaves the pool as
-    # it is, so the scores of its runs stay.
     contribution_by_team = _contributions_of_teams(gold.links.assessments, scored_by_run, team_by_run)
-    contributing_teams = [team for team, contribution in contribution_by_team.items() if contribution.removed]
-    left_out_score_by_run = dict(score_by_run)
-    for team in progress(contributing_teams, "leaving out"):
-        runs_of_team = [run for run in pooled_runs.runs if team_by_run[run.run_id] == team]
-        runs_scored_again = _score_without_contribution(pooled_runs, runs_of_team, contribution_by_team[team])
-        left_out_score_by_run.update(_scores_by_run(runs_scored_again, ranking_measure))
-    # Put scores and ranks of both kinds together.
-    ranks = ranks_of(list(score_by_run.values()))
-    left_out_ranks = ranks_of(list(left_out_score_by_run.values()))
-    runs = []
-    for (run_id, scored), rank, left_out_rank in zip(scored_by_run.items(), ranks, left_out_ranks):
-        contribution = contribution_by_team[team_by_run[run_id]]
-        scenarios_of_run = scenarios(scored, ranking_measure)
-        runs.append(
-            PooledRun(
-                run=run_id,
-                team=team_by_run[run_id],
-                score=score_by_run[run_id],
-                rank=rank,
-                left_out=LeftOut(score=left_out_score_by_run[run_id], rank=left_out_rank),
-                unique=contribution.assessment_count,
-                unique_classes=len(contribution.classes),
-                pessimistic=scenarios_of_run.pessimistic,
-                optimistic=scenarios_of_run.optimistic,
-                scenarios=scenarios_of_run.scores,
-                removed=contribution.removed,
-            )
+    study = _Study(pooled_runs, scored_by_run, ranking_measure, team_by_run, contribution_by_team)
+    return study.document(left_out_score_by_run=study.left_out_scores(progress))
+
+
+class _Study(Record):
+    """Runs that were scored against the whole pool, and what each team contributed to the pool.
+
+    `scored_by_run` has the results of the runs and `team_by_run` their teams, both by run id. `contribution_by_team`
+    has by the name of a team what the pool would lack without it.
+    """
+
+    pooled_runs: PooledRuns
+    scored_by_run: Mapping[str, AnalysedRun]
+    measure: Measure
+    team_by_run: Mapping[str, str]
+    contribution_by_team: Mapping[str, Contribution]
+
+    def scores(self) -> dict[str, float]:
+        """Return the score of each run against the whole pool, by run id."""
+        return _scores_by_run(self.scored_by_run, self.measure)
+
+    def left_out_scores(self, progress: Progress) -> dict[str, float]:
+        """Return the score of each run against the pool without what only its team contributed, by run id.
+
+        A team that contributed nothing of its own leaves the pool as it is, so that the scores of its runs stay.
+        `progress` shows how many teams have been left out so far. Raises InputError for a file that cannot be read.
+        """
+        contributing_teams = [team for team, part in self.contribution_by_team.items() if part.removed]
+        left_out_score_by_run = self.scores()
+        for team in progress(contributing_teams, "leaving out"):
+            left_out_score_by_run.update(self._scores_without(team))
+        return left_out_score_by_run
+
+    def _scores_without(self, team: str) -> dict[str, float]:
+        """Return the scores of a team's runs against the pool without what only this team contributed, by run id."""
+        smaller_pool = _pool_without(self.pooled_runs.pool, self.contribution_by_team[team].removed)
+        gold_without_team = with_pool(self.pooled_runs.gold, smaller_pool)
+        runs_of_team = [run for run in self.pooled_runs.runs if self.team_by_run[run.run_id] == team]
+        scored_again = self.pooled_runs.score(gold_without_team, runs_of_team)
+        return _scores_by_run(scored_again, self.measure)
+
+    def document(self, left_out_score_by_run: Mapping[str, float]) -> PoolBiasDocument:
+        """Return the document of the study, with both scores and both ranks of each run."""
+        score_by_run = self.scores()
+        rank_by_run = _rank_by_run(score_by_run)
+        left_out_rank_by_run = _rank_by_run(left_out_score_by_run)
+        runs = []
+        for run_id, score in score_by_run.items():
+            left_out = LeftOut(score=left_out_score_by_run[run_id], rank=left_out_rank_by_run[run_id])
+            runs.append(self._pooled_run(run_id, score, rank_by_run[run_id], left_out))
+        return PoolBiasDocument(
+            task=COLD_START_MODE,
+            measure=str(self.measure),
+            runs=tuple(runs),
+            tau_b=tau_b(score_by_run.values(), left_out_score_by_run.values()),
+            signatures=self._signatures(),
         )
-    return PoolBiasDocument(
-        task=COLD_START_MODE,
-        measure=str(ranking_measure),
-        runs=tuple(runs),
-        tau_b=tau_b(score_by_run.values(), left_out_score_by_run.values()),
-        signatures={run: str(scored.signature.of(str(ranking_measure))) for run, scored in scored_by_run.items()},
-    )
+
+    def _signatures(self) -> dict[str, str]:
+        """Return the signature of each run's score against the whole pool, by run id."""
+        measure = str(self.measure)
+        return {run_id: str(scored.signature.of(measure)) for run_id, scored in self.scored_by_run.items()}
+
+    def _pooled_run(self, run_id: str, score: float, rank: int, left_out: LeftOut) -> PooledRun:
+        """Return a run with its score and rank against the whole pool, and what its team contributed to the pool."""
+        team = self.team_by_run[run_id]
+        contribution = self.contribution_by_team[team]
+        scenarios_of_run = scenarios(self.scored_by_run[run_id], self.measure)
+        return PooledRun(
+            run=run_id,
+            team=team,
+            score=score,
+            rank=rank,
+            left_out=left_out,
+            unique=contribution.assessment_count,
+            unique_classes=len(contribution.classes),
+            pessimistic=scenarios_of_run.pessimistic,
+            optimistic=scenarios_of_run.optimistic,
+            scenarios=scenarios_of_run.scores,
+            removed=contribution.removed,
+        )
 
 
-def _score_without_contribution(
-    pooled_runs: PooledRuns, runs_of_team: Sequence[OneRun], contribution: Contribution
-) -> dict[str, AnalysedRun]:
-    """Score the runs of a team against the pool without the `contribution` of this team; return results by run id."""
-    smaller_pool = _pool_without(pooled_runs.pool, contribution.removed)
-    gold_without_team = with_pool(pooled_runs.gold, smaller_pool)
-    return pooled_runs.score(gold_without_team, runs_of_team)
+def _rank_by_run(score_by_run: Mapping[str, float]) -> dict[str, int]:
+    """Return the rank of each run by its score, from 1 for the highest: `{"run1": 2, "run2": 1}`."""
+    ranks = ranks_of(list(score_by_run.values()))
+    return dict(zip(score_by_run, ranks))
 
 
 def _scores_by_run(scored_by_run: Mapping[str, AnalysedRun], measure: Measure) -> dict[str, float]:
