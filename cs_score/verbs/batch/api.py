@@ -13,14 +13,14 @@ from cs_score.api.shown import ShownDocument, member
 from cs_score.base.errors import UsageError
 from cs_score.base.sources import name_of
 from cs_score.coldstart.linking import RUN_SUFFIX
-from cs_score.coldstart.options import CallArguments, Policy
+from cs_score.coldstart.options import CallArguments, NamedPolicy, Options, Policy
 from cs_score.coldstart.output_files import ColumnLayout
 from cs_score.measures.registry import find_name
 from cs_score.pages.making import page_maker
 from cs_score.statistics.resampling_settings import Correction, IntervalMethod
 from cs_score.tables.layout import Table
 from cs_score.verbs.batch.batch_documents import OK
-from cs_score.verbs.batch.cold_start_plan import cold_start_plan, policies_of_batch
+from cs_score.verbs.batch.cold_start_plan import ColdStartPlan, cold_start_plan, policies_of_batch
 from cs_score.verbs.batch.execution import run_batch
 from cs_score.verbs.batch.input_files import find_runs
 from cs_score.verbs.batch.leaderboard import leaderboard_layout, leaderboard_text
@@ -41,7 +41,7 @@ class Leaderboard(ShownDocument):
     def __init__(self, document: Any, remarks: Sequence[str] = ()) -> None:
         """Make the leaderboard of a document, the record that a batch writes as `leaderboard.json`.
 
-        `remarks` are those of the batch that made it. A leaderboard that was loaded has none.
+        `remarks` are the remarks of the batch that made it. A leaderboard that was loaded has none.
         """
         super().__init__(document)
         self._remarks = tuple(remarks)
@@ -114,34 +114,23 @@ def batch(
     # The settings that all runs share.
     page = page_maker() if html else None
     scoring = arguments.options_of(options)
-    policy = options.get("policy", arguments.USUAL_POLICY)
     resampling = None
     if bootstrap is not None:
         resampling = arguments.resampling_of(
             bootstrap, seed, confidence, interval, clusters, correction, baseline, force=force
         )
-    policy_name = policy if isinstance(policy, str) else "given"
-    other_policies = arguments.policy_words(also_policy)
-    policy_texts = scoring.policy.texts()
-    policies = policies_of_batch(scoring, policy_texts, policy_name, other_policies, option="also_policy")
-    query_files = arguments.files_of(queries, "queries")
-    pool_files = arguments.files_of(pool, "pool")
-    command_line_switches = switches_of(scoring, ColumnLayout())
+    policies = _policies_to_score(scoring, options.get("policy", arguments.USUAL_POLICY), also_policy)
     plan = cold_start_plan(
-        query_files,
-        pool_files,
+        arguments.files_of(queries, "queries"),
+        arguments.files_of(pool, "pool"),
         scoring,
         policies,
-        switches=tuple(command_line_switches),
+        switches=tuple(switches_of(scoring, ColumnLayout())),
         resampling=resampling,
         validates=validate,
         page=page,
     )
-    ranking_measure = None
-    if measure is not None:
-        ranking_measure = find_name(measure, plan.measures())
-        if ranking_measure is None:
-            raise UsageError(f"measure: no measure called {measure}; there are {', '.join(plan.measures())}")
+    ranking_measure = None if measure is None else _measure_called(measure, plan)
     arguments.at_least_one("jobs", jobs)
 
     # The runs themselves.
@@ -150,3 +139,24 @@ def batch(
     settings = BatchOptions(out=os.fspath(output), measure=ranking_measure, resume=resume, force=force, jobs=jobs)
     result = run_batch(plan, batch_runs, settings, remarks.append)
     return Leaderboard(result.leaderboard, remarks)
+
+
+def _policies_to_score(
+    scoring: Options, policy: str | Policy, also_policy: str | Iterable[str] | Mapping[str, Policy]
+) -> list[NamedPolicy]:
+    """Return the policies under which all runs are scored: the policy of the options, then all of `also_policy`.
+
+    `policy` is the first policy as the caller named it; a Policy without a name is called `given`. Raises UsageError
+    for a policy that does not exist, and for a name that is used twice.
+    """
+    name = policy if isinstance(policy, str) else "given"
+    further_policies = arguments.policy_words(also_policy)
+    return policies_of_batch(scoring, scoring.policy.texts(), name, further_policies, option="also_policy")
+
+
+def _measure_called(name: str, plan: ColdStartPlan) -> str:
+    """Return the measure of a plan that `name` means, as the plan writes it. Raises UsageError if there is none."""
+    measure = find_name(name, plan.measures())
+    if measure is None:
+        raise UsageError(f"measure: no measure called {name}; there are {', '.join(plan.measures())}")
+    return measure

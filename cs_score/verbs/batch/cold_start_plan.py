@@ -1,4 +1,8 @@
-"""Cold Start runs in a batch: queries and pool are read once, and each run is scored as if it were the only one."""
+"""Cold Start runs in a batch: queries and pool are read once, and each run is scored as if it were the only one.
+
+*Gold* is what the queries and the pool (assessments of responses) say. A batch scores many runs against the same gold,
+each of them under one or several *policies*, which say which responses count as right.
+"""
 
 from __future__ import annotations
 
@@ -29,11 +33,11 @@ from cs_score.coldstart.result import Result, ScoredRun, ScoringStopped
 from cs_score.coldstart.score_documents import json_text
 from cs_score.coldstart.scorer import OneRun, runs_of, score_runs, score_separately
 from cs_score.coldstart.unit_statistics import intervals, resampled_unit, summary_scores
-from cs_score.measures.registry import COLD_START_MODE, LDC_MEAN, headline_names, rankable_measures
+from cs_score.measures.registry import COLD_START_MODE, LDC_MEAN, Measure, headline_names, rankable_measures
 from cs_score.preparation.conversion import PreparationSettings, prepare_inputs
 from cs_score.preparation.prepared_runs import Preparation, PreparedRun, load_prepared
 from cs_score.problems.codes import Severity
-from cs_score.problems.log import NO_PLACE, Occurrence, Problem, ProblemLog, RecordingLog
+from cs_score.problems.log import NO_PLACE, Occurrence, Place, Problem, ProblemLog, RecordingLog
 from cs_score.statistics.results import ScoreIntervals
 from cs_score.tasks import task_named
 from cs_score.verbs.batch.batch_documents import OK, WITH_ERRORS, Outcome, ProblemPlace, RunOrigin, RunScores
@@ -114,21 +118,28 @@ def cold_start_plan(
     `choices` are further fields of the plan, such as `validates`. Raises InputError if an input that can be read only
     once, such as a pipe, cannot be read.
     """
-    # Two options take either the name of a file or a list of ids.
-    named_files = {}
-    if options.queries is not None and os.path.isfile(options.queries):
-        named_files[QUERY_LIST] = InputFile(options.queries)
-    if options.samples is not None and os.path.isfile(options.samples):
-        named_files[SAMPLES] = InputFile(options.samples)
     return ColdStartPlan(
         queries=tuple([InputFile.of(file) for file in queries]),
         pool=tuple([InputFile.of(file) for file in pool]),
         options=options,
         policies=tuple(policies),
         folder=os.getcwd(),
-        named_files=named_files,
+        named_files=_files_named_by(options),
         **choices,
     )
+
+
+def _files_named_by(options: Options) -> dict[str, InputFile]:
+    """Return the files that options name, by their roles: a list of queries, and samples of a pool.
+
+    Either option takes the name of a file or a list of ids. A list of ids names no file.
+    """
+    named_files = {}
+    if options.queries is not None and os.path.isfile(options.queries):
+        named_files[QUERY_LIST] = InputFile(options.queries)
+    if options.samples is not None and os.path.isfile(options.samples):
+        named_files[SAMPLES] = InputFile(options.samples)
+    return named_files
 
 
 def policies_of_batch(
@@ -165,13 +176,8 @@ class PreparedColdStart(PreparedGold):
         """Read queries and pool. Raises CsScoreError if that fails."""
         self.plan = plan
         outputs.check_fields(plan.layout.fields)
-        files_by_role = {role: file.open() for role, file in plan.named_files.items()}
-        query_files = [file.open() for file in plan.queries]
         self.log_of_queries = RecordingLog() if plan.has_problem_details else ProblemLog()
-        gold = open_gold(
-            query_files, plan.options, self.log_of_queries, file_by_role=files_by_role, validates=plan.validates
-        )
-        self.gold = with_pool(gold, [file.open() for file in plan.pool])
+        self.gold = _read_gold(plan, self.log_of_queries)
         self.digests = self.gold.digests
         if isinstance(self.gold.problems, RecordingLog):
             self.occurrences = tuple(self.gold.problems.occurrences())
@@ -184,21 +190,13 @@ class PreparedColdStart(PreparedGold):
 
         `{"SF-F1": ["0", "1"], ...}` says that `SF-F1@0` and `SF-F1@1` exist.
         """
-        last_hop = max(self.gold.hop_limits.values(), default=0)
-        hops = [str(hop) for hop in range(last_hop + 1)]
         measures = rankable_measures(
             COLD_START_MODE,
             with_ldc=bool(self.gold.query_set.ldc_id_by_query),
             has_rankings=self.plan.options.edition.has_rankings,
         )
-        hops_by_measure = {}
-        for measure in measures:
-            # The averages of LDC-MEAN know hops 0 and 1 only: later hops are counted in the row of the class above.
-            if measure.table == LDC_MEAN and measure.average:
-                hops_by_measure[str(measure)] = hops[:2]
-            else:
-                hops_by_measure[str(measure)] = hops
-        return hops_by_measure
+        last_hop = max(self.gold.hop_limits.values(), default=0)
+        return {str(measure): _hops_of_measure(measure, last_hop) for measure in measures}
 
     @cached_property
     def target_index(self) -> TargetIndex:
@@ -269,36 +267,56 @@ class PreparedColdStart(PreparedGold):
                 yield attempt.outcome_when_stopped(error)
             return
         for policy in policies:
-            log = loaded_run.new_log()
-            attempt = _Attempt(self, run, policy, loaded_run.prepared_runs, log)
-            try:
-                result = loaded_run.score(policy, log)
-            except InputError as error:
-                yield attempt.outcome_when_stopped(error)
-            else:
-                yield attempt.outcome_when_finished(result, loaded_run.runs_of(result))
+            attempt = _Attempt(self, run, policy, loaded_run.prepared_runs, loaded_run.new_log())
+            yield attempt.score(loaded_run)
+
+
+def _read_gold(plan: ColdStartPlan, log_of_queries: ProblemLog) -> ColdStartGold:
+    """Return the queries and the pool of a plan as they are read now; problems of the queries are added to the log.
+
+    Raises CsScoreError if they cannot be read.
+    """
+    gold_without_pool = open_gold(
+        [file.open() for file in plan.queries],
+        plan.options,
+        log_of_queries,
+        file_by_role={role: file.open() for role, file in plan.named_files.items()},
+        validates=plan.validates,
+    )
+    return with_pool(gold_without_pool, [file.open() for file in plan.pool])
+
+
+def _hops_of_measure(measure: Measure, last_hop: int) -> list[str]:
+    """Return the hops for which a measure exists, `["0", "1", "2"]` if the last hop of any query is 2.
+
+    The averages of the table LDC-MEAN know hops 0 and 1 only: later hops are counted in the row of the class above.
+    """
+    if measure.table == LDC_MEAN and measure.average:
+        last_hop = min(last_hop, 1)
+    return [str(hop) for hop in range(last_hop + 1)]
 
 
 class _LoadedRun:
-    """A run file of a batch, converted and validated if need be, and loaded on top of gold.
+    """The file of a run, converted and validated if need be, and loaded on top of gold.
 
-    A file may hold several runs. `prepared_runs` tell what conversion and validation did to each of them. `log` has the
-    problems that were met until `load` returned or raised an error.
+    The file may hold several runs, which have run ids of their own. `prepared_runs` tell what conversion and validation
+    did to each of them. `log` has the problems that were met until `load` returned or raised an error.
     """
 
-    def __init__(self, prepared_gold: PreparedColdStart, run: BatchRunFile, limits: Justifications) -> None:
-        """Prepare to load `run` under `limits` on justifications."""
+    def __init__(self, prepared_gold: PreparedColdStart, run_file: BatchRunFile, limits: Justifications) -> None:
+        """Prepare to load `run_file` under `limits` on justifications."""
         self.prepared_runs: list[PreparedRun] = []
-        # A call for a single run has read only the queries when it prepares the run, and so it reports their problems.
+        # When a call of the scorer for this file alone prepares the run, it has read the queries but not yet the pool.
         self.log: ProblemLog = prepared_gold.log_of_queries
         self._gold = prepared_gold.gold
         self._plan = prepared_gold.plan
-        self._run = run
+        self._run_file = run_file
         self._limits = limits
         self._preparation = Preparation()
-        self._runs: list[OneRun] = []
-        self._only_run: Run | None = None
-        self._run_by_id: dict[str, Run] = {}
+        self._runs_in_file: list[OneRun] = []
+        # A single run is loaded by `load`, each of several runs when it is scored.
+        self._loaded_single_run: Run | None = None
+        self._loaded_run_by_id: dict[str, Run] = {}
 
     def load(self) -> None:
         """Convert and validate the file if need be, and load its run on top of gold.
@@ -306,23 +324,26 @@ class _LoadedRun:
         If the file has several runs, each is loaded when it is scored. Raises InputError if the file cannot be prepared
         or loaded.
         """
-        settings = PreparationSettings(
+        self._preparation = prepare_inputs([self._run_file.file.open()], self._preparation_settings())
+        # When a call of the scorer for this file alone loads the run, it has read the pool, too.
+        self.log = self._gold.problems.copy()
+        if not self._preparation.files:  # the run is a folder that lost its files after the runs had been listed
+            folder = self._run_file.file.name
+            raise InputError(f"no file *{RUN_SUFFIX} in it", file=folder, remedy="name the files of the run")
+        self._runs_in_file = _chosen_runs(self._preparation.files, self._plan.options.runids)
+        has_several_runs = self._runs_in_file[0].is_shared
+        if not has_several_runs:
+            self._loaded_single_run = load_prepared(self._gold, self._preparation, self._limits, self.log)
+
+    def _preparation_settings(self) -> PreparationSettings:
+        """Return the settings by which the file is converted and validated."""
+        return PreparationSettings(
             queries=self._gold.query_set,
             limits=self._limits,
             validates=self._plan.validates,
             new_log=type(self.log),
             on_prepared=self._on_prepared,
         )
-        self._preparation = prepare_inputs([self._run.file.open()], settings)
-        # A call for a single run has read the pool, too, before it loads the run.
-        self.log = self._gold.problems.copy()
-        if not self._preparation.files:  # the run is a folder that lost its files after the runs had been listed
-            name = self._run.file.name
-            raise InputError(f"no file *{RUN_SUFFIX} in it", file=name, remedy="name the files of the run")
-        self._runs = _chosen_runs(self._preparation.files, self._plan.options.runids)
-        has_several_runs = self._runs[0].is_shared
-        if not has_several_runs:
-            self._only_run = load_prepared(self._gold, self._preparation, self._limits, self.log)
 
     def _on_prepared(self, prepared_run: PreparedRun) -> None:
         """Keep the account of a run that was converted or validated.
@@ -337,8 +358,8 @@ class _LoadedRun:
 
         It begins with the problems of gold. If the file has a single run, the problems of this run follow.
         """
-        if self._only_run is not None:
-            return self._only_run.problems.copy()
+        if self._loaded_single_run is not None:
+            return self._loaded_single_run.problems.copy()
         return self._gold.problems.copy()
 
     def score(self, policy: NamedPolicy, log: ProblemLog) -> Result:
@@ -347,9 +368,9 @@ class _LoadedRun:
         Problems are added to `log`. Raises InputError if a run cannot be loaded or scored.
         """
         options = policy.options(self._gold.options)
-        if self._only_run is not None:
-            return score_runs(self._only_run, options.policy, log)
-        return score_separately(replace(self._gold, options=options), self._runs, log, self._load_one)
+        if self._loaded_single_run is not None:
+            return score_runs(self._loaded_single_run, options.policy, log)
+        return score_separately(replace(self._gold, options=options), self._runs_in_file, log, self._load_one)
 
     def _load_one(self, gold: ColdStartGold, one_run: OneRun, pool: Sequence[Input], log: ProblemLog) -> Run:
         """Load one of several runs of the file on top of `gold`, and return it; problems are added to `log`.
@@ -358,14 +379,14 @@ class _LoadedRun:
         run cannot be loaded.
         """
         run = load_prepared(one_run.restrict(gold), self._preparation, self._limits, log)
-        self._run_by_id[one_run.run_id] = run
+        self._loaded_run_by_id[one_run.run_id] = run
         return run
 
     def runs_of(self, result: Result) -> list[Run]:
         """Return the loaded runs to which the scored runs of a result belong, in the same order."""
-        if self._only_run is not None:
-            return [self._only_run] * len(result.runs)
-        return [self._run_by_id[run.run_id] for run in result.runs]
+        if self._loaded_single_run is not None:
+            return [self._loaded_single_run] * len(result.runs)
+        return [self._loaded_run_by_id[run.run_id] for run in result.runs]
 
 
 def _chosen_runs(files: Sequence[Input], run_ids: Sequence[str] | None) -> list[OneRun]:
@@ -375,15 +396,13 @@ def _chosen_runs(files: Sequence[Input], run_ids: Sequence[str] | None) -> list[
     """
     runs = runs_of(files)
     if run_ids is None:
-        chosen_runs = runs
-    else:
-        chosen_runs = []
-        for run_id in run_ids:
-            chosen_runs += [run for run in runs if run.run_id == run_id]
+        return runs
+    chosen_runs = []
+    for run_id in run_ids:
+        chosen_runs += [run for run in runs if run.run_id == run_id]
     if not chosen_runs:
         known_ids = ", ".join([run.run_id for run in runs])
-        wanted_ids = " or ".join(run_ids or ())
-        raise InputError(f"no run called {wanted_ids}; there is {known_ids}", file=name_of(files[0]))
+        raise InputError(f"no run called {' or '.join(run_ids)}; there is {known_ids}", file=name_of(files[0]))
     return chosen_runs
 
 
@@ -403,34 +422,28 @@ class _Attempt(Record):
     prepared_runs: list[PreparedRun]
     log: ProblemLog
 
-    def outcome_when_finished(self, result: Result, loaded_runs: Sequence[Run]) -> ScoredInBatch:
+    def score(self, loaded_run: _LoadedRun) -> ScoredInBatch:
+        """Score the run, which was loaded, and return its outcome with its files; an error makes a failed outcome."""
+        try:
+            result = loaded_run.score(self.policy, self.log)
+        except InputError as error:
+            return self.outcome_when_stopped(error)
+        return self._outcome_when_finished(result, loaded_run.runs_of(result))
+
+    def _outcome_when_finished(self, result: Result, loaded_runs: Sequence[Run]) -> ScoredInBatch:
         """Return the outcome of a run that was scored to its end, with the files of a call for this run alone.
 
         `loaded_runs` are the runs to which the scored runs of `result` belong. A run without any line that could be
         scored has failed, but has files, since a call for it alone writes them, too.
         """
-        limits: list[ScoreIntervals] = []
         resampling = self.prepared_gold.plan.resampling
-        if resampling is not None:
-            limits += intervals(result, resampling)
+        limits = [] if resampling is None else list(intervals(result, resampling))
         files = self._files_and_pages(result, limits, loaded_runs)
-        remarks = [prepared_run.account for prepared_run in self.prepared_runs]
-        remarks += result.warnings
-        if not result.runs:
-            error = InputError("no line of it could be scored", file=self.run.file.name)
-            failed_outcome = self._make_outcome(result.problems, error, remarks=tuple(remarks))
-            return ScoredInBatch(failed_outcome, files)
-        digest_of_run = result.origin.inputs[-1]  # gold comes before it
-        origin = self.prepared_gold.origin(self.run, digest_of_run, self.policy.name)
-        outcome = self._make_outcome(
-            result.problems,
-            state=WITH_ERRORS if result.error_count else OK,
-            signature=str(origin.signature),
-            origin=origin,
-            runs=tuple(self._scores_of_runs(result, limits)),
-            remarks=tuple(remarks),
-        )
-        return ScoredInBatch(outcome, files)
+        if result.runs:
+            return ScoredInBatch(self._outcome_of_scores(result, limits), files)
+        error = InputError("no line of it could be scored", file=self.run.file.name)
+        failed_outcome = self._make_outcome(result.problems, error, remarks=self._remarks_on(result))
+        return ScoredInBatch(failed_outcome, files)
 
     def outcome_when_stopped(self, error: InputError) -> ScoredInBatch:
         """Return the failed outcome of a run whose scoring was stopped by an error.
@@ -449,6 +462,27 @@ class _Attempt(Record):
         return ScoredInBatch(outcome, self._files_of_stopped(report, partial_result))
 
     # -- The outcome
+
+    def _outcome_of_scores(self, result: Result, limits: Sequence[ScoreIntervals]) -> Outcome:
+        """Return the outcome of a run that has scores: what they were made from, and the scores of each run id.
+
+        `limits` are the intervals of the scores, one entry for each run id; empty if nothing is resampled.
+        """
+        digest_of_run = result.origin.inputs[-1]  # gold comes before it
+        origin = self.prepared_gold.origin(self.run, digest_of_run, self.policy.name)
+        return self._make_outcome(
+            result.problems,
+            state=WITH_ERRORS if result.error_count else OK,
+            signature=str(origin.signature),
+            origin=origin,
+            runs=tuple(self._scores_of_runs(result, limits)),
+            remarks=self._remarks_on(result),
+        )
+
+    def _remarks_on(self, result: Result) -> tuple[str, ...]:
+        """Return what conversion and validation did to the runs of the file, then the warnings of the scoring."""
+        accounts = [prepared_run.account for prepared_run in self.prepared_runs]
+        return (*accounts, *result.warnings)
 
     def _scores_of_runs(self, result: Result, limits: Sequence[ScoreIntervals]) -> Iterator[RunScores]:
         """Yield the scores of each run id of the file with its findings, and with intervals if there are `limits`."""
@@ -482,13 +516,8 @@ class _Attempt(Record):
         If there is an `error`, the run has failed and the error is the reason. `fields` are further fields of the
         outcome.
         """
-        problems: list[Problem] = []
-        for prepared_run in self.prepared_runs:
-            problems += prepared_run.problems
-        problems += scoring_problems
-        count_by_severity = Counter[Severity]()
-        for problem in problems:
-            count_by_severity[problem.severity] += problem.occurrences
+        problems = self._problems_of_validation() + list(scoring_problems)
+        count_by_severity = _count_by_severity(problems)
         return outcome_of(
             COLD_START_MODE,
             self.run,
@@ -500,6 +529,13 @@ class _Attempt(Record):
             occurrences=self._own_occurrences(error),
             **fields,
         )
+
+    def _problems_of_validation(self) -> list[Problem]:
+        """Return the problems that conversion and validation met in the runs of the file."""
+        problems: list[Problem] = []
+        for prepared_run in self.prepared_runs:
+            problems += prepared_run.problems
+        return problems
 
     def _own_occurrences(self, error: InputError | None) -> tuple[Occurrence, ...] | None:
         """Return the problems of the run itself, with their details; problems of gold are left out.
@@ -543,14 +579,22 @@ class _Attempt(Record):
         If the scoring `was_stopped` by an error, they have the scores computed before.
         """
         plan = self.prepared_gold.plan
-        # The words of a call of the scorer for this run alone, which `out.params` records.
+        words = self._words_of_single_call()
+        params = outputs.params_text_of_options(result.options, plan.switches, words, plan.folder, self.policy.texts)
+        for ending, blocks in outputs.file_blocks(result, plan.layout, params, limits, was_stopped):
+            yield f"out.{ending}", blocks
+
+    def _words_of_single_call(self) -> list[str]:
+        """Return the words of a call of the scorer for this run alone, which `out.params` records.
+
+        They are `-output_file out -error_file out.errlog`, then the files of queries, of the pool and of the run.
+        """
+        plan = self.prepared_gold.plan
         words = ["-output_file", "out", "-error_file", "out.errlog"]
         words += [file.name for file in plan.queries]
         words += [file.name for file in plan.pool]
         words.append(self.run.file.name)
-        params = outputs.params_text_of_options(result.options, plan.switches, words, plan.folder, self.policy.texts)
-        for ending, blocks in outputs.file_blocks(result, plan.layout, params, limits, was_stopped):
-            yield f"out.{ending}", blocks
+        return words
 
     def _report_file(self, report: str) -> tuple[str, list[bytes]]:
         """Return the name and the content of the report of problems."""
@@ -567,33 +611,49 @@ class _Attempt(Record):
         task = task_named(COLD_START_MODE)
         analyze_result = part_of_slice("analyze", "by_task:analyze_result", needed_by="the page of a run")
         for position, (run, loaded_run) in enumerate(zip(result.runs, loaded_runs)):
-            scored = AnalysedRun(
-                run=loaded_run,
-                run_id=run.run_id,
-                policy=self.policy.policy,
-                result=run,
-                stopped=None,
-                origin=run.origin or result.origin,
-                signature=result.signature(run),
-            )
             with suppress(InputError):
-                page = make_page(analyze_result(task, scored))
+                page = make_page(analyze_result(task, self._run_to_analyse(run, loaded_run, result)))
                 yield page_name(position, len(result.runs)), encoded([page])
+
+    def _run_to_analyse(self, run: ScoredRun, loaded_run: Run, result: Result) -> AnalysedRun:
+        """Return a scored run of a result, together with the run as it was loaded, as analyses need them."""
+        return AnalysedRun(
+            run=loaded_run,
+            run_id=run.run_id,
+            policy=self.policy.policy,
+            result=run,
+            stopped=None,
+            origin=run.origin or result.origin,
+            signature=result.signature(run),
+        )
+
+
+def _count_by_severity(problems: Iterable[Problem]) -> Counter[Severity]:
+    """Return how often problems of each severity were met: `{Severity.ERROR: 2, Severity.WARNING: 7}`."""
+    count_by_severity = Counter[Severity]()
+    for problem in problems:
+        count_by_severity[problem.severity] += problem.occurrences
+    return count_by_severity
 
 
 def _problem_places(problems: Iterable[Problem]) -> Iterator[ProblemPlace]:
-    """Yield a record for each place at which each problem was met.
+    """Yield a record for each place at which each problem was met."""
+    for problem in problems:
+        for place in problem.places:
+            yield _problem_place(problem, place)
+
+
+def _problem_place(problem: Problem, place: Place | None) -> ProblemPlace:
+    """Return the record of a problem at one place.
 
     File and line are empty for a problem that belongs to no line, and the file for a problem that belongs to no file.
     """
-    for problem in problems:
-        for place in problem.places:
-            file = ""
-            line = ""
-            if place is not None:
-                line = str(place.line)
-                if place.file != NO_PLACE:
-                    file = place.file
-            yield ProblemPlace(
-                severity=str(problem.severity), code=problem.code, message=problem.message, file=file, line=line
-            )
+    file = ""
+    line = ""
+    if place is not None:
+        line = str(place.line)
+        if place.file != NO_PLACE:
+            file = place.file
+    return ProblemPlace(
+        severity=str(problem.severity), code=problem.code, message=problem.message, file=file, line=line
+    )

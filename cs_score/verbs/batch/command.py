@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from cs_score.base.errors import InputError, OutputError, UsageError
@@ -27,7 +27,7 @@ from cs_score.coldstart.linking import RUN_SUFFIX, expand_folder, kind_of
 from cs_score.coldstart.queries import is_query_file
 from cs_score.measures.registry import find_name
 from cs_score.tasks import COLD_START, mode_named
-from cs_score.verbs.batch.batch_documents import FAILED, OK, WITH_ERRORS, Outcome
+from cs_score.verbs.batch.batch_documents import FAILED, OK, WITH_ERRORS, Outcome, State
 from cs_score.verbs.batch.cold_start_plan import ColdStartPlan, cold_start_plan, policies_of_batch
 from cs_score.verbs.batch.evidence_plan import EvidencePlan, runs_of_systems
 from cs_score.verbs.batch.execution import BatchResult, run_batch
@@ -69,9 +69,8 @@ class _BatchInputs(NamedTuple):
 def _inputs_of_runs(line: CommandLine) -> _BatchInputs:
     """Return the plan of a batch of Cold Start runs, and the words that name the runs.
 
-    The words of the command line are query files, assessments and runs. If none of them is recognised as assessments,
-    the first word after the queries is taken for them. Raises UsageError if queries or assessments are missing, and
-    InputError for a folder without files.
+    The words of the command line are query files, assessments and runs. Raises UsageError if queries or assessments are
+    missing, and InputError for a folder without files.
     """
     queries = [word for word in line.words if is_query_file(word)]
     other_words = [word for word in line.words if not is_query_file(word)]
@@ -79,13 +78,16 @@ def _inputs_of_runs(line: CommandLine) -> _BatchInputs:
         raise UsageError("Not enough arguments; a query file (*.xml) must be given")
     if not other_words:
         raise UsageError("Not enough arguments; assessments and runs must be given after the query files")
-    pool_words = [word for word in other_words if _is_pool(word)]
-    if not pool_words:
-        pool_words = other_words[:1]
-    further_pool_words = line.texts("--pool")
-    pool = _files_of_pool([*pool_words, *further_pool_words])
+    pool_words = _pool_words(other_words)
     run_words = [word for word in other_words if word not in pool_words]
+    pool = _files_of_pool(pool_words + line.texts("--pool"))
     return _BatchInputs(_plan_of_runs(line, queries, pool), run_words)
+
+
+def _pool_words(words: Sequence[str]) -> list[str]:
+    """Return the words that name assessments; if none is recognised as such, the first word is taken for them."""
+    pool_words = [word for word in words if _is_pool(word)]
+    return pool_words or [words[0]]
 
 
 def _files_of_pool(words: Iterable[str]) -> list[str]:
@@ -165,8 +167,7 @@ def _inputs_of_predictions(task: str, line: CommandLine) -> _BatchInputs:
 
     Raises UsageError if gold or predictions are missing.
     """
-    mode = mode_named(task)
-    gold, predictions = optional_gold_and_predictions(mode, line, is_single_file=False)
+    gold, predictions = optional_gold_and_predictions(mode_named(task), line, is_single_file=False)
     if not predictions and "--runs-from" not in line:
         raise UsageError("a batch needs the gold file and files of predictions: --gold GOLD PREDICTIONS...")
     # The mode has read the files that its options name: a worker on another machine may not be able to read them.
@@ -223,49 +224,91 @@ BATCH_VERB: Final = Verb(
 )
 
 
+class _BatchCall(NamedTuple):
+    """A call of the command: the plan (gold and options), the runs, and the options that change no scores."""
+
+    plan: Plan
+    runs: Sequence[BatchRunFile]
+    options: BatchOptions
+
+
 @BATCH_VERB.command
 def batch(task: str, line: CommandLine) -> int:
     """Find the runs, score them, write their files, and print the leaderboard. Return the exit status.
 
     As text only the top of the leaderboard is printed. Raises CsScoreError if nothing can be scored.
     """
-    is_cold_start = task == COLD_START
-    # Read the command line: gold and options, then the runs.
+    line_with_run_ids = _with_run_ids(task, line)
+    call = _read_call(task, line_with_run_ids)
+    try:
+        result = run_batch(call.plan, call.runs, call.options, _remark_if_possible)
+    except KeyboardInterrupt:
+        folder = call.options.out
+        _remark_if_possible(f"interrupted; the runs in {folder} are whole, and the same command with --resume goes on")
+        return Status.INTERRUPTED
+    return _report_result(task, line_with_run_ids, call, result)
+
+
+def _with_run_ids(task: str, line: CommandLine) -> CommandLine:
+    """Return the command line with the switch `-runids` of the scorer in place of the option `--run`.
+
+    Tasks other than Cold Start have no such switch; their command line is returned as it is.
+    """
     chosen_runs = line.texts("--run")
-    if is_cold_start and chosen_runs:
-        line = line.with_changes({"-runids": ":".join(chosen_runs)}, without=["--run"])
-    inputs = _inputs_of_runs(line) if is_cold_start else _inputs_of_predictions(task, line)
+    if task != COLD_START or not chosen_runs:
+        return line
+    return line.with_changes({"-runids": ":".join(chosen_runs)}, without=["--run"])
+
+
+def _read_call(task: str, line: CommandLine) -> _BatchCall:
+    """Return the plan, the runs and the options that a command line names.
+
+    Remarks on runs that are given twice, and on their names, are printed.
+
+    Raises CsScoreError for impossible options, and for runs that cannot be found.
+    """
+    inputs = _inputs_of_runs(line) if task == COLD_START else _inputs_of_predictions(task, line)
     batch_options = _batch_options(line, inputs.plan)
     _check_standard_input(inputs, batch_options.runs_from)
-    runs, remarks = find_runs(inputs.run_words, batch_options.runs_from, _endings_of_runs(task))
+    runs = _runs_of_call(task, line, inputs.run_words)
+    runs_to_score = _without_edition_of_plan(runs, inputs.plan)
+    return _BatchCall(_plan_with_editions(inputs.plan, runs_to_score, line), runs_to_score, batch_options)
+
+
+def _runs_of_call(task: str, line: CommandLine, run_words: Sequence[str]) -> list[BatchRunFile]:
+    """Return the runs that words and the file of `--runs-from` name, and print remarks on them.
+
+    In evidence tasks each system of a file of predictions is a run. Raises CsScoreError for runs that cannot be found.
+    """
+    runs, remarks = find_runs(run_words, line.get("--runs-from"), _endings_of_runs(task))
     for text in remarks:
         _remark_if_possible(text)
-    if not is_cold_start:
-        runs = runs_of_systems(_mode_of_batch(task, line), runs, chosen_runs)
-    runs = _without_edition_of_plan(runs, inputs.plan)
-    plan = _plan_with_editions(inputs.plan, runs, line)
-    # Score the runs, and write their files.
-    try:
-        result = run_batch(plan, runs, batch_options, _remark_if_possible)
-    except KeyboardInterrupt:
-        _remark_if_possible(
-            f"interrupted; the runs in {batch_options.out} are whole, and the same command with --resume goes on"
-        )
-        return Status.INTERRUPTED
-    # Print the leaderboard, then remarks on standard error.
+    if task == COLD_START:
+        return runs
+    return runs_of_systems(_mode_of_batch(task, line), runs, chosen_systems=line.texts("--run"))
+
+
+def _report_result(task: str, line: CommandLine, call: _BatchCall, result: BatchResult) -> int:
+    """Print the leaderboard, then remarks on standard error, and return the exit status.
+
+    It is that of a failure if a run failed or has problems that are errors, or if a run that was asked for is missing.
+    """
     _print_leaderboard(result, line.format)
     run_ids_not_scored: list[str] = []
-    if is_cold_start:
-        run_ids_not_scored = _run_ids_not_scored(line, plan, result)
-        with contextlib.suppress(OutputError):
-            remark_on_duplicates(Scoring(line), _duplicate_count(plan, result))
+    if task == COLD_START:
+        run_ids_not_scored = _run_ids_not_scored(line, call.plan, result)
+        _remark_on_lines_and_run_ids(line, _duplicate_count(call.plan, result), run_ids_not_scored)
+    _remark_if_possible(_summary(result, call.options.out))
+    all_are_ok = all(outcome.state == OK for outcome in result.outcomes)
+    return Status.DONE if all_are_ok and not run_ids_not_scored else Status.FAILED
+
+
+def _remark_on_lines_and_run_ids(line: CommandLine, duplicate_count: int, run_ids_not_scored: Iterable[str]) -> None:
+    """Print remarks on the duplicate lines of Cold Start runs, and on each run id that no scored run has."""
+    with contextlib.suppress(OutputError):
+        remark_on_duplicates(Scoring(line), duplicate_count)
     for run_id in run_ids_not_scored:
         _remark_if_possible(f"no run called {run_id} could be scored")
-    _remark_if_possible(_summary(result, batch_options.out))
-    all_are_ok = all(outcome.state == OK for outcome in result.outcomes)
-    if run_ids_not_scored or not all_are_ok:
-        return Status.FAILED
-    return Status.DONE
 
 
 def _batch_options(line: CommandLine, plan: Plan) -> BatchOptions:
@@ -273,19 +316,9 @@ def _batch_options(line: CommandLine, plan: Plan) -> BatchOptions:
 
     Raises UsageError for options that exclude each other, and for an unknown measure.
     """
-    measure_name = line.get("--measure")
-    measure = None
-    if measure_name is not None:
-        measure = find_name(measure_name, plan.measures())
-        if measure is None:
-            raise UsageError(f"--measure {measure_name}: no such measure; there are {', '.join(plan.measures())}")
-    dask = line.get("--dask")
+    measure = _requested_measure(line, plan)
     jobs = whole_number(line, "--jobs", MOST_JOBS)
-    if dask is not None and jobs is not None:
-        raise UsageError("--jobs is for this machine; with --dask the workers of the cluster are used")
-    has_shipped_inputs = "--ship-inputs" in line
-    if has_shipped_inputs and dask is None:
-        raise UsageError("--ship-inputs goes with --dask")
+    _check_options_of_dask(line)
     has_progress_line = shows_progress()
     return BatchOptions(
         out=line.folder or "",
@@ -293,14 +326,36 @@ def _batch_options(line: CommandLine, plan: Plan) -> BatchOptions:
         resume="--resume" in line,
         force="--force" in line,
         jobs=jobs,
-        dask=dask,
-        ships_inputs=has_shipped_inputs,
+        dask=line.get("--dask"),
+        ships_inputs="--ship-inputs" in line,
         problems=line.get("--problems"),
         runs_from=line.get("--runs-from"),
         show_progress=show_progress if has_progress_line else _remark_if_possible,
         seconds_between_lines=0.1 if has_progress_line else 60.0,
         mix_editions="--mix-editions" in line,
     )
+
+
+def _requested_measure(line: CommandLine, plan: Plan) -> str | None:
+    """Return the name of the measure that `--measure` asks for, or None without this option.
+
+    Raises UsageError if no measure of the plan has this name.
+    """
+    typed_name = line.get("--measure")
+    if typed_name is None:
+        return None
+    measure = find_name(typed_name, plan.measures())
+    if measure is None:
+        raise UsageError(f"--measure {typed_name}: no such measure; there are {', '.join(plan.measures())}")
+    return measure
+
+
+def _check_options_of_dask(line: CommandLine) -> None:
+    """Raise UsageError if `--dask` is given with `--jobs`, or `--ship-inputs` without `--dask`."""
+    if "--dask" in line and "--jobs" in line:
+        raise UsageError("--jobs is for this machine; with --dask the workers of the cluster are used")
+    if "--ship-inputs" in line and "--dask" not in line:
+        raise UsageError("--ship-inputs goes with --dask")
 
 
 def _check_standard_input(inputs: _BatchInputs, runs_from: str | None) -> None:
@@ -394,19 +449,27 @@ def _summary(result: BatchResult, out: str) -> str:
 
     For example `3 scored (1 of them before); all ranks in scored/leaderboard.tsv`. `out` is the folder of the batch.
     """
-    count_by_state = Counter(outcome.state for outcome in result.outcomes)
-    failed_count = count_by_state[FAILED]
-    scored_count = len(result.outcomes) - failed_count
-    count_with_errors = count_by_state[WITH_ERRORS]
+    count_by_state = Counter([outcome.state for outcome in result.outcomes])
+    scored_count = len(result.outcomes) - count_by_state[FAILED]
     scored_text = f"{scored_count} scored"
     if result.kept_count:
         scored_text += f" ({result.kept_count} of them before)"
     parts = [scored_text]
-    if failed_count:
-        parts.append(f"{failed_count} failed")
-    if count_with_errors:
-        parts.append(f"{count_with_errors} of those scored with errors in the input")
-    if failed_count or count_with_errors:
-        parts[-1] += f" (see {os.path.join(out, 'problems.tsv')})"
+    parts += _words_on_errors(count_by_state, out)
     parts.append(f"all ranks in {os.path.join(out, 'leaderboard.tsv')}")
     return "; ".join(parts)
+
+
+def _words_on_errors(count_by_state: Mapping[State, int], out: str) -> list[str]:
+    """Return how many runs failed, and how many were scored with errors in the input; nothing if there are none.
+
+    The last text names the file of problems: `["1 failed (see out/problems.tsv)"]`.
+    """
+    texts = []
+    if count_by_state[FAILED]:
+        texts.append(f"{count_by_state[FAILED]} failed")
+    if count_by_state[WITH_ERRORS]:
+        texts.append(f"{count_by_state[WITH_ERRORS]} of those scored with errors in the input")
+    if texts:
+        texts[-1] += f" (see {os.path.join(out, 'problems.tsv')})"
+    return texts

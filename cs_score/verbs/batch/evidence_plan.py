@@ -1,10 +1,13 @@
-"""Predictions of the evidence tasks in a batch: gold is read once, and each file of predictions is scored alone."""
+"""Predictions of the evidence tasks in a batch: gold is read once, and each file of predictions is scored alone.
+
+A file of predictions may hold several *systems*, each with predictions of its own; a batch makes a run of each system.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Final
+from typing import Any, Final
 
 from msgspec import UNSET
 
@@ -20,7 +23,7 @@ from cs_score.evidence.report import intervals_text, json_text, table_text, unit
 from cs_score.statistics.results import ScoreIntervals
 from cs_score.tasks import mode_named, task_named
 from cs_score.tasks.score_files import read_gold, score_predictions
-from cs_score.verbs.batch.batch_documents import OK, RunOrigin, RunScores
+from cs_score.verbs.batch.batch_documents import OK, Outcome, RunOrigin, RunScores
 from cs_score.verbs.batch.folder_layout import RESERVED_NAMES, page_name
 from cs_score.verbs.batch.input_files import BatchRunFile, InputFile
 from cs_score.verbs.batch.overview import Evaluation, make_findings
@@ -100,13 +103,20 @@ class _PreparedEvidence(PreparedGold):
         The command writes and prints the same when it scores these predictions alone. Evidence tasks have no policies,
         so there is one outcome. It has failed if the predictions cannot be scored.
         """
-        plan = self.plan
+        resampling = self.plan.resampling
         try:
             result = score_predictions(self._mode, self._gold, run.file.open(), **self._options_of(run))
-            limits = None if plan.resampling is None else intervals(result, plan.resampling)
+            limits = None if resampling is None else intervals(result, resampling)
         except CsScoreError as error:
-            yield ScoredInBatch(outcome_of(plan.task, run, policy="", failure=str(error)))
+            yield ScoredInBatch(outcome_of(self.plan.task, run, policy="", failure=str(error)))
             return
+        yield ScoredInBatch(self._outcome(run, result, limits), self._files(result, limits))
+
+    def _outcome(self, run: BatchRunFile, result: ScoredPredictions, limits: ScoreIntervals | None) -> Outcome:
+        """Return the outcome of a run that was scored: its scores, and what they were made from.
+
+        `limits` are the intervals of the scores; None if nothing is resampled.
+        """
         digest_of_predictions = result.origin.inputs[-1]  # gold comes before it
         origin = self.origin(run, digest_of_predictions, policy="")
         scores = RunScores(
@@ -116,8 +126,8 @@ class _PreparedEvidence(PreparedGold):
             findings=make_findings(result.table),
             answered=result.origin.answered_count_text or UNSET,
         )
-        outcome = outcome_of(
-            plan.task,
+        return outcome_of(
+            self.plan.task,
             run,
             policy="",
             state=OK,
@@ -126,20 +136,29 @@ class _PreparedEvidence(PreparedGold):
             runs=(scores,),
             remarks=tuple(result.notices),
         )
-        yield ScoredInBatch(outcome, self._files(result, limits))
 
     def _files(self, result: ScoredPredictions, limits: ScoreIntervals | None) -> RunFiles:
-        """Yield the name and the content of each file of scored predictions."""
-        yield "out.json", _as_printed([json_text(result, limits, with_units=True)])
+        """Yield the name and the content of each file of scored predictions.
+
+        `limits` are the intervals of the scores; None if nothing is resampled.
+        """
         texts = [table_text(result)]
         if limits is not None:
             texts.append(intervals_text(limits))
+        yield "out.json", _as_printed([json_text(result, limits, with_units=True)])
         yield "out.txt", _as_printed(texts)
         yield "out.tsv", unit_blocks(result)
         if self.plan.page is not None:
-            analyze_result = part_of_slice("analyze", "by_task:analyze_result", needed_by="the page of a run")
-            analysis = analyze_result(task_named(self.plan.task), result)
-            yield page_name(position=0, run_count=1), encoded([self.plan.page(analysis)])
+            page = self.plan.page(self._analyze(result))
+            yield page_name(position=0, run_count=1), encoded([page])
+
+    def _analyze(self, result: ScoredPredictions) -> Any:
+        """Return the analysis of scored predictions, which their page shows.
+
+        The function that makes it belongs to the command `analyze`, and is loaded only when a page is made.
+        """
+        analyze_result = part_of_slice("analyze", "by_task:analyze_result", needed_by="the page of a run")
+        return analyze_result(task_named(self.plan.task), result)
 
 
 # ---- Files that hold several runs
@@ -157,30 +176,57 @@ def runs_of_systems(mode: Mode, runs: Sequence[BatchRunFile], chosen_systems: Se
     that no file holds.
     """
     expanded_runs: list[BatchRunFile] = []
-    names: set[str] = set()
     for run in runs:
-        systems: Sequence[str] = ()
-        if run.file.name != "-":  # standard input can be read only once
-            systems = mode.systems_of_file(run.file.name)
-        has_one_system = len(systems) == 1 and not chosen_systems
-        if not systems or has_one_system:
-            expanded_runs.append(run)
-            names.add(run.name)
-            continue
-        for system in systems:
-            if chosen_systems and system not in chosen_systems:
-                continue
-            name = _UNFIT_FOR_FOLDERS.sub("_", system)
-            if len(runs) > 1 or name in RESERVED_NAMES or name.startswith("."):
-                name = f"{run.name}-{name}"
-            name = _unused_name(name, names)
-            names.add(name)
-            expanded_runs.append(replace(run, name=name, system=system))
+        expanded_runs += _runs_in_file(mode, run, chosen_systems, is_only_file=len(runs) == 1)
     systems_of_runs = {run.system for run in expanded_runs}
     for system in chosen_systems:
         if system not in systems_of_runs:
             raise InputError(f"no run is called {system} in {join_first([run.file.name for run in runs])}")
-    return expanded_runs
+    return _with_distinct_names(expanded_runs)
+
+
+def _runs_in_file(
+    mode: Mode, run: BatchRunFile, chosen_systems: Sequence[str], *, is_only_file: bool
+) -> list[BatchRunFile]:
+    """Return a run for each system of the file of a run, or only this run if the file holds no more than one system.
+
+    If systems are chosen, a run is made of each chosen one, also of an only one. Two runs may have the same name.
+    """
+    systems: Sequence[str] = ()
+    if run.file.name != "-":  # standard input can be read only once
+        systems = mode.systems_of_file(run.file.name)
+    has_one_system = len(systems) == 1 and not chosen_systems
+    if not systems or has_one_system:
+        return [run]
+    runs = []
+    for system in systems:
+        if not chosen_systems or system in chosen_systems:
+            name = _name_of_system(system, run, is_only_file=is_only_file)
+            runs.append(replace(run, name=name, system=system))
+    return runs
+
+
+def _name_of_system(system: str, run: BatchRunFile, *, is_only_file: bool) -> str:
+    """Return a name for the run of a system of a file: `a/b` becomes `a_b`.
+
+    If there are other files, or if no folder of the batch can have this name, the name of the file precedes: `x-a_b`.
+    """
+    name = _UNFIT_FOR_FOLDERS.sub("_", system)
+    is_unfit = name in RESERVED_NAMES or name.startswith(".")
+    if is_only_file and not is_unfit:
+        return name
+    return f"{run.name}-{name}"
+
+
+def _with_distinct_names(runs: Iterable[BatchRunFile]) -> list[BatchRunFile]:
+    """Return the runs; a run of a system whose name an earlier run has, too, gets a number: `x-a_b-2`."""
+    renamed_runs = []
+    used_names: set[str] = set()
+    for run in runs:
+        name = _unused_name(run.name, used_names) if run.system else run.name
+        used_names.add(name)
+        renamed_runs.append(replace(run, name=name))
+    return renamed_runs
 
 
 def _unused_name(name: str, used_names: Collection[str]) -> str:

@@ -53,34 +53,34 @@ def run_batch(
     several editions without `options.mix_editions`. Raises CsScoreError if nothing can be scored: gold is unusable, the
     folder is in use, no Dask scheduler answers.
     """
-    # Check that all files can be written, before anything is changed.
     outputs = store.planned_batch(plan, runs, options)
     outputs.check()
     outputs.clear()
     # A pipe can be read only once, so its bytes are kept in memory from here on.
-    runs = [replace(run, file=InputFile.of(run.file.name)) for run in runs]
-    edition_by_run = _edition_by_run(plan, runs, may_differ=options.mix_editions)
+    repeatable_runs = [replace(run, file=InputFile.of(run.file.name)) for run in runs]
+    edition_by_run = _edition_by_run(plan, repeatable_runs, may_differ=options.mix_editions)
     with outputs_at_once(), folder_made(options.out, "-o"), locked(options.out) as lock_remark:
         if lock_remark is not None:
             remark(lock_remark)
         store.clear_leftovers(options.out)
-        # Read gold, once for all runs.
         with paused_collector():
             prepared_gold = plan.prepare()
-        measure = _ranking_measure(options.measure, prepared_gold.measures())
-        # Score the runs that an earlier batch has not scored yet.
-        batch = _Batch(prepared_gold, runs, options, remark)
-        batch.remark_other_results()
-        if options.resume:
-            batch.keep_earlier_outcomes()
-        kept_count = len(batch.outcome_by_key)
-        batch.score_remaining_runs()
-        # Rank all runs and write the tables of the batch.
-        outcomes = batch.ordered_outcomes()
-        board = make_leaderboard(outcomes, plan.task, measure, plan.headline(), edition_by_run)
-        _remark_missing_ranks(board, remark)
-        _write_tables(prepared_gold, outcomes, board, options)
-        return BatchResult(outcomes, board, kept_count)
+        return _score_and_rank(_Batch(prepared_gold, repeatable_runs, options, remark), edition_by_run)
+
+
+def _score_and_rank(batch: _Batch, edition_by_run: Mapping[str, str]) -> BatchResult:
+    """Score the runs that an earlier batch has not scored yet, rank all runs, and write the tables of the batch.
+
+    `edition_by_run` has the edition of the scorer that each run follows; it is empty if all follow the same one. Raises
+    UsageError if no run can have the measure that is to rank.
+    """
+    measure = _ranking_measure(batch.options.measure, batch.prepared_gold.measures())
+    kept_count = batch.score_runs()
+    outcomes = batch.ordered_outcomes()
+    board = make_leaderboard(outcomes, batch.plan.task, measure, batch.plan.headline(), edition_by_run)
+    _remark_missing_ranks(board, batch.remark)
+    _write_tables(batch.prepared_gold, outcomes, board, batch.options)
+    return BatchResult(outcomes, board, kept_count)
 
 
 def _edition_by_run(plan: Plan, runs: Iterable[BatchRunFile], *, may_differ: bool) -> dict[str, str]:
@@ -110,17 +110,22 @@ def _ranking_measure(requested: str | None, hops_by_measure: Mapping[str, Sequen
     if requested is None:
         return next(iter(hops_by_measure))
     name, at_sign, hop = requested.partition("@")
-    if name in hops_by_measure:
-        is_for_all_hops = not at_sign
-        if is_for_all_hops or hop in hops_by_measure[name]:
-            return requested
-    choices = []
+    is_for_all_hops = not at_sign
+    if name in hops_by_measure and (is_for_all_hops or hop in hops_by_measure[name]):
+        return requested
+    choices = _measures_in_words(hops_by_measure)
+    raise UsageError(f"--measure {requested}: no run can have this measure here; there are {choices}")
+
+
+def _measures_in_words(hops_by_measure: Mapping[str, Sequence[str]]) -> str:
+    """Return the names of measures for a message, each with the hops that can be asked for: `"SF-F1 (@0, @1), F1"`."""
+    texts = []
     for measure, hops in hops_by_measure.items():
         if hops:
-            choices.append(f"{measure} (@{', @'.join(hops)})")
+            texts.append(f"{measure} (@{', @'.join(hops)})")
         else:
-            choices.append(measure)
-    raise UsageError(f"--measure {requested}: no run can have this measure here; there are {', '.join(choices)}")
+            texts.append(measure)
+    return ", ".join(texts)
 
 
 def _remark_missing_ranks(board: LeaderboardDocument, remark: Callable[[str], None]) -> None:
@@ -136,29 +141,44 @@ def _write_tables(
 ) -> None:
     """Write the leaderboard and all other tables of a batch, and its problems if `options` ask for them.
 
-    The files appear together or not at all. A run that follows another edition than the batch is in the leaderboard and
-    in the table of problems only, because the other tables compare answers that were judged by the same rules.
+    The files appear together or not at all.
     """
-    plan: Plan = prepared_gold.plan
-    runs_of_other_editions = set()
-    for row in board.rows:
-        if row.edition and row.edition != plan.edition:
-            runs_of_other_editions.add(row.run)
-    outcomes_of_edition = [outcome for outcome in outcomes if outcome.run not in runs_of_other_editions]
-    overview = overview_of_outcomes(outcomes_of_edition, board, prepared_gold.evaluation)
-    document = overview_document(overview, board, pages=plan.page is not None)
-    content_by_name: dict[str, Iterable[bytes]] = {}
-    content_by_name.update(table_files(board, overview))
-    content_by_name[PROBLEMS] = problem_table_lines(outcomes)
-    content_by_name["leaderboard.json"] = encoded([json_text(board)])
-    content_by_name["batch.json"] = encoded([json_text(document)])
-    if plan.page is not None:
-        content_by_name[INDEX] = encoded([plan.page(document)])
+    content_by_name = _contents_of_tables(prepared_gold, outcomes, board)
     with outputs_together():
         for name, content in content_by_name.items():
             write_whole(os.path.join(options.out, name), content)
         if options.problems is not None:
             write_problem_report(options.problems, prepared_gold.occurrences, outcomes)
+
+
+def _contents_of_tables(
+    prepared_gold: PreparedGold, outcomes: Sequence[Outcome], board: LeaderboardDocument
+) -> dict[str, Iterable[bytes]]:
+    """Return the content of each table and page over all runs of a batch, by the name of the file: `batch.json` ..."""
+    plan: Plan = prepared_gold.plan
+    outcomes_of_edition = _outcomes_of_edition(outcomes, board, plan.edition)
+    overview = overview_of_outcomes(outcomes_of_edition, board, prepared_gold.evaluation)
+    document = overview_document(overview, board, pages=plan.page is not None)
+    content_by_name: dict[str, Iterable[bytes]] = {**table_files(board, overview)}
+    content_by_name[PROBLEMS] = problem_table_lines(outcomes)
+    content_by_name["leaderboard.json"] = encoded([json_text(board)])
+    content_by_name["batch.json"] = encoded([json_text(document)])
+    if plan.page is not None:
+        content_by_name[INDEX] = encoded([plan.page(document)])
+    return content_by_name
+
+
+def _outcomes_of_edition(outcomes: Iterable[Outcome], board: LeaderboardDocument, edition: str) -> list[Outcome]:
+    """Return the outcomes of the runs that follow the edition of the batch.
+
+    A run that follows another edition is in the leaderboard and in the table of problems only, because the other tables
+    compare answers that were judged by the same rules.
+    """
+    runs_of_other_editions = set()
+    for row in board.rows:
+        if row.edition and row.edition != edition:
+            runs_of_other_editions.add(row.run)
+    return [outcome for outcome in outcomes if outcome.run not in runs_of_other_editions]
 
 
 # ---- The runs of a batch
@@ -172,10 +192,10 @@ class _RunAndPolicy(NamedTuple):
 
 
 class _Batch:
-    """Scores the runs of a batch, and writes their files into the output folder.
+    """Scores the runs of a batch against the same gold, and writes their files into the output folder.
 
-    `outcome_by_key` has the outcomes that are known so far. It begins empty, receives the outcomes of an earlier batch
-    from `keep_earlier_outcomes`, and then the outcome of each run when a worker has scored it.
+    The outcome of a run says under one policy whether it was scored, and has its scores and the names of its files.
+    It is made with the gold and the runs, `score_runs` does the work, and `ordered_outcomes` returns the outcomes.
     """
 
     def __init__(
@@ -186,39 +206,47 @@ class _Batch:
         remark: Callable[[str], None],
     ) -> None:
         """Prepare to score `runs` against the gold in `prepared_gold`; `remark` prints a line."""
-        self._prepared_gold = prepared_gold
-        self._plan: Plan = prepared_gold.plan
+        self.prepared_gold = prepared_gold
+        self.plan: Plan = prepared_gold.plan
+        self.options = options
+        self.remark = remark
         self._runs = runs
-        self._options = options
-        self._remark = remark
         self._folder_by_key: dict[_RunAndPolicy, str] = {}
         for run in runs:
-            for policy in self._plan.policy_names:
-                folder = store.folder_of_run(options.out, self._plan, run.name, policy)
+            for policy in self.plan.policy_names:
+                folder = store.folder_of_run(options.out, self.plan, run.name, policy)
                 self._folder_by_key[_RunAndPolicy(run.name, policy)] = folder
-        self.outcome_by_key: dict[_RunAndPolicy, Outcome] = {}
+        self._outcome_by_key: dict[_RunAndPolicy, Outcome] = {}
+
+    def score_runs(self) -> int:
+        """Give each run an outcome under each policy, and return how many outcomes were kept from an earlier batch.
+
+        With the option `resume` the outcomes of an earlier batch are kept. All other runs are scored. A remark is
+        printed if the output folder has results of runs that do not belong to this batch.
+        """
+        self._remark_other_results()
+        if self.options.resume:
+            self._keep_earlier_outcomes()
+        kept_count = len(self._outcome_by_key)
+        self._score_remaining_runs()
+        return kept_count
 
     def ordered_outcomes(self) -> tuple[Outcome, ...]:
         """Return all outcomes in the order of the runs, for each run in the order of the policies.
 
         Call it when every run has an outcome under every policy.
         """
-        return tuple([self.outcome_by_key[key] for key in self._folder_by_key])
+        return tuple([self._outcome_by_key[key] for key in self._folder_by_key])
 
-    def remark_other_results(self) -> None:
+    def _remark_other_results(self) -> None:
         """Print a remark if the output folder holds records of runs that are not in this batch."""
-        out = self._options.out
-        record_folders = set()
-        for folder_pattern in ("*", os.path.join("*", "*")):  # RUN/, or POLICY/RUN/
-            record_pattern = os.path.join(glob.escape(out), folder_pattern, store.SIGNATURE)
-            for path in glob.glob(record_pattern):
-                record_folders.add(os.path.dirname(path))
-        other_folders = sorted(record_folders.difference(self._folder_by_key.values()))
+        out = self.options.out
+        other_folders = _folders_with_record(out).difference(self._folder_by_key.values())
         if other_folders:
-            names = join_first([os.path.relpath(folder, out) for folder in other_folders])
-            self._remark(f"{out} holds results of other runs, too ({names}); the leaderboard has those of this call")
+            names = join_first([os.path.relpath(folder, out) for folder in sorted(other_folders)])
+            self.remark(f"{out} holds results of other runs, too ({names}); the leaderboard has those of this call")
 
-    def keep_earlier_outcomes(self) -> None:
+    def _keep_earlier_outcomes(self) -> None:
         """Take over the outcomes that an earlier batch has recorded in the output folder, so that `--resume` goes on.
 
         The outcome of a run is taken over if the batch scored the same file with the same gold and options.
@@ -228,34 +256,38 @@ class _Batch:
                 digest = run.file.digest(RUN)
             except InputError:  # the worker that reads the file again reports the reason
                 continue
-            for policy in self._plan.policy_names:
+            for policy in self.plan.policy_names:
                 outcome = self._earlier_outcome(run, digest, policy)
                 if outcome is not None:
-                    self.outcome_by_key[_RunAndPolicy(run.name, policy)] = outcome
+                    self._outcome_by_key[_RunAndPolicy(run.name, policy)] = outcome
 
     def _earlier_outcome(self, run: BatchRunFile, digest: InputDigest, policy: str) -> Outcome | None:
         """Return the outcome of a run that an earlier batch has recorded, or None if the run must be scored again.
 
         A run is scored again if its record or one of its files was changed; then a remark is printed. It is also scored
-        again if this batch needs its page or the details of its problems, and the earlier batch did not make them.
-        `digest` is the digest of the file of the run.
+        again if the earlier batch did not make all that this batch needs. `digest` is that of the file of the run.
         """
         folder = self._folder_by_key[_RunAndPolicy(run.name, policy)]
         try:
-            outcome = store.read_whole_run(folder, self._prepared_gold.origin(run, digest, policy))
+            outcome = store.read_whole_run(folder, self.prepared_gold.origin(run, digest, policy))
         except store.ChangedFileError as error:
-            self._remark(f"{error} is not as this version writes it; {run.name} is scored again")
+            self.remark(f"{error} is not as this version writes it; {run.name} is scored again")
             return None
-        if outcome is None:
-            return None
-        if self._options.problems is not None and outcome.occurrences is None:
-            return None
-        has_page = any(is_page(file.name) for file in outcome.files)
-        if self._plan.page is not None and not has_page:
+        if outcome is None or not self._has_all_parts(outcome):
             return None
         return outcome
 
-    def score_remaining_runs(self) -> None:
+    def _has_all_parts(self, outcome: Outcome) -> bool:
+        """Return whether a recorded outcome has all that this batch needs: its page, and the details of its problems.
+
+        Either is needed only if the options of the batch ask for it.
+        """
+        if self.options.problems is not None and outcome.occurrences is None:
+            return False
+        has_page = any(is_page(file.name) for file in outcome.files)
+        return has_page or self.plan.page is None
+
+    def _score_remaining_runs(self) -> None:
         """Score the runs that have no outcome yet, on this machine or on a Dask cluster.
 
         Each outcome is stored as soon as it is known.
@@ -263,39 +295,56 @@ class _Batch:
         jobs = self._remaining_jobs()
         if not jobs:
             return
-        progress = Progress(self._options.show_progress, self._options.seconds_between_lines, len(jobs))
+        progress = Progress(self.options.show_progress, self.options.seconds_between_lines, len(jobs))
         try:
-            if self._options.dask is None:
-                scorer = Scorer(self._plan, self._prepared_gold)
-                process_count = min(processes_for(self._options.jobs), len(jobs))
-                with local_backend(scorer, process_count) as backend:
-                    self._store_all(run_jobs(jobs, backend, progress))
+            if self.options.dask is None:
+                self._score_on_this_machine(jobs, progress)
             else:
-                scorer = Scorer(self._plan.for_remote_worker(ships_inputs=self._options.ships_inputs))
-                with dask_backend(scorer, self._options.dask) as backend:
-                    remote_jobs = self._jobs_for_remote_workers(jobs)
-                    self._store_all(run_jobs(remote_jobs, backend, progress))
+                self._score_on_cluster(jobs, self.options.dask, progress)
         finally:  # no worker writes any more
-            for job in jobs:
-                for policy in job.folder_by_policy:
-                    store.clear_leftovers(self._folder_by_key[_RunAndPolicy(job.run.name, policy)])
+            self._clear_leftovers(jobs)
+
+    def _clear_leftovers(self, jobs: Iterable[Job]) -> None:
+        """Remove the temporary files that workers have left in the folders of runs, as when they were killed."""
+        for job in jobs:
+            for policy in job.folder_by_policy:
+                store.clear_leftovers(self._folder_by_key[_RunAndPolicy(job.run.name, policy)])
+
+    def _score_on_this_machine(self, jobs: Sequence[Job], progress: Progress) -> None:
+        """Score runs in processes of this machine, and store their outcomes."""
+        scorer = Scorer(self.plan, self.prepared_gold)
+        process_count = min(processes_for(self.options.jobs), len(jobs))
+        with local_backend(scorer, process_count) as backend:
+            self._store_all(run_jobs(jobs, backend, progress))
+
+    def _score_on_cluster(self, jobs: Sequence[Job], address: str, progress: Progress) -> None:
+        """Score runs on the Dask cluster whose scheduler answers at `address`, and store their outcomes."""
+        scorer = Scorer(self.plan.for_remote_worker(ships_inputs=self.options.ships_inputs))
+        with dask_backend(scorer, address) as backend:
+            remote_jobs = self._jobs_for_remote_workers(jobs)
+            self._store_all(run_jobs(remote_jobs, backend, progress))
 
     def _remaining_jobs(self) -> list[Job]:
         """Return a job for each run that has no outcome yet under some policy; the job names these policies."""
         jobs = []
         for run in self._runs:
-            folder_by_policy: dict[str, str | None] = {}
-            for policy in self._plan.policy_names:
-                key = _RunAndPolicy(run.name, policy)
-                if key in self.outcome_by_key:
-                    continue
-                if self._options.ships_inputs:  # the worker may not see the folder
-                    folder_by_policy[policy] = None
-                else:
-                    folder_by_policy[policy] = os.path.abspath(self._folder_by_key[key])
+            folder_by_policy = self._folders_to_fill(run)
             if folder_by_policy:
-                jobs.append(Job(self._plan.task, run, folder_by_policy))
+                jobs.append(Job(self.plan.task, run, folder_by_policy))
         return jobs
+
+    def _folders_to_fill(self, run: BatchRunFile) -> dict[str, str | None]:
+        """Return the absolute path of the folder of a run under each policy under which it has no outcome yet.
+
+        The path is None if inputs are shipped, since the worker may not see the folder.
+        """
+        folder_by_policy: dict[str, str | None] = {}
+        for policy in self.plan.policy_names:
+            key = _RunAndPolicy(run.name, policy)
+            if key not in self._outcome_by_key:
+                folder = os.path.abspath(self._folder_by_key[key])
+                folder_by_policy[policy] = None if self.options.ships_inputs else folder
+        return folder_by_policy
 
     def _jobs_for_remote_workers(self, jobs: Iterable[Job]) -> list[Job]:
         """Return the jobs with files that workers on other machines can read.
@@ -305,7 +354,7 @@ class _Batch:
         remote_jobs = []
         for job in jobs:
             try:
-                file = job.run.file.for_remote_worker(ships_inputs=self._options.ships_inputs)
+                file = job.run.file.for_remote_worker(ships_inputs=self.options.ships_inputs)
             except CsScoreError as error:
                 self._store_all(job.failed_outcomes(str(error)))
                 continue
@@ -332,17 +381,10 @@ class _Batch:
             if scored.files:
                 outcome = store.write_run(folder, outcome, scored.files)
         except OutputError as error:
-            outcome = Outcome(
-                task=outcome.task,
-                run=outcome.run,
-                file=outcome.file,
-                policy=outcome.policy,
-                state=FAILED,
-                failure=str(error),
-            )
+            outcome = _failed_instead(outcome, reason=str(error))
         if outcome.state == FAILED and not outcome.files:
             store.clear(folder)  # files of an earlier batch are out of date
-        self.outcome_by_key[key] = outcome
+        self._outcome_by_key[key] = outcome
 
     def _check_inputs_of_worker(self, outcome: Outcome) -> None:
         """Raise OutputError if the worker that scored a run read other bytes of gold than this process.
@@ -353,8 +395,25 @@ class _Batch:
         if not outcome.origin:
             return
         inputs_of_worker = {(file.name, file.sha256) for file in outcome.origin.inputs}
-        for file in self._prepared_gold.digests:
+        for file in self.prepared_gold.digests:
             if (file.name, file.sha256) not in inputs_of_worker:
                 raise OutputError(
                     f"the worker read another {file.name} than this machine; put it on shared storage or ship inputs"
                 )
+
+
+def _folders_with_record(out: str) -> set[str]:
+    """Return the folders of runs in the output folder `out` that hold a record: `RUN` or `POLICY/RUN`, below `out`."""
+    record_folders = set()
+    for folder_pattern in ("*", os.path.join("*", "*")):
+        record_pattern = os.path.join(glob.escape(out), folder_pattern, store.SIGNATURE)
+        for path in glob.glob(record_pattern):
+            record_folders.add(os.path.dirname(path))
+    return record_folders
+
+
+def _failed_instead(outcome: Outcome, reason: str) -> Outcome:
+    """Return a failed outcome of the run under the policy of an outcome; `reason` says why it failed."""
+    return Outcome(
+        task=outcome.task, run=outcome.run, file=outcome.file, policy=outcome.policy, state=FAILED, failure=reason
+    )

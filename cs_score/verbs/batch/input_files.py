@@ -7,7 +7,7 @@ import itertools
 import os
 from codecs import BOM_UTF8
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from cs_score.base.display import join_first
@@ -125,6 +125,20 @@ _EDITION_SETTING: Final = "follow="
 """The beginning of a setting in a list of runs: `run.tab<TAB>follow=2016`."""
 
 
+class _ListedFile(NamedTuple):
+    """The path of the file of a run, as the user gave it, and the edition that it follows; empty for the default."""
+
+    path: str
+    edition: str
+
+
+class _ListedFiles(NamedTuple):
+    """The files of the runs of a batch, each once, and a remark on each file that was given twice."""
+
+    files: list[_ListedFile]
+    remarks: list[str]
+
+
 def find_runs(words: Iterable[str], list_file: str | None, run_endings: Sequence[str]) -> FoundRuns:
     """Return the runs that words of a command line and the lines of a list name.
 
@@ -135,54 +149,75 @@ def find_runs(words: Iterable[str], list_file: str | None, run_endings: Sequence
     Raises InputError if there is no run, or if a folder or pattern has no file. Raises UsageError for any other text
     after a tab, and for a file with two editions.
     """
-    # Collect the words, then the files that they name, each file once.
     listed_words = [_ListedWord(word, edition="") for word in words]
     if list_file is not None:
         listed_words += _read_list(list_file)
-    remarks = []
-    file_by_absolute_path: dict[str, _ListedWord] = {}
+    files, remarks = _distinct_files(listed_words, run_endings)
+    if not files:
+        raise InputError("no run to score", remedy="name run files, folders or patterns after the pool, or --runs-from")
+    name_by_path = _name_runs([file.path for file in files])
+    runs = []
+    for path, edition in files:
+        runs.append(BatchRunFile(name=name_by_path[path], file=InputFile(path), edition=edition))
+    return FoundRuns(runs, remarks + _remarks_on_names(name_by_path))
+
+
+def _distinct_files(listed_words: Iterable[_ListedWord], run_endings: Sequence[str]) -> _ListedFiles:
+    """Return the files that words name, each once, with remarks on files that are named twice by different paths.
+
+    Of a folder only the files that end like one of `run_endings` are taken. Raises InputError if a folder or pattern
+    has no file, UsageError for a file with two editions.
+    """
+    remarks: list[str] = []
+    file_by_absolute_path: dict[str, _ListedFile] = {}
     for word, edition in listed_words:
         for path in _files_of_word(word, run_endings):
             absolute_path = os.path.abspath(path)
-            earlier = file_by_absolute_path.get(absolute_path)
-            if earlier is None:
-                file_by_absolute_path[absolute_path] = _ListedWord(path, edition)
+            if absolute_path not in file_by_absolute_path:
+                file_by_absolute_path[absolute_path] = _ListedFile(path, edition)
                 continue
-            if earlier.edition != edition:
-                editions = f"{edition or 'the default'} and {earlier.edition or 'the default'}"
-                raise UsageError(f"{path} is to follow {editions}")
-            if earlier.word != path:
-                remarks.append(f"{path} is {earlier.word} again; it is scored once")
-    if not file_by_absolute_path:
-        raise InputError("no run to score", remedy="name run files, folders or patterns after the pool, or --runs-from")
-    # Give each file a name that no other run has.
-    name_by_path = _name_runs([path for path, _ in file_by_absolute_path.values()])
-    remarks += _remarks_on_names(name_by_path)
-    runs = []
-    for path, edition in file_by_absolute_path.values():
-        runs.append(BatchRunFile(name=name_by_path[path], file=InputFile(path), edition=edition))
-    return FoundRuns(runs, remarks)
+            earlier_file = file_by_absolute_path[absolute_path]
+            _check_editions(earlier_file, _ListedFile(path, edition))
+            if earlier_file.path != path:
+                remarks.append(f"{path} is {earlier_file.path} again; it is scored once")
+    return _ListedFiles(list(file_by_absolute_path.values()), remarks)
+
+
+def _check_editions(earlier_file: _ListedFile, file: _ListedFile) -> None:
+    """Raise UsageError if a file that was given twice is to follow two editions of the scorer."""
+    if file.edition != earlier_file.edition:
+        editions = f"{file.edition or 'the default'} and {earlier_file.edition or 'the default'}"
+        raise UsageError(f"{file.path} is to follow {editions}")
 
 
 def _read_list(list_file: str) -> Iterator[_ListedWord]:
     """Yield the words in a list of runs, each with its edition; blank lines and comments are left out.
 
-    The line `run.tab<TAB>follow=2016` gives the word `run.tab` with the edition `2016`. Raises InputError if the file
-    cannot be read, UsageError if another text than `follow=EDITION` comes after a tab or the edition is unknown.
+    Raises InputError if the file cannot be read, UsageError for a line that is not understood.
     """
     with open_source(list_file) as source:
         data = source.read_bytes().removeprefix(BOM_UTF8)
     for line_number, line in enumerate(data.split(b"\n"), 1):
-        word, tab, setting = os.fsdecode(line.strip()).partition("\t")
-        if tab and not setting.startswith(_EDITION_SETTING):
-            place = f"{list_file}: line {line_number}"
-            raise UsageError(f"{place}: {setting!r} is not understood; a tab precedes {_EDITION_SETTING}NAME")
-        if not word or word.startswith("#"):
-            continue
-        edition = ""
-        if tab:
-            edition = edition_of(setting.removeprefix(_EDITION_SETTING)).name
-        yield _ListedWord(word, edition)
+        listed_word = _parse_listed_line(os.fsdecode(line.strip()), f"{list_file}: line {line_number}")
+        is_comment = listed_word.word.startswith("#")
+        if listed_word.word and not is_comment:
+            yield listed_word
+
+
+def _parse_listed_line(line: str, place: str) -> _ListedWord:
+    """Return the word in a line of a list of runs, with the edition that its runs follow; both may be empty.
+
+    The line `run.tab<TAB>follow=2016` has the word `run.tab` and the edition `2016`. Raises UsageError, which names the
+    `place` of the line, if another text than `follow=EDITION` comes after a tab or the edition is unknown.
+    """
+    word, tab, setting = line.partition("\t")
+    if not tab:
+        return _ListedWord(word, edition="")
+    if not setting.startswith(_EDITION_SETTING):
+        raise UsageError(f"{place}: {setting!r} is not understood; a tab precedes {_EDITION_SETTING}NAME")
+    if not word or word.startswith("#"):
+        return _ListedWord(word, edition="")
+    return _ListedWord(word, edition_of(setting.removeprefix(_EDITION_SETTING)).name)
 
 
 def _files_of_word(word: str, run_endings: Sequence[str]) -> list[str]:
@@ -192,18 +227,31 @@ def _files_of_word(word: str, run_endings: Sequence[str]) -> list[str]:
     is none in a folder, or if a pattern matches none.
     """
     if os.path.isdir(word):
-        names = [name for name in os.listdir(word) if plain_name(name).endswith(tuple(run_endings))]
-        if not names:
-            patterns = " or ".join([f"*{ending}" for ending in run_endings])
-            all_files = os.path.join(word, "*")
-            raise InputError(f"no file {patterns} in it", file=word, remedy=f"name the files: {all_files}")
-        return [file_in_folder(os.path.join(word, name)) for name in sorted(names)]
+        return _runs_in_folder(word, run_endings)
     if glob.has_magic(word) and not os.path.exists(word):
-        paths = [path for path in glob.glob(word, recursive=True) if not os.path.isdir(path)]
-        if not paths:
-            raise InputError("no file matches this pattern", file=word)
-        return [file_in_folder(path) for path in sorted(paths)]
+        return _matches_of_pattern(word)
     return [word]
+
+
+def _runs_in_folder(folder: str, run_endings: Sequence[str]) -> list[str]:
+    """Return the sorted paths of the files in a folder that end like one of `run_endings`, compressed or not.
+
+    Raises InputError if there is none.
+    """
+    names = [name for name in os.listdir(folder) if plain_name(name).endswith(tuple(run_endings))]
+    if not names:
+        patterns = " or ".join([f"*{ending}" for ending in run_endings])
+        all_files = os.path.join(folder, "*")
+        raise InputError(f"no file {patterns} in it", file=folder, remedy=f"name the files: {all_files}")
+    return [file_in_folder(os.path.join(folder, name)) for name in sorted(names)]
+
+
+def _matches_of_pattern(pattern: str) -> list[str]:
+    """Return the sorted paths of the files that match a pattern such as `"runs/*.tab"`. Raises InputError for none."""
+    paths = [path for path in glob.glob(pattern, recursive=True) if not os.path.isdir(path)]
+    if not paths:
+        raise InputError("no file matches this pattern", file=pattern)
+    return [file_in_folder(path) for path in sorted(paths)]
 
 
 # ---- The names of runs
@@ -220,16 +268,22 @@ def _name_runs(paths: Sequence[str]) -> dict[str, str]:
     `runs/b/out.tab` are `a-out` and `b-out`. If folders do not help, a number follows: `out-2`.
     """
     name_by_path = _names_with_folders(paths)
-    count_by_name = Counter(name_by_path.values())
-    for path in _paths_with_unusable_names(name_by_path):
-        name = name_by_path[path]
-        # The last of several files with the same name keeps it, since the others have numbers by then.
-        if count_by_name[name] > 1 or name in RESERVED_NAMES:
-            numbered_name = _numbered_name(name, count_by_name)
-            name_by_path[path] = numbered_name
-            count_by_name[name] -= 1
-            count_by_name[numbered_name] += 1
+    taken_names = set(name_by_path.values())
+    for path in _paths_to_number(name_by_path):
+        numbered_name = _numbered_name(name_by_path[path], taken_names)
+        name_by_path[path] = numbered_name
+        taken_names.add(numbered_name)
     return name_by_path
+
+
+def _paths_to_number(name_by_path: Mapping[str, str]) -> list[str]:
+    """Return the paths whose names need a number: all but the last that share a name, and all with a reserved name."""
+    last_path_by_name = {name: path for path, name in name_by_path.items()}
+    paths = []
+    for path, name in name_by_path.items():
+        if name in RESERVED_NAMES or path != last_path_by_name[name]:
+            paths.append(path)
+    return paths
 
 
 def _names_with_folders(paths: Sequence[str]) -> dict[str, str]:
@@ -238,22 +292,17 @@ def _names_with_folders(paths: Sequence[str]) -> dict[str, str]:
     A name is usable if no other path has it and it is not reserved. The names of `runs/a/out.tab` and `runs/b/out.tab`
     are `a-out` and `b-out`. A path keeps an unusable name if all folders above it do not make the name usable.
     """
-    name_by_path = {path: _short_name(path, 0) for path in paths}
     folder_count_by_path = dict.fromkeys(paths, 0)
-    paths_to_rename = _paths_with_unusable_names(name_by_path)
-    # Put one folder more before each unusable name, until all names are usable or no path has any folders left.
-    while paths_to_rename:
-        renamed_paths = []
-        for path in paths_to_rename:
-            longer_name = _short_name(path, folder_count_by_path[path] + 1)
-            if longer_name != name_by_path[path]:
-                name_by_path[path] = longer_name
-                folder_count_by_path[path] += 1
-                renamed_paths.append(path)
-        if not renamed_paths:
-            break
-        paths_to_rename = _paths_with_unusable_names(name_by_path)
-    return name_by_path
+    while True:
+        name_by_path = {path: _short_name(path, count) for path, count in folder_count_by_path.items()}
+        paths_to_extend = []
+        for path in _paths_with_unusable_names(name_by_path):
+            if folder_count_by_path[path] < len(_folders_above(path)):
+                paths_to_extend.append(path)
+        if not paths_to_extend:
+            return name_by_path
+        for path in paths_to_extend:
+            folder_count_by_path[path] += 1
 
 
 def _paths_with_unusable_names(name_by_path: Mapping[str, str]) -> list[str]:
@@ -266,7 +315,7 @@ def _paths_with_unusable_names(name_by_path: Mapping[str, str]) -> list[str]:
     return paths
 
 
-def _numbered_name(name: str, taken_names: Mapping[str, int]) -> str:
+def _numbered_name(name: str, taken_names: Collection[str]) -> str:
     """Return `NAME-N` with the smallest number from 2 for which this name is not taken yet: `out-2`."""
     for number in itertools.count(2):
         candidate = f"{name}-{number}"
@@ -283,14 +332,27 @@ def _short_name(path: str, folder_count: int) -> str:
     """
     if path == "-":
         return "stdin"
-    parts = [part for part in os.path.abspath(path).split(os.sep) if part]
-    file = plain_name(parts.pop())
+    folders = _folders_above(path)
+    first_folder = max(0, len(folders) - folder_count)
+    file_name = _without_ending(os.path.basename(os.path.abspath(path)))
+    return "-".join([*folders[first_folder:], file_name])
+
+
+def _folders_above(path: str) -> list[str]:
+    """Return the names of the folders above a file, from the root on: `["home", "user", "runs"]`; none for `"-"`."""
+    if path == "-":
+        return []
+    parent = os.path.dirname(os.path.abspath(path))
+    return [part for part in parent.split(os.sep) if part]
+
+
+def _without_ending(file_name: str) -> str:
+    """Return the name of a file without the endings that say how it is compressed and what it is: `a.tab.gz` -> `a`."""
+    name = plain_name(file_name)
     for ending in _ENDINGS:
-        if file.endswith(ending) and len(file) > len(ending):
-            file = file.removesuffix(ending)
-            break
-    first_folder = max(0, len(parts) - folder_count)
-    return "-".join([*parts[first_folder:], file])
+        if name.endswith(ending) and len(name) > len(ending):
+            return name.removesuffix(ending)
+    return name
 
 
 def _remarks_on_names(name_by_path: Mapping[str, str]) -> list[str]:

@@ -98,7 +98,7 @@ def _rows_of_boards(boards: Iterable[_PolicyBoard]) -> tuple[LeaderboardRow, ...
 
 
 def _all_measures(shown_measures: Iterable[str], rows: Iterable[LeaderboardRow]) -> tuple[str, ...]:
-    """Return the names of all measures that any row has, each once; those that readable tables show come first."""
+    """Return the names of all measures that any row has, each once; the measures of readable tables come first."""
     measures = dict.fromkeys(shown_measures)
     for row in rows:
         measures.update(dict.fromkeys(row.scores))
@@ -349,12 +349,6 @@ _KEYS_FOR_PROGRAMS: Final = frozenset({"file", "signature", "failure", "wins", "
 """Columns that readable tables leave out: they are for programs, or too wide."""
 
 
-_COLUMNS_OF_STATE: Final = tuple(
-    [Column(key, key.capitalize()) for key in ("errors", "warnings", "state", "file", "signature")]
-)
-"""The columns after those of scores and tests."""
-
-
 def leaderboard_layout(board: LeaderboardDocument) -> Layout:
     """Return the layout of the table of a leaderboard.
 
@@ -362,11 +356,11 @@ def leaderboard_layout(board: LeaderboardDocument) -> Layout:
     measures, tests and state.
     """
     leading_columns = _leading_columns(board)
-    trailing_columns = [*_test_columns(board), *_COLUMNS_OF_STATE]
-    columns = [*leading_columns, *_score_columns(board, board.measures), *trailing_columns]
+    trailing_columns = _trailing_columns(board)
+    columns = leading_columns + _score_columns(board, board.measures) + trailing_columns
     columns.append(Column("failure", "Failure"))
 
-    readable_keys = [column.key for column in [*leading_columns, *_score_columns(board, [board.measure])]]
+    readable_keys = [column.key for column in leading_columns + _score_columns(board, [board.measure])]
     readable_keys += board.headline[1:]  # the first of the headline measures is the one that ranks
     readable_keys += [column.key for column in trailing_columns]
     hidden_keys = _hidden_keys(board)
@@ -378,6 +372,14 @@ def leaderboard_layout(board: LeaderboardDocument) -> Layout:
         shown=tuple([key for key in readable_keys if key not in hidden_keys]),
         longest=60,
     )
+
+
+def _trailing_columns(board: LeaderboardDocument) -> list[Column]:
+    """Return the columns after the scores: results of tests, then problems, state, file and signature of the run."""
+    columns = _test_columns(board)
+    for key in ("errors", "warnings", "state", "file", "signature"):
+        columns.append(Column(key, key.capitalize()))
+    return columns
 
 
 def _hidden_keys(board: LeaderboardDocument) -> set[str]:

@@ -1,4 +1,8 @@
-"""The lock of an output folder, so that two batches never write into the same folder at once."""
+"""The lock of an output folder, so that two batches never write into the same folder at once.
+
+The folder holds a lock file while a batch is at work. The file names the process (its *owner*), which also locks the
+file, so that the kernel releases the lock when the process ends.
+"""
 
 from __future__ import annotations
 
@@ -60,20 +64,29 @@ def locked(folder: str) -> Iterator[str | None]:
     Raises UsageError if another batch holds the folder, OutputError if no file can be made in it.
     """
     path = os.path.join(folder, LOCK)
-    this_process = _Owner(os.getpid(), socket.gethostname())
     with contextlib.closing(_acquire_lock(path)) as lock_file:
         earlier_owner = _read_owner(lock_file)
-        if earlier_owner is not None and earlier_owner.host != this_process.host:
-            raise _folder_in_use(path, earlier_owner)
-        _write_owner(lock_file, this_process, path)
+        _take_over(lock_file, earlier_owner, path)
+        remark = None
+        if earlier_owner is not None:
+            remark = f"process {earlier_owner.pid}, which had locked {folder}, is gone; its lock is taken over"
         try:
-            if earlier_owner is None:
-                yield None
-            else:
-                yield f"process {earlier_owner.pid}, which had locked {folder}, is gone; its lock is taken over"
+            yield remark
         finally:
             with contextlib.suppress(OSError):
                 os.unlink(path)
+
+
+def _take_over(lock_file: io.FileIO, earlier_owner: _Owner | None, path: str) -> None:
+    """Write this process into the lock file, which it has locked, in place of an earlier owner if there is one.
+
+    Raises UsageError if the earlier owner is a process of another host, which may still be at work, OutputError if the
+    disk is full.
+    """
+    this_process = _Owner(os.getpid(), socket.gethostname())
+    if earlier_owner is not None and earlier_owner.host != this_process.host:
+        raise _folder_in_use(path, earlier_owner)
+    _write_owner(lock_file, this_process, path)
 
 
 def _acquire_lock(path: str) -> io.FileIO:
@@ -85,19 +98,34 @@ def _acquire_lock(path: str) -> io.FileIO:
     deadline = time.monotonic() + _PATIENCE_SECONDS
     while True:
         lock_file = _open_lock_file(path)
-        try:
-            fcntl.flock(lock_file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:  # another process holds the lock
+        if not _try_to_lock(lock_file):
             owner = _read_owner(lock_file)
             lock_file.close()
-            has_living_owner = owner is not None and owner.may_be_alive()
-            if has_living_owner or time.monotonic() > deadline:
-                raise _folder_in_use(path, owner) from None
-            time.sleep(_RETRY_SECONDS)
-            continue
-        if _is_still_at(path, lock_file):
+            _wait_for_end_of(owner, path, deadline)
+        elif _is_still_at(path, lock_file):
             return lock_file
-        lock_file.close()  # its owner has removed it, so that another process may make and lock a new one
+        else:
+            lock_file.close()  # its owner has removed it, so that another process may make and lock a new one
+
+
+def _try_to_lock(lock_file: io.FileIO) -> bool:
+    """Lock an open file for this process, and return True; return False if another process has locked it."""
+    try:
+        fcntl.flock(lock_file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
+
+
+def _wait_for_end_of(owner: _Owner | None, path: str, deadline: float) -> None:
+    """Wait a moment for the workers of a dead process, the `owner` of the lock file at `path`, to release the lock.
+
+    Raises UsageError if the owner is alive, or if the monotonic clock has passed the `deadline`.
+    """
+    has_living_owner = owner is not None and owner.may_be_alive()
+    if has_living_owner or time.monotonic() > deadline:
+        raise _folder_in_use(path, owner)
+    time.sleep(_RETRY_SECONDS)
 
 
 def _open_lock_file(path: str) -> io.FileIO:

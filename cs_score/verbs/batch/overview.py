@@ -30,7 +30,7 @@ from cs_score.base.documents import value_in
 from cs_score.base.records import Record
 from cs_score.coldstart.gold import ColdStartGold
 from cs_score.coldstart.judging import ClassTree, Counts, is_wrong_bin
-from cs_score.coldstart.lines import Response
+from cs_score.coldstart.lines import Assessment, Response
 from cs_score.coldstart.options import RIGHT, WRONG
 from cs_score.coldstart.queries import Query
 from cs_score.coldstart.result import (
@@ -177,8 +177,8 @@ class TargetIndex(Record, eq=False):
 class _RowOfTargets(NamedTuple):
     """A row of the score tables, and the targets that belong to it.
 
-    A row is about a query, or about a class of which the query asks further questions; `name` is its name. For each of
-    its `targets`, `class_groups` has the names of the equivalence classes (answers that mean the same) of the target.
+    A row is about a query, or about a class if the query asks further questions about it; `name` is its name. For each
+    of its `targets`, `class_groups` has the names of the equivalence classes (answers that mean the same) in it.
     """
 
     name: str
@@ -248,7 +248,7 @@ def _example_by_class(gold: ColdStartGold, query: Query) -> dict[str, str]:
 def _classes_by_row(tree: ClassTree, deepest_row: int) -> dict[str, list[str]]:
     """Return the names of the equivalence classes that belong to each row of a query's score tables.
 
-    A row is about the query itself, or about a class of which the query asks further questions. Rows deeper in
+    A row is about the query itself, or about a class if the query asks further questions about it. Rows deeper in
     the tree than `deepest_row` are not scored and left out.
     """
     classes_by_row: dict[str, list[str]] = {}
@@ -271,8 +271,39 @@ def _group_into_targets(classes: list[str], *, is_single: bool) -> list[list[str
     return [[class_name] for class_name in classes]
 
 
-_CountedResponse: TypeAlias = tuple[str, Response]
-"""The name of the row of the score tables that counts a response (answer of the run), and the response."""
+class _JudgedAnswers:
+    """The right and the wrong answers of a run, by their ids such as `"0a1b2c3d4e5f"`, and the targets that it found.
+
+    The same answer may be right in one line and wrong in another. `found_numbers` are the numbers of targets.
+    """
+
+    def __init__(self, index: TargetIndex) -> None:
+        """Begin without answers; `index` has the targets of gold."""
+        self._index = index
+        self.found_numbers: set[int] = set()
+        self.right_ids: set[str] = set()
+        self.wrong_ids: set[str] = set()
+
+    def add_unit(self, unit: UnitResult) -> None:
+        """Add the answers of the run in a unit, as far as they count in its scores."""
+        for row, response in _counted_responses(unit):
+            labels = unit.labels_by_index[response.index]
+            if WRONG in labels:
+                self.wrong_ids.add(response.follow_on.id)
+            if RIGHT in labels:
+                self.right_ids.add(response.follow_on.id)
+                self._add_target(row, unit.assessment_by_index.get(response.index))
+
+    def _add_target(self, row: str, assessment: Assessment | None) -> None:
+        """Add the target that a right answer has found; `row` is the name of the row that counts the answer.
+
+        A policy may count an answer as right that has no assessment or belongs to no class. It finds no target.
+        """
+        if assessment is None:
+            return
+        number = self._index.number_by_class.get((row, assessment.value_class))
+        if number is not None:
+            self.found_numbers.add(number)
 
 
 def collect_findings(run: ScoredRun, index: TargetIndex, measures: Sequence[Measure]) -> Findings:
@@ -280,52 +311,20 @@ def collect_findings(run: ScoredRun, index: TargetIndex, measures: Sequence[Meas
 
     They also have the statistics of its units that `measures` need. `index` has the targets of gold.
     """
-    found_numbers: set[int] = set()
-    right_ids: set[str] = set()
-    wrong_ids: set[str] = set()
+    answers = _JudgedAnswers(index)
     for unit in run.units:
-        responses = list(_counted_responses(unit))
-        found_numbers |= _found_targets(unit, responses, index)
-        right_ids |= _answer_ids(unit, responses, RIGHT)
-        wrong_ids |= _answer_ids(unit, responses, WRONG)
-    # The same answer may be right in one line and wrong in another; it counts as right.
-    wrong_ids -= right_ids
-    found_bits = pack_bits(found_numbers, len(index.targets))
-    return make_findings(unit_table(run, measures), found_bits, right_ids, wrong_ids)
+        answers.add_unit(unit)
+    found_bits = pack_bits(answers.found_numbers, len(index.targets))
+    # An answer that is right in one line and wrong in another counts as right.
+    only_wrong_ids = answers.wrong_ids - answers.right_ids
+    return make_findings(unit_table(run, measures), found_bits, answers.right_ids, only_wrong_ids)
 
 
-def _answer_ids(unit: UnitResult, responses: Iterable[_CountedResponse], label: str) -> set[str]:
-    """Return the ids of the answers among the counted responses of a unit that are judged as `label` (RIGHT, WRONG).
+def _counted_responses(unit: UnitResult) -> Iterator[tuple[str, Response]]:
+    """Yield the name of a row of the score tables and a response (answer of the run), for each response that counts.
 
-    The id of an answer is the same in all runs: `"0a1b2c3d4e5f"`.
-    """
-    ids = set()
-    for _, response in responses:
-        if label in unit.labels_by_index[response.index]:
-            ids.add(response.follow_on.id)
-    return ids
-
-
-def _found_targets(unit: UnitResult, responses: Iterable[_CountedResponse], index: TargetIndex) -> set[int]:
-    """Return the numbers of the targets that the right answers among the counted responses of a unit have found.
-
-    A policy may count an answer as right that has no assessment or belongs to no class; it finds no target.
-    """
-    numbers = set()
-    for row, response in responses:
-        assessment = unit.assessment_by_index.get(response.index)
-        if assessment is None or RIGHT not in unit.labels_by_index[response.index]:
-            continue
-        number = index.number_by_class.get((row, assessment.value_class))
-        if number is not None:
-            numbers.add(number)
-    return numbers
-
-
-def _counted_responses(unit: UnitResult) -> Iterator[_CountedResponse]:
-    """Yield each counted response of a unit, with the row of the score tables that counts it.
-
-    Responses that no row counts, such as those beyond a limit, are left out.
+    The row is the one that counts the response. Responses that no row counts, such as those beyond a limit, are left
+    out.
     """
     for query in unit.queries:
         for tally in query.tallies:
@@ -699,7 +698,7 @@ class _Rankings:
     """
 
     def __init__(self, task: str, measures: Sequence[str], resampling: Resampling | None) -> None:
-        """Begin without rankings. `measures` are those that rank; nothing is resampled if `resampling` is None."""
+        """Begin without rankings. The `measures` rank the systems; nothing is resampled if `resampling` is None."""
         self._task = task
         self._measures = measures
         self._resampling = resampling
@@ -1011,15 +1010,23 @@ def judge_units(values_by_unit: UnitValues, units: Sequence[Unit], measure_count
     """
     right_numbers = []
     wrong_numbers = []
-    for unit_number, unit in enumerate(units):
-        values = values_by_unit.get(unit, ())
-        for measure_number, value in enumerate(values):
-            number = measure_number * len(units) + unit_number
-            if value is not None and value < _RIGHT_VALUE:
-                wrong_numbers.append(number)
-            else:
-                right_numbers.append(number)
+    for number, value in _numbered_values(values_by_unit, units):
+        is_wrong = value is not None and value < _RIGHT_VALUE
+        if is_wrong:
+            wrong_numbers.append(number)
+        else:
+            right_numbers.append(number)
     bit_count = len(units) * measure_count
     right = pack_bits(right_numbers, bit_count)
     wrong = pack_bits(wrong_numbers, bit_count)
     return AnswerBits(found=right, right=right, wrong=wrong)
+
+
+def _numbered_values(values_by_unit: UnitValues, units: Sequence[Unit]) -> Iterator[tuple[int, float | None]]:
+    """Yield the number of the bit and the value of each unit that a system has, by each measure.
+
+    With two units the values of the first one have the numbers 0, 2, 4 ..., a number for each measure.
+    """
+    for unit_number, unit in enumerate(units):
+        for measure_number, value in enumerate(values_by_unit.get(unit, ())):
+            yield measure_number * len(units) + unit_number, value

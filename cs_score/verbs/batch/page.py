@@ -1,14 +1,18 @@
-"""The page of a batch, from `batch.json`, and its charts by kind."""
+"""The page of a batch, from `batch.json`, and its charts by kind.
+
+A batch scores many runs against the same gold. Its page shows the leaderboard, the score of each unit (query, claim,
+question) in each run, which answers few runs found, how much the runs agree, and how certain their ranks are.
+"""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from typing import Any, ClassVar, Final, NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, ClassVar, Final
 from urllib.parse import quote
 
-from cs_score.analysis.rankings import RankingLimits, RunRanking
+from cs_score.analysis.rankings import RankingLimits, RankingPair, RunRanking
 from cs_score.base.display import cell
 from cs_score.base.records import asdict
 from cs_score.measures.registry import undefined_sentences
@@ -41,30 +45,31 @@ from cs_score.pages.page import (
 )
 from cs_score.statistics.resampling_settings import note_sentences
 from cs_score.tables.layout import Cell
-from cs_score.verbs.batch.batch_documents import BatchOverview, family_lines, limit_lines
+from cs_score.verbs.batch.batch_documents import BatchOverview, RankedRow, family_lines, limit_lines
 from cs_score.verbs.batch.folder_layout import page_name
-from cs_score.verbs.batch.overview import FoundTogether, Overlap, UnitScores
+from cs_score.verbs.batch.overview import Agreement, Difficulty, FoundTogether, Overlap, System, UnitScores
 
-_MOST_DRAWN: Final = 50
+_RUNS_IN_SCORE_CHART: Final = 50
 """How many runs a chart of scores shows."""
 
-_MOST_RANKINGS: Final = 40
+_RANKINGS_IN_CHART: Final = 40
 """How many rankings a chart compares with that of the leaderboard."""
 
-_MOST_CELLS: Final = 60
+_SIDE_OF_HEAT_MAP: Final = 60
 """How many units, and how many runs, a heat map shows."""
 
-_MOST_PAIRED: Final = 40
+_RUNS_IN_AGREEMENT_CHART: Final = 40
 """How many runs a chart of agreement shows."""
 
-_MOST_BARS: Final = 24
+_BARS_IN_DIFFICULTY_CHART: Final = 24
 """How many bars a chart of difficulty shows beside that of the answers that no run found."""
 
 
 class BatchPage(PageMaker):
-    """The page and the charts of a batch.
+    """The page of a batch (many runs scored against the same gold), and its charts.
 
-    A run has a label: its name, with the run id if several runs share the name.
+    A run is known by its position in the document, counted from 0. Its label is its name, with the run id if several
+    runs share the name. A *part* of gold is `class` in Cold Start, and a measure in evidence tasks.
     """
 
     document: BatchOverview
@@ -72,12 +77,9 @@ class BatchPage(PageMaker):
     def __init__(self, document: BatchOverview) -> None:
         """Show an overview of runs. Runs that failed are in its leaderboard only, and have no position."""
         super().__init__(document)
-        row_count_by_run = Counter([system.run for system in document.runs])
-        self.labels = []
+        self.labels = _labels_of_runs(document.runs)
         self.position_by_run: dict[tuple[str, str], int] = {}
         for position, system in enumerate(document.runs):
-            has_own_name = row_count_by_run[system.run] == 1
-            self.labels.append(system.run if has_own_name else f"{system.run} {system.run_id}")
             self.position_by_run[system.run, system.run_id] = position
 
     def page(self) -> Page:
@@ -100,46 +102,59 @@ class BatchPage(PageMaker):
             return ""
         return f" ({policy})"
 
-    def _address_of_run(self, policy: str, position: int, unit: str | None = None) -> str:
-        """Return the address of the page of a run, from the folder of the batch: `sf/run/out.html`.
+    # ---- Links to the pages of runs
 
-        `position` is the position of the run in the document. If a `unit` is given, the address leads to the table of
-        units on that page, and leaves only this unit in it: `run/out.html#units.only=unit%3AQ1`.
+    def _address_of_run(self, policy: str, position: int) -> str:
+        """Return the address of the page of a run under a policy, from the folder of the batch: `sf/run/out.html`.
+
+        The folder of the policy is left out if there is only one policy.
         """
-        document = self.document
-        name = document.runs[position].run
-        positions_in_file = [other for other, system in enumerate(document.runs) if system.run == name]
-        file_name = page_name(positions_in_file.index(position), len(positions_in_file))
-        path = [name, file_name]
-        if len(document.policies) > 1:
-            path.insert(0, policy)
-        address = "/".join([quote(part, safe="", errors="surrogateescape") for part in path])
-        if unit is None:
-            return address
-        column_of_units = "ldc" if document.unit == "LDC query" else "unit"
+        folders = [self.document.runs[position].run]
+        if len(self.document.policies) > 1:
+            folders.insert(0, policy)
+        path = [*folders, self._page_file(position)]
+        return "/".join([quote(part, safe="", errors="surrogateescape") for part in path])
+
+    def _page_file(self, position: int) -> str:
+        """Return the name of the page of a run in its folder: `out.html`, or `out.2.html` if its file holds several."""
+        runs = self.document.runs
+        positions_in_file = [other for other, system in enumerate(runs) if system.run == runs[position].run]
+        return page_name(positions_in_file.index(position), len(positions_in_file))
+
+    def _address_of_unit(self, policy: str, position: int, unit: str) -> str:
+        """Return the address of a unit on the page of a run: `run/out.html#units.only=unit%3AQ1`.
+
+        It leads to the table of units on that page, and leaves only this unit in it.
+        """
+        column_of_units = "ldc" if self.document.unit == "LDC query" else "unit"
         row_selection = quote(f"{column_of_units}:{cell(unit)}", safe="")
-        return f"{address}#units.only={row_selection}"
+        return f"{self._address_of_run(policy, position)}#units.only={row_selection}"
 
     # ---- Leaderboard
 
     def _leaderboard(self) -> Section:
         """Return the section of the leaderboard: charts of scores, and a table with links to the pages of the runs."""
-        rows = []
-        for row in self.document.leaderboard:
-            cells = asdict(row)
-            cells.update(_low_and_high(row.interval))
-            cells["p_baseline"] = row.p_baseline or None
-            position = self.position_by_run.get((row.run, row.run_id))
-            has_page = self.document.pages and row.score is not None
-            if position is not None and has_page:
-                cells["run"] = link_to_file(row.run, self._address_of_run(row.policy, position))
-            rows.append(cells)
+        rows = [self._leaderboard_cells(row) for row in self.document.leaderboard]
         headings = dict.fromkeys(("rank", "policy", "run", "run_id", "score", "low", "high", "tier"), "")
         headings["p_above"] = "p against the run above"
         headings["p_baseline"] = "p against the baseline"
         run_tables = table_of_rows("runs", "Leaderboard", rows, headings)
         blocks: list[Block] = [self._about_leaderboard(), charts_side_by_side(self.interval_charts()), *run_tables]
         return Section("leaderboard", "Leaderboard", blocks)
+
+    def _leaderboard_cells(self, row: RankedRow) -> dict[str, Any]:
+        """Return the cells of a row of the leaderboard by the key of the column: `{"rank": 1, "run": ..., ...}`.
+
+        The name of a run that was scored is a link to its page, if the batch has pages.
+        """
+        cells = asdict(row)
+        cells.update(_low_and_high(row.interval))
+        cells["p_baseline"] = row.p_baseline or None
+        position = self.position_by_run.get((row.run, row.run_id))
+        has_page = self.document.pages and row.score is not None
+        if position is not None and has_page:
+            cells["run"] = link_to_file(row.run, self._address_of_run(row.policy, position))
+        return cells
 
     def _about_leaderboard(self) -> str:
         """Return the sentences above the leaderboard: verdicts, tests, limits, missing scores and notes."""
@@ -150,43 +165,49 @@ class BatchPage(PageMaker):
             unit_count = len(document.queries) // len(document.policies)
             sentences += limit_lines(document.bootstrap, unit_count, document.families)
         for row in document.leaderboard:
-            for sentence in undefined_sentences(row.undefined or {}):
-                sentences.append(f"{row.run} has no {sentence}; it has no rank by these.")
+            for measures_and_reason in undefined_sentences(row.undefined or {}):
+                sentences.append(f"{row.run} has no {measures_and_reason}; it has no rank by these.")
         sentences += note_sentences(document.notes)
         return " ".join(sentences)
 
     def interval_charts(self) -> Iterator[Drawing]:
         """Yield a chart for each policy: the scores of the best runs, with intervals and tiers if there are any."""
-        document = self.document
-        if document.bootstrap is None:
-            title = "Scores"
-            row_title = "run"
-        else:
-            title = "Scores with intervals"
-            row_title = "run (tier)"
-        for policy_number, policy in enumerate(document.policies):
-            rows = []
-            for row in document.leaderboard:
-                if row.policy != policy or row.score is None:
-                    continue
-                position = self.position_by_run.get((row.run, row.run_id))
-                label = row.run if position is None else self.labels[position]
-                if row.tier is not None:
-                    label += f" ({row.tier})"
-                rows.append(Dots(label, {"score": row.score}, limits(row.interval, "score")))
-            if not rows:
-                continue
-            about = ""
-            if len(rows) > _MOST_DRAWN:
-                about = f"The first {_MOST_DRAWN} of {len(rows)} runs. "
-            caption = Caption(
-                name=f"leaderboard-{policy_number}",
-                title=title + self._policy_text(policy),
-                across=document.measure,
-                upwards=row_title,
-                of=policy,
-            )
-            yield dots(caption, rows[:_MOST_DRAWN], introduction=about)
+        for policy in self.document.policies:
+            rows = self._dots_of_runs(policy)
+            if rows:
+                yield self._interval_chart(policy, rows)
+
+    def _dots_of_runs(self, policy: str) -> list[Dots]:
+        """Return the row of a chart for each run that has a score under a policy: its label, score and interval."""
+        rows = []
+        for row in self.document.leaderboard:
+            if row.policy == policy and row.score is not None:
+                rows.append(Dots(self._label_with_tier(row), {"score": row.score}, limits(row.interval, "score")))
+        return rows
+
+    def _label_with_tier(self, row: RankedRow) -> str:
+        """Return the label of the run of a row, followed by its tier if the row has one: `run (2)`."""
+        position = self.position_by_run.get((row.run, row.run_id))
+        label = row.run if position is None else self.labels[position]
+        if row.tier is None:
+            return label
+        return f"{label} ({row.tier})"
+
+    def _interval_chart(self, policy: str, rows: Sequence[Dots]) -> Drawing:
+        """Return the chart of the scores of runs under a policy. `rows` has a row for each run; the first are drawn."""
+        has_intervals = self.document.bootstrap is not None
+        title = "Scores with intervals" if has_intervals else "Scores"
+        introduction = ""
+        if len(rows) > _RUNS_IN_SCORE_CHART:
+            introduction = f"The first {_RUNS_IN_SCORE_CHART} of {len(rows)} runs. "
+        caption = Caption(
+            name=f"leaderboard-{self.document.policies.index(policy)}",
+            title=title + self._policy_text(policy),
+            across=self.document.measure,
+            upwards="run (tier)" if has_intervals else "run",
+            of=policy,
+        )
+        return dots(caption, rows[:_RUNS_IN_SCORE_CHART], introduction=introduction)
 
     # ---- Heat map
 
@@ -196,71 +217,92 @@ class BatchPage(PageMaker):
         A cell of the table is a link to the unit on the page of the run.
         """
         document = self.document
-        rows = [self._heatmap_row(scores) for scores in document.queries]
-        about = f"{document.unit_measure} of each {document.unit} in each run; the lowest means are the hardest."
+        introduction = f"{document.unit_measure} of each {document.unit} in each run; the lowest means are the hardest."
         if document.pages:
-            about += f" A cell leads to the page of the run at that {document.unit}."
-        headings = {"unit": document.unit}
-        if len(document.policies) > 1:
+            introduction += f" A cell leads to the page of the run at that {document.unit}."
+        rows = [self._heatmap_cells(scores) for scores in document.queries]
+        title = f"Scores by {document.unit} and run"
+        unit_tables = table_of_rows("units", title, rows, self._headings_of_heatmap(), is_small=False)
+        blocks: list[Block] = [introduction, charts_side_by_side(self.heatmap_charts()), *unit_tables]
+        return Section("heatmap", "Heat map", blocks)
+
+    def _headings_of_heatmap(self) -> dict[str, str]:
+        """Return the headings of the table of units by the key of the column: `{"unit": "claim", ..., "r0": "run1"}`.
+
+        The heading of the run at position 0 has the key `r0`. Policies have a column only if there are several.
+        """
+        headings = {"unit": self.document.unit}
+        if len(self.document.policies) > 1:
             headings["policy"] = "Policy"
         headings["mean"] = "Mean"
         for position, label in enumerate(self.labels):
             headings[f"r{position}"] = label
-        unit_tables = table_of_rows("units", f"Scores by {document.unit} and run", rows, headings, is_small=False)
-        return Section("heatmap", "Heat map", [about, charts_side_by_side(self.heatmap_charts()), *unit_tables])
+        return headings
 
-    def _heatmap_row(self, scores: UnitScores) -> dict[str, Any]:
+    def _heatmap_cells(self, scores: UnitScores) -> dict[str, Any]:
         """Return the cells of a unit: its mean, and its score in each run, coloured by the score.
 
         The cell of the run at position 0 has the key `r0`.
         """
         cells: dict[str, Any] = {"unit": scores.unit, "policy": scores.policy, "mean": _mean(scores.scores)}
-        for position, score in enumerate(scores.scores):
-            key = f"r{position}"
-            if score is None:
-                cells[key] = Cell(None)
-            elif self.document.pages:
-                address = self._address_of_run(scores.policy, position, scores.unit)
-                cells[key] = link_to_file(score, address, shade(score))
-            else:
-                cells[key] = link_to_file(score, "", shade(score))
+        for position in range(len(scores.scores)):
+            cells[f"r{position}"] = self._score_cell(scores, position)
         return cells
+
+    def _score_cell(self, scores: UnitScores, position: int) -> Cell:
+        """Return the cell with the score of a unit in the run at a position, as a link if the run has a page.
+
+        The cell is empty if the run has no score there.
+        """
+        score = scores.scores[position]
+        if score is None:
+            return Cell(None)
+        address = ""
+        if self.document.pages:
+            address = self._address_of_unit(scores.policy, position, scores.unit)
+        return link_to_file(score, address, shade(score))
 
     def heatmap_charts(self) -> Iterator[Drawing]:
         """Yield a chart of units by runs for each policy.
 
         If there are too many units for a chart, it shows those in which the scores of runs differ the most.
         """
+        for policy in self.document.policies:
+            units = [row for row in self.document.queries if row.policy == policy]
+            if units and self.labels:
+                yield self._heatmap_chart(policy, units)
+
+    def _heatmap_chart(self, policy: str, units: Sequence[UnitScores]) -> Drawing:
+        """Return the chart of the scores of units under a policy in each run, with a row for each unit."""
         document = self.document
-        for policy_number, policy in enumerate(document.policies):
-            units = [row for row in document.queries if row.policy == policy]
-            units_by_spread = sorted(units, key=lambda unit: _spread(unit.scores), reverse=True)
-            drawn_units = units_by_spread[:_MOST_CELLS]
-            rows = []
-            texts = []
-            for unit in units:  # in the order of the batch
-                if unit not in drawn_units:
-                    continue
-                drawn_scores = unit.scores[:_MOST_CELLS]
-                rows.append(GridRow(unit.unit, drawn_scores))
-                mean = _mean(drawn_scores)
-                if mean is not None:
-                    texts.append(f"{unit.unit}: mean {mean:.4f}")
-            if not rows or not self.labels:
-                continue
-            about = f"{'; '.join(texts)}."
-            if len(units) > _MOST_CELLS:
-                about += f" The {_MOST_CELLS} of {len(units)} in which runs differ the most."
-            if len(self.labels) > _MOST_CELLS:
-                about += f" The first {_MOST_CELLS} of {len(self.labels)} runs."
-            caption = Caption(
-                name=f"heatmap-{policy_number}",
-                title=f"{document.unit_measure} by {document.unit} and run{self._policy_text(policy)}",
-                across="run",
-                upwards=document.unit,
-                of=policy,
-            )
-            yield grid(caption, about, rows, self.labels[:_MOST_CELLS])
+        drawn_units = _units_with_most_spread(units)
+        caption = Caption(
+            name=f"heatmap-{document.policies.index(policy)}",
+            title=f"{document.unit_measure} by {document.unit} and run{self._policy_text(policy)}",
+            across="run",
+            upwards=document.unit,
+            of=policy,
+        )
+        introduction = self._about_heatmap(drawn_units, len(units))
+        rows = [GridRow(unit.unit, unit.scores[:_SIDE_OF_HEAT_MAP]) for unit in drawn_units]
+        return grid(caption, introduction, rows, self.labels[:_SIDE_OF_HEAT_MAP])
+
+    def _about_heatmap(self, drawn_units: Sequence[UnitScores], unit_count: int) -> str:
+        """Return the means of the units that a heat map shows, and how many of all units and runs it shows.
+
+        `unit_count` is the number of all units.
+        """
+        texts = []
+        for unit in drawn_units:
+            mean = _mean(unit.scores[:_SIDE_OF_HEAT_MAP])
+            if mean is not None:
+                texts.append(f"{unit.unit}: mean {mean:.4f}")
+        introduction = f"{'; '.join(texts)}."
+        if unit_count > _SIDE_OF_HEAT_MAP:
+            introduction += f" The {_SIDE_OF_HEAT_MAP} of {unit_count} in which runs differ the most."
+        if len(self.labels) > _SIDE_OF_HEAT_MAP:
+            introduction += f" The first {_SIDE_OF_HEAT_MAP} of {len(self.labels)} runs."
+        return introduction
 
     # ---- What runs find together
 
@@ -269,54 +311,55 @@ class BatchPage(PageMaker):
 
         It counts the answers that no run, one run, two runs ... have found, and the answers that a run alone has found.
         """
-        found_rows = []
-        only_rows = []
-        for row in self.document.answers:
-            for run_count, answer_count in enumerate(row.found_by):
-                found_rows.append({"policy": row.policy, "part": row.part, "times": run_count, "count": answer_count})
-            for position, answer_count in enumerate(row.only):
-                label = self.labels[position]
-                only_rows.append({"policy": row.policy, "part": row.part, "run": label, "count": answer_count})
-        about = "What is to be found, by how many runs have found it. What no run found is hardest."
+        introduction = "What is to be found, by how many runs have found it. What no run found is hardest."
         found_headings = {"policy": "", "part": "", "times": "Runs that found it", "count": "Number"}
         only_headings = {"policy": "", "part": "", "run": "", "count": "Found by it alone"}
-        blocks: list[Block] = [about, charts_side_by_side(self.difficulty_charts())]
-        blocks += table_of_rows("found", "Found by so many runs", found_rows, found_headings)
-        blocks += table_of_rows("only", "Found by one run alone", only_rows, only_headings)
+        blocks: list[Block] = [introduction, charts_side_by_side(self.difficulty_charts())]
+        blocks += table_of_rows("found", "Found by so many runs", self._rows_by_finder_count(), found_headings)
+        blocks += table_of_rows("only", "Found by one run alone", self._rows_by_only_finder(), only_headings)
         return Section("difficulty", "Difficulty", blocks)
+
+    def _rows_by_finder_count(self) -> list[dict[str, Any]]:
+        """Return a row for each policy, part of gold and number of runs: how many answers just so many runs found."""
+        rows = []
+        for difficulty in self.document.answers:
+            for run_count, answer_count in enumerate(difficulty.found_by):
+                rows.append(
+                    {"policy": difficulty.policy, "part": difficulty.part, "times": run_count, "count": answer_count}
+                )
+        return rows
+
+    def _rows_by_only_finder(self) -> list[dict[str, Any]]:
+        """Return a row for each policy, part of gold and run: how many answers were found by this run alone."""
+        rows = []
+        for difficulty in self.document.answers:
+            for label, answer_count in zip(self.labels, difficulty.only):
+                rows.append({"policy": difficulty.policy, "part": difficulty.part, "run": label, "count": answer_count})
+        return rows
 
     def difficulty_charts(self) -> Iterator[Drawing]:
         """Yield a chart for each policy and part of gold: how many answers no run, one run, two ... have found."""
-        for row in self.document.answers:
-            rows = []
-            for answer_bin in _bins(row.found_by):
-                count = answer_bin.answer_count
-                rows.append(Bar(label=answer_bin.label, start=0.0, end=count, note=str(count)))
-            noun = _plural(row.part)
-            policy_number = self.document.policies.index(row.policy)
-            caption = Caption(
-                name=f"difficulty-{policy_number}-{slug(row.part)}",
-                title=f"{noun.capitalize()} by how many runs found them{self._policy_text(row.policy)}",
-                across=f"number of {noun}, of {row.total}",
-                upwards="found by runs",
-                of=_policy_and_part(row.policy, row.part),
-            )
-            yield bars(caption, rows, introduction="found by so many runs: ")
+        for difficulty in self.document.answers:
+            bars_of_chart = []
+            for label, answer_count in _answer_counts_by_bin(difficulty.found_by).items():
+                bars_of_chart.append(Bar(label=label, start=0.0, end=answer_count, note=str(answer_count)))
+            yield bars(self._caption_of_difficulty(difficulty), bars_of_chart, introduction="found by so many runs: ")
+
+    def _caption_of_difficulty(self, difficulty: Difficulty) -> Caption:
+        """Return the name, title and axes of the chart of the difficulty of a part of gold under a policy."""
+        answers = _plural(difficulty.part)
+        policy_number = self.document.policies.index(difficulty.policy)
+        return Caption(
+            name=f"difficulty-{policy_number}-{slug(difficulty.part)}",
+            title=f"{answers.capitalize()} by how many runs found them{self._policy_text(difficulty.policy)}",
+            across=f"number of {answers}, of {difficulty.total}",
+            upwards="found by runs",
+            of=_policy_and_part(difficulty.policy, difficulty.part),
+        )
 
     def _agreement(self) -> Section:
         """Return the section about the agreement of pairs of runs, and the answers that several runs find together."""
-        pair_rows = []
-        union_rows = []
-        for row in self.document.agreement:
-            for pair in row.pairs:
-                cells = asdict(pair)
-                cells["policy"] = row.policy
-                cells["a"] = self.labels[pair.a]
-                cells["b"] = self.labels[pair.b]
-                pair_rows.append(cells)
-            for measure, score in row.union.scores.items():
-                union_rows.append({"policy": row.policy, "measure": measure, "score": score})
-        about = (
+        introduction = (
             "Agreement is the share of the answers of two runs that both give (Jaccard): 1 where they give the same. "
             "The union is what all that is right in any run would score: no vote among these runs can do better. "
             "Recall is the mean over all choices of so many runs; agreed is what at least so many have found."
@@ -324,67 +367,91 @@ class BatchPage(PageMaker):
         pair_headings = {"policy": "", "part": "", "a": "Run", "b": "Other run"}
         pair_headings |= {"right": "Right answers", "wrong": "Wrong answers"}
         union_headings = {"policy": "", "measure": "", "score": "Score of the union"}
-        blocks: list[Block] = [about, charts_side_by_side(self.agreement_charts(), self.systems_charts())]
-        blocks += table_of_rows("pairs", "Agreement of pairs", pair_rows, pair_headings)
-        blocks += table_of_rows("union", "Union of all runs", union_rows, union_headings)
+        blocks: list[Block] = [introduction, charts_side_by_side(self.agreement_charts(), self.systems_charts())]
+        blocks += table_of_rows("pairs", "Agreement of pairs", self._rows_of_pairs(), pair_headings)
+        blocks += table_of_rows("union", "Union of all runs", self._rows_of_unions(), union_headings)
         return Section("agreement", "Agreement", blocks)
+
+    def _rows_of_pairs(self) -> list[dict[str, Any]]:
+        """Return a row for each policy and pair of runs: their labels, and the agreement of their answers."""
+        rows = []
+        for agreement in self.document.agreement:
+            for pair in agreement.pairs:
+                cells = asdict(pair)
+                cells["policy"] = agreement.policy
+                cells["a"] = self.labels[pair.a]
+                cells["b"] = self.labels[pair.b]
+                rows.append(cells)
+        return rows
+
+    def _rows_of_unions(self) -> list[dict[str, Any]]:
+        """Return a row for each policy and measure: the score of all that is right in any run."""
+        rows: list[dict[str, Any]] = []
+        for agreement in self.document.agreement:
+            for measure, score in agreement.union.scores.items():
+                rows.append({"policy": agreement.policy, "measure": measure, "score": score})
+        return rows
 
     def agreement_charts(self) -> Iterator[Drawing]:
         """Yield a chart of runs by runs for each policy and part of gold: the agreement of their right answers."""
         if len(self.labels) < 2:
             return
-        for policy_number, agreement in enumerate(self.document.agreement):
+        for agreement in self.document.agreement:
             parts = dict.fromkeys([pair.part for pair in agreement.pairs]) or ("",)
             for part in parts:
                 pairs = [pair for pair in agreement.pairs if pair.part == part]
-                name = f"agreement-{policy_number}"
-                title = "Agreement of right answers (Jaccard)"
-                if part:
-                    name += f"-{slug(part)}"
-                    title += f" by {part}"
-                caption = Caption(
-                    name=name,
-                    title=title + self._policy_text(agreement.policy),
-                    across="run",
-                    upwards="run",
-                    of=_policy_and_part(agreement.policy, part),
-                )
-                yield self._agreement_chart(caption, pairs)
+                yield self._agreement_chart(self._caption_of_agreement(agreement, part), pairs)
+
+    def _caption_of_agreement(self, agreement: Agreement, part: str) -> Caption:
+        """Return the name, title and axes of the chart of the agreement of runs under a policy, in a part of gold.
+
+        The part is empty in Cold Start, where all answers are of the same sort.
+        """
+        name = f"agreement-{self.document.agreement.index(agreement)}"
+        title = "Agreement of right answers (Jaccard)"
+        if part:
+            name += f"-{slug(part)}"
+            title += f" by {part}"
+        return Caption(
+            name=name,
+            title=title + self._policy_text(agreement.policy),
+            across="run",
+            upwards="run",
+            of=_policy_and_part(agreement.policy, part),
+        )
 
     def _agreement_chart(self, caption: Caption, pairs: Sequence[Overlap]) -> Drawing:
         """Return the chart of the agreement of the right answers of `pairs` of runs, as a grid of runs by runs.
 
         The cells of a run with itself are 1.
         """
-        labels = self.labels[:_MOST_PAIRED]
-        overlap_by_pair: dict[tuple[int, int], float | None] = {}
-        for position in range(len(labels)):
-            overlap_by_pair[position, position] = 1.0
-        texts = []
-        for pair in pairs:
-            overlap_by_pair[pair.a, pair.b] = pair.right
-            overlap_by_pair[pair.b, pair.a] = pair.right
-            if pair.right is not None and max(pair.a, pair.b) < len(labels):
-                texts.append(f"{labels[pair.a]} and {labels[pair.b]} {pair.right:.4f}")
+        labels = self.labels[:_RUNS_IN_AGREEMENT_CHART]
+        agreement_by_pair = _agreement_by_pair(pairs)
         rows = []
         for position, label in enumerate(labels):
-            overlaps = [overlap_by_pair.get((position, other)) for other in range(len(labels))]
-            rows.append(GridRow(label, overlaps))
-        return grid(caption, f"{'; '.join(texts)}.", rows, labels)
+            cells = [agreement_by_pair.get((position, other)) for other in range(len(labels))]
+            cells[position] = 1.0
+            rows.append(GridRow(label, cells))
+        return grid(caption, _agreement_in_words(pairs, labels), rows, labels)
 
     def systems_charts(self) -> Iterator[Drawing]:
         """Yield a chart for each policy and part of gold: the share of answers that one, two, three ... runs find."""
         for policy_number, agreement in enumerate(self.document.agreement):
             for part in dict.fromkeys([shares.part for shares in agreement.systems]):
                 shares_of_part = [shares for shares in agreement.systems if shares.part == part]
-                caption = Caption(
-                    name=f"systems-{policy_number}-{slug(part)}",
-                    title=f"{_plural(part).capitalize()} found by so many runs{self._policy_text(agreement.policy)}",
-                    across="number of runs",
-                    upwards="share",
-                    of=_policy_and_part(agreement.policy, part),
-                )
+                caption = self._caption_of_systems(agreement.policy, policy_number, part)
                 yield _found_together_chart(caption, shares_of_part)
+
+    def _caption_of_systems(self, policy: str, policy_number: int, part: str) -> Caption:
+        """Return the name, title and axes of the chart of the answers in a part of gold that several runs find."""
+        answers = _plural(part)
+        return Caption(
+            name=f"systems-{policy_number}-{slug(part)}",
+            title=f"{answers.capitalize()} found by so many runs{self._policy_text(policy)}",
+            across="number of runs",
+            upwards="share",
+            of=_policy_and_part(policy, part),
+        )
 
     # ---- Rank stability
 
@@ -393,19 +460,26 @@ class BatchPage(PageMaker):
 
         It has the correlation of every two rankings, and how often each run comes first in a ranking.
         """
-        pair_rows = []
-        for pair in self.document.stability.pairs:
-            cells = _low_and_high(pair.interval)
-            cells["a"] = _ranking_text(pair.a)
-            cells["b"] = _ranking_text(pair.b)
-            cells["tau"] = pair.tau
-            pair_rows.append(cells)
-        first_rows = []
+        introduction = (
+            "Kendall's tau-b between two rankings of the same runs: 1 where they are the same, -1 where one is the "
+            "other reversed. How often each run comes first is counted over resamples, ties split evenly."
+        )
+        pair_headings = {"a": "Ranking", "b": "Other ranking", "tau": "tau-b", "low": "Low", "high": "High"}
+        first_headings = {"a": "Ranking", "run": "Run", "is_first": "First", "share": "Share of resamples"}
+        pair_rows = [_cells_of_correlation(pair) for pair in self.document.stability.pairs]
+        blocks: list[Block] = [introduction, charts_side_by_side(self.stability_charts())]
+        blocks += table_of_rows("rankings", "Pairs of rankings", pair_rows, pair_headings)
+        blocks += table_of_rows("first", "First places", self._rows_of_first_places(), first_headings)
+        return Section("stability", "Rank stability", blocks)
+
+    def _rows_of_first_places(self) -> list[dict[str, Any]]:
+        """Return a row for each ranking and each run that is first in it, or was first in some resample."""
+        rows = []
         for ranking in self.document.stability.first:
             for position, share in enumerate(ranking.shares):
                 is_first = position in ranking.runs
                 if share or is_first:
-                    first_rows.append(
+                    rows.append(
                         {
                             "a": _ranking_text(ranking),
                             "run": self.labels[position],
@@ -413,16 +487,7 @@ class BatchPage(PageMaker):
                             "share": share,
                         }
                     )
-        about = (
-            "Kendall's tau-b between two rankings of the same runs: 1 where they are the same, -1 where one is the "
-            "other reversed. How often each run comes first is counted over resamples, ties split evenly."
-        )
-        pair_headings = {"a": "Ranking", "b": "Other ranking", "tau": "tau-b", "low": "Low", "high": "High"}
-        first_headings = {"a": "Ranking", "run": "Run", "is_first": "First", "share": "Share of resamples"}
-        blocks: list[Block] = [about, charts_side_by_side(self.stability_charts())]
-        blocks += table_of_rows("rankings", "Pairs of rankings", pair_rows, pair_headings)
-        blocks += table_of_rows("first", "First places", first_rows, first_headings)
-        return Section("stability", "Rank stability", blocks)
+        return rows
 
     def stability_charts(self) -> Iterator[Drawing]:
         """Yield a chart that compares the ranking of the leaderboard with each other ranking of the same runs.
@@ -430,17 +495,7 @@ class BatchPage(PageMaker):
         Rankings are by other measures or under other policies. There is no chart if there is only one ranking.
         """
         main_ranking = RunRanking(str(self.document.measure), self.document.policies[0])
-        rows = []
-        for pair in self.document.stability.pairs:
-            if pair.tau is None:
-                continue
-            if pair.a == main_ranking:
-                other_ranking = pair.b
-            elif pair.b == main_ranking:
-                other_ranking = pair.a
-            else:
-                continue
-            rows.append(Dots(_ranking_text(other_ranking), {"tau-b": pair.tau}, limits(pair.interval, "tau-b")))
+        rows = _dots_of_rankings(main_ranking, self.document.stability.pairs)
         if not rows:
             return
         caption = Caption(
@@ -451,7 +506,7 @@ class BatchPage(PageMaker):
         )
         start, end = DOT_PLACES
         correlations = Scale(start, end, low=-1.0, high=1.0, step=0.5)
-        yield dots(caption, rows[:_MOST_RANKINGS], x_scale=correlations)
+        yield dots(caption, rows[:_RANKINGS_IN_CHART], x_scale=correlations)
 
     CHARTS: ClassVar = {
         "leaderboard": interval_charts,
@@ -463,6 +518,79 @@ class BatchPage(PageMaker):
     }
 
 
+def _labels_of_runs(systems: Sequence[System]) -> list[str]:
+    """Return a label for each run: its name, followed by the run id if several runs share the name: `"kb ID2"`."""
+    count_by_name = Counter([system.run for system in systems])
+    labels = []
+    for system in systems:
+        has_own_name = count_by_name[system.run] == 1
+        labels.append(system.run if has_own_name else f"{system.run} {system.run_id}")
+    return labels
+
+
+def _units_with_most_spread(units: Sequence[UnitScores]) -> list[UnitScores]:
+    """Return the units that a heat map shows: those in which the scores of runs differ the most, in their order."""
+    units_by_spread = sorted(units, key=lambda unit: _spread(unit.scores), reverse=True)
+    drawn_units = units_by_spread[:_SIDE_OF_HEAT_MAP]
+    return [unit for unit in units if unit in drawn_units]
+
+
+def _agreement_by_pair(pairs: Iterable[Overlap]) -> dict[tuple[int, int], float | None]:
+    """Return the agreement of the right answers of each two runs: `{(0, 1): 0.5, (1, 0): 0.5}`.
+
+    The key has the positions of the two runs, in either order.
+    """
+    agreement_by_pair = {}
+    for pair in pairs:
+        agreement_by_pair[pair.a, pair.b] = pair.right
+        agreement_by_pair[pair.b, pair.a] = pair.right
+    return agreement_by_pair
+
+
+def _agreement_in_words(pairs: Iterable[Overlap], labels: Sequence[str]) -> str:
+    """Return the agreement of the right answers of each two runs in words: `"run1 and run2 0.5000; ..."`.
+
+    `labels` are the labels of the runs in the chart; pairs with other runs are left out.
+    """
+    texts = []
+    for pair in pairs:
+        is_drawn = max(pair.a, pair.b) < len(labels)
+        if is_drawn and pair.right is not None:
+            texts.append(f"{labels[pair.a]} and {labels[pair.b]} {pair.right:.4f}")
+    return f"{'; '.join(texts)}."
+
+
+def _cells_of_correlation(pair: RankingPair) -> dict[str, Any]:
+    """Return the cells of two rankings: their names, their correlation, and its limits if there are any."""
+    cells = _low_and_high(pair.interval)
+    cells["a"] = _ranking_text(pair.a)
+    cells["b"] = _ranking_text(pair.b)
+    cells["tau"] = pair.tau
+    return cells
+
+
+def _dots_of_rankings(main_ranking: RunRanking, pairs: Iterable[RankingPair]) -> list[Dots]:
+    """Return the row of a chart for each ranking that is compared with the main one: its name and its correlation.
+
+    `pairs` compare all rankings. Pairs without the main ranking, and those without a correlation, are left out.
+    """
+    rows = []
+    for pair in pairs:
+        other_ranking = _other_ranking(pair, main_ranking)
+        if other_ranking is not None and pair.tau is not None:
+            rows.append(Dots(_ranking_text(other_ranking), {"tau-b": pair.tau}, limits(pair.interval, "tau-b")))
+    return rows
+
+
+def _other_ranking(pair: RankingPair, ranking: RunRanking) -> RunRanking | None:
+    """Return the ranking of a pair that is not `ranking`; None if `ranking` does not belong to the pair."""
+    if pair.a == ranking:
+        return pair.b
+    if pair.b == ranking:
+        return pair.a
+    return None
+
+
 def _found_together_chart(caption: Caption, shares_by_run_count: Sequence[FoundTogether]) -> Drawing:
     """Return the chart of the shares of the answers that one, two, three ... runs find.
 
@@ -470,18 +598,26 @@ def _found_together_chart(caption: Caption, shares_by_run_count: Sequence[FoundT
     the share that at least so many of all runs find. `shares_by_run_count` has the points of both curves, the first for
     one run.
     """
-    curves: dict[str, list[tuple[float, float]]] = {"found by any": [], "found by so many at least": []}
-    texts = []
+    found_by_any: list[tuple[float, float]] = []
+    found_by_so_many: list[tuple[float, float]] = []
     for shares in shares_by_run_count:
-        numbers = []
         if shares.recall is not None:
-            curves["found by any"].append((shares.systems, shares.recall))
-            numbers.append(f"recall {shares.recall:.4f}")
+            found_by_any.append((shares.systems, shares.recall))
         if shares.agreed is not None:
-            curves["found by so many at least"].append((shares.systems, shares.agreed))
-            numbers.append(f"agreed {shares.agreed:.4f}")
-        texts.append(f"{shares.systems} runs: {', '.join(numbers)}")
+            found_by_so_many.append((shares.systems, shares.agreed))
+    curves = {"found by any": found_by_any, "found by so many at least": found_by_so_many}
+    texts = [_shares_in_words(shares) for shares in shares_by_run_count]
     return lines(caption, f"{'; '.join(texts)}.", curves)
+
+
+def _shares_in_words(shares: FoundTogether) -> str:
+    """Return the shares of the answers that some number of runs finds: `"2 runs: recall 0.7500, agreed 0.2500"`."""
+    numbers = []
+    if shares.recall is not None:
+        numbers.append(f"recall {shares.recall:.4f}")
+    if shares.agreed is not None:
+        numbers.append(f"agreed {shares.agreed:.4f}")
+    return f"{shares.systems} runs: {', '.join(numbers)}"
 
 
 def _low_and_high(interval: RankingLimits | None) -> dict[str, Any]:
@@ -507,26 +643,20 @@ def _spread(scores: Sequence[float | None]) -> float:
     return max(defined_scores) - min(defined_scores)
 
 
-class _Bin(NamedTuple):
-    """How many answers were found by a number of runs within some limits; the label is `no run`, `3` or `3 to 4`."""
+def _answer_counts_by_bin(answer_counts: Sequence[int]) -> dict[str, int]:
+    """Return how many answers were found by no run, by one run, by two ... in at most some two dozen bins.
 
-    label: str
-    answer_count: int
-
-
-def _bins(answer_counts: Sequence[int]) -> Iterator[_Bin]:
-    """Yield how many answers were found by no run, by one run, by two ... in at most some two dozen bins.
-
-    `answer_counts[k]` is the number of answers that exactly k runs found. If there are many runs, a bin takes several
-    numbers of runs together: `1 to 3`, `4 to 6` ...
+    `answer_counts[k]` is the number of answers that exactly k runs found: `[5, 3, 1]` gives `{"no run": 5, "1": 3, "2":
+    1}`. If there are many runs, a bin takes several numbers of runs together: `"1 to 3"`, `"4 to 6"`.
     """
-    yield _Bin("no run", answer_counts[0])
+    count_by_bin = {"no run": answer_counts[0]}
     most_runs = len(answer_counts) - 1
-    bin_width = math.ceil(len(answer_counts) / _MOST_BARS)
+    bin_width = math.ceil(len(answer_counts) / _BARS_IN_DIFFICULTY_CHART)
     for first in range(1, most_runs + 1, bin_width):
         last = min(first + bin_width - 1, most_runs)
         label = str(first) if first == last else f"{first} to {last}"
-        yield _Bin(label, sum(answer_counts[first : last + 1]))
+        count_by_bin[label] = sum(answer_counts[first : last + 1])
+    return count_by_bin
 
 
 def _plural(part: str) -> str:
@@ -557,36 +687,52 @@ def _ranking_text(ranking: RunRanking) -> str:
 def _contradictions_of_batch(batch: BatchOverview) -> Iterator[Contradiction]:
     """Yield the places of a batch that do not fit its runs or its policies, so that no page can be made of it."""
     yield from _lists_of_wrong_length(batch)
-    # Runs are named by their positions.
-    positions_of_runs: list[int] = []
-    for agreement in batch.agreement:
-        for pair in agreement.pairs:
-            positions_of_runs += [pair.a, pair.b]
-    for ranking in batch.stability.first:
-        positions_of_runs += ranking.runs
-    last_position = max(positions_of_runs, default=-1)
+    last_position = max(_positions_of_runs(batch), default=-1)
     if last_position >= len(batch.runs):
         yield Contradiction("", f"there is no run {last_position}")
-    # All rows belong to a policy.
-    for name_of_list in ("leaderboard", "queries", "answers", "agreement"):
-        for position, row in enumerate(getattr(batch, name_of_list)):
-            if row.policy not in batch.policies:
-                yield Contradiction(f"/{name_of_list}/{position}/policy", "is no policy of the batch")
+    yield from _rows_of_unknown_policies(batch)
     lacks_counts = any(not row.found_by for row in batch.answers)
     if not batch.policies or lacks_counts:
         yield Contradiction("", "there are no policies, or no numbers of runs")
 
 
+def _positions_of_runs(batch: BatchOverview) -> list[int]:
+    """Return all positions by which the agreement and the first places of a batch name its runs."""
+    positions: list[int] = []
+    for agreement in batch.agreement:
+        for pair in agreement.pairs:
+            positions += [pair.a, pair.b]
+    for ranking in batch.stability.first:
+        positions += ranking.runs
+    return positions
+
+
+def _rows_of_unknown_policies(batch: BatchOverview) -> Iterator[Contradiction]:
+    """Yield the rows of a batch that are about a policy that the batch does not have."""
+    for name_of_list in ("leaderboard", "queries", "answers", "agreement"):
+        for position, row in enumerate(getattr(batch, name_of_list)):
+            if row.policy not in batch.policies:
+                yield Contradiction(f"/{name_of_list}/{position}/policy", "is no policy of the batch")
+
+
 def _lists_of_wrong_length(batch: BatchOverview) -> Iterator[Contradiction]:
     """Yield the lists of a batch that should have an entry for each run, but have another number."""
     run_count = len(batch.runs)
-    problem = f"must have an entry for each of {run_count} runs"
+    for place, entry_count in _lengths_of_lists_by_run(batch).items():
+        if entry_count != run_count:
+            yield Contradiction(place, f"must have an entry for each of {run_count} runs")
+
+
+def _lengths_of_lists_by_run(batch: BatchOverview) -> dict[str, int]:
+    """Return the length of each list that should have an entry for each run: `{"/queries/0/scores": 3, ...}`.
+
+    The key is the place of the list in the document.
+    """
+    length_by_place = {}
     for position, unit in enumerate(batch.queries):
-        if len(unit.scores) != run_count:
-            yield Contradiction(f"/queries/{position}/scores", problem)
+        length_by_place[f"/queries/{position}/scores"] = len(unit.scores)
     for position, difficulty in enumerate(batch.answers):
-        if len(difficulty.only) != run_count:
-            yield Contradiction(f"/answers/{position}/only", problem)
+        length_by_place[f"/answers/{position}/only"] = len(difficulty.only)
     for position, ranking in enumerate(batch.stability.first):
-        if len(ranking.shares) != run_count:
-            yield Contradiction(f"/stability/first/{position}/shares", problem)
+        length_by_place[f"/stability/first/{position}/shares"] = len(ranking.shares)
+    return length_by_place

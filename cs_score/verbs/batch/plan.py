@@ -137,8 +137,8 @@ def _with_remote_inputs(value: Any, *, ships_inputs: bool) -> Any:
 class PreparedGold:
     """The gold that a plan has read, against which runs are scored. Scoring a run does not change it.
 
-    `digests` are those of the inputs that all runs share. `occurrences` are the problems of these inputs with details,
-    if the plan wants them.
+    `digests` has the digest of each input that all runs share. `occurrences` are the problems of these inputs with
+    details, if the plan wants them.
     """
 
     plan: Any

@@ -63,28 +63,54 @@ def planned_batch(plan: Plan, runs: Sequence[BatchRunFile], options: BatchOption
     Raises UsageError if the file of problems has an impossible name, or if the folder of a run is a link: its target
     does not belong to the batch.
     """
-    # The files that the batch writes: tables over all runs, the files of each run, and the report of problems.
     problem_outputs = tuple(OPTION.outputs(options.problems))
     paths = [os.path.join(options.out, name) for name in FILES]
     paths += _list_files(options.out, _is_leftover)
+    paths += _paths_in_folders_of_runs(_folders_of_runs(plan, runs, options.out), problem_outputs)
+    outputs = _planned_outputs(dict.fromkeys(paths), writes_index=plan.page is not None)
+    inputs = _names_of_inputs(plan, runs, options.runs_from)
+    return OutputPlan(inputs, (*outputs, *problem_outputs), options.force, folder=options.out)
+
+
+def _paths_in_folders_of_runs(folders: Iterable[str], problem_outputs: Sequence[PlannedOutput]) -> list[str]:
+    """Return the paths of the files in the folders of runs that a batch replaces.
+
+    `problem_outputs` are the files of the option `--problems`. A path among the files of a run is returned for them,
+    too, so that the check of the plan finds it twice.
+    """
+    paths = []
+    for folder in folders:
+        paths += _list_files(folder, _is_run_file)
+        paths += _problem_reports_in_run_folder(problem_outputs, folder)
+    return paths
+
+
+def _folders_of_runs(plan: Plan, runs: Iterable[BatchRunFile], out: str) -> list[str]:
+    """Return the folder of each run under each policy, in the output folder `out`: `["out/sf/run1", ...]`.
+
+    Raises UsageError if the folder of a run, or that of a policy, is a link.
+    """
+    folders = []
     for run in runs:
         for policy in plan.policy_names:
-            folder = folder_of_run(options.out, plan, run.name, policy)
+            folder = folder_of_run(out, plan, run.name, policy)
             _refuse_links(folder, has_policies=len(plan.policy_names) > 1)
-            paths += _list_files(folder, _is_run_file)
-            paths += _problem_reports_in_run_folder(problem_outputs, folder)
-    distinct_paths = dict.fromkeys(paths)
-    outputs = _planned_outputs(distinct_paths, writes_index=plan.page is not None)
-    # The files that it reads. A folder is given as the files in it.
-    inputs = []
+            folders.append(folder)
+    return folders
+
+
+def _names_of_inputs(plan: Plan, runs: Iterable[BatchRunFile], runs_from: str | None) -> list[str]:
+    """Return the names of all files that a batch reads: gold, the list of runs if there is one, and the runs.
+
+    The files in a folder are named in its place.
+    """
+    names = []
     for file in plan.inputs:
-        for file_in_input in expand_folder(file.name):
-            inputs.append(name_of(file_in_input))
-    if options.runs_from is not None:
-        inputs.append(options.runs_from)
-    for run in runs:
-        inputs.append(run.file.name)
-    return OutputPlan(inputs, (*outputs, *problem_outputs), options.force, folder=options.out)
+        names += [name_of(file_of_folder) for file_of_folder in expand_folder(file.name)]
+    if runs_from is not None:
+        names.append(runs_from)
+    names += [run.file.name for run in runs]
+    return names
 
 
 def _refuse_links(folder: str, *, has_policies: bool) -> None:
@@ -119,24 +145,30 @@ def _problem_reports_in_run_folder(problem_outputs: Iterable[PlannedOutput], fol
 def _planned_outputs(paths: Iterable[str], *, writes_index: bool) -> list[PlannedOutput]:
     """Return, for each path that a batch writes, how an existing file at this path is treated.
 
-    Tables of the batch replace only tables of an earlier batch, which are recognised by their beginning. Files of a run
-    replace any file. An `index.html` of an earlier batch is removed if this batch does not write one (`writes_index`),
-    because it would show other scores.
+    An `index.html` of an earlier batch is removed if this batch does not write one (`writes_index`), because it would
+    show other scores. If another program wrote it, it stays.
     """
     outputs = []
     for path in paths:
-        name = os.path.basename(path)
-        beginning = BEGINNINGS.get(name)
-        if beginning is None:
-            output = PlannedOutput("-o", path, Existing.REPLACED)
-        else:
-            output = PlannedOutput("-o", path, Existing.KNOWN, beginning)
-        is_stale_index = name == INDEX and not writes_index
+        output = _planned_output(path)
+        is_stale_index = os.path.basename(path) == INDEX and not writes_index
         if not is_stale_index:
             outputs.append(output)
         elif output.is_recognised():
             outputs.append(replace(output, existing=Existing.CLEARED))
     return outputs
+
+
+def _planned_output(path: str) -> PlannedOutput:
+    """Return how a batch treats an existing file at a path that it writes.
+
+    A table of the batch replaces only a table of an earlier batch, which is recognised by its beginning. A file of a
+    run replaces any file.
+    """
+    beginning = BEGINNINGS.get(os.path.basename(path))
+    if beginning is None:
+        return PlannedOutput("-o", path, Existing.REPLACED)
+    return PlannedOutput("-o", path, Existing.KNOWN, beginning)
 
 
 # ---- Writing the files of a run
@@ -153,6 +185,28 @@ def write_run(folder: str, outcome: Outcome, files: RunFiles) -> Outcome:
     except OSError as error:
         raise cannot_write(folder, error) from None
     clear(folder)
+    outcome_with_files = replace(outcome, files=_write_files(folder, files))
+    if outcome.state == FAILED:
+        return outcome_with_files
+    return _write_record(folder, outcome_with_files)
+
+
+def _write_record(folder: str, outcome: Outcome) -> Outcome:
+    """Write the record of a run into its folder, and return the outcome with the digest that the record has.
+
+    Raises OutputError if the folder cannot be written.
+    """
+    digest = digest_of_record(to_builtins(outcome))
+    outcome_with_digest = replace(outcome, digest=digest)
+    write_whole(os.path.join(folder, SIGNATURE), encoded([json_text(outcome_with_digest)]))
+    return outcome_with_digest
+
+
+def _write_files(folder: str, files: RunFiles) -> tuple[WrittenFile, ...]:
+    """Write the files of a run into its folder, and return the name, size and digest of each.
+
+    Raises OutputError if the folder cannot be written.
+    """
     written_files = []
     for name, blocks in files:
         digest = _FileDigest(name)
@@ -161,12 +215,7 @@ def write_run(folder: str, outcome: Outcome, files: RunFiles) -> Outcome:
                 digest.update(block)
                 file.write(block)
         written_files.append(digest.written_file())
-    outcome = replace(outcome, files=tuple(written_files))
-    if outcome.state == FAILED:
-        return outcome
-    outcome = replace(outcome, digest=digest_of_record(to_builtins(outcome)))
-    write_whole(os.path.join(folder, SIGNATURE), encoded([json_text(outcome)]))
-    return outcome
+    return tuple(written_files)
 
 
 def digest_files(files: RunFiles) -> tuple[WrittenFile, ...]:
@@ -196,15 +245,18 @@ class _FileDigest:
         self._first_line = b""
 
     def update(self, block: bytes) -> None:
-        """Add the next block of the file to its size and its SHA-256.
-
-        The first line of a file `.params` is held back until it is complete. If it is the time of the call, it is left
-        out of the SHA-256.
-        """
+        """Add the next block of the file to its size and its SHA-256."""
         self._size += len(block)
-        if not self._is_in_first_line:
+        if self._is_in_first_line:
+            self._update_in_first_line(block)
+        else:
             self._sha256.update(block)
-            return
+
+    def _update_in_first_line(self, block: bytes) -> None:
+        """Add a block of a file `.params` that begins inside its first line.
+
+        The first line is held back until it is complete. If it is the time of the call, it is left out of the SHA-256.
+        """
         part_of_line, line_feed, rest = block.partition(b"\n")
         self._first_line += part_of_line
         if not line_feed:
@@ -255,15 +307,26 @@ def _read_record(path: str) -> Outcome:
         with _open_plain_file(path) as file:
             value = document_in(file.read(_LARGEST_RECORD), path)
         outcome = record_in(value, Outcome, path)
-        if not outcome.origin or outcome.digest != digest_of_record(value):
-            raise ChangedFileError(path)
-        for run in outcome.runs:
-            if not run.findings:
-                raise ChangedFileError(path)
-            run.findings.check()
+        is_unchanged = _is_as_written(outcome, value)
     except (InputError, OSError, ValueError, TypeError, KeyError, AttributeError, MemoryError):
         raise ChangedFileError(path) from None
+    if not is_unchanged:
+        raise ChangedFileError(path)
     return outcome
+
+
+def _is_as_written(outcome: Outcome, value: Mapping[str, object]) -> bool:
+    """Return whether the record of a run is as a batch wrote it; `outcome` was read from its JSON `value`.
+
+    Raises InputError or ValueError for findings that no batch has written.
+    """
+    if not outcome.origin or outcome.digest != digest_of_record(value):
+        return False
+    for run in outcome.runs:
+        if not run.findings:
+            return False
+        run.findings.check()
+    return True
 
 
 def _origin_without_input_names(origin: RunOrigin) -> object:
@@ -354,15 +417,12 @@ def _list_files(folder: str, has_wanted_name: Callable[[str], bool]) -> list[str
 
     The list is empty if the folder does not exist or cannot be read.
     """
-    paths = []
     try:
         with os.scandir(folder) as entries:
-            for entry in entries:
-                if has_wanted_name(entry.name) and not entry.is_dir(follow_symlinks=False):
-                    paths.append(entry.path)
+            files = [entry for entry in entries if not entry.is_dir(follow_symlinks=False)]
     except OSError:
         return []
-    return sorted(paths)
+    return sorted([file.path for file in files if has_wanted_name(file.name)])
 
 
 def _is_run_file(name: str) -> bool:

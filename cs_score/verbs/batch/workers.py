@@ -20,7 +20,7 @@ from cs_score.base.runtime import paused_collector
 from cs_score.base.version import VERSION
 from cs_score.verbs.batch import store
 from cs_score.verbs.batch.input_files import BatchRunFile
-from cs_score.verbs.batch.plan import Plan, PreparedGold, ScoredInBatch, outcome_of
+from cs_score.verbs.batch.plan import Plan, PreparedGold, RunFiles, ScoredInBatch, outcome_of
 from cs_score.verbs.batch.progress import Progress
 
 CONNECT_SECONDS: Final = 8
@@ -95,22 +95,30 @@ class Scorer:
         The files of the run are written into the folder that the job names. If it names none, they are returned with
         the outcome. Raises CsScoreError if gold cannot be read or a file cannot be written.
         """
+        results = []
+        for scored in self._gold().score(job.run, list(job.folder_by_policy)):
+            folder = job.folder_by_policy[scored.outcome.policy]
+            if folder is None:
+                results.append(ScoredInBatch(scored.outcome, _files_in_memory(scored.files)))
+            else:
+                results.append(ScoredInBatch(store.write_run(folder, scored.outcome, scored.files)))
+        return results
+
+    def _gold(self) -> PreparedGold:
+        """Return the gold against which runs are scored. It is read at the first call. Raises CsScoreError."""
         with self._preparation_lock:
             if self._prepared_gold is None:
                 self._prepared_gold = self._plan.prepare()
-        results = []
-        for scored in self._prepared_gold.score(job.run, list(job.folder_by_policy)):
-            folder = job.folder_by_policy[scored.outcome.policy]
-            if folder is not None:
-                outcome = store.write_run(folder, scored.outcome, scored.files)
-                results.append(ScoredInBatch(outcome))
-                continue
-            files = []
-            for name, blocks in scored.files:
-                content = b"".join(blocks)
-                files.append((name, [content]))
-            results.append(ScoredInBatch(scored.outcome, files))
-        return results
+            return self._prepared_gold
+
+
+def _files_in_memory(files: RunFiles) -> list[tuple[str, list[bytes]]]:
+    """Return the name and the content of each file of a run, with contents that can be sent to another process."""
+    contents = []
+    for name, blocks in files:
+        content = b"".join(blocks)
+        contents.append((name, [content]))
+    return contents
 
 
 # ---- All runs
@@ -267,30 +275,43 @@ def dask_backend(scorer: Scorer, address: str) -> Iterator[Backend]:
     distributed (extra `dask`), InputError if no scheduler answers, if it has no worker, or if a worker lacks this
     version of cs-score.
     """
-    try:
-        import distributed as distributed_package
-    except ModuleNotFoundError:
-        raise MissingExtraError("distributed", "dask") from None
-    distributed: Any = distributed_package
-    for name in ("distributed", "tornado"):  # errors are reported in one line of our own
-        logging.getLogger(name).setLevel(logging.CRITICAL)
+    distributed = _package_of_dask()
     batch_id = os.urandom(16).hex()
     with _connect(distributed, address) as client:
         _check_workers(client, address)
         client.register_plugin(_plugin_with_scorer(distributed, scorer), name=batch_id)
         executor = client.get_executor(pure=False)
-        thread_count = sum(client.nthreads().values())
         try:
             yield _DaskBackend(
                 executor,
                 batch_id,
-                most_jobs_at_once=2 * max(1, thread_count),  # so that no worker waits for its next job
+                most_jobs_at_once=_jobs_to_hand_out(client),
                 death_error=distributed.scheduler.KilledWorker,
             )
         finally:
             executor.shutdown(wait=False)
             with contextlib.suppress(Exception):  # the scheduler may be gone
                 client.unregister_worker_plugin(batch_id)
+
+
+def _jobs_to_hand_out(client: Any) -> int:
+    """Return how many jobs the workers of a Dask cluster get at once: two for each thread, so that none has to wait."""
+    thread_count: int = sum(client.nthreads().values())
+    return 2 * max(1, thread_count)
+
+
+def _package_of_dask() -> Any:
+    """Return the package `distributed`, which logs nothing from now on: errors are reported in one line of our own.
+
+    Raises MissingExtraError if it is not installed.
+    """
+    try:
+        import distributed
+    except ModuleNotFoundError:
+        raise MissingExtraError("distributed", "dask") from None
+    for name in ("distributed", "tornado"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)
+    return distributed
 
 
 def _connect(distributed: Any, address: str) -> Any:
@@ -338,6 +359,16 @@ def _check_workers(client: Any, address: str) -> None:
         raise InputError(
             f"the Dask scheduler at {address} has no worker", remedy=f"start one: dask worker {address} --nthreads 1"
         ) from None
+    for worker, version in _version_by_worker(client, address).items():
+        if version != VERSION:
+            raise InputError(f"the Dask worker {worker} has cs-score {version}, this is {VERSION}")
+
+
+def _version_by_worker(client: Any, address: str) -> dict[str, str]:
+    """Return the version of cs-score of each Dask worker, by the address of the worker: `{"tcp://10.0.0.2:1": "2.1"}`.
+
+    Raises InputError if a worker cannot run cs-score.
+    """
     try:
         version_by_worker: dict[str, str] = client.run(_version_of_worker)
     except Exception as error:
@@ -345,9 +376,7 @@ def _check_workers(client: Any, address: str) -> None:
             f"a Dask worker at {address} cannot run cs-score ({_last_line(error)})",
             remedy=f"install cs-score {VERSION} and the same Python for all workers",
         ) from None
-    for worker, version in version_by_worker.items():
-        if version != VERSION:
-            raise InputError(f"the Dask worker {worker} has cs-score {version}, this is {VERSION}")
+    return version_by_worker
 
 
 def _version_of_worker() -> str:

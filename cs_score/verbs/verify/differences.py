@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from cs_score.base.documents import Json, member_place
@@ -41,10 +41,14 @@ def differences(recorded: Json, computed: Json, name: str = "") -> Iterator[Valu
         yield from _object_differences(recorded, computed, name)
     elif isinstance(recorded, list) and isinstance(computed, list):
         yield from _array_differences(recorded, computed, name)
-    else:
-        is_one_boolean = isinstance(recorded, bool) != isinstance(computed, bool)  # True equals 1 in Python
-        if recorded != computed or is_one_boolean:
-            yield ValueDifference(name or "the whole", value_text(recorded), value_text(computed))
+    elif not _is_same(recorded, computed):
+        yield ValueDifference(name or "the whole", value_text(recorded), value_text(computed))
+
+
+def _is_same(recorded: Json, computed: Json) -> bool:
+    """Return whether two JSON values are the same. A boolean is no number, although True equals 1 in Python."""
+    is_one_boolean = isinstance(recorded, bool) != isinstance(computed, bool)
+    return recorded == computed and not is_one_boolean
 
 
 def _object_differences(
@@ -77,14 +81,23 @@ def _labels(entries: Sequence[Json]) -> list[str]:
     `[{"run_id": "a"}, {"run_id": "b"}]` gives `["a", "b"]`, and `[0.5, 0.7]` gives `["0", "1"]`.
     """
     for member in _NAMING_MEMBERS:
-        names: list[str] = []
-        for entry in entries:
-            name = entry.get(member) if isinstance(entry, dict) else None
-            if isinstance(name, str):
-                names.append(name)
+        names = _texts_of_member(entries, member)
         if len(set(names)) == len(entries):
             return names
     return [str(position) for position in range(len(entries))]
+
+
+def _texts_of_member(entries: Iterable[Json], member: str) -> list[str]:
+    """Return the texts that the entries of an array have as a member: `[{"run": "a"}, {"run": 1}, 2]` gives `["a"]`.
+
+    Entries that are no objects, and those whose member is missing or no text, are left out.
+    """
+    texts = []
+    for entry in entries:
+        value = entry.get(member) if isinstance(entry, dict) else None
+        if isinstance(value, str):
+            texts.append(value)
+    return texts
 
 
 def count_numbers(value: Json) -> int:
@@ -123,7 +136,8 @@ def value_text(value: Json) -> str:
 def table_differences(recorded: str, computed: str) -> Iterator[ValueDifference]:
     """Yield the differences between two texts, line by line, or cell by cell if both lines have a cell for each column.
 
-    The first line of the computed text names the columns. A cell is called `line 3, SF-F1`.
+    The first line of the computed text names the columns. A cell is called `line 3, SF-F1`. If the texts have not the
+    same number of lines, only these numbers are compared.
     """
     recorded_lines = recorded.split("\n")
     computed_lines = computed.split("\n")
@@ -131,18 +145,26 @@ def table_differences(recorded: str, computed: str) -> Iterator[ValueDifference]
         yield ValueDifference("the number of lines", str(len(recorded_lines) - 1), str(len(computed_lines) - 1))
         return
     column_names = computed_lines[0].split("\t")
-    for number, (recorded_line, computed_line) in enumerate(zip(recorded_lines, computed_lines), 1):
-        if recorded_line == computed_line:
-            continue
-        recorded_cells = recorded_line.split("\t")
-        computed_cells = computed_line.split("\t")
-        has_same_columns = len(recorded_cells) == len(computed_cells) == len(column_names)
-        if len(column_names) == 1 or not has_same_columns:
-            yield _text_difference(f"line {number}", _TextPair(recorded_line, computed_line))
-            continue
-        for column, recorded_cell, computed_cell in zip(column_names, recorded_cells, computed_cells):
-            if recorded_cell != computed_cell:
-                yield _text_difference(f"line {number}, {column}", _TextPair(recorded_cell, computed_cell))
+    for number, lines in enumerate(zip(recorded_lines, computed_lines), start=1):
+        yield from _line_differences(f"line {number}", _TextPair(*lines), column_names)
+
+
+def _line_differences(name: str, line: _TextPair, column_names: Sequence[str]) -> Iterator[ValueDifference]:
+    """Yield the differences between a recorded and a computed line of a table, which is called `name`: `"line 3"`.
+
+    If both lines have a cell for each column, their cells are compared; otherwise the lines as a whole.
+    """
+    if line.recorded == line.computed:
+        return
+    recorded_cells = line.recorded.split("\t")
+    computed_cells = line.computed.split("\t")
+    has_same_columns = len(recorded_cells) == len(computed_cells) == len(column_names)
+    if len(column_names) == 1 or not has_same_columns:
+        yield _text_difference(name, line)
+        return
+    for column, recorded_cell, computed_cell in zip(column_names, recorded_cells, computed_cells):
+        if recorded_cell != computed_cell:
+            yield _text_difference(f"{name}, {column}", _TextPair(recorded_cell, computed_cell))
 
 
 class _TextPair(NamedTuple):

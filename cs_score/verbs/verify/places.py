@@ -1,4 +1,7 @@
-"""The search for the input files of a recorded result, which are identified by their content."""
+"""The search for the input files of a recorded result, which are identified by their content.
+
+A record lists each input by its name, its role (queries, pool, run, gold) and its SHA-256.
+"""
 
 from __future__ import annotations
 
@@ -76,30 +79,26 @@ class Places:
         self._digest_by_path: dict[tuple[str, bool], str | None] = {}
         self._path_by_digest_of_reading: dict[bool, dict[str, str]] = {}
 
-    def find(self, inputs: Iterable[InputDigest]) -> list[FoundInput]:
+    def find(self, inputs: Sequence[InputDigest]) -> list[FoundInput]:
         """Return the file that was found for each input; the same one for an input that the record names repeatedly.
 
         Raises NotFoundError, which names all inputs without a file, and InputError for an input that is named too
         often.
         """
-        found_inputs: list[FoundInput] = []
+        _check_mentions(inputs)
         complaints: list[str] = []
         found_by_input: dict[InputDigest, FoundInput] = {}
-        mention_count: Counter[str] = Counter()
         for recorded in inputs:
-            mention_count[recorded.sha256] += 1
-            if mention_count[recorded.sha256] > MOST_MENTIONS:
-                raise InputError(f"the record names it more than {MOST_MENTIONS} times", file=recorded.name)
-            if recorded not in found_by_input:
-                path = self._find_file(recorded)
-                if path is None:
-                    complaints.append(self._complaint(recorded))
-                    continue
+            if recorded in found_by_input:
+                continue
+            path = self._find_file(recorded)
+            if path is None:
+                complaints.append(self._complaint(recorded))
+            else:
                 found_by_input[recorded] = FoundInput(recorded, path)
-            found_inputs.append(found_by_input[recorded])
         if complaints:
             raise NotFoundError(complaints)
-        return found_inputs
+        return [found_by_input[recorded] for recorded in inputs]
 
     def _find_file(self, recorded: InputDigest) -> str | None:
         """Return the path of a file with the recorded content, or None if there is none.
@@ -178,6 +177,15 @@ class Places:
         if digest is None:
             return f"{name} was changed{among_files}: it cannot be read"
         return f"{name} was changed{among_files}: its SHA-256 was {recorded.sha256}, and is {digest}"
+
+
+def _check_mentions(inputs: Iterable[InputDigest]) -> None:
+    """Raise InputError for an input of a record that is named more than `MOST_MENTIONS` times."""
+    mention_count: Counter[str] = Counter()
+    for recorded in inputs:
+        mention_count[recorded.sha256] += 1
+        if mention_count[recorded.sha256] > MOST_MENTIONS:
+            raise InputError(f"the record names it more than {MOST_MENTIONS} times", file=recorded.name)
 
 
 def _expand_folders(words: Sequence[str]) -> Iterator[str]:

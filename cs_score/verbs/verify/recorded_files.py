@@ -63,19 +63,29 @@ def read_recorded(path: str) -> Recorded:
     place, document = find_scores(value)
     kind = str(document.get("kind"))
     if kind == "score":
-        refuse_several_runs(document, path)
-        check_kind(document, type_of_scores(document), path, place)
-        head = convert_value(document, Head, path, place)
-        check_task(head.origin.task, path, member_place(place, "origin.task"))
-        if head.task != head.origin.task:
-            problem = f"is {head.task}, its origin {head.origin.task}"
-            raise InputError(problem, file=path, place=member_place(place, "task"))
-        return Recorded(path, value, head, place)
-    if place or kind not in _BATCH_RECORDS:
-        raise InputError(
-            "no result that can be verified",
-            file=path,
-            remedy="verify takes the JSON of score and of evidence tasks, and that of a batch: leaderboard.json, "
-            "batch.json, signature.json",
-        )
-    return Recorded(path, value, record_in(value, _BATCH_RECORDS[kind], path))
+        return Recorded(path, value, _head_of_scores(document, path, place), place)
+    is_whole_file = not place
+    if is_whole_file and kind in _BATCH_RECORDS:
+        return Recorded(path, value, record_in(value, _BATCH_RECORDS[kind], path))
+    raise InputError(
+        "no result that can be verified",
+        file=path,
+        remedy="verify takes the JSON of score and of evidence tasks, and that of a batch: leaderboard.json, "
+        "batch.json, signature.json",
+    )
+
+
+def _head_of_scores(document: Mapping[str, Json], path: str, place: str) -> Head:
+    """Return the members of recorded scores that say how they were made.
+
+    `document` is the JSON of the scores, and `place` the member of the file `path` that holds it. Raises InputError for
+    the scores of several runs, of another version of the format, or of an unknown task.
+    """
+    refuse_several_runs(document, path)
+    check_kind(document, type_of_scores(document), path, place)
+    head = convert_value(document, Head, path, place)
+    check_task(head.origin.task, path, member_place(place, "origin.task"))
+    if head.task != head.origin.task:
+        problem = f"is {head.task}, its origin {head.origin.task}"
+        raise InputError(problem, file=path, place=member_place(place, "task"))
+    return head

@@ -24,6 +24,7 @@ from cs_score.verbs.batch.batch_documents import (
     LeaderboardRow,
     Outcome,
     RunOrigin,
+    WrittenFile,
 )
 from cs_score.verbs.batch.batch_tables import TABLES as OVERVIEW_TABLES
 from cs_score.verbs.batch.batch_tables import overview_document, overview_of_outcomes, problem_table_lines, table_files
@@ -79,35 +80,41 @@ class BatchRuns:
 
         Its gold is read unless that was done for another run. Raises the same errors as `score`.
         """
-        # Find the file of the run, and the inputs that it shares with other runs: gold.
         inputs = self._places.find(origin.inputs)
         run_input = only_input(inputs, RUN, file)
         shared_inputs = [found for found in inputs if found is not run_input]
-        # Read gold, if no run with the same gold and options was scored before.
         records_problems = isinstance(run, Outcome) and run.occurrences is not None
-        shared_origin = replace(origin, inputs=tuple([found.recorded for found in shared_inputs]))
-        gold_key = _cache_key(str(records_problems), run.policy, shared_origin)
-        if gold_key not in self._gold_by_key:
-            resampling = resampling_of(origin.bootstrap, file, "origin.bootstrap", is_forced=self._places.is_forced)
-            recorded_run = _RecordedRun(origin, run.policy, file)
-            plan = _make_plan(recorded_run, shared_inputs, resampling, records_problems)
-            self._gold_by_key[gold_key] = plan.prepare()
-        gold = self._gold_by_key[gold_key]
-        # Score the run. The record of a run lists its files, so they are made again, too.
+        gold = self._read_gold(_RecordedRun(origin, run.policy, file, records_problems), shared_inputs)
         run_file = BatchRunFile(name=run.run, file=run_input.load())
         [scored] = gold.score(run_file, [run.policy])
         outcome = scored.outcome
-        if isinstance(run, Outcome):
+        if isinstance(run, Outcome):  # it lists the files of the run, so they are made again, too
             outcome = replace(outcome, files=digest_files(scored.files))
         return RescoredRun(outcome, gold)
 
+    def _read_gold(self, run: _RecordedRun, shared_inputs: Sequence[FoundInput]) -> PreparedGold:
+        """Return the gold of a run, read from the inputs that it shares with other runs.
+
+        Gold is not read again for a run with the same gold, options and policy. Raises the same errors as `score`.
+        """
+        shared_origin = replace(run.origin, inputs=tuple([found.recorded for found in shared_inputs]))
+        key = _cache_key(str(run.records_problems), run.policy, shared_origin)
+        if key not in self._gold_by_key:
+            plan = _make_plan(run, shared_inputs, is_forced=self._places.is_forced)
+            self._gold_by_key[key] = plan.prepare()
+        return self._gold_by_key[key]
+
 
 class _RecordedRun(NamedTuple):
-    """The origin and the policy of a recorded run, and the file of the record."""
+    """The origin and the policy of a recorded run, and the file of the record.
+
+    If it `records_problems`, the record lists the problems of the run with their details.
+    """
 
     origin: RunOrigin
     policy: str
     file: str
+    records_problems: bool
 
 
 def origin_of_run(run: LeaderboardRow | Outcome, file: str) -> RunOrigin:
@@ -126,19 +133,29 @@ def _cache_key(name: str, policy: str, origin: RunOrigin) -> str:
     return json.dumps([name, policy, to_builtins(origin)], sort_keys=True)
 
 
-def _make_plan(
-    run: _RecordedRun, shared_inputs: Sequence[FoundInput], resampling: Resampling | None, records_problems: bool
-) -> Plan:
+def _make_plan(run: _RecordedRun, shared_inputs: Sequence[FoundInput], *, is_forced: bool) -> Plan:
     """Return the plan of a batch that scores a run with its recorded options.
 
-    `shared_inputs` are the inputs of all runs, such as queries and pool. If the plan `records_problems`, problems keep
-    their details. Raises InputError for invalid options.
+    `shared_inputs` are the inputs of all runs, such as queries and pool. Raises InputError for invalid options, and for
+    very many resamples unless `is_forced`.
     """
     origin = run.origin
-    if origin.task != COLD_START_MODE:
-        arguments = evidence_arguments(origin.task, origin.options, run.file, "origin.options")
-        gold = gold_of(origin.task, shared_inputs, run.file)
-        return EvidencePlan(task=origin.task, gold=gold, options=arguments, resampling=resampling)
+    resampling = resampling_of(origin.bootstrap, run.file, "origin.bootstrap", is_forced=is_forced)
+    if origin.task == COLD_START_MODE:
+        return _cold_start_plan(run, shared_inputs, resampling)
+    options = evidence_arguments(origin.task, origin.options, run.file, "origin.options")
+    gold = gold_of(origin.task, shared_inputs, run.file)
+    return EvidencePlan(task=origin.task, gold=gold, options=options, resampling=resampling)
+
+
+def _cold_start_plan(
+    run: _RecordedRun, shared_inputs: Sequence[FoundInput], resampling: Resampling | None
+) -> ColdStartPlan:
+    """Return the plan of a batch that scores a Cold Start run with its recorded options.
+
+    `shared_inputs` are the queries, the pool and the files that options name. Raises InputError for invalid options.
+    """
+    origin = run.origin
     options = cold_start_options(origin.options, run.file, "origin.options")
     policy = NamedPolicy(run.policy, options.policy, options.justifications, options.policy.texts())
     return ColdStartPlan(
@@ -151,29 +168,37 @@ def _make_plan(
         named_files=named_inputs(options, shared_inputs, run.file),
         resampling=resampling,
         validates=origin.options.get("validate") is True,
-        has_problem_details=records_problems,
+        has_problem_details=run.records_problems,
     )
 
 
 def rescore_run(recorded: Recorded, outcome: Outcome, runs: BatchRuns) -> Outcome:
     """Return the outcome of a run as it would be recorded now; `outcome` is the recorded one.
 
-    Its `.params` file counts as unchanged, since the words and the folder of the call are not recorded. So do its
-    pages, which only show verified values. Raises InputError if the run cannot be scored, NotFoundError for inputs that
-    are missing or changed.
+    Raises InputError if the run cannot be scored, NotFoundError for inputs that are missing or changed.
     """
     rescored_outcome = runs.score(outcome, recorded.file).outcome
-    recorded_file_by_name = {file.name: file for file in outcome.files}
+    files = _files_to_compare(rescored_outcome.files, outcome.files)
+    return replace(rescored_outcome, files=files, digest=digest_of_record(recorded.value))
+
+
+def _files_to_compare(
+    rescored_files: Iterable[WrittenFile], recorded_files: Sequence[WrittenFile]
+) -> tuple[WrittenFile, ...]:
+    """Return the files of a run that was scored again, with recorded files in the place of some that may differ.
+
+    The file `.params` may differ, since the words and the folder of the call are not recorded. Pages are not made
+    again, since they only show verified values.
+    """
+    recorded_file_by_name = {file.name: file for file in recorded_files}
     files = []
-    for file in rescored_outcome.files:
+    for file in rescored_files:
         if file.name.endswith(".params"):
             files.append(recorded_file_by_name.get(file.name, file))
         else:
             files.append(file)
-    for recorded_file in outcome.files:
-        if is_page(recorded_file.name):
-            files.append(recorded_file)
-    return replace(rescored_outcome, files=tuple(files), digest=digest_of_record(recorded.value))
+    pages = [file for file in recorded_files if is_page(file.name)]
+    return (*files, *pages)
 
 
 # ---- The leaderboard and the tables of all runs
@@ -270,18 +295,21 @@ class WholeBatch(BatchRuns):
     def _ordered_outcomes(self) -> list[Outcome]:
         """The outcomes of all runs in the order of the batch, for each run in the order of the policies."""
         outcome_by_key = self._outcomes_of_rows()
-        recorded_runs = {run for run, _ in outcome_by_key}
         policies = dict.fromkeys([policy for _, policy in outcome_by_key])
-        known_order: list[str] = []
-        if self._overview is not None:
-            runs_of_overview = dict.fromkeys([system.run for system in self._overview.runs])
-            known_order = [run for run in runs_of_overview if run in recorded_runs]
         outcomes = []
-        for run in _order_of_runs(self.board.rows, known_order):
+        for run in _order_of_runs(self.board.rows, self._runs_of_overview()):
             for policy in policies:
                 if (run, policy) in outcome_by_key:
                     outcomes.append(outcome_by_key[run, policy])
         return outcomes
+
+    def _runs_of_overview(self) -> list[str]:
+        """Return the runs that `batch.json` and the leaderboard list, in the order of `batch.json`; none without it."""
+        if self._overview is None:
+            return []
+        runs_of_board = {row.run for row in self.board.rows}
+        runs = dict.fromkeys([system.run for system in self._overview.runs])
+        return [run for run in runs if run in runs_of_board]
 
     def _outcomes_of_rows(self) -> dict[tuple[str, str], Outcome]:
         """Return the outcome of each run of the leaderboard, by the name of the run and the policy.
@@ -289,54 +317,51 @@ class WholeBatch(BatchRuns):
         Runs are scored again; the outcome of a failed run is the recorded one. Raises InputError for a row of another
         task, and for a policy in a task that has none.
         """
-        file = self.recorded.file
-        task = None
-        if self._first_scored_row is not None:
-            task = origin_of_run(self._first_scored_row, file).task
-        has_no_policies = task is not None and task != COLD_START_MODE
         outcome_by_key: dict[tuple[str, str], Outcome] = {}
         for position, row in enumerate(self.board.rows):
             key = (row.run, row.policy)
             if key in outcome_by_key:  # a file with several run ids has several rows
                 continue
-            is_failed = row.state == FAILED
-            if task is not None and not is_failed and origin_of_run(row, file).task != task:
-                raise InputError(f"is not {task}", file=file, place=f"rows[{position}].origin.task")
-            if has_no_policies and row.policy:
-                problem = f"is {row.policy!r}, where {task} has no policies"
-                raise InputError(problem, file=file, place=f"rows[{position}].policy")
-            if is_failed:
+            self._check_row(row, position)
+            if row.state == FAILED:
                 outcome_by_key[key] = _failed_outcome(row, self.board.task)
             else:
-                outcome_by_key[key] = self.score(row, file).outcome
+                outcome_by_key[key] = self.score(row, self.recorded.file).outcome
         return outcome_by_key
+
+    def _check_row(self, row: LeaderboardRow, position: int) -> None:
+        """Raise InputError for a row of another task than that of the batch, and for a policy in a task without any.
+
+        `position` is that of the row in the leaderboard. Nothing is checked if no run of the batch was scored.
+        """
+        if self._first_scored_row is None:
+            return
+        file = self.recorded.file
+        task = origin_of_run(self._first_scored_row, file).task
+        if row.state != FAILED and origin_of_run(row, file).task != task:
+            raise InputError(f"is not {task}", file=file, place=f"rows[{position}].origin.task")
+        if row.policy and task != COLD_START_MODE:
+            problem = f"is {row.policy!r}, where {task} has no policies"
+            raise InputError(problem, file=file, place=f"rows[{position}].policy")
 
     def _rescored_problems(self, recorded_text: str) -> str:
         """Return the text of the table of problems as it would be now, with the runs in the recorded order.
 
-        A failed run is not scored again. The leaderboard records its remarks and the reason of its failure, which are
-        its last lines in the table; its lines before them are taken from `recorded_text`.
+        A failed run is not scored again, so its problems are taken from `recorded_text`.
         """
-        [header] = problem_table_lines([])  # the table of no runs
-        recorded_lines = [f"{line}\n" for line in recorded_text.removesuffix("\n").split("\n")]
-        recorded_lines_by_run = _group_by_run(recorded_lines[1:])  # without the header
+        recorded_lines_by_run = _problem_lines_by_run(recorded_text)
         lines_by_run: dict[str, list[str]] = {run: [] for run in recorded_lines_by_run}
         for outcome in self._ordered_outcomes:
-            table_lines = [line.decode() for line in problem_table_lines([outcome])]
-            computed_lines = table_lines[1:]  # without the header
+            computed_lines = _lines_of_problems(outcome)
             if not computed_lines:
                 continue
             run = _run_of_problem(computed_lines[0])
-            kept_lines: list[str] = []
             if outcome.state == FAILED:
-                recorded_lines_of_run = recorded_lines_by_run.get(run, [])
-                kept_count = max(0, len(recorded_lines_of_run) - len(computed_lines))
-                kept_lines = recorded_lines_of_run[:kept_count]
-            lines_by_run[run] = kept_lines + computed_lines
-        text = header.decode()
-        for lines in lines_by_run.values():
-            text += "".join(lines)
-        return text
+                lines_by_run[run] = _lines_of_failed_run(recorded_lines_by_run.get(run, []), computed_lines)
+            else:
+                lines_by_run[run] = computed_lines
+        [header] = problem_table_lines([])  # the table of no runs
+        return header.decode() + "".join(["".join(lines) for lines in lines_by_run.values()])
 
 
 def _failed_outcome(row: LeaderboardRow, task: str) -> Outcome:
@@ -354,12 +379,29 @@ def _failed_outcome(row: LeaderboardRow, task: str) -> Outcome:
     )
 
 
-def _group_by_run(lines: Iterable[str]) -> dict[str, list[str]]:
+def _problem_lines_by_run(table_text: str) -> dict[str, list[str]]:
     """Return the lines of the table of problems, without its header, by the run and policy that they are about."""
+    lines = [f"{line}\n" for line in table_text.removesuffix("\n").split("\n")]
     lines_by_run: dict[str, list[str]] = {}
-    for line in lines:
+    for line in lines[1:]:  # without the header
         lines_by_run.setdefault(_run_of_problem(line), []).append(line)
     return lines_by_run
+
+
+def _lines_of_problems(outcome: Outcome) -> list[str]:
+    """Return the lines of the table of problems about a run that was scored again, without the header."""
+    lines = [line.decode() for line in problem_table_lines([outcome])]
+    return lines[1:]
+
+
+def _lines_of_failed_run(recorded_lines: Sequence[str], computed_lines: Sequence[str]) -> list[str]:
+    """Return the lines of the table of problems about a run that failed, and was not scored again.
+
+    The leaderboard records its remarks and the reason of its failure, and the `computed_lines` have both. They are
+    its last lines in the table; the lines before them are taken from the recorded ones.
+    """
+    kept_count = max(0, len(recorded_lines) - len(computed_lines))
+    return [*recorded_lines[:kept_count], *computed_lines]
 
 
 def _run_of_problem(line: str) -> str:
@@ -375,19 +417,26 @@ def _order_of_runs(rows: Sequence[LeaderboardRow], known_order: Sequence[str]) -
     order of the batch. If these orders contradict each other, somebody has edited the files; then any order leads to a
     difference.
     """
-    # Collect the lists of runs that are in the order of the batch.
-    runs_by_rank: dict[tuple[str, int | None], list[str]] = {}
-    for row in rows:
-        runs_by_rank.setdefault((row.policy, row.rank), []).append(row.run)
-    ordered_lists = [known_order, *runs_by_rank.values()]
-    # Find an order that agrees with all of them.
     all_runs = [row.run for row in rows]
     sorter = TopologicalSorter[str](dict.fromkeys(all_runs, ()))
-    for runs in ordered_lists:
-        for run, next_run in pairwise(runs):
+    ordered_lists = [known_order]
+    ordered_lists += _runs_by_rank(rows)
+    for ordered_runs in ordered_lists:
+        for run, next_run in pairwise(ordered_runs):
             if run != next_run:  # a file with several run ids has several rows
                 sorter.add(next_run, run)
     try:
         return list(sorter.static_order())
     except CycleError:
         return list(dict.fromkeys([*known_order, *all_runs]))
+
+
+def _runs_by_rank(rows: Iterable[LeaderboardRow]) -> list[list[str]]:
+    """Return lists of the runs that share a policy and a rank, which a leaderboard has in the order of the batch.
+
+    Rows of the runs a, b and c with the ranks 1, 2 and 2 give `[["a"], ["b", "c"]]`.
+    """
+    runs_by_rank: dict[tuple[str, int | None], list[str]] = {}
+    for row in rows:
+        runs_by_rank.setdefault((row.policy, row.rank), []).append(row.run)
+    return list(runs_by_rank.values())

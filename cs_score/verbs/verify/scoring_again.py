@@ -1,4 +1,8 @@
-"""Functions that compute recorded scores again from the input files that were found for them."""
+"""Functions that compute recorded scores again from the input files that were found for them.
+
+A *record* is the JSON that an earlier call of cs-score wrote. It lists the options of that call and the inputs by their
+role (queries, pool, run, gold) and SHA-256.
+"""
 
 from __future__ import annotations
 
@@ -23,6 +27,7 @@ from cs_score.coldstart.output_files import ColumnLayout, file_blocks
 from cs_score.coldstart.result import Result
 from cs_score.coldstart.scorer import OneRun, runs_of, score_runs, score_separately
 from cs_score.coldstart.unit_statistics import intervals as cold_start_intervals
+from cs_score.evidence.mode import ScoredPredictions
 from cs_score.evidence.mode import intervals as evidence_intervals
 from cs_score.evidence.report import document_of as evidence_document
 from cs_score.evidence.report import result_object
@@ -79,6 +84,18 @@ def rescore_runs(recorded: Recorded, head: Head, places: Places) -> RescoredRuns
     return RescoredRuns(result, intervals)
 
 
+class _RecordedCall(NamedTuple):
+    """A call of the scorer as its record lists it: the options, and the files that options name, by role.
+
+    `inputs` are all inputs of the call. If it `validates`, runs are validated before they are scored.
+    """
+
+    options: Options
+    named_files: Mapping[str, Input]
+    inputs: Sequence[FoundInput]
+    validates: bool
+
+
 def _score_cold_start(options: Mapping[str, object], inputs: Sequence[FoundInput], file: str) -> Result:
     """Return the result of scoring with recorded options and inputs; `file` is the file of the record.
 
@@ -86,23 +103,34 @@ def _score_cold_start(options: Mapping[str, object], inputs: Sequence[FoundInput
     invalid options or inputs, ScoringStopped if an error stops the scoring.
     """
     scoring_options = cold_start_options(options, file, "origin.options")
-    is_validated = options.get("validate") is True
-    is_apart = SCORED_SEPARATELY in options
-    query_files = _files_of_role(inputs, QUERIES)
-    named_files: dict[str, Input] = {}
-    for role, input_file in named_inputs(scoring_options, inputs, file).items():
-        named_files[role] = input_file.open()
-    if not is_apart:
-        gold = open_gold(query_files, scoring_options, file_by_role=named_files, validates=is_validated)
-        pool_and_runs = _files_of_role(inputs, POOL, RUN)
-        run = _load(gold, pool_and_runs)
-        return score_runs(run, scoring_options.policy)
+    named_files = {role: named.open() for role, named in named_inputs(scoring_options, inputs, file).items()}
+    call = _RecordedCall(scoring_options, named_files, inputs, validates=options.get("validate") is True)
+    if SCORED_SEPARATELY in options:
+        return _score_runs_separately(call)
+    gold = _open_gold(call, scoring_options)
+    run = _load(gold, _files_of_role(inputs, POOL, RUN))
+    return score_runs(run, scoring_options.policy)
+
+
+def _open_gold(call: _RecordedCall, options: Options) -> ColdStartGold:
+    """Return the queries of a recorded call as they are read with some options, without the pool.
+
+    Raises InputError for queries that cannot be read.
+    """
+    query_files = _files_of_role(call.inputs, QUERIES)
+    return open_gold(query_files, options, file_by_role=call.named_files, validates=call.validates)
+
+
+def _score_runs_separately(call: _RecordedCall) -> Result:
+    """Return the result of scoring each run of a recorded call as if it were the only one.
+
+    Raises InputError for invalid inputs, ScoringStopped if an error stops the scoring.
+    """
     # Gold is read once for all runs, so it is not restricted to the runs that were chosen.
-    options_of_gold = replace(scoring_options, runids=None)
-    gold_without_pool = open_gold(query_files, options_of_gold, file_by_role=named_files, validates=is_validated)
-    gold = with_pool(gold_without_pool, _files_of_role(inputs, POOL))
-    run_files = _files_of_role(inputs, RUN)
-    runs = runs_of(run_files, _knowledge_bases(run_files), scoring_options.runids)
+    gold_without_pool = _open_gold(call, replace(call.options, runids=None))
+    gold = with_pool(gold_without_pool, _files_of_role(call.inputs, POOL))
+    run_files = _files_of_role(call.inputs, RUN)
+    runs = runs_of(run_files, _knowledge_bases(run_files), call.options.runids)
     return score_separately(gold, runs, gold.problems.copy(), _load_alone)
 
 
@@ -194,21 +222,28 @@ def rescore_predictions(recorded: Recorded, head: Head, places: Places) -> objec
     `head` has the members of the record that say how they were scored. The inputs are found among `places`. Raises
     InputError for invalid options or inputs, NotFoundError for inputs that are missing or changed.
     """
-    file = recorded.file
     inputs = places.find(head.origin.inputs)
     resampling = _resampling_of(recorded, head, places)
-    arguments = evidence_arguments(head.task, head.origin.options, file, recorded.inside("origin.options"))
     with paused_collector():
-        place_of_inputs = recorded.inside("origin.inputs")
-        gold = gold_of(head.task, inputs, file, place_of_inputs)
-        predictions = only_input(inputs, RUN, file, place_of_inputs).load().open()
-        gold_file = None if gold is None else gold.open()
-        result = mode_named(head.task).score(gold_file, predictions, **arguments)
+        result = _score_predictions(recorded, head, inputs)
         intervals = None if resampling is None else evidence_intervals(result, resampling)
         has_units = head.units is not UNSET
         if recorded.place:  # the official measures are beside the document
             return result_object(result, intervals, with_units=has_units)
         return evidence_document(result, intervals, with_units=has_units)
+
+
+def _score_predictions(recorded: Recorded, head: Head, inputs: Sequence[FoundInput]) -> ScoredPredictions:
+    """Return the scores of the predictions among the inputs of a record, scored with the recorded options.
+
+    Raises InputError for invalid options or inputs.
+    """
+    options = evidence_arguments(head.task, head.origin.options, recorded.file, recorded.inside("origin.options"))
+    place_of_inputs = recorded.inside("origin.inputs")
+    gold = gold_of(head.task, inputs, recorded.file, place_of_inputs)
+    predictions = only_input(inputs, RUN, recorded.file, place_of_inputs)
+    gold_file = None if gold is None else gold.open()
+    return mode_named(head.task).score(gold_file, predictions.load().open(), **options)
 
 
 def gold_of(task: str, inputs: Sequence[FoundInput], file: str, place: str = "origin.inputs") -> InputFile | None:

@@ -1,4 +1,8 @@
-"""The verification of recorded results: inputs are found and scored again, and all values compared with the record."""
+"""The verification of recorded results: inputs are found and scored again, and all values compared with the record.
+
+A *record* is a JSON file that cs-score wrote: the scores of some runs, or what a batch (many runs scored into a folder)
+says about its runs. The *verdict* on a file lists the values that differ.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +12,9 @@ import os
 import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final, Literal, NamedTuple, cast
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
+
+from msgspec import UnsetType
 
 from cs_score.base.documents import Document, Json, document_in, json_text
 from cs_score.base.errors import InputError
@@ -20,13 +26,20 @@ from cs_score.coldstart.output_files import DEFAULT_FIELDS, SCORE_FIELDS, Column
 from cs_score.coldstart.result import ScoringStopped
 from cs_score.tables.layout import Layout, columns
 from cs_score.tasks import COLD_START
-from cs_score.verbs.batch.batch_documents import FAILED, BatchOverview, LeaderboardDocument, Outcome
+from cs_score.verbs.batch.batch_documents import (
+    FAILED,
+    BatchOverview,
+    LeaderboardDocument,
+    Outcome,
+    RunOrigin,
+    WrittenFile,
+)
 from cs_score.verbs.batch.store import SIGNATURE, ChangedFileError, check_file
 from cs_score.verbs.verify.differences import ValueDifference, count_numbers, differences, table_differences, value_text
 from cs_score.verbs.verify.places import Places
 from cs_score.verbs.verify.recorded_files import Head, Recorded, read_recorded
 from cs_score.verbs.verify.rescored_batch import TABLES, TABLES_OF_OVERVIEW, BatchRuns, WholeBatch, rescore_run
-from cs_score.verbs.verify.scoring_again import rescore_predictions, rescore_runs
+from cs_score.verbs.verify.scoring_again import RescoredRuns, rescore_predictions, rescore_runs
 
 SCORES_FILE: Final = "out.json"
 """The document that `score -o FOLDER` writes, beside the tables."""
@@ -133,14 +146,25 @@ def verify(path: str, files: Sequence[str] = (), *, is_forced: bool = False) -> 
     """
     scores_file = os.path.join(path, SCORES_FILE)
     if os.path.isfile(scores_file):
-        path = scores_file
-    if os.path.isdir(path):
+        yield from _verify_single_file(scores_file, files, is_forced=is_forced)
+    elif os.path.isdir(path):
         yield from _verify_batch_folder(path, Places(files, path, is_forced=is_forced))
-        return
+    else:
+        yield from _verify_single_file(path, files, is_forced=is_forced)
+
+
+def _verify_single_file(path: str, files: Sequence[str], *, is_forced: bool) -> Iterator[Verdict]:
+    """Yield the verdict on a single record and, for scores of Cold Start runs, the verdicts on the files beside it.
+
+    The arguments and errors are the same as for `verify`, except that `path` is a file.
+    """
     record = read_recorded(path)
     places = Places(files, os.path.dirname(path), is_forced=is_forced)
+    if isinstance(record.contents, Head) and record.contents.task == COLD_START:
+        yield from _verify_scores_of_runs(record, record.contents, places)
+        return
     batch = _whole_batch([record], places)
-    yield from _verify_record(record, places, batch)
+    yield _verdict_on_record(record, places, batch or BatchRuns(places), batch)
 
 
 def _verify_batch_folder(folder: str, places: Places) -> Iterator[Verdict]:
@@ -159,15 +183,6 @@ def _verify_batch_folder(folder: str, places: Places) -> Iterator[Verdict]:
         yield replace(verdict, differences=(*misplaced_runs, *verdict.differences))
     if batch is not None and batch.was_scored:
         yield from _verify_tables(folder, batch)
-
-
-def _verify_record(record: Recorded, places: Places, batch: WholeBatch | None) -> Iterator[Verdict]:
-    """Yield the verdict on a single record and, for scores of Cold Start runs, the verdicts on the files beside it."""
-    if isinstance(record.contents, Head) and record.contents.task == COLD_START:
-        yield from _verify_scores_of_runs(record, places)
-    else:
-        runs = batch or BatchRuns(places)
-        yield _verdict_on_record(record, places, runs, batch)
 
 
 def _verify_tables(folder: str, batch: WholeBatch) -> Iterator[Verdict]:
@@ -202,13 +217,12 @@ def _read_text(file: str) -> str:
 # ---- Scores of Cold Start runs
 
 
-def _verify_scores_of_runs(record: Recorded, places: Places) -> Iterator[Verdict]:
-    """Yield the verdict on recorded scores of runs, then the verdicts on the files beside them.
+def _verify_scores_of_runs(record: Recorded, head: Head, places: Places) -> Iterator[Verdict]:
+    """Yield the verdict on recorded scores of runs, then the verdicts on the tables beside them.
 
-    These are the tables that `score -o FOLDER` wrote with the scores; chosen measures come without tables. Raises
-    InputError for scores that cannot be computed again, NotFoundError for inputs that are missing or changed.
+    `head` has the members of the record that say how it was scored. Raises InputError for scores that cannot be
+    computed again, NotFoundError for inputs that are missing or changed.
     """
-    head = cast(Head, record.contents)
     try:
         rescored = rescore_runs(record, head, places)
     except ScoringStopped as stop:
@@ -216,12 +230,19 @@ def _verify_scores_of_runs(record: Recorded, places: Places) -> Iterator[Verdict
         return
     recorded = _without_empty_folders(record.value, head, places)
     yield _compare(record, recorded, rescored.document(head), document_with_version=recorded)
-    # Verify the tables beside `out.json`. `out.params` says how their columns are laid out; it is not verified itself,
-    # since the time, the folder and the words of the call are not recorded.
+    # Only the folder of a score has tables; scores of chosen measures come without them.
     has_tables = os.path.basename(record.file) == SCORES_FILE and not head.measures
-    if not has_tables:
-        return
-    path_without_ending = record.file.removesuffix("json")
+    if has_tables:
+        yield from _verify_tables_of_scores(record.file.removesuffix("json"), rescored)
+
+
+def _verify_tables_of_scores(path_without_ending: str, rescored: RescoredRuns) -> Iterator[Verdict]:
+    """Yield the verdicts on the tables that exist beside recorded scores.
+
+    The path of a table is `path_without_ending` and an ending: `scored/out.` and `sf`. The file `.params` says how the
+    columns of the tables are laid out. It is not verified itself, since the time, the folder and the words of the call
+    are not recorded.
+    """
     params_file = f"{path_without_ending}params"
     params = _read_text(params_file) if os.path.isfile(params_file) else ""
     computed_by_ending = rescored.file_texts(_layout_of(params), params)
@@ -269,18 +290,14 @@ def _without_empty_folders(document: Mapping[str, Json], head: Head, places: Pla
     input, so scoring again does not meet it. A folder that does not exist, or that holds a file, stays in the document
     with its remark, and both appear as differences.
     """
-    folders_not_empty = []
-    remarks_on_empty_folders = set()
-    for folder in head.empty_folders:
-        if places.has_empty_folder(folder):
-            remarks_on_empty_folders.add(EmptyFolder(folder).remark)
-        else:
-            folders_not_empty.append(folder)
+    empty_folders = [folder for folder in head.empty_folders if places.has_empty_folder(folder)]
+    other_folders = [folder for folder in head.empty_folders if folder not in empty_folders]
+    remarks_on_empty_folders = [EmptyFolder(folder).remark for folder in empty_folders]
     members = dict(document)
-    if remarks_on_empty_folders:
+    if empty_folders:
         members["remarks"] = [remark for remark in head.remarks if remark not in remarks_on_empty_folders]
-    if folders_not_empty:
-        members["empty_folders"] = folders_not_empty
+    if other_folders:
+        members["empty_folders"] = [*other_folders]
     else:
         members.pop("empty_folders", None)
     return members
@@ -294,24 +311,21 @@ def _read_batch_records(folder: str) -> list[Recorded]:
 
     Raises InputError if there are none, and for tables without the record from which they are computed.
     """
-    # The records of runs are RUN/signature.json or POLICY/RUN/signature.json.
-    paths = glob.glob(os.path.join(glob.escape(folder), "*", SIGNATURE))
-    paths += glob.glob(os.path.join(glob.escape(folder), "*", "*", SIGNATURE))
-    run_files = sorted([file_in_folder(path) for path in paths])
-    # The files of the whole batch are records and the tables that are computed from them.
-    names = []
-    for name in (LEADERBOARD, OVERVIEW, *TABLES):
-        if os.path.isfile(os.path.join(folder, name)):
-            names.append(name)
+    run_files = _records_of_runs(folder)
+    names = [name for name in (LEADERBOARD, OVERVIEW, *TABLES) if os.path.isfile(os.path.join(folder, name))]
     if not run_files and LEADERBOARD not in names and OVERVIEW not in names:
         raise InputError(f"neither {LEADERBOARD} nor a {SIGNATURE} of a run in it", file=folder)
     _require_record_of_tables(LEADERBOARD, [OVERVIEW, *TABLES], names, folder)
     _require_record_of_tables(OVERVIEW, TABLES_OF_OVERVIEW, names, folder)
-    record_files = list(run_files)
-    for name in names:
-        if name in _BATCH_FILES:
-            record_files.append(os.path.join(folder, name))
-    return [_read_batch_file(file) for file in record_files]
+    batch_files = [os.path.join(folder, name) for name in names if name in _BATCH_FILES]
+    return [_read_batch_file(file) for file in run_files + batch_files]
+
+
+def _records_of_runs(folder: str) -> list[str]:
+    """Return the sorted paths of the records of runs in a batch: `RUN/signature.json`, `POLICY/RUN/signature.json`."""
+    paths = glob.glob(os.path.join(glob.escape(folder), "*", SIGNATURE))
+    paths += glob.glob(os.path.join(glob.escape(folder), "*", "*", SIGNATURE))
+    return sorted([file_in_folder(path) for path in paths])
 
 
 def _require_record_of_tables(record: str, tables: Iterable[str], names: Sequence[str], folder: str) -> None:
@@ -341,22 +355,30 @@ def _whole_batch(records: Sequence[Recorded], places: Places) -> WholeBatch | No
     """
     board_record: Recorded | None = None
     overview: BatchOverview | None = None
-    overview_file = ""
     for record in records:
         if isinstance(record.contents, LeaderboardDocument):
             board_record = record
         elif isinstance(record.contents, BatchOverview):
             overview = record.contents
-            overview_file = record.file
-    if board_record is None and overview is None:
-        return None
+            if board_record is None:
+                board_record = _leaderboard_beside(record.file)
     if board_record is None:
-        board_file = os.path.join(os.path.dirname(overview_file), LEADERBOARD)
-        if not os.path.isfile(board_file):
-            problem = f"no {LEADERBOARD} beside it, which has what the runs were scored from"
-            raise InputError(problem, file=overview_file)
-        board_record = _read_batch_file(board_file)
+        return None
     return WholeBatch(places, board_record, overview)
+
+
+def _leaderboard_beside(overview_file: str) -> Recorded:
+    """Return the record of the leaderboard in the folder of a `batch.json`. Raises InputError if there is none."""
+    board_file = os.path.join(os.path.dirname(overview_file), LEADERBOARD)
+    if not os.path.isfile(board_file):
+        raise InputError(f"no {LEADERBOARD} beside it, which has what the runs were scored from", file=overview_file)
+    return _read_batch_file(board_file)
+
+
+# ---- The folders of runs
+
+_RunKey: TypeAlias = tuple[str, str]
+"""A policy and the name of a run: `("sf", "TIDE_KB")`."""
 
 
 def _misplaced_runs(
@@ -368,46 +390,85 @@ def _misplaced_runs(
     run. The leaderboard has a difference for each run whose folder is missing. Without a leaderboard, only the names of
     folders are compared.
     """
-    rows = () if batch is None else batch.board.rows
-    has_policies = len({row.policy for row in rows}) > 1
-    origin_by_run = {(row.policy, row.run): row.origin for row in rows if row.state != FAILED}
     differences_by_file: dict[str, list[ValueDifference]] = {}
-    runs_with_folder = set()
+    matching = _FolderMatching(folder, batch)
     for record in records:
-        outcome = record.contents
-        if not isinstance(outcome, Outcome):
-            continue
-        run_folder = os.path.relpath(os.path.dirname(record.file), folder)
-        folder_with_policy = os.path.join(outcome.policy, outcome.run)
-        if batch is None:
-            possible_folders = [outcome.run, folder_with_policy]
-        elif has_policies:
-            possible_folders = [folder_with_policy]
-        else:
-            possible_folders = [outcome.run]
-        if run_folder not in possible_folders:
-            name = f"the run in the folder {run_folder}"
-            expectation = f"belongs into {possible_folders[-1]}"
-            differences_by_file[record.file] = [ValueDifference(name, value_text(outcome.run), expectation)]
-            continue
-        if batch is None:
-            continue
-        key = (outcome.policy, outcome.run)
-        if key not in origin_by_run or key in runs_with_folder:
-            expectation = f"none that {LEADERBOARD} lists as scored"
-            differences_by_file[record.file] = [ValueDifference(f"the folder {run_folder}", "a run", expectation)]
-            continue
-        runs_with_folder.add(key)
-        if origin_by_run[key] != outcome.origin:
-            expectation = f"that of {LEADERBOARD}"
-            differences_by_file[record.file] = [ValueDifference("origin", "another one", expectation)]
+        if isinstance(record.contents, Outcome):
+            difference = matching.match(record.file, record.contents)
+            if difference is not None:
+                differences_by_file[record.file] = [difference]
     if batch is not None:
-        missing_runs = [key for key in origin_by_run if key not in runs_with_folder]
-        differences_by_file[batch.recorded.file] = _missing_folders(missing_runs)
+        differences_by_file[batch.recorded.file] = _missing_folders(matching.unmatched_origins)
     return differences_by_file
 
 
-def _missing_folders(missing_runs: Iterable[tuple[str, str]]) -> list[ValueDifference]:
+class _FolderMatching:
+    """Matches the folders of runs in the folder of a batch to the runs that its leaderboard lists as scored.
+
+    `unmatched_origins` has the listed runs that no folder was matched to, with the inputs and options of their scoring
+    (the origin). It is empty without a leaderboard.
+    """
+
+    def __init__(self, folder: str, batch: WholeBatch | None) -> None:
+        """Begin without matches. `folder` is the folder of the batch; `batch` is None without a leaderboard."""
+        self._folder = folder
+        self._batch = batch
+        self.unmatched_origins: dict[_RunKey, RunOrigin | UnsetType] = {}
+        if batch is not None:
+            self.unmatched_origins = _origin_by_run(batch.board)
+
+    def match(self, record_file: str, outcome: Outcome) -> ValueDifference | None:
+        """Match the folder of a run, and return a difference if it has a wrong name or the leaderboard says otherwise.
+
+        `outcome` was recorded in `record_file`, which is in the folder. A listed run is matched to one folder only.
+        """
+        run_folder = os.path.relpath(os.path.dirname(record_file), self._folder)
+        wrong_name = _difference_of_name(run_folder, outcome, self._batch)
+        if wrong_name is not None or self._batch is None:
+            return wrong_name
+        listed_origin = self.unmatched_origins.pop((outcome.policy, outcome.run), None)
+        return _difference_of_origin(run_folder, outcome, listed_origin)
+
+
+def _origin_by_run(board: LeaderboardDocument) -> dict[_RunKey, RunOrigin | UnsetType]:
+    """Return the inputs and options (the origin) of each run that a leaderboard lists as scored."""
+    return {(row.policy, row.run): row.origin for row in board.rows if row.state != FAILED}
+
+
+def _difference_of_name(run_folder: str, outcome: Outcome, batch: WholeBatch | None) -> ValueDifference | None:
+    """Return the difference of a folder that has not the name of the run in it; None if it has.
+
+    The folder is `RUN`, or `POLICY/RUN` if the batch has several policies. Without a leaderboard either is right.
+    """
+    folder_with_policy = os.path.join(outcome.policy, outcome.run)
+    if batch is None:
+        possible_folders = [outcome.run, folder_with_policy]
+    elif batch.board.has_policies:
+        possible_folders = [folder_with_policy]
+    else:
+        possible_folders = [outcome.run]
+    if run_folder in possible_folders:
+        return None
+    name = f"the run in the folder {run_folder}"
+    return ValueDifference(name, value_text(outcome.run), f"belongs into {possible_folders[-1]}")
+
+
+def _difference_of_origin(
+    run_folder: str, outcome: Outcome, listed_origin: RunOrigin | UnsetType | None
+) -> ValueDifference | None:
+    """Return the difference of a run that was scored from other inputs or options than the leaderboard says.
+
+    `listed_origin` are the inputs and options that the leaderboard lists for the run; it is None if the leaderboard
+    does not list the run as scored, which is a difference, too. Returns None if there is no difference.
+    """
+    if listed_origin is None:
+        return ValueDifference(f"the folder {run_folder}", "a run", f"none that {LEADERBOARD} lists as scored")
+    if listed_origin != outcome.origin:
+        return ValueDifference("origin", "another one", f"that of {LEADERBOARD}")
+    return None
+
+
+def _missing_folders(missing_runs: Iterable[_RunKey]) -> list[ValueDifference]:
     """Return a difference for each run that the leaderboard lists as scored although its folder is missing.
 
     `missing_runs` has the policy and the name of each of these runs.
@@ -461,18 +522,23 @@ def _verdict_on_batch_record(record: Recorded, batch: WholeBatch) -> Verdict:
     """
     failed_runs = dict.fromkeys([row.run for row in batch.board.rows if row.state == FAILED])
     notes = [f"{run} failed then, and was not scored again" for run in failed_runs]
-    recorded: Json = record.value
-    computed: object
     if isinstance(record.contents, LeaderboardDocument):
-        computed = batch.rescored_board
+        verdict = _compare(record, record.value, batch.rescored_board, document_with_version=batch.recorded.value)
     else:
-        computed = batch.rescored_overview()
-        if not batch.was_scored:
-            recorded = {"runs": record.value.get("runs")}
-            notes.append("no run was scored then, so that nothing else is compared")
-    # Only the leaderboard says which version made the batch.
-    verdict = _compare(record, recorded, computed, document_with_version=batch.recorded.value)
+        verdict = _verdict_on_overview(record, batch)
     return replace(verdict, notes=(*notes, *verdict.notes))
+
+
+def _verdict_on_overview(record: Recorded, batch: WholeBatch) -> Verdict:
+    """Return the verdict on the `batch.json` of a batch. If no run was scored, only the list of runs is compared."""
+    computed = batch.rescored_overview()
+    # Only the leaderboard says which version made the batch.
+    document_with_version = batch.recorded.value
+    if batch.was_scored:
+        return _compare(record, record.value, computed, document_with_version)
+    verdict = _compare(record, {"runs": record.value.get("runs")}, computed, document_with_version)
+    note = "no run was scored then, so that nothing else is compared"
+    return replace(verdict, notes=(note, *verdict.notes))
 
 
 def _stopped_verdict(record: Recorded, stop: ScoringStopped) -> Verdict:
@@ -487,20 +553,24 @@ def _compare(record: Recorded, recorded: Json, computed: object, document_with_v
     `document_with_version` is the JSON that names the version of cs-score. Another version than this one is mentioned
     in a note and counts as no difference.
     """
-    notes = []
-    recorded_json = recorded
     other_versions = _other_versions(document_with_version)
+    recorded_json = _with_this_version(recorded) if other_versions else recorded
+    computed_json = document_in(json_text(computed), record.file)  # values of JSON types, like the recorded ones
+    notes = []
     if other_versions:
         notes.append(f"recorded by cs-score {', '.join(other_versions)}, computed by {VERSION}")
-        recorded_with_this_version = _VERSION.sub(VERSION, json.dumps(recorded))
-        recorded_json = json.loads(recorded_with_this_version)
-    computed_json = document_in(json_text(computed), record.file)  # values of JSON types, like the recorded ones
     return Verdict(
         record.file,
         differences=tuple(differences(recorded_json, computed_json)),
         compared=count_numbers(computed_json),
         notes=tuple(notes),
     )
+
+
+def _with_this_version(recorded: Json) -> Json:
+    """Return a JSON value that names this version of cs-score wherever it names another one."""
+    value: Json = json.loads(_VERSION.sub(VERSION, json.dumps(recorded)))
+    return value
 
 
 def _other_versions(value: Json) -> list[str]:
@@ -523,8 +593,13 @@ def _changed_files(file: str, outcome: Outcome) -> list[ValueDifference]:
         try:
             check_file(os.path.join(folder, written.name), written)
         except ChangedFileError:
-            description = f"{written.size} bytes"
-            if written.sha256:
-                description += f", SHA-256 {written.sha256}"
-            changed_files.append(ValueDifference(f"the file {written.name}", description, "another file"))
+            difference = ValueDifference(f"the file {written.name}", _content_in_words(written), "another file")
+            changed_files.append(difference)
     return changed_files
+
+
+def _content_in_words(written: WrittenFile) -> str:
+    """Return the recorded size of a file, and its SHA-256 if it is recorded: `"12 bytes, SHA-256 0a1b..."`."""
+    if not written.sha256:
+        return f"{written.size} bytes"
+    return f"{written.size} bytes, SHA-256 {written.sha256}"
