@@ -94,9 +94,7 @@ def checked(function: Callable[Parameters, Returned]) -> Callable[Parameters, Re
     @functools.wraps(function)
     def call(*positional: Parameters.args, **keywords: Parameters.kwargs) -> Returned:
         value_by_parameter = signature.bind(*positional, **keywords).arguments
-        for name, value in value_by_parameter.items():
-            if name in annotations_by_name:
-                _check_type(name, value, annotations_by_name[name])
+        _check_types(value_by_parameter, annotations_by_name)
         return function(*positional, **keywords)
 
     call.__dict__["__signature__"] = signature  # `help` and documentation show it
@@ -111,6 +109,16 @@ def _simple_annotations(signature: inspect.Signature) -> dict[str, list[str]]:
         if all(annotation in _ACCEPTED for annotation in annotations):
             annotations_by_name[name] = annotations
     return annotations_by_name
+
+
+def _check_types(value_by_parameter: Mapping[str, object], annotations_by_name: Mapping[str, Sequence[str]]) -> None:
+    """Raise UsageError if an argument has none of the types that its parameter accepts.
+
+    `annotations_by_name` has the types of the parameters that are checked: `{"top": ["int", "None"]}`.
+    """
+    for name, value in value_by_parameter.items():
+        if name in annotations_by_name:
+            _check_type(name, value, annotations_by_name[name])
 
 
 def _check_type(name: str, value: object, annotations: Sequence[str]) -> None:
@@ -145,10 +153,7 @@ def _parameters_of(arguments: type) -> list[inspect.Parameter]:
 
     `arguments` is the typed dictionary whose members are these options: `ScoringArguments` or `CallArguments`.
     """
-    default_by_name: dict[str | None, object] = {"policy": USUAL_POLICY}
-    for option in SCORING_OPTIONS:
-        # Limits belong to the policy that is named, unless they are given themselves.
-        default_by_name[option.python_name] = None if option.topic is OptionTopic.LIMITS else option.default
+    default_by_name = _defaults_of_options()
     parameters = []
     for name, annotation in arguments.__annotations__.items():
         parameter = inspect.Parameter(
@@ -159,6 +164,17 @@ def _parameters_of(arguments: type) -> list[inspect.Parameter]:
         )
         parameters.append(parameter)
     return parameters
+
+
+def _defaults_of_options() -> dict[str | None, object]:
+    """Return the default of each option of scoring by its name in Python: `{"policy": "kb", "expand": None, ...}`.
+
+    The limits on justifications are None: unless they are given, the limits of the policy are used.
+    """
+    default_by_name: dict[str | None, object] = {"policy": USUAL_POLICY}
+    for option in SCORING_OPTIONS:
+        default_by_name[option.python_name] = None if option.topic is OptionTopic.LIMITS else option.default
+    return default_by_name
 
 
 # ---- Numbers and files
@@ -211,14 +227,10 @@ def resampling_of(
     Without a number of resamples (`bootstrap`) as many are drawn as significance needs. Raises UsageError for
     impossible values and for too many resamples without `force`, InputError for a file that is no table of clusters.
     """
-    if bootstrap is None:
-        resamples = DEFAULT_RESAMPLES
-    elif bootstrap > MANY_RESAMPLES and not force:
+    if bootstrap is not None and bootstrap > MANY_RESAMPLES and not force:
         raise UsageError(message_on_many_resamples(f"bootstrap={bootstrap}", "force=True"))
-    else:
-        resamples = bootstrap
     return Resampling(
-        resamples=resamples,
+        resamples=DEFAULT_RESAMPLES if bootstrap is None else bootstrap,
         seed=seed,
         confidence=confidence,
         method=interval or UNSET,
@@ -270,18 +282,26 @@ def policy_of(policy: str | Policy | None, limits: Limits | None, defaults: Poli
     limits that belong to it unless `limits` are given.
     Raises UsageError for an unknown name, and for a value that is neither a name nor a policy.
     """
-    if isinstance(policy, str):
-        preset = find_preset(policy)
-        policy_and_limits = PolicyAndLimits(preset.policy, preset.justifications)
-    elif isinstance(policy, Policy):
-        policy_and_limits = PolicyAndLimits(policy, defaults.limits)
-    elif policy is None:
-        policy_and_limits = defaults
-    else:
-        raise UsageError(f"policy takes the name of a policy or a Policy, not {policy!r}")
+    policy_and_limits = _policy_with_usual_limits(policy, defaults)
     if limits is None:
         return policy_and_limits
-    return PolicyAndLimits(policy_and_limits.policy, limits_of(limits))
+    return policy_and_limits._replace(limits=limits_of(limits))
+
+
+def _policy_with_usual_limits(policy: str | Policy | None, defaults: PolicyAndLimits) -> PolicyAndLimits:
+    """Return the policy that an argument chooses, with the limits on justifications that are used if none are given.
+
+    They are the limits of a published policy, such as `1:3`, or else the default limits. Raises UsageError for an
+    unknown name, and for a value that is neither a name nor a policy.
+    """
+    if policy is None:
+        return defaults
+    if isinstance(policy, Policy):
+        return PolicyAndLimits(policy, defaults.limits)
+    if isinstance(policy, str):
+        preset = find_preset(policy)
+        return PolicyAndLimits(preset.policy, preset.justifications)
+    raise UsageError(f"policy takes the name of a policy or a Policy, not {policy!r}")
 
 
 def options_of(arguments: ScoringArguments | CallArguments) -> Options:
@@ -295,14 +315,23 @@ def options_of(arguments: ScoringArguments | CallArguments) -> Options:
     limits = value_by_argument.pop("justifications", None)
     defaults = PolicyAndLimits(DEFAULT_OPTIONS.policy, DEFAULT_OPTIONS.justifications)
     in_force = policy_of(policy, limits, defaults)
-
-    other_fields = {}
-    for option in SCORING_OPTIONS:
-        if option.python_name in value_by_argument:
-            other_fields[option.name] = option.from_python(value_by_argument[option.python_name])
-    options = Options(policy=in_force.policy, justifications=in_force.limits, **other_fields)
+    other_options = _other_options(value_by_argument)
+    options = Options(policy=in_force.policy, justifications=in_force.limits, **other_options)
     options.check()
     return options
+
+
+def _other_options(value_by_argument: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values of scoring options by the fields of their record, from keyword arguments of a public function.
+
+    Raises UsageError for impossible values.
+    """
+    value_by_field = {}
+    for option in SCORING_OPTIONS:
+        argument = option.python_name
+        if argument is not None and argument in value_by_argument:
+            value_by_field[option.name] = option.from_python(value_by_argument[argument])
+    return value_by_field
 
 
 def policy_words(policies: str | Iterable[str] | Mapping[str, Policy]) -> list[str]:
@@ -313,12 +342,15 @@ def policy_words(policies: str | Iterable[str] | Mapping[str, Policy]) -> list[s
     """
     if not isinstance(policies, Mapping):
         return list(as_list(policies, "also_policy"))
-    words = []
-    for name, policy in policies.items():
-        if not isinstance(policy, Policy):
-            raise UsageError(f"also_policy takes a Policy for each name; {name} is {policy!r}")
-        sides = []
-        for side, categories in policy.texts().items():
-            sides.append(f"{side.lower()}={categories}")
-        words.append(f"{name}:{','.join(sides)}")
-    return words
+    return [_policy_word(name, policy) for name, policy in policies.items()]
+
+
+def _policy_word(name: str, policy: object) -> str:
+    """Return a policy with its name in the form of the option --also-policy: `mine:ignore=UNASSESSED,right=CORRECT`.
+
+    Raises UsageError for a value that is no policy.
+    """
+    if not isinstance(policy, Policy):
+        raise UsageError(f"also_policy takes a Policy for each name; {name} is {policy!r}")
+    sides = [f"{side.lower()}={categories}" for side, categories in policy.texts().items()]
+    return f"{name}:{','.join(sides)}"

@@ -38,18 +38,24 @@ def load(given: Input) -> ShownDocument:
     `analyze`, `write` of a run) raise UsageError for it. Raises InputError for a file that holds no such JSON, or one
     with another version of the schema.
     """
-    if isinstance(given, str) and given.lstrip()[:1] in ("{", "["):
-        name = "the JSON"
-        value = document_in(given, name)
-    elif isinstance(given, (str, os.PathLike)) or hasattr(given, "read"):
-        name = name_of(given)
-        value = read_document(given)
-    else:
-        raise UsageError(f"load takes a path, an open file or JSON text, not {given!r}")
+    name, value = _name_and_value(given)
     kind = str(value.get("kind"))
     result = _load_finding(kind, value, name) if kind in _CLASSES else _load_result(value, name)
     refuse_incomplete(result, name)
     return result
+
+
+def _name_and_value(given: Input) -> tuple[str, Mapping[str, Any]]:
+    """Return the name of a JSON file for messages, and the JSON object in it as a dictionary.
+
+    `given` is a path or an open file, or JSON text, which is called "the JSON" in messages. Raises UsageError for
+    anything else, and InputError for JSON that cannot be read.
+    """
+    if isinstance(given, str) and given.lstrip()[:1] in ("{", "["):
+        return "the JSON", document_in(given, "the JSON")
+    if isinstance(given, (str, os.PathLike)) or hasattr(given, "read"):
+        return name_of(given), read_document(given)
+    raise UsageError(f"load takes a path, an open file or JSON text, not {given!r}")
 
 
 def _load_finding(kind: str, value: Mapping[str, Any], name: str) -> ShownDocument:

@@ -127,15 +127,19 @@ class EvidenceResult(AnyResult["ScoredPredictions"]):
         """
         json_path = f"{os.fspath(prefix)}.json"
         table_path = f"{os.fspath(prefix)}.tsv"
+        self._check_paths(json_path, table_path)
+        json_content = encoded([self.to_json()])
+        table_content = tsv(self._table("units"))
+        write_together([(json_path, json_content), (table_path, table_content)])
+        return [json_path, table_path]
+
+    def _check_paths(self, json_path: str, table_path: str) -> None:
+        """Raise UsageError or OutputError if `write` may not write the JSON and the table of units to these paths."""
         beginning_of_table = units_option(mode_named(self.task)).formats[".tsv"]
         json_file = PlannedOutput("prefix", json_path, existing=Existing.RECOGNISED, beginning=_BEGINNING)
         table_file = PlannedOutput("prefix", table_path, existing=Existing.RECOGNISED, beginning=beginning_of_table)
         input_names = [file.name for file in self._document.origin.inputs]
         OutputPlan(input_names, [json_file, table_file]).check()
-        json_content = encoded([self.to_json()])
-        table_content = tsv(self._table("units"))
-        write_together([(json_path, json_content), (table_path, table_content)])
-        return [json_path, table_path]
 
     def __str__(self) -> str:
         """Return the text that the command prints; for a loaded result, without the lines about its files."""
@@ -144,7 +148,7 @@ class EvidenceResult(AnyResult["ScoredPredictions"]):
         units = self._document.units
         sum_by_column = dict(zip(units.columns, units.sums()))
         lines = list(score_lines(mode_named(self.task), self.scores, sum_by_column, self.undefined))
-        lines += ["", f"signature  {self.signature}"]
+        lines.extend(["", f"signature  {self.signature}"])
         return "\n".join(lines)
 
     def __repr__(self) -> str:
@@ -245,11 +249,19 @@ def _mappings_as_texts(options: Mapping[str, Any]) -> dict[str, Any]:
         texts["policy"] = str(policies.policy_of_sides(labels_by_side))
     columns = options.get("columns")
     if isinstance(columns, Mapping):
-        pairs = []
-        for name, heading in columns.items():
-            pairs.append(f"{escape_separators(name)}={escape_separators(heading)}")
-        texts["columns"] = ",".join(pairs)
+        texts["columns"] = _columns_as_text(columns)
     return texts
+
+
+def _columns_as_text(columns: Mapping[str, str]) -> str:
+    """Return the names of columns and their headings in a file as a text: `{"id": "query"}` -> `"id=query"`.
+
+    Commas and equals signs in the names and headings are escaped.
+    """
+    pairs = []
+    for name, heading in columns.items():
+        pairs.append(f"{escape_separators(name)}={escape_separators(heading)}")
+    return ",".join(pairs)
 
 
 class ScoringTask:
@@ -284,12 +296,7 @@ class ScoringTask:
         """
         files = _scored_files(gold, predictions, self._check_and_convert(options))
         scored_by_run = score_systems(self._mode, files.gold, files.predictions, **files.options)
-        results = {}
-        for run, scored in scored_by_run.items():
-            options_of_run = asdict(scored.mode.chosen_options)  # they include the name of the run
-            document = document_of(scored, with_units=True)
-            results[run] = EvidenceResult(document, scored, files._replace(options=options_of_run))
-        return results
+        return {run: _result_of_run(scored, files) for run, scored in scored_by_run.items()}
 
     def _check_and_convert(self, options: Mapping[str, Any]) -> dict[str, Any]:
         """Return options in the form that the task reads. Raises UsageError for an option that it lacks."""
@@ -320,6 +327,13 @@ def _score(name: str, gold: Lines | None, predictions: Lines, options: Mapping[s
     scored = score_predictions(mode_named(name), files.gold, files.predictions, **options)
     document = document_of(scored, with_units=True)
     return EvidenceResult(document, scored, files)
+
+
+def _result_of_run(scored: ScoredPredictions, files: ScoredFiles) -> EvidenceResult:
+    """Return the result of one run in a file with several runs; its options include the name of the run."""
+    options_of_run = asdict(scored.mode.chosen_options)
+    document = document_of(scored, with_units=True)
+    return EvidenceResult(document, scored, files._replace(options=options_of_run))
 
 
 def _scored_files(gold: Lines | None, predictions: Lines, options: Mapping[str, Any]) -> ScoredFiles:

@@ -130,15 +130,23 @@ def prepare(queries: Files, pool: Files = (), **options: Unpack[CallArguments]) 
         gold = open_gold(query_files, scoring)
         if not pool_files:
             return Gold(gold)
-        gold = with_folder_remarks(gold, pool_files)
-        repeatable_files = tuple([rereadable(file) for file in pool_files])
-        try:
-            return Gold(with_pool(gold, repeatable_files))
-        except NoAnswerYetError:
-            # The pool depends on answers that only runs have, so that it is read after each run.
-            return Gold(gold, repeatable_files)
-        except RunInPoolError as error:
-            raise InputError("this is a run, not a pool", file=error.file, remedy=_RUN_REMEDY) from None
+        return _read_pool(gold, pool_files)
+
+
+def _read_pool(queries: ColdStartGold, pool_files: Sequence[Input]) -> Gold:
+    """Read the assessments of a pool for some queries, and return both as gold.
+
+    A pool that depends on answers, which only runs have, is not read now but after each run. Raises InputError for
+    files that cannot be read or linked, and for a run.
+    """
+    gold = with_folder_remarks(queries, pool_files)
+    repeatable_files = tuple([rereadable(file) for file in pool_files])
+    try:
+        return Gold(with_pool(gold, repeatable_files))
+    except NoAnswerYetError:
+        return Gold(gold, repeatable_files)
+    except RunInPoolError as error:
+        raise InputError("this is a run, not a pool", file=error.file, remedy=_RUN_REMEDY) from None
 
 
 _RUN_REMEDY: Final = "give assessments as pool, and score the run with Gold.score(run) or score(run=...)"

@@ -44,8 +44,9 @@ def _score_rows(document: RunScoresDocument) -> Iterable[Mapping[str, Any]]:
             measure = parse_measure(name)
             average = f"{measure.table}-ALL-{measure.average}" if measure.average else measure.table
             key = (run.run_id, average, measure.level)
-            row = row_by_key.setdefault(key, {"run_id": run.run_id, "average": average, "hop": measure.level})
-            row[measure.statistic] = score
+            if key not in row_by_key:
+                row_by_key[key] = {"run_id": run.run_id, "average": average, "hop": measure.level}
+            row_by_key[key][measure.statistic] = score
     return row_by_key.values()
 
 
@@ -98,16 +99,23 @@ def _query_rows(document: RunScoresDocument) -> Iterator[Mapping[str, Any]]:
         counts_by_query = _counts_by_query(run)
         precision_by_query = _average_precision_by_query(run)
         for query, unit in (run.queries or {}).items():
-            counts = sum_counts(counts_by_query[query])
-            row: dict[str, Any] = asdict(counts)
-            row["run_id"] = run.run_id
-            row["query"] = query
-            row["unit"] = unit
-            row["precision"] = counts.precision
-            row["recall"] = counts.recall
-            row["f1"] = counts.f1
+            row: dict[str, Any] = {"run_id": run.run_id, "query": query, "unit": unit}
+            row |= _summed_row(counts_by_query[query])
             row["average_precision"] = precision_by_query.get(query)
             yield row
+
+
+def _summed_row(counts_of_rows: Iterable[Counts]) -> dict[str, Any]:
+    """Return the sum of the counts of some rows, and the scores that are computed from it.
+
+    For example `{"right": 3, "wrong": 1, ..., "precision": 0.75, "recall": 0.5, "f1": 0.6}`.
+    """
+    counts = sum_counts(counts_of_rows)
+    row: dict[str, Any] = asdict(counts)
+    row["precision"] = counts.precision
+    row["recall"] = counts.recall
+    row["f1"] = counts.f1
+    return row
 
 
 def _counts_by_query(run: Any) -> Mapping[str, list[Counts]]:

@@ -290,11 +290,14 @@ class RunResult(AnyResult[ScoredLines]):
         policy_name = self._document.origin.settings[0]
         text = f"{names} under {policy_name}, {self.justifications}"
         if len(self.run_ids) == 1:
-            measures = [name for name in headline_names(COLD_START_MODE) if name in self.scores]
-            scores = [f"{name} {self.scores[name]:.4f}" for name in measures[:3]]
-            if scores:
-                text += f": {', '.join(scores)}"
+            text += self._scores_in_repr()
         return one_line(f"<{text}>")
+
+    def _scores_in_repr(self) -> str:
+        """Return the first three headline scores of the only run, `: SF-ALL-Micro-F1 0.2841, ...`; empty if none."""
+        measures = [name for name in headline_names(COLD_START_MODE) if name in self.scores]
+        scores = [f"{name} {self.scores[name]:.4f}" for name in measures[:3]]
+        return f": {', '.join(scores)}" if scores else ""
 
     @property
     def _only_run(self) -> RunScoresRecord:
@@ -443,30 +446,48 @@ def _write_files(
     Returns their paths. Raises UsageError for a path that must not be overwritten, OutputError if a file cannot be
     written.
     """
-    options = result.options
-    inputs = result.origin.inputs
-    switches = switches_of(options, layout)
-
+    switches = switches_of(result.options, layout)
     # No file is written before all of them are known to be writable.
-    planned = []
-    for file in outputs.written_outputs(switches, options.edition):
-        planned.append(PlannedOutput("prefix", path=f"{prefix}.{file.ending}", existing=Existing.CLEARED))
-    if error_file is not None:
-        planned.append(PlannedOutput("error_file", path=os.fspath(error_file), existing=Existing.REFUSED))
-    input_names = [file.name for file in inputs]
-    OutputPlan(input_names, planned).check()
-
-    # The file .params repeats the command line, where the list of queries and the samples are values of switches.
-    file_words = [file.name for file in inputs if file.role not in (QUERY_LIST, SAMPLES)]
-    params = outputs.params_text_of_options(options, switches, ["-output_file", prefix, *file_words], os.getcwd())
+    planned_files = _planned_files(result, switches, prefix, error_file)
+    params = _params_text(result, switches, prefix)
     shown_result = _resampled_as_shown(result, layout)
     with outputs_together():
         for ending, blocks in outputs.file_blocks(shown_result, layout, params):
             write_whole(f"{prefix}.{ending}", blocks)
         if error_file is not None:
-            report = outputs.whole_report(result)
-            write_whole(error_file, [outputs.doubly_encoded(report, options.edition)])
-    return [output.path for output in planned]
+            _write_report(result, error_file)
+    return [file.path for file in planned_files]
+
+
+def _planned_files(
+    result: Result, switches: Sequence[str], prefix: str, error_file: str | os.PathLike[str] | None
+) -> list[PlannedOutput]:
+    """Return the files that a result is written to, after checking that all of them may be written.
+
+    `switches` are the switches of a command line that would write the same files. Raises UsageError or OutputError.
+    """
+    planned_files = []
+    for file in outputs.written_outputs(switches, result.options.edition):
+        planned_files.append(PlannedOutput("prefix", path=f"{prefix}.{file.ending}", existing=Existing.CLEARED))
+    if error_file is not None:
+        planned_files.append(PlannedOutput("error_file", path=os.fspath(error_file), existing=Existing.REFUSED))
+    input_names = [file.name for file in result.origin.inputs]
+    OutputPlan(input_names, planned_files).check()
+    return planned_files
+
+
+def _params_text(result: Result, switches: Sequence[str], prefix: str) -> str:
+    """Return the text of the file `PREFIX.params`, which repeats the command line that would write the same files."""
+    # The list of queries and the samples are values of switches.
+    file_names = [file.name for file in result.origin.inputs if file.role not in (QUERY_LIST, SAMPLES)]
+    words = ["-output_file", prefix, *file_names]
+    return outputs.params_text_of_options(result.options, switches, words, os.getcwd())
+
+
+def _write_report(result: Result, file: str | os.PathLike[str]) -> None:
+    """Write the problem report of a result into a file, with the bytes of `cs-score score -error_file FILE`."""
+    report = outputs.whole_report(result)
+    write_whole(file, [outputs.doubly_encoded(report, result.options.edition)])
 
 
 def _resampled_as_shown(result: Result, layout: outputs.ColumnLayout) -> Result:
@@ -476,11 +497,10 @@ def _resampled_as_shown(result: Result, layout: outputs.ColumnLayout) -> Result:
         return result
     runs = []
     for run in result.runs:
-        if run.bootstrap is None:
-            runs.append(run)
-            continue
-        resampled = query_resampling.bootstrap(run.tables, run.tables.measures, run.bootstrap.samples, metrics)
-        runs.append(replace(run, bootstrap=resampled))
+        new_bootstrap = run.bootstrap
+        if run.bootstrap is not None:
+            new_bootstrap = query_resampling.bootstrap(run.tables, run.tables.measures, run.bootstrap.samples, metrics)
+        runs.append(replace(run, bootstrap=new_bootstrap))
     return replace(result, runs=tuple(runs))
 
 

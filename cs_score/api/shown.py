@@ -74,11 +74,8 @@ class Shown:
         table = self._table(self._notebook_table or None)
         caption = repr(self).removeprefix("<").removesuffix(">")
         table_lines = html(table, _MOST_ROWS, caption=caption, longest=LONGEST_TEXT)
-        notes = []
-        for note in self._notes():
-            short_note = one_line(note, LONGEST_TEXT)
-            notes.append(f"<p>{escape(short_note)}</p>")
-        return _STYLE + "\n".join(table_lines) + "".join(notes)
+        paragraphs = [_html_paragraph(note) for note in self._notes()]
+        return _STYLE + "\n".join(table_lines) + "".join(paragraphs)
 
     def _tables(self) -> Iterable[Table]:
         """Return all tables of the object, in order."""
@@ -113,6 +110,12 @@ class Shown:
         """
         remarks = getattr(self, "remarks", ())
         return getattr(self, "notes", remarks)
+
+
+def _html_paragraph(text: str) -> str:
+    """Return a text, cut if it is long, as a paragraph of HTML: `"a < b"` -> `"<p>a &lt; b</p>"`."""
+    short_text = one_line(text, LONGEST_TEXT)
+    return f"<p>{escape(short_text)}</p>"
 
 
 def rows_of(table: Table) -> list[dict[str, Any]]:

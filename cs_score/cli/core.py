@@ -15,7 +15,7 @@ import re
 import shutil
 import sys
 import textwrap
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import IntEnum
 from itertools import pairwise
@@ -268,7 +268,7 @@ class CommandLine:
         self.file: PlannedOutput | None = None
         self.folder: str | None = None
         self._defaults = defaults
-        self._values_by_option: dict[str, list[str]] = {}
+        self._values_by_option: dict[str, list[str]] = defaultdict(list)
 
     def __contains__(self, name: str) -> bool:
         """Say whether an option was typed."""
@@ -277,9 +277,8 @@ class CommandLine:
     def add(self, option: Option, value: str | None) -> None:
         """Add an option with its value. If an option is repeated, `get` and `text` return the last value."""
         self.value_by_option[option.long_name] = value
-        values = self._values_by_option.setdefault(option.long_name, [])
         if value is not None:
-            values.append(value)
+            self._values_by_option[option.long_name].append(value)
 
     def get(self, name: str) -> str | None:
         """Return the value of an option; None if the option was not typed or has no value."""

@@ -282,59 +282,64 @@ def main(arguments: Sequence[str] | None = None) -> int:
     `arguments` are the words of the command line, by default the arguments of the process. Every error is reported as
     one line on standard error, without a traceback.
     """
-    words = list(sys.argv[1:] if arguments is None else arguments)
-    command: Command | None = None
+    call = _ProgramCall(sys.argv[1:] if arguments is None else arguments)
     try:
-        if COMPLETION_VARIABLE in os.environ:
-            root().main([], "cs-score", COMPLETION_VARIABLE)
-        if len(words) == 1 and words[0] in _TEXT_FUNCTION_BY_OPTION:
-            write_text("stdout", _TEXT_FUNCTION_BY_OPTION[words[0]]())
-            return Status.DONE
-        command, further_words = find_command(words)
-        return _run_and_flush(command, further_words)
+        return call.run()
     except (CsScoreError, OSError, ImportError) as error:
-        return _report_error(error, command, has_words=bool(words))
+        return call.report_error(error)
     except KeyboardInterrupt:
         return interrupted()
     except SyntaxError:
         pass  # reported below: short of memory, Python's parser reports faults in modules that have none
     except MemoryError:
         pass  # reported below: the traceback holds memory until the `except` clause ends
-    return _print_error_line(_NO_MEMORY, _failure_status(command))
+    return _print_error_line(_NO_MEMORY, call.failure_status)
 
 
-def _run_and_flush(command: Command, words: Sequence[str]) -> int:
-    """Run a command with the words behind its name, and return its exit status when all output is written."""
-    with pipes_are_kept():
-        status = command.run(words)
-    if sys.stdout is not None:
-        sys.stdout.flush()
-    return status
+class _ProgramCall:
+    """A call of cs-score: the words of the command line, and the command that they name, as soon as it is known.
 
-
-def _failure_status(command: Command | None) -> int:
-    """Return the exit status of a failure; `command` is None if the words of the command line name no command."""
-    if command is None:
-        return Status.REFERENCE_FAILURE
-    return command.failure_status
-
-
-def _report_error(error: CsScoreError | OSError | ImportError, command: Command | None, *, has_words: bool) -> int:
-    """Report an error that ended the command, as a line on standard error. Return the exit status.
-
-    `command` is None if the words of the command line name no command, and `has_words` is false if there are no words.
+    The command decides how errors are reported, and with which exit status. An error may also occur before it is known.
     """
-    if isinstance(error, Misuse) and command is not None:
-        return _report_wrong_usage(command, error, has_words=has_words)
-    if isinstance(error, UsageError):
-        status = Status.WRONG_USAGE if command is None else command.wrong_usage_status
-        return _print_error_line(str(error), status)
-    message = str(error)
-    if isinstance(error, BrokenPipeError):
-        message = "standard output was closed before everything was written"
-    elif not isinstance(error, CsScoreError):  # no descriptors, no working folder, a full device
-        message = _message_about(error)
-    return _print_error_line(message, _failure_status(command))
+
+    def __init__(self, words: Sequence[str]) -> None:
+        """Make a call with these words; `command` is None until `run` has found the command."""
+        self.words = list(words)
+        self.command: Command | None = None
+
+    def run(self) -> int:
+        """Run the command that the words name, and return its exit status when all output is written.
+
+        If a shell asks for completions, they are printed instead. Raises CsScoreError, OSError or ImportError.
+        """
+        if COMPLETION_VARIABLE in os.environ:
+            root().main([], "cs-score", COMPLETION_VARIABLE)
+        if len(self.words) == 1 and self.words[0] in _TEXT_FUNCTION_BY_OPTION:
+            text_function = _TEXT_FUNCTION_BY_OPTION[self.words[0]]
+            write_text("stdout", text_function())
+            return Status.DONE
+        self.command, further_words = find_command(self.words)
+        with pipes_are_kept():
+            status = self.command.run(further_words)
+        if sys.stdout is not None:
+            sys.stdout.flush()
+        return status
+
+    @property
+    def failure_status(self) -> int:
+        """The exit status of a failure: that of the command, 255 if it is not known."""
+        if self.command is None:
+            return Status.REFERENCE_FAILURE
+        return self.command.failure_status
+
+    def report_error(self, error: CsScoreError | OSError | ImportError) -> int:
+        """Report an error that ended the call, as a line on standard error. Return the exit status."""
+        if isinstance(error, Misuse) and self.command is not None:
+            return _report_wrong_usage(self.command, error, has_words=bool(self.words))
+        if isinstance(error, UsageError):
+            status = Status.WRONG_USAGE if self.command is None else self.command.wrong_usage_status
+            return _print_error_line(str(error), status)
+        return _print_error_line(_message_about(error), self.failure_status)
 
 
 def _report_wrong_usage(command: Command, error: Misuse, *, has_words: bool) -> int:
@@ -361,8 +366,12 @@ def interrupted() -> int:
     return _print_error_line("interrupted", 128 + signal.SIGINT)
 
 
-def _message_about(error: OSError | ImportError) -> str:
-    """Return a message in plain words about an error of the operating system or of the installation."""
+def _message_about(error: CsScoreError | OSError | ImportError) -> str:
+    """Return the message of an error; for errors of the operating system and of the installation in plain words."""
+    if isinstance(error, CsScoreError):
+        return str(error)
+    if isinstance(error, BrokenPipeError):
+        return "standard output was closed before everything was written"
     message = _message_about_import(error) if isinstance(error, ImportError) else ""
     if message:
         return message
@@ -370,7 +379,14 @@ def _message_about(error: OSError | ImportError) -> str:
         return "the working folder does not exist any more; change to another one"
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
-    # Some packages catch an import error and raise another one with general advice: the first one has the reason.
+    return _message_of_cause(error)
+
+
+def _message_of_cause(error: OSError | ImportError) -> str:
+    """Return the message of an error, or of the import error that caused it.
+
+    Some packages catch an import error and raise another one with general advice: the first one has the reason.
+    """
     if isinstance(error.__context__, ImportError):
         return _message_about(error.__context__)
     return str(error)

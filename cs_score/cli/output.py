@@ -347,7 +347,7 @@ def _show_clock(activity: str, is_done: threading.Event) -> None:
             _PROGRESS.show(f"{activity}, {seconds:.0f} s")
 
 
-def with_bar(items: Sequence[Value], activity: str = "aligning") -> Iterator[Value]:
+def with_percentage(items: Sequence[Value], activity: str = "aligning") -> Iterator[Value]:
     """Yield the items, and show on a terminal what percentage of them is done if that takes more than two seconds.
 
     The line on the terminal names the activity, for example `aligning 40 %`.

@@ -9,7 +9,7 @@ from cs_score.base.display import one_line
 from cs_score.base.errors import UsageError
 from cs_score.base.runtime import Late
 from cs_score.cli.core import CommandLine
-from cs_score.cli.output import remark, with_bar
+from cs_score.cli.output import remark, with_percentage
 from cs_score.cli.task_options import option_values_of_task
 from cs_score.tasks import mode_named
 
@@ -25,9 +25,9 @@ else:
 Value = TypeVar("Value")
 
 
-def with_analysis_bar(items: Sequence[Value]) -> Iterator[Value]:
+def with_analysis_percentage(items: Sequence[Value]) -> Iterator[Value]:
     """Yield the units of an analysis, and show on a terminal how many are done."""
-    return with_bar(items, activity="analysing")
+    return with_percentage(items, activity="analysing")
 
 
 def gold_and_predictions(line: CommandLine) -> tuple[str, list[str]]:
@@ -162,7 +162,7 @@ class Predictions:
         """
         arguments = dict(arguments)
         if self.mode.takes_long:
-            arguments["progress"] = with_bar
+            arguments["progress"] = with_percentage
         result_by_system = scoring.score_systems(self.mode, self.gold, file, **arguments)
         for result in result_by_system.values():
             self._print_new_notices(result.notices)

@@ -369,12 +369,12 @@ class Runs(Scoring):
         a = self._score_of_pair(gold_of_a, run, options_of_a)
         # Causes of the difference are found by scoring A again with some of the changes.
         a = replace(a, again=partial(self._score_again, run, assessments))
-
         options_of_b, names_of_changes = self._options_of_b(changes)
         gold_of_b = gold_of_a
-        if options_of_b != options_of_a or changes.pool is not None:
-            assessments_of_b = assessments if changes.pool is None else [changes.pool]
-            gold_of_b = self.read_gold(options_of_b, assessments_of_b)
+        if changes.pool is not None:
+            gold_of_b = self.read_gold(options_of_b, [changes.pool])
+        elif options_of_b != options_of_a:
+            gold_of_b = self.read_gold(options_of_b, assessments)
         b = self._score_of_pair(gold_of_b, run, options_of_b)
         return a, b, ("as given", ", ".join(names_of_changes))
 

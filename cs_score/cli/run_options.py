@@ -23,6 +23,7 @@ from cs_score.coldstart.options import (
     PRESETS,
     SWITCHES,
     Edition,
+    Justifications,
     NamedPolicy,
     Options,
     Policy,
@@ -103,20 +104,36 @@ class Scoring:
         """
         name = self.line.text("--follow", LATEST.name)
         edition = edition_of(name, self.line.text("--mention-types", AS_GIVEN))
-        if not edition.has_limits and "-justifications" in self.line:
+        if not edition.has_limits:
+            self._refuse_limits(edition)
+        if not edition.has_rankings:
+            self._refuse_measure_of_rankings(edition)
+        return edition
+
+    def _refuse_limits(self, edition: Edition) -> None:
+        """Raise UsageError, with the editions that have it, if the switch -justifications is typed.
+
+        `edition` is the edition that is followed, which has no such switch.
+        """
+        if "-justifications" in self.line:
             editions_with_limits = [candidate.name for candidate in EDITIONS.values() if candidate.has_limits]
             raise UsageError(
                 f"ERROR: Unknown switch: -justifications; version {edition.name} has no such switch; "
                 f"{', '.join(editions_with_limits)} have it"
             )
-        ranked_measure = self._measure_of_rankings()
-        if ranked_measure is not None and not edition.has_rankings:
+
+    def _refuse_measure_of_rankings(self, edition: Edition) -> None:
+        """Raise UsageError, with the editions that have it, if a measure is typed that is an average precision.
+
+        `edition` is the edition that is followed, which computes no average precision.
+        """
+        measure = self._measure_of_rankings()
+        if measure is not None:
             editions_with_rankings = [candidate.name for candidate in EDITIONS.values() if candidate.has_rankings]
             raise UsageError(
-                f"{ranked_measure}: version {edition.name} has no average precision; "
+                f"{measure}: version {edition.name} has no average precision; "
                 f"{', '.join(editions_with_rankings)} have it"
             )
-        return edition
 
     def _measure_of_rankings(self) -> str | None:
         """Return the first value of --measure or --min with the name of an average precision, such as `SF-AP`.
@@ -133,24 +150,27 @@ class Scoring:
     def defaults(self) -> Mapping[str, str]:
         """The defaults of `-right`, `-wrong`, `-ignore` and `-justifications` for this command line.
 
-        They come from the policy that --policy names, or else from the edition.
+        For example `{"-right": "CORRECT", ...}`. They come from the policy of --policy, or else from the edition.
         """
-        edition = self.edition
+        has_limits = self.edition.has_limits
+        policy, limits = self._policy_and_limits()
+        default_by_switch = {f"-{side.lower()}": text for side, text in policy.texts().items()}
+        default_by_switch["-justifications"] = str(limits) if has_limits else "M:M"
+        return default_by_switch
+
+    def _policy_and_limits(self) -> tuple[Policy, Justifications]:
+        """Return the policy that --policy names or spells out, or else that of the edition, with its limits.
+
+        The limits are the largest numbers of justifications of a node that count, such as `1:3`.
+        """
         policy_text = self.line.get("--policy")
         if policy_text is None:
-            policy = self._policy_of_edition()
-            limits = DEFAULT_OPTIONS.justifications
-        elif "=" in policy_text:
-            named_policy = self._read_own_policy(policy_text)
-            policy = named_policy.policy
-            limits = named_policy.justifications
-        else:
-            preset = coldstart.find_preset(policy_text)
-            policy = preset.policy
-            limits = preset.justifications
-        default_by_switch = {f"-{side.lower()}": text for side, text in policy.texts().items()}
-        default_by_switch["-justifications"] = str(limits) if edition.has_limits else "M:M"
-        return default_by_switch
+            return self._policy_of_edition(), DEFAULT_OPTIONS.justifications
+        if "=" in policy_text:
+            own_policy = self._read_own_policy(policy_text)
+            return own_policy.policy, own_policy.justifications
+        preset = coldstart.find_preset(policy_text)
+        return preset.policy, preset.justifications
 
     def _policy_of_edition(self) -> Policy:
         """Return the policy that is in force if the command line names none."""
@@ -172,26 +192,33 @@ class Scoring:
     @cached_property
     def options(self) -> Options:
         """The scoring options, with the values of the switches or their defaults."""
-        # The policy comes before the other options, so that its faults are reported first.
-        sides = {}
-        for switch in POLICY_SWITCHES:
-            name = switch.removeprefix("-")
-            sides[name] = split_at_colons(self.line.text(switch, self.defaults[switch]))
-        policy = Policy(**sides)
-
-        values: dict[str, Any] = {}
+        policy = self._policy_of_switches()  # comes before the other options, so that its faults are reported first
+        value_by_field: dict[str, Any] = {}
         for option in SWITCHES:
-            if option.is_policy_side:
-                continue
-            if option.is_flag:
-                values[option.name] = option.switch in self.line
-                continue
-            text = self.line.get(option.switch)
-            if text is None:
-                text = self.defaults.get(option.switch, option.default_text)
-            values[option.name] = None if text is None else option.from_text(text)
+            if not option.is_policy_side:
+                value_by_field[option.name] = self._value_of(option)
         metrics = resampled_metrics(self.layout.fields)
-        return Options(policy=policy, metrics=metrics, **values)
+        return Options(policy=policy, metrics=metrics, **value_by_field)
+
+    def _policy_of_switches(self) -> Policy:
+        """Return the policy that the switches -right, -wrong and -ignore choose; their defaults fill in the others."""
+        categories_by_side = {}
+        for switch in POLICY_SWITCHES:
+            side = switch.removeprefix("-")
+            categories_by_side[side] = split_at_colons(self.line.text(switch, self.defaults[switch]))
+        return Policy(**categories_by_side)
+
+    def _value_of(self, option: ScoringOption) -> Any:
+        """Return the value of a scoring option on the command line, or its default; None if it has none.
+
+        An option without value is True if its switch was typed.
+        """
+        if option.is_flag:
+            return option.switch in self.line
+        text = self.line.get(option.switch)
+        if text is None:
+            text = self.defaults.get(option.switch, option.default_text)
+        return None if text is None else option.from_text(text)
 
     @property
     def run_ids(self) -> tuple[str, ...] | None:

@@ -69,12 +69,10 @@ def score(task: str, line: CommandLine) -> int:
     with score_inputs(task, line) as scored:
         text = scored.text(line)
         scored.write()
-        unit_file = line.get("--per-unit")
-        if unit_file is not None:
-            _write_unit_table(task, scored, unit_file)
+        _write_unit_table(task, scored, line.get("--per-unit"))
     print_text(text)
-    has_errors = scored.has_errors
-    return StatusWithResults(Status.FAILED if has_errors else Status.DONE, scored)
+    status = Status.FAILED if scored.has_errors else Status.DONE
+    return StatusWithResults(status, scored)
 
 
 def score_inputs(task: str, line: CommandLine) -> AbstractContextManager[RunsScored | PredictionsScored]:
@@ -87,11 +85,13 @@ def score_inputs(task: str, line: CommandLine) -> AbstractContextManager[RunsSco
     return contextlib.nullcontext(predictions.score_predictions(task, line))
 
 
-def _write_unit_table(task: str, scored: RunsScored | PredictionsScored, unit_file: str) -> None:
+def _write_unit_table(task: str, scored: RunsScored | PredictionsScored, unit_file: str | None) -> None:
     """Write the file of `--per-unit`: numerator and denominator of each unit of each run, by each measure.
 
-    Raises OutputError.
+    Nothing is written if `unit_file` is None. Raises OutputError.
     """
+    if unit_file is None:
+        return
     clusters = UNSET if scored.resampling is None else scored.resampling.clusters
     table = comparison.per_unit(task_named(task), scored.result_by_run, clusters)
     storage.write_packed(unit_file, layout.tsv(table))

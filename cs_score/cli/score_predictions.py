@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from cs_score.base import outputs as storage
 from cs_score.base.display import one_line
 from cs_score.base.errors import UsageError
+from cs_score.base.outputs import OutputPlan
 from cs_score.base.records import Record
 from cs_score.base.runtime import Late
 from cs_score.cli import shared_options as options
@@ -74,13 +75,16 @@ class PredictionsScored(Record):
             return self._json_text(with_units=line.file is not None)
         if len(self.results) == 1:
             return self._text_of_only_system(line)
-        text_by_run = {}
-        for run, result in self.results.items():
-            measures = _chosen_measures(result, line)
-            text_by_run[run] = report.format_scores(line.format, result, self.intervals.get(run), measures)
+        text_by_run = {run: self._text_of_run(run, line) for run in self.results}
         if line.format == "tsv":
             return _merge_tables(text_by_run)
         return "\n\n".join(text_by_run.values())
+
+    def _text_of_run(self, run: str, line: CommandLine) -> str:
+        """Return the scores of one of several runs by the chosen measures, in the format of the command line."""
+        result = self.results[run]
+        measures = _chosen_measures(result, line)
+        return report.format_scores(line.format, result, self.intervals.get(run), measures)
 
     def _json_text(self, *, with_units: bool) -> str:
         """Return the scores as JSON: the object of the only system, or one object for all systems.
@@ -113,27 +117,43 @@ class PredictionsScored(Record):
 
 
 def score_predictions(task: str, line: CommandLine) -> PredictionsScored:
-    """Score each system in the predictions file of a command line. Raises UsageError or InputError."""
-    from cs_score.evidence.mode import intervals
+    """Score each system in the predictions file of a command line. Raises UsageError or InputError.
 
-    # All faults of the command line are reported before anything is scored.
+    All faults of the command line are reported before anything is scored.
+    """
     inputs = Predictions(task, line)
+    plan = _plan_of_outputs(inputs, line)
+    resampling = read_resampling(line)
+    plan.clear()
+    results = inputs.results_of_file(inputs.files[0])
+    return PredictionsScored(
+        task=task,
+        results=results,
+        intervals=_intervals_by_name(results, resampling),
+        resampling=resampling,
+        unit_file=line.get("--per-item"),
+    )
+
+
+def _plan_of_outputs(inputs: Predictions, line: CommandLine) -> OutputPlan:
+    """Return the checked plan of the files of -o, --per-item and --per-unit. Raises UsageError or OutputError."""
     planned_outputs = [] if line.file is None else [line.file]
     unit_file = line.get("--per-item")
     if unit_file is not None:
         planned_outputs.extend(report.units_option(inputs.mode).outputs(unit_file))
     planned_outputs.extend(options.PER_UNIT.outputs(line.get("--per-unit")))
-    plan = line.plan(planned_outputs, inputs.inputs)
-    resampling = read_resampling(line)
-    plan.clear()
+    return line.plan(planned_outputs, inputs.inputs)
 
-    results = inputs.results_of_file(inputs.files[0])
-    intervals_by_name = {}
-    if resampling is not None:
-        intervals_by_name = {name: intervals(result, resampling) for name, result in results.items()}
-    return PredictionsScored(
-        task=task, results=results, intervals=intervals_by_name, resampling=resampling, unit_file=unit_file
-    )
+
+def _intervals_by_name(
+    results: Mapping[str, ScoredPredictions], resampling: Resampling | None
+) -> dict[str, ScoreIntervals]:
+    """Return the bootstrap intervals of each system by its name; no intervals if `resampling` is None."""
+    from cs_score.evidence.mode import intervals
+
+    if resampling is None:
+        return {}
+    return {name: intervals(result, resampling) for name, result in results.items()}
 
 
 def _chosen_measures(result: ScoredPredictions, line: CommandLine) -> Sequence[str]:

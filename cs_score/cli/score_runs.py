@@ -25,10 +25,11 @@ from cs_score.coldstart.linking import expand_folder
 from cs_score.coldstart.options import Options
 from cs_score.coldstart.result import Result, ScoringStopped
 from cs_score.coldstart.scorer import score_separately
-from cs_score.problems.log import ProblemLog, count_of_discarded, discarded_last
+from cs_score.problems.log import Problem, ProblemLog, count_of_discarded, discarded_last
 
 if TYPE_CHECKING:
     from cs_score.coldstart import score_documents as documents
+    from cs_score.coldstart.score_documents import RunScoresDocument
     from cs_score.statistics.resampling_settings import Resampling
     from cs_score.statistics.results import ScoreIntervals
 else:  # texts are made after scoring
@@ -70,21 +71,22 @@ class RunsScored(Record):
         measures = ("*",) if "--all" in line else read_measures(line)
         document = documents.choose(documents.document_of(self.result, self.intervals, ()), measures)
         if not measures:
-            headline_remark = documents.headline_remark(self.result)
-            if headline_remark is not None:
-                remark(headline_remark)
-
-        has_single_score = len(document.measures or ()) == len(document.runs) == 1
+            self._remark_on_headline_measure()
+        only_measure = _only_measure(document)
         wants_number = line.get("--format") == "text"  # without this option the text also names the run
-        if wants_number and has_single_score and document.measure:
-            score, *remarks = documents.single_score(document, document.measure)
+        if wants_number and only_measure is not None:
+            score, *remarks = documents.single_score(document, only_measure)
             warn(*remarks)
             return score
-
         if line.format == "tsv":  # the other formats say themselves which scores are undefined
-            for text in documents.undefined_remarks(document):
-                warn(f"undefined: {text}")
+            warn(*[f"undefined: {text}" for text in documents.undefined_remarks(document)])
         return documents.WRITERS[line.format](document)
+
+    def _remark_on_headline_measure(self) -> None:
+        """Print for what reason a measure that is not the usual one ranks the runs, if that is so."""
+        headline_remark = documents.headline_remark(self.result)
+        if headline_remark is not None:
+            remark(headline_remark)
 
 
 @contextlib.contextmanager
@@ -103,7 +105,7 @@ def score_runs(line: CommandLine) -> Iterator[RunsScored]:
     except CsScoreError as error:
         if isinstance(error, ScoringStopped):
             warn(*error.partial_result.warnings)
-        print_unless_quiet(outputs.report_for_stderr(discarded_last(problems), is_for_people=stderr_is_terminal()))
+        _print_problems(problems)
         call.write_problems(problems, error)
         raise
     _remark_on_result(call, result)
@@ -115,11 +117,7 @@ def _checked_call(line: CommandLine) -> Call:
 
     Raises UsageError or OutputError, also for options about the layout of tables if no tables are written.
     """
-    layout_option = line.first_typed_option("-fields -tabs")
-    if line.folder is None and layout_option is not None:
-        raise UsageError(
-            f"{layout_option} lays out the tables that -o FOLDER writes: add -o FOLDER, or leave out {layout_option}"
-        )
+    _refuse_layout_without_tables(line)
     unit_outputs = list(options.PER_UNIT.outputs(line.get("--per-unit")))
     if line.folder is None:
         result_outputs = [] if line.file is None else [line.file]
@@ -128,6 +126,23 @@ def _checked_call(line: CommandLine) -> Call:
     json_file = f"{prefix.name}.json"
     json_outputs = list(replace(documents.OPTION, name="-o").outputs(json_file))
     return Call(line, json_outputs + unit_outputs, prefix, output_option="-o", json_file=json_file)
+
+
+def _refuse_layout_without_tables(line: CommandLine) -> None:
+    """Raise UsageError if -fields or -tabs is typed, and -o names no folder into which tables are written."""
+    layout_option = line.first_typed_option("-fields -tabs")
+    if line.folder is None and layout_option is not None:
+        raise UsageError(
+            f"{layout_option} lays out the tables that -o FOLDER writes: add -o FOLDER, or leave out {layout_option}"
+        )
+
+
+def _only_measure(document: RunScoresDocument) -> str | None:
+    """Return the measure of a document with a single score, that of one run by one measure; otherwise None."""
+    has_single_score = len(document.measures or ()) == len(document.runs) == 1
+    if has_single_score and document.measure:
+        return document.measure
+    return None
 
 
 @contextlib.contextmanager
@@ -143,18 +158,26 @@ def _score_separately(call: Call, problems: ProblemLog) -> Iterator[RunsScored]:
     gold = open_gold(call.queries, call.options_without_run_ids, problems, validates=call.validates)
     gold = with_folder_remarks(gold, call.files)
     with contextlib.ExitStack() as temporary_folders, _report_faults_of_pool(gold, found.assessments):
-        # A large run is scored in parts. The result is None if the run is small, or if there are several runs.
-        result = None
-        only_run = found.runs[0] if len(found.runs) == 1 else None
-        if only_run is not None and not only_run.is_shared:
-            files = (*found.assessments, only_run.file)
-            result = call.score_in_parts(gold, files, temporary_folders)
-
-        if result is not None:
-            _remark_on_unsearched_near_misses(call)
-        else:
+        result = _score_in_parts(call, gold, found, temporary_folders)
+        if result is None:
             result = _score_whole_runs(call, gold, found, problems)
         yield RunsScored(call, result, call.intervals_of(result))
+
+
+def _score_in_parts(
+    call: Call, gold: ColdStartGold, found: RunsAndAssessments, temporary_folders: contextlib.ExitStack
+) -> Result | None:
+    """Score a large run part by part, and return its result; None if the run is small, or if there are several runs.
+
+    The text of the debug file is written into a folder that is removed when `temporary_folders` is closed.
+    """
+    if len(found.runs) != 1 or found.runs[0].is_shared:
+        return None
+    files = (*found.assessments, found.runs[0].file)
+    result = call.score_in_parts(gold, files, temporary_folders)
+    if result is not None:
+        _remark_on_unsearched_near_misses(call)
+    return result
 
 
 def _score_whole_runs(
@@ -213,18 +236,29 @@ def _remark_on_unsearched_near_misses(call: Call) -> None:
 
 def _remark_on_result(call: Call, result: Result) -> None:
     """Print the problems of the input, and remarks that help to understand the scores."""
-    print_unless_quiet(outputs.report_for_stderr(discarded_last(result.problems), is_for_people=stderr_is_terminal()))
+    _print_problems(result.problems)
     if result.problems:
         print_unless_quiet(outputs.closing_line(result.error_count, result.warning_count))
     warn(*result.warnings)
-    discarded = count_of_discarded(result.problems)
-    if discarded:
-        remark(
-            f"{discarded} line(s) that are called discarded count in the scores all the same; cs-score validate-run, "
-            "or --validate, leaves them out"
-        )
+    _remark_on_discarded(result)
     _remark_on_made_files(result)
     remark_on_duplicates(call, sum(run.duplicate_count for run in result.runs))
+
+
+def _print_problems(problems: Iterable[Problem]) -> None:
+    """Print the problems of the input on standard error, those of discarded lines last, unless --quiet was typed."""
+    report = outputs.report_for_stderr(discarded_last(problems), is_for_people=stderr_is_terminal())
+    print_unless_quiet(report)
+
+
+def _remark_on_discarded(result: Result) -> None:
+    """Print how many lines count in the scores although a problem says that they are discarded."""
+    discarded_count = count_of_discarded(result.problems)
+    if discarded_count:
+        remark(
+            f"{discarded_count} line(s) that are called discarded count in the scores all the same; cs-score "
+            "validate-run, or --validate, leaves them out"
+        )
 
 
 _MADE_FILES: Final = {
@@ -240,5 +274,6 @@ def _remark_on_made_files(result: Result) -> None:
     for problem in result.problems:
         messages.extend(str(place) for place in problem.places)
     for ending, meaning in _MADE_FILES.items():
-        if any(f"{ending} line" in message for message in messages):
+        is_mentioned = any(f"{ending} line" in message for message in messages)
+        if is_mentioned:
             remark(f"FILE {ending} is {meaning}")

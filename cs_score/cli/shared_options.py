@@ -161,34 +161,59 @@ def read_resampling(line: CommandLine) -> Resampling | None:
 def read_resampling_with_defaults(line: CommandLine) -> Resampling:
     """Return the settings of resampling from the options of a command that always resamples.
 
-    Options that were not typed have their defaults: `--bootstrap` has 10,000, which may grow. Raises UsageError for
-    impossible values.
+    Options that were not typed have their defaults. Without `--bootstrap`, 10,000 resamples are drawn, and more if a
+    small p-value needs them. Raises UsageError for impossible values.
     """
-    from cs_score.base.numbers import is_decimal_number
-
-    resamples = line.text("--bootstrap", str(statistics.DEFAULT_RESAMPLES))
-    seed = line.text("--seed", "0")
-    confidence = line.text("--confidence", "95")
-    method = line.get("--interval")
-    whole_number_form = re.compile(r"[0-9]{1,100}")
-    if not whole_number_form.fullmatch(resamples) or not 1 <= int(resamples) <= MOST_RESAMPLES:
-        raise UsageError(f"--bootstrap takes a whole number from 1 to {MOST_RESAMPLES}, not {resamples}")
-    if int(resamples) > statistics.MANY_RESAMPLES and "--force" not in line:
-        raise UsageError(statistics.message_on_many_resamples(f"--bootstrap {resamples}", "--force"))
-    if not whole_number_form.fullmatch(seed):
-        raise UsageError(f"--seed takes a whole number of at least 0, not {seed}")
-    if not is_decimal_number(confidence):
-        raise UsageError(f"--confidence takes a percentage from 50 to 99.99, not {confidence}")
-    if method is not None and method not in INTERVAL_METHODS:
-        raise UsageError(f"--interval takes {_INTERVAL_METHODS_TEXT}, not {method}")
     return Resampling(
-        resamples=int(resamples),
-        seed=int(seed),
-        confidence=float(confidence),
-        method=cast(IntervalMethod, method) if method else UNSET,
+        resamples=_read_resamples(line),
+        seed=_read_seed(line),
+        confidence=_read_confidence(line),
+        method=_read_interval_method(line) or UNSET,
         can_grow=UNSET if "--bootstrap" in line else True,
         clusters=read_clusters(line.text("--clusters")) if "--clusters" in line else UNSET,
     )
+
+
+_WHOLE_NUMBER: Final = re.compile(r"[0-9]{1,100}")
+
+
+def _read_resamples(line: CommandLine) -> int:
+    """Return the value of --bootstrap, the number of resamples, or its default.
+
+    Raises UsageError for an impossible number, and for a large one without --force.
+    """
+    text = line.text("--bootstrap", str(statistics.DEFAULT_RESAMPLES))
+    if not _WHOLE_NUMBER.fullmatch(text) or not 1 <= int(text) <= MOST_RESAMPLES:
+        raise UsageError(f"--bootstrap takes a whole number from 1 to {MOST_RESAMPLES}, not {text}")
+    if int(text) > statistics.MANY_RESAMPLES and "--force" not in line:
+        raise UsageError(statistics.message_on_many_resamples(f"--bootstrap {text}", "--force"))
+    return int(text)
+
+
+def _read_seed(line: CommandLine) -> int:
+    """Return the value of --seed, by default 0. Raises UsageError if it is not a whole number."""
+    text = line.text("--seed", "0")
+    if not _WHOLE_NUMBER.fullmatch(text):
+        raise UsageError(f"--seed takes a whole number of at least 0, not {text}")
+    return int(text)
+
+
+def _read_confidence(line: CommandLine) -> float:
+    """Return the value of --confidence, a percentage, by default 95. Raises UsageError if it is not a number."""
+    from cs_score.base.numbers import is_decimal_number
+
+    text = line.text("--confidence", "95")
+    if not is_decimal_number(text):
+        raise UsageError(f"--confidence takes a percentage from 50 to 99.99, not {text}")
+    return float(text)
+
+
+def _read_interval_method(line: CommandLine) -> IntervalMethod | None:
+    """Return the value of --interval, such as `bca`; None if it was not typed. Raises UsageError for other methods."""
+    method = line.get("--interval")
+    if method is not None and method not in INTERVAL_METHODS:
+        raise UsageError(f"--interval takes {_INTERVAL_METHODS_TEXT}, not {method}")
+    return cast("IntervalMethod | None", method)
 
 
 def read_test_settings(line: CommandLine) -> Resampling | None:

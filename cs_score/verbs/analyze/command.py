@@ -18,8 +18,8 @@ from cs_score.cli.document_output import (
     remove_earlier_tables,
 )
 from cs_score.cli.inputs import find_inputs
-from cs_score.cli.output import with_bar
-from cs_score.cli.predictions import Predictions, with_analysis_bar
+from cs_score.cli.output import with_percentage
+from cs_score.cli.predictions import Predictions, with_analysis_percentage
 from cs_score.cli.run_inputs import Runs
 from cs_score.cli.shared_options import read_top
 from cs_score.cli.verb import Verb, VerbForm
@@ -80,7 +80,7 @@ def analyze_inputs(task: Task, line: CommandLine, inputs: Runs | Predictions, *,
     mistake_count = read_top(line)
     measure = task.measure_of(line.get("--measure"))
     analysis_arguments = inputs.analysis_arguments
-    progress = with_bar if task.name == COLD_START else with_analysis_bar
+    progress = with_percentage if task.name == COLD_START else with_analysis_percentage
     remove_earlier_tables(line, view_of_analyses(task))
     result = inputs.score_single()
     return analyze_result(

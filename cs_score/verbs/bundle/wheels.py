@@ -95,17 +95,21 @@ def pack_installed(package: str, modules: Sequence[str] = ()) -> Wheel:
     installed.
     """
     distribution = _find_distribution(package)
-    name = _normalised_name(distribution.metadata["Name"]).replace("-", "_")
-    stem = f"{name}-{distribution.version}"
+    wheel_text = _PURE_WHEEL
     if _is_for_development(distribution):
         files = _source_files(_modules_of(distribution, modules))
-        wheel_text = _PURE_WHEEL
     else:
         files = _installed_files(distribution)
         wheel_text = distribution.read_text("WHEEL") or _PURE_WHEEL
+    stem = _name_and_version(distribution)
     _add_metadata(files, distribution, wheel_text, folder=_folder_of_metadata(files) or f"{stem}.dist-info")
-    file_name = f"{stem}-{_platform_tag(wheel_text)}.whl"
-    return Wheel(name=file_name, content=zip_archive(files))
+    return Wheel(name=f"{stem}-{_platform_tag(wheel_text)}.whl", content=zip_archive(files))
+
+
+def _name_and_version(distribution: metadata.Distribution) -> str:
+    """Return the beginning of the names of a package's wheel and folder: its name and version, `cs_score-3.7.0`."""
+    name = _normalised_name(distribution.metadata["Name"]).replace("-", "_")
+    return f"{name}-{distribution.version}"
 
 
 def _modules_of(distribution: metadata.Distribution, modules: Iterable[str]) -> list[str]:
@@ -335,9 +339,7 @@ def find_wheels(requirements: Sequence[str], target: Platform, folder: str | Non
     if folder is not None and not os.path.isdir(folder):
         raise UsageError(f"--wheels {folder}: no such folder")
     with tempfile.TemporaryDirectory() as download_folder:
-        command = _pip_command(target, folder)
-        command += ["--dest", download_folder]
-        command += requirements
+        command = [*_pip_command(target, folder), "--dest", download_folder, *requirements]
         process = subprocess.run(command, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
         if process.returncode != 0:
             raise _missing_wheel_error(process.stderr, target, folder)

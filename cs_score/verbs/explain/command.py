@@ -10,7 +10,7 @@ from cs_score.cli.core import CommandLine, Status
 from cs_score.cli.document_output import ABOUT_MISTAKES, FILES_OF_RUNS, FORMATS, OWN_OPTIONS, print_or_write_document
 from cs_score.cli.inputs import find_inputs
 from cs_score.cli.output import remark
-from cs_score.cli.predictions import Predictions, with_analysis_bar
+from cs_score.cli.predictions import Predictions, with_analysis_percentage
 from cs_score.cli.run_inputs import Runs
 from cs_score.cli.run_options import SCORING_SWITCHES
 from cs_score.cli.verb import Verb, VerbForm
@@ -94,7 +94,7 @@ def explain_inputs(task: Any, line: CommandLine, inputs: Runs | Predictions, mea
     """
     if isinstance(inputs, Predictions):
         result = inputs.score_single()
-        return evidence.explain(task, result, line.texts("--unit"), measure, progress=with_analysis_bar)
+        return evidence.explain(task, result, line.texts("--unit"), measure, progress=with_analysis_percentage)
     return coldstart.explain(
         inputs.score_as_far_as_possible(),
         line=line.texts("--line"),

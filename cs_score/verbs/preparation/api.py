@@ -11,12 +11,12 @@ from cs_score.api.result_tables import OCCURRENCES
 from cs_score.api.shown import Shown
 from cs_score.base.errors import UsageError
 from cs_score.base.outputs import Existing, OutputPlan, PlannedOutput, encoded, write_whole
-from cs_score.base.sources import name_of, rereadable
+from cs_score.base.sources import Input, name_of, rereadable
 from cs_score.coldstart.options import path_of
 from cs_score.coldstart.queries import load_queries
 from cs_score.preparation.pooling import Depth
-from cs_score.preparation.prepared_runs import RunLimits, check_run
-from cs_score.preparation.source_documents import read_document_list
+from cs_score.preparation.prepared_runs import RunLimits, ValidatedText, check_run
+from cs_score.preparation.source_documents import DocumentList, read_document_list
 from cs_score.problems.codes import Severity
 from cs_score.problems.log import RecordingLog
 from cs_score.tables.layout import Table
@@ -80,9 +80,8 @@ class ValidatedRun(Shown):
         return repr(self) if self._text is None else self._text
 
     def __repr__(self) -> str:
-        if self._text is None:
-            lines = "no lines"
-        else:
+        lines = "no lines"
+        if self._text is not None:
             line_count = self._text.count("\n")
             lines = f"{line_count} lines"
         return f"<validated run: {lines}, {self.errors} errors, {self.warnings} warnings>"
@@ -92,7 +91,6 @@ class ValidatedRun(Shown):
         return [OCCURRENCES.table(self._problems.occurrences())]
 
 
-# The function is long because it explains, checks and passes on many arguments.
 @checked
 def validate_run(
     run: Files,
@@ -114,29 +112,47 @@ def validate_run(
     Raises UsageError for impossible arguments, InputError for files that cannot be read and for lines that answer no
     query.
     """
-    files = arguments.files_of(run, "run")
-    query_files = arguments.files_of(queries, "queries")
-    if not files or not query_files:
-        raise UsageError("validate_run takes at least one run file and one query file")
+    files, query_files = _files_of_run_and_queries(run, queries)
     limits = RunLimits(arguments.limits_of(justifications), Depth.parse(depth))
-
-    # The queries, and the documents that justifications may name.
-    list_file = path_of(documents, "documents")
-    document_list = None if list_file is None else read_document_list(list_file)
-    document_lengths = None if document_list is None else document_list.length_by_docid
+    document_list = _read_documents(documents)
     problems = RecordingLog()
-    loaded_queries = load_queries(query_files, expand, problems, document_lengths)
-
-    # The run. All problems of it are in the log after `validated` has corrected its lines.
+    loaded_queries = load_queries(query_files, expand, problems, _lengths_of(document_list))
     repeatable_files = [rereadable(file) for file in files]
     run_check = check_run(
         repeatable_files, loaded_queries, limits, problems, document_list, allow_comments=allow_comments
     )
-    validated = run_check.validated()
+    validated = run_check.validated()  # from now on all problems of the run are in the log
     text = None if problems.has_errors else "".join(validated.pieces)
+    inputs = [name_of(file) for file in (*files, *query_files)]
+    return ValidatedRun(text, problems, _remarks_on(validated), inputs)
 
+
+def _files_of_run_and_queries(run: Files, queries: Files) -> tuple[list[Input], list[Input]]:
+    """Return the files of a run and of its queries as lists. Raises UsageError if one of the lists is empty."""
+    files = arguments.files_of(run, "run")
+    query_files = arguments.files_of(queries, "queries")
+    if not files or not query_files:
+        raise UsageError("validate_run takes at least one run file and one query file")
+    return files, query_files
+
+
+def _lengths_of(document_list: DocumentList | None) -> dict[str, float] | None:
+    """Return the lengths of the listed documents in characters, by their ids; None without a list."""
+    return None if document_list is None else document_list.length_by_docid
+
+
+def _read_documents(documents: str | os.PathLike[str] | None) -> DocumentList | None:
+    """Return the documents of the task, which justifications may name, from the file that lists them; None without one.
+
+    Raises InputError if the file cannot be read.
+    """
+    list_file = path_of(documents, "documents")
+    return None if list_file is None else read_document_list(list_file)
+
+
+def _remarks_on(validated: ValidatedText) -> tuple[str, ...]:
+    """Return the remarks on a validated run, with a remark on each query whose lines are left out."""
     remarks = list(validated.remarks)
     for query in validated.dropped_query_ids:
         remarks.append(f"lines of query {query} are left out: a line that it hangs on was skipped")
-    inputs = [name_of(file) for file in (*files, *query_files)]
-    return ValidatedRun(text, problems, tuple(remarks), inputs)
+    return tuple(remarks)

@@ -531,12 +531,26 @@ def apply_k(line: CommandLine, session: Session) -> int:
     if most_documents == 0:
         session.remark("-justifications leaves no document for a node (M counts as 0 here): every line is discarded")
     lines = _lines_of_run(run_file)
-    is_kept_by_line = list(kept_lines(lines, most_documents))
-    kept = [f"{text}\n" for text, is_kept in zip(lines, is_kept_by_line) if is_kept]
-    discarded = [f"--discarding: {text}\n" for text, is_kept in zip(lines, is_kept_by_line) if not is_kept]
+    kept, discarded = _divide_lines(lines, most_documents)
     file_named(output_file).write(encoded(kept))
     _print_with_escapes("".join(discarded))
     return StatusWithResults(Status.DONE, (lines, kept, discarded))
+
+
+def _divide_lines(lines: Sequence[str], most_documents: int) -> tuple[list[str], list[str]]:
+    """Return the lines of a run that are kept, and messages about the others, each with a line feed.
+
+    The lines with the first documents of each node are kept, up to `most_documents`. A message is such as
+    `--discarding: CSSF15_ENG_01...`.
+    """
+    kept = []
+    discarded = []
+    for text, is_kept in zip(lines, kept_lines(lines, most_documents)):
+        if is_kept:
+            kept.append(f"{text}\n")
+        else:
+            discarded.append(f"--discarding: {text}\n")
+    return kept, discarded
 
 
 def _print_with_escapes(text: str) -> None:
@@ -607,13 +621,10 @@ def samples(line: CommandLine) -> int:
         return Status.REFERENCE_FAILURE
     number_text, queries_file = line.words
     try:
-        groups = read_groups(queries_file)
-        lines = resample_lines(groups, _read_number(number_text) or 0, seed)
-        destination.write(encoded(lines))
+        report = _write_samples(number_text, queries_file, seed, destination)
     except CsScoreError as error:
         error_file.write(encoded([f"{error}\n"]))
         return Status.REFERENCE_FAILURE
-    report = _report_on_samples(number_text, queries_file, has_queries=bool(groups))
     terminal.write_report(error_file, report, encoded([report]))
     return Status.DONE
 
@@ -646,11 +657,17 @@ def _read_number(text: str) -> int | None:
     return None if number is None else int(Decimal(number.group(1)))
 
 
-def _report_on_samples(number_text: str, queries_file: str, *, has_queries: bool) -> str:
-    """Return warnings about input without effect, which is only reported, as the reference program does."""
+def _write_samples(number_text: str, queries_file: str, seed: int, destination: Destination) -> str:
+    """Write resamples, and return warnings about input without effect, which is only reported, as the reference does.
+
+    `number_text` is the number of resamples, and `queries_file` lists the queries. Raises InputError or OutputError.
+    """
+    number = _read_number(number_text)
+    groups = read_groups(queries_file)
+    destination.write(encoded(resample_lines(groups, number or 0, seed)))
     report = ""
-    if _read_number(number_text) is None:
+    if number is None:
         report += f"WARNING: {one_line(number_text)} is not a number of samples: no sample written\n"
-    if not has_queries:
+    if not groups:
         report += f"WARNING: no queries in {one_line(queries_file)}: the samples are empty\n"
     return report

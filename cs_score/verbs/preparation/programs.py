@@ -263,20 +263,22 @@ class Session:
 
         The status holds `results`, so that they are not freed before the process ends, which would only take time.
         """
-        closing = closing_line(self._errors, self._warnings)
-        is_on_stderr = self._error_report.stream == "stderr"
+        self._finish_report(closing_line(self._errors, self._warnings))
+        self._write_problems()
+        status = Status.REFERENCE_FAILURE if self.has_errors else Status.DONE
+        return StatusWithResults(status, results)
+
+    def _finish_report(self, closing: str) -> None:
+        """Write the closing line with the numbers of problems, and before it the report if it is still missing."""
         if self._closing_destination is not None and not self.has_errors:
             self._closing_destination.write(encoded((closing,)))
-        elif self.has_errors and is_on_stderr:
+        elif self.has_errors and self._error_report.stream == "stderr":
             # Errors are told even with --quiet, which leaves the report out.
             write_text("stderr", f"{self._command_name}: {closing}" if terminal.is_quiet() else closing)
         elif self._is_report_printed:
             self._write_report([closing])
         else:
             self._write_report([self._announcements, *self._report_pieces, closing])
-        self._write_problems()
-        status = Status.REFERENCE_FAILURE if self.has_errors else Status.DONE
-        return StatusWithResults(status, results)
 
     def close(self, report: str = "") -> None:
         """Write `report` as the error report, without a closing line, for programs whose reports have none."""

@@ -118,14 +118,22 @@ def _report_analysis(task: Task, line: CommandLine) -> int:
 
     In other formats the output is that of the command analyze. Raises UsageError or InputError.
     """
-    _refuse_other_options(line, _options_of_analyses(task.name), "is for --compare")
-    analyze_inputs = part_of_slice("analyze", "command:analyze_inputs", needed_by="report")
-    inputs = find_inputs(task.name, line)
-    analysis = analyze_inputs(task, line, inputs, is_whole=True)
+    analysis = _analyze(task, line)
     if line.format != "html":
         return print_or_write_document(line, view_of_kind("analysis", task), analysis)
     most_rows = MOST_ROWS if task.name == COLD_START else None
     return _print_page(shortened(analysis, most_rows))
+
+
+def _analyze(task: Task, line: CommandLine) -> Any:
+    """Return the analysis of the run or predictions that a command line names, with what each mistake costs.
+
+    Raises UsageError or InputError.
+    """
+    _refuse_other_options(line, _options_of_analyses(task.name), "is for --compare")
+    analyze_inputs = part_of_slice("analyze", "command:analyze_inputs", needed_by="report")
+    inputs = find_inputs(task.name, line)
+    return analyze_inputs(task, line, inputs, is_whole=True)
 
 
 def _report_difference(task: Task, line: CommandLine) -> int:
@@ -133,12 +141,17 @@ def _report_difference(task: Task, line: CommandLine) -> int:
 
     In other formats the output is that of the command diff. Raises UsageError or InputError.
     """
-    _refuse_other_options(line, _options_of_differences(task.name), "is not for --compare")
-    compute_difference = part_of_slice("diff", "command:compute_difference", needed_by="report --compare")
-    difference = compute_difference(task, line)
+    difference = _compute_difference(task, line)
     if line.format != "html":
         return print_or_write_document(line, view_of_kind("difference", task), difference)
     return _print_page(shortened(difference, read_top(line)))
+
+
+def _compute_difference(task: Task, line: CommandLine) -> Any:
+    """Return the difference of the two runs or systems that a command line names. Raises UsageError or InputError."""
+    _refuse_other_options(line, _options_of_differences(task.name), "is not for --compare")
+    compute_difference = part_of_slice("diff", "command:compute_difference", needed_by="report --compare")
+    return compute_difference(task, line)
 
 
 def _report_document(line: CommandLine) -> int:

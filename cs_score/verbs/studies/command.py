@@ -14,7 +14,7 @@ from cs_score.cli import shared_options as options
 from cs_score.cli.core import CommandLine, Option, Parameter, Status, command
 from cs_score.cli.document_output import print_statistics
 from cs_score.cli.inputs import find_inputs
-from cs_score.cli.output import STDOUT, with_bar
+from cs_score.cli.output import STDOUT, with_percentage
 from cs_score.cli.run_inputs import Runs
 from cs_score.cli.run_options import POLICIES, SCORING_SWITCHES, select_run_options
 from cs_score.cli.shared_options import whole_number
@@ -216,5 +216,5 @@ def pool_bias(line: CommandLine) -> int:
         pooled_runs = pool_biases.PooledRuns(
             runs_with_gold.gold_without_pool, runs_with_gold.assessments, runs_with_gold.runs, inputs.load_with_warnings
         )
-        document = pool_biases.pool_bias(pooled_runs, team_file, measure, progress=with_bar)
+        document = pool_biases.pool_bias(pooled_runs, team_file, measure, progress=with_percentage)
     return print_statistics(line, pool_biases.POOL_BIAS_PRINTOUT, document)
