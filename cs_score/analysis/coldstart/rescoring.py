@@ -459,19 +459,25 @@ class Rescoring:
         if compares_values(run.gold.options.discipline):
             _require_known_classes(queries, run)
         policy = extent.change.policy or self._scored.policy
-        nodes = RunNodes(run.links.lines_by_node, run.limits.justifications_per_node)
-        unit = ScoringUnit(
+        unit = self._unit_to_score(unit_id, queries, run, extent.change)
+        other_result = self._score_earlier_runs(unit, policy, is_ranked=extent.is_ranked)
+        return _scored_unit(replace(unit, other_run=other_result), policy, is_ranked=extent.is_ranked)
+
+    def _unit_to_score(self, unit_id: str, queries: Sequence[Query], run: Run, change: Change) -> ScoringUnit:
+        """Return a unit with everything that scoring needs: its queries, its lines in the changed run, and the nodes.
+
+        Lines that the change leaves as they are keep their assessments.
+        """
+        return ScoringUnit(
             id=unit_id,
             gold=run.gold,
             queries=queries,
             hop_limits=run.gold.hop_limits,
             run=run,
             lines_by_query=_lines_of_unit_in(run, self._scored.run_id, unit_id),
-            nodes=nodes,
-            earlier_result=self._unit_with_assessments(unit_id, queries, run, extent.change),
+            nodes=RunNodes(run.links.lines_by_node, run.limits.justifications_per_node),
+            earlier_result=self._unit_with_assessments(unit_id, queries, run, change),
         )
-        other_result = self._score_earlier_runs(unit, policy, is_ranked=extent.is_ranked)
-        return _scored_unit(replace(unit, other_run=other_result), policy, is_ranked=extent.is_ranked)
 
     def _score_earlier_runs(self, unit: ScoringUnit, policy: Policy, *, is_ranked: bool) -> UnitResult | None:
         """Return the result of a unit for the last run of the call that is scored before this run; None without any.

@@ -87,24 +87,33 @@ class RunFile(Record):
 
 def files_of_run(run: Run) -> dict[str, RunFile]:
     """Return the run files by name, in load order, each with the lines of all runs in it."""
-    responses = _responses_of_files(run.links.responses)
-    unscored_by_file = _unscored_lines_of_files(run.links)
-    copies_by_file = _copies_of_files(run.links.unread_lines)
-    ends_by_file = _ends_of_files(run.links.responses)
-    files: dict[str, RunFile] = {}
-    for name, schema in run.layouts.items():
-        if schema.kind is FileKind.RUN:
-            lines: list[AnyLine] = list(responses.first_by_file[name].values())
-            lines += unscored_by_file[name]
-            files[name] = RunFile(
-                name=name,
-                schema=schema,
-                lines=sorted(lines, key=attrgetter("number")),
-                ends=ends_by_file[name],
-                responses_by_repeated_line=responses.repeated_by_file[name],
-                copies_by_text=copies_by_file[name],
-            )
-    return files
+    lines = _LinesByFile(run.links)
+    schemas = {name: schema for name, schema in run.layouts.items() if schema.kind is FileKind.RUN}
+    return {name: lines.run_file(name, schema) for name, schema in schemas.items()}
+
+
+class _LinesByFile:
+    """The lines of a run by the name of their file, from which the run files are made."""
+
+    def __init__(self, links: Links) -> None:
+        """Divide the responses, the skipped lines and the unread lines of a run among their files."""
+        self._responses = _responses_of_files(links.responses)
+        self._ends = _ends_of_files(links.responses)
+        self._unscored_lines = _unscored_lines_of_files(links)
+        self._copies = _copies_of_files(links.unread_lines)
+
+    def run_file(self, name: str, schema: Schema) -> RunFile:
+        """Return the file with this name and layout, with all its lines sorted by their numbers."""
+        lines: list[AnyLine] = list(self._responses.first_by_file[name].values())
+        lines += self._unscored_lines[name]
+        return RunFile(
+            name=name,
+            schema=schema,
+            lines=sorted(lines, key=attrgetter("number")),
+            ends=self._ends[name],
+            responses_by_repeated_line=self._responses.repeated_by_file[name],
+            copies_by_text=self._copies[name],
+        )
 
 
 def _unscored_lines_of_files(links: Links) -> dict[str, list[SkippedLine | UnreadLine]]:

@@ -118,14 +118,23 @@ def score_for_analysis(
     """
     run_ids = list(dict.fromkeys(run.run_ids))
     chosen_id = _chosen_run_id(run_id, run_ids)
-    stop: ScoringStopped | None = None
     try:
         result = score_runs(run, policy, earlier_results=earlier_results)
-        _require_run(chosen_id, run_ids, result)
-    except ScoringStopped as stopped:
-        stop = stopped
-        result = stopped.partial_result
-    run_result = _result_with_tables(result, chosen_id, stop)
+    except ScoringStopped as stop:
+        run_result = _result_with_tables(stop, chosen_id)
+        return _analysed_run(run, policy, stop.partial_result, run_result, stop)
+    _require_run(chosen_id, run_ids, result)
+    run_result = next(run_result for run_result in result.runs if run_result.run_id == chosen_id)
+    return _analysed_run(run, policy, result, run_result)
+
+
+def _analysed_run(
+    run: Run, policy: Policy, result: Result, run_result: ScoredRun, stop: ScoringStopped | None = None
+) -> AnalysedRun:
+    """Return a run together with its result, which is one of the results of all runs of a call.
+
+    `stop` is the error that has stopped scoring, if any. It only matters if the run has no average precision.
+    """
     return AnalysedRun(
         run=run,
         run_id=run_result.run_id,
@@ -157,16 +166,14 @@ def _require_run(run_id: str | None, run_ids: Sequence[str], result: Result) -> 
         raise InputError(f"there is no run {run_id}", remedy=f"the lines are of {', '.join(run_ids) or 'no run'}")
 
 
-def _result_with_tables(result: Result, run_id: str | None, stop: ScoringStopped | None) -> ScoredRun:
-    """Return the result of the run with this id.
+def _result_with_tables(stop: ScoringStopped, run_id: str | None) -> ScoredRun:
+    """Return the result that the run with this id has although scoring was stopped.
 
-    `stop` is the error that has stopped scoring, None if there was none. It is raised again if the run has no tables
-    because of it; it has tables if only its rankings failed.
+    It has tables if only its rankings failed. Otherwise the error that has stopped scoring is raised again.
     """
-    for run_result in result.runs:
-        if run_result.run_id == run_id and (stop is None or run_result.tables.sf.rows):
+    for run_result in stop.partial_result.runs:
+        if run_result.run_id == run_id and run_result.tables.sf.rows:
             return run_result
-    assert stop is not None
     raise stop
 
 

@@ -136,15 +136,18 @@ def _sums_by_row_groups(a: AnalysedRun, b: AnalysedRun, measure: Measure) -> Ite
     sums_b = _sums_by_row(b, measure)
     query_by_id = _queries_of(a) | _queries_of(b)
     for dimension in _dimensions_of_rows(measure):
-        group_by_row: dict[_RowKey, str] = {}
-        for key in [*sums_a, *sums_b]:
-            group_by_row[key] = _group_of_row(key, dimension, query_by_id[key.query_id])
+        group_by_row = _group_by_row([*sums_a, *sums_b], dimension, query_by_id)
         yield _GroupSums(
             dimension=dimension,
             a=_add_up_groups(sums_a, group_by_row),
             b=_add_up_groups(sums_b, group_by_row),
             row_counts=Counter(group_by_row.values()),
         )
+
+
+def _group_by_row(keys: Iterable[_RowKey], dimension: str, query_by_id: Mapping[str, Query]) -> dict[_RowKey, str]:
+    """Return the group of each row in a dimension: `{_RowKey("CS17_ENG_0001", "0"): "per:children"}` for `slot`."""
+    return {key: _group_of_row(key, dimension, query_by_id[key.query_id]) for key in keys}
 
 
 def _queries_of(scored: AnalysedRun) -> dict[str, Query]:

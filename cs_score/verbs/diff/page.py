@@ -131,8 +131,7 @@ class DifferencePage(PageMaker):
 
     def contribution_charts(self) -> Iterator[Drawing]:
         """Yield a chart of the units that contribute most to the difference, either way."""
-        document = self.document
-        contributing_units = [unit for unit in document.units if unit.contribution]
+        contributing_units = [unit for unit in self.document.units if unit.contribution]
         if not contributing_units:
             return
         rows = [_bar_of_unit(unit) for unit in _units_to_draw(contributing_units)]
@@ -141,9 +140,13 @@ class DifferencePage(PageMaker):
         if len(rows) < len(contributing_units):
             title += f", the {len(rows)} largest"
             introduction = f"The {len(rows)} largest of {len(contributing_units)}: "
+        yield bars(self._caption_of_contributions(title), rows, introduction=introduction)
+
+    def _caption_of_contributions(self, title: str) -> Caption:
+        """Return the caption of the chart of contributions; its axes are the measure and the units."""
+        document = self.document
         axis_title = getattr(document, "unit", unit_noun(document.task).capitalize())
-        caption = Caption("contributions", title, f"contribution in {document.measure}", axis_title)
-        yield bars(caption, rows, introduction=introduction)
+        return Caption("contributions", title, f"contribution in {document.measure}", axis_title)
 
     def group_charts(self) -> Iterator[Drawing]:
         """Yield a chart for each dimension: the scores of A and B in its groups."""
@@ -160,17 +163,9 @@ class DifferencePage(PageMaker):
     def _answers(self) -> Section:
         """Return the section of the answers that counted differently, and how many there are of each outcome."""
         document = self.document
-        is_cold_start = document.task == COLD_START_MODE
-        row_of = _row_of_line_answer if is_cold_start else _row_of_part
-        headings = {
-            "unit": unit_noun(document.task).capitalize(),
-            "part": "Provenance" if is_cold_start else "Part",
-            "value": "Value",
-            "outcome": "Outcome",
-            "a": "A",
-            "b": "B",
-        }
+        row_of = _row_of_line_answer if document.task == COLD_START_MODE else _row_of_part
         rows = [row_of(answer) for answer in document.answers]
+        headings = _answer_headings(document.task)
         answer_tables = table_of_rows("answers", "Answers side by side", rows, headings, is_small=False)
         about = "Those that counted differently, side by side."
         return Section("side-by-side", "Answers", [about, _counts(document.outcomes), *answer_tables])
@@ -198,6 +193,18 @@ def _dots_of_group(group: Any) -> Dots:
     """Return the dots of a group's scores in A and B; an undefined score has no dot."""
     scores = {"A": group.a, "B": group.b}
     return Dots(group.group, {side: score for side, score in scores.items() if score is not None})
+
+
+def _answer_headings(task_name: str) -> dict[str, str]:
+    """Return the headings of the columns of answers, by the key of the column; the second one depends on the task."""
+    return {
+        "unit": unit_noun(task_name).capitalize(),
+        "part": "Provenance" if task_name == COLD_START_MODE else "Part",
+        "value": "Value",
+        "outcome": "Outcome",
+        "a": "A",
+        "b": "B",
+    }
 
 
 def _row_of_line_answer(answer: Any) -> dict[str, Any]:

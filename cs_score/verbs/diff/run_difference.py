@@ -5,7 +5,7 @@ and by the equivalence classes found.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Final, Literal, TypeAlias
 
@@ -269,19 +269,18 @@ def _counts_alike(pair: AnswerPair) -> bool:
 def _label_by_answer(scored: AnalysedRun) -> dict[_AnswerKey, AnswerLabel]:
     """Return for each answer of a run the best label among the lines that give it, with the number of these lines."""
     counted_indexes = _counted_indexes(scored)
-    label_by_answer: dict[_AnswerKey, AnswerLabel] = {}
-    line_counts: Counter[_AnswerKey] = Counter()
+    labels_by_answer: dict[_AnswerKey, list[AnswerLabel]] = defaultdict(list)
     for scored_line in scored.lines():
         line = scored_line.line
-        answer = (line.query.full_id, line.value, line.provenance)
         label = _label_of_line(scored_line, scored, is_counted=line.index in counted_indexes)
-        line_counts[answer] += 1
-        if answer not in label_by_answer or _is_better(label, label_by_answer[answer]):
-            label_by_answer[answer] = label
-    for answer, label in label_by_answer.items():
-        if line_counts[answer] > 1:
-            label_by_answer[answer] = replace(label, lines=line_counts[answer])
-    return label_by_answer
+        labels_by_answer[line.query.full_id, line.value, line.provenance].append(label)
+    return {answer: _best_label(labels) for answer, labels in labels_by_answer.items()}
+
+
+def _best_label(labels: Sequence[AnswerLabel]) -> AnswerLabel:
+    """Return the first one of the best labels of an answer, with the number of all its labels as number of lines."""
+    best = min(labels, key=lambda label: _BEST_FIRST.index(label.label))
+    return best if len(labels) == 1 else replace(best, lines=len(labels))
 
 
 def _counted_indexes(scored: AnalysedRun) -> set[int]:
@@ -290,11 +289,6 @@ def _counted_indexes(scored: AnalysedRun) -> set[int]:
     for unit in scored.result.units:
         indexes.update([line.index for line in counted_lines(unit)])
     return indexes
-
-
-def _is_better(label: AnswerLabel, other: AnswerLabel) -> bool:
-    """Return whether a label is better than another one: right is better than wrong, and wrong than ignored."""
-    return _BEST_FIRST.index(label.label) < _BEST_FIRST.index(other.label)
 
 
 def _label_of_line(scored_line: ScoredLine, scored: AnalysedRun, *, is_counted: bool) -> AnswerLabel:
