@@ -186,8 +186,9 @@ def schema_of(kind: str) -> dict[str, Json]:
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": f"urn:cs-score:schema:{kind}",
     }
+    # A document is a record of the only class, or of any of several classes.
     if len(schemas_of_records) == 1:
-        schema |= schemas_of_records[0]
+        schema.update(schemas_of_records[0])
     else:
         schema["anyOf"] = list(schemas_of_records)
     schema["$defs"] = definitions
@@ -279,13 +280,34 @@ def value_in(data: bytes | str, file: str) -> Json:
     `file` is the name of its file in messages. Raises InputError with the place for a text that is not UTF-8 or not
     JSON, for a number that is not finite, for two members of the same name, and for deep nesting.
     """
+    text = data if isinstance(data, str) else _decode_utf8(data, file)
+    collector = _FaultCollector()
+    value = _load_json(text, collector, file)
+    if not _is_shallow(value):
+        raise _too_deep(text, file)
+    if collector.faults:
+        fault = collector.faults[0]
+        place = _place_of_fault(value, fault)
+        raise InputError(f"no JSON: {fault}", file=file, place=place or None)
+    return value
+
+
+def _decode_utf8(data: bytes, file: str) -> str:
+    """Return the text that the bytes of a file are as UTF-8. Raises InputError with the first byte that is wrong."""
     try:
-        text = data if isinstance(data, str) else data.decode("utf-8")
+        return data.decode("utf-8")
     except UnicodeDecodeError as error:
         raise InputError("not UTF-8", file=file, place=f"byte {error.start + 1}") from None
-    collector = _FaultCollector()
+
+
+def _load_json(text: str, collector: _FaultCollector, file: str) -> Json:
+    """Return the value in a JSON text, in which faults replace what no document may hold.
+
+    The faults are collected in `collector`. Raises InputError for a text that is not JSON, and for nesting so deep that
+    Python cannot read it.
+    """
     try:
-        value = json.loads(
+        return json.loads(
             text,
             parse_float=collector.parse_float,
             parse_int=collector.parse_integer,
@@ -296,13 +318,6 @@ def value_in(data: bytes | str, file: str) -> Json:
         raise _too_deep(text, file) from None
     except json.JSONDecodeError as error:
         raise InputError(f"no JSON: {error.msg}", file=file, place=_position(text, error.pos)) from None
-    if not _is_shallow(value):
-        raise _too_deep(text, file)
-    if collector.faults:
-        fault = collector.faults[0]
-        place = _place_of_fault(value, fault)
-        raise InputError(f"no JSON: {fault}", file=file, place=place or None)
-    return value
 
 
 def _first_repeated(names: Iterable[str]) -> str:
@@ -381,7 +396,7 @@ def _place_of_fault(document: Json, fault: _Fault) -> str | None:
 
 
 def record_in(value: Mapping[str, Json], kind: type[DocumentKind], file: str, place: str = "") -> DocumentKind:
-    """Return the document of a kind that an object of a JSON file holds.
+    """Return an object that was read from a JSON file as a document, a record of the class `kind`.
 
     `file` is the name of the file, `place` the place of the object in it: empty for the whole file. Raises InputError
     with the place for an object of another kind or version, and for a value that does not fit its field.
@@ -407,10 +422,11 @@ def check_kind(value: Mapping[str, Json], kind: type[Document], file: str, place
     tag = kind.__struct_config__.tag
     if value.get("kind") != tag:
         raise InputError(f"is no {tag} that cs-score wrote", file=file, place=member_place(place, "kind"))
-    [version] = get_args(get_type_hints(kind)["schema_version"])
-    if value.get("schema_version") != version:
+    [readable_version] = get_args(get_type_hints(kind)["schema_version"])
+    version = value.get("schema_version")
+    if version != readable_version:
         raise InputError(
-            f"is {value.get('schema_version')!r}, where this version of cs-score reads {version}",
+            f"is {version!r}, where this version of cs-score reads {readable_version}",
             file=file,
             place=member_place(place, "schema_version"),
             remedy="make it anew with this version",

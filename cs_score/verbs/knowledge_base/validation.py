@@ -190,32 +190,32 @@ class _ProvenanceCheck:
 
         `object_node` is the object of the relation.
         """
-        self._check_filler(assertion, object_node)
-        self._check_sentiment(assertion, object_node)
+        parts = assertion.provenance.parts
+        self._check_filler(assertion, parts.filler, object_node)
+        if parts.justification is not None:
+            self._check_sentiment(assertion, parts.justification, object_node)
         # Relations with events need a base filler. The reference program calls a missing one unexpected.
         has_event = assertion.subject.is_event or object_node.is_event
-        if has_event and assertion.provenance.parts.base_filler is None:
+        if has_event and parts.base_filler is None:
             self._report("UNEXPECTED_BASE_FILLER", NIL, assertion)
 
-    def _check_filler(self, assertion: Assertion, object_node: KbNode) -> None:
+    def _check_filler(self, assertion: Assertion, filler: Provenance | None, object_node: KbNode) -> None:
         """Report a relation with a string, such as per:title, unless its filler is at a mention of the string.
 
-        The filler is the first part of the provenance. It is missing if the place in the document is not given.
+        The filler is the first part of the provenance: the place of the text in the document. None means that it is
+        missing, which is reported, too.
         """
-        filler = assertion.provenance.parts.filler
         if filler is not None:
             self._report_unless_mention("FILLER_STRING", filler, object_node, assertion)
         elif object_node.type == "string":
             self._report("MISSING_FILLER_STRING_PROV", assertion.provenance.text, assertion)
 
-    def _check_sentiment(self, assertion: Assertion, object_node: KbNode) -> None:
+    def _check_sentiment(self, assertion: Assertion, justification: Provenance, object_node: KbNode) -> None:
         """Report a sentiment, such as per:likes, unless its justification is a mention of the node that is liked."""
-        justification = assertion.provenance.parts.justification
-        if justification is None:
-            return
-        if assertion.verb.name in _SENTIMENTS_ABOUT_OBJECT:
+        predicate = assertion.verb.name
+        if predicate in _SENTIMENTS_ABOUT_OBJECT:
             self._report_unless_mention("PREDICATE_JUSTIFICATION", justification, object_node, assertion)
-        elif assertion.verb.name in _SENTIMENTS_ABOUT_SUBJECT:
+        elif predicate in _SENTIMENTS_ABOUT_SUBJECT:
             self._report_unless_mention("PREDICATE_JUSTIFICATION", justification, assertion.subject, assertion)
 
     def _report_unless_mention(self, part_name: str, part: Provenance, node: KbNode, assertion: Assertion) -> None:

@@ -190,7 +190,7 @@ def _ldc_query_of(query: LinkedQuery, case: Case) -> str | None:
     gold = case.run.gold
     ldc_id = gold.query_set.ldc_id_by_query.get(query.base_id)
     if ldc_id is None:
-        return gold.ldc_ids.get(query.base_id)
+        return gold.listed_ldc_id_by_query.get(query.base_id)
     return gold.query_set.by_id[ldc_id].full_id
 
 
