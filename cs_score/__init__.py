@@ -141,17 +141,14 @@ if not TYPE_CHECKING:  # to a type checker it would make every name an object
 
 
 def _home_of(name: str) -> str:
-    """Return the module, below this package, that has a name of the public API.
+    """Return the module, below this package, that has a name of the public API: `api.run_results` for `RunResult`.
 
     Raises AttributeError if the slice that has the name has been taken out.
     """
     from cs_score.verbs import SLICES
 
-    for module, names in _HOMES.items():
-        if name in names.split():
-            return module
-    for slice_ in SLICES:
-        for module, names in slice_.names.items():
+    for names_by_module in (_HOMES, *[slice_.names for slice_ in SLICES]):
+        for module, names in names_by_module.items():
             if name in names.split():
                 return module
     raise AttributeError(f"this installation of {__name__} lacks {name}")

@@ -59,7 +59,10 @@ def _open_closed_streams() -> None:
 
 
 def _occupy(number: int, mode: int) -> None:
-    """Open the null device as the file descriptor of a number; `mode` is the direction in which it is not used."""
+    """Open the null device under a file descriptor, such as 1 for standard output.
+
+    `mode` is the direction in which the stream is never used, such as `os.O_RDONLY`: so to use it stays an error.
+    """
     descriptor = os.open(os.devnull, mode)  # the lowest number that is free
     if descriptor != number:
         os.dup2(descriptor, number)

@@ -66,9 +66,7 @@ class Gold(Record, eq=False):
         options = self._prepared.options
         defaults = PolicyAndLimits(options.policy, options.justifications)
         in_force = arguments.policy_of(policy, justifications, defaults)
-        files = [rereadable(file) for file in arguments.files_of(run, "run")]
-        if not files:
-            raise UsageError("run takes at least one file")
+        files = _files_of_run(run)
         with paused_collector():
             gold = replace(with_folder_remarks(self._prepared, files), validates=validate)
             if not validate and not _has_file_to_convert(files):
@@ -94,6 +92,14 @@ class Gold(Record, eq=False):
         else:
             pool = f"{len(self._prepared.links.assessments)} assessments"
         return f"<gold: {len(self._prepared.hop_limits)} queries to score, {pool}>"
+
+
+def _files_of_run(run: Files) -> list[Input]:
+    """Return the files of a run in a form that can be read several times. Raises UsageError if there is none."""
+    files = [rereadable(file) for file in arguments.files_of(run, "run")]
+    if not files:
+        raise UsageError("run takes at least one file")
+    return files
 
 
 def _has_file_to_convert(files: Iterable[Input]) -> bool:

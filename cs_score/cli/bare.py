@@ -1,4 +1,6 @@
-"""The call without a command, which takes the switches of the Perl scorer and writes the same files."""
+"""The bare call, `cs-score` without the name of a command, takes the switches of the Perl scorer and writes the same
+files: tables of scores, a debug file, and an error report with the problems of the input.
+"""
 
 from __future__ import annotations
 
@@ -244,7 +246,7 @@ def _report_failure(error: CsScoreError, problems: ProblemLog, call: Call | None
 
 
 def _print_failure(error: CsScoreError, problems: Sequence[Problem]) -> None:
-    """Print an error that ended the scoring on standard error, behind its remarks and the problems found before it.
+    """Print on standard error the problems that were found before an error ended the scoring, and then the error.
 
     Nothing is printed if standard error cannot be written.
     """

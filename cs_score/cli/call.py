@@ -47,7 +47,10 @@ _EXPANSION_FACTOR: Final = 6
 
 
 class Call(Runs):
-    """A call that scores Cold Start runs, with its inputs, outputs and options, which have been checked."""
+    """A call that scores Cold Start runs, with its inputs, outputs and options, which have been checked. The inputs are
+    queries, assessments (the pool) and runs, the answers of systems. The outputs are tables of scores, a JSON document,
+    an error report, and the file of --problems.
+    """
 
     def __init__(
         self,
@@ -214,11 +217,17 @@ class Call(Runs):
         if self.output is None:
             return
         if self.output.stream is not None:
-            for blocks in outputs.stream_blocks(result, self.layout, self.params_file_text, intervals):
-                self.output.write(blocks)
+            self._write_tables_to_stream(self.output, result, intervals)
             return
         for ending, blocks in outputs.file_blocks(result, self.layout, self.params_file_text, intervals, was_stopped):
             storage.write_whole(f"{self.output.name}.{ending}", blocks)
+
+    def _write_tables_to_stream(
+        self, destination: Destination, result: Result, intervals: Sequence[ScoreIntervals]
+    ) -> None:
+        """Write all tables of a result to standard output or standard error. Raises OutputError."""
+        for blocks in outputs.stream_blocks(result, self.layout, self.params_file_text, intervals):
+            destination.write(blocks)
 
     def _write_json(self, pieces: Iterable[str], json_file: str) -> None:
         """Write JSON to a file, or to standard output for `-`."""

@@ -1,4 +1,6 @@
-"""Commands on click under two contracts: that of cs-score's own commands and that of the reference programs.
+"""The class of all commands, and how they read a command line. A verb such as `analyze` has a command for each task,
+`analyze scifact`. A command that follows a reference program, one of the Perl programs of the evaluation, keeps the
+contract of that program: its switches, its messages and its exit status.
 
 click keeps the options, formats the help and completes words in a shell. `Command.parse` reads the command line,
 because click cannot read it as the reference programs do: names of options are exact, a value is always the next word,
@@ -467,13 +469,13 @@ class Command(click.Command):
         super().__init__(name, params=[*self.options, *parameters], add_help_option=False, help=self._summary())
 
     def _summary(self) -> str:
-        """Return the first line of the help; if the form has none, that of the table of commands, perhaps empty."""
+        """Return the first line of the help, which is taken from the table of commands if the form has no summary."""
         if self.form.summary or self.entry is None:
             return self.form.summary
         return self.entry.summary
 
     def _with_common_options(self, own_options: Iterable[Option]) -> list[Option]:
-        """Return the command's own options, and behind them those for formats, help and versions."""
+        """Return the command's own options, and behind them the options for formats, help and versions."""
         options = list(own_options)
         options.extend(self._format_options())
         options.append(QUIET)
@@ -904,7 +906,7 @@ class Command(click.Command):
         return format_
 
     def _default_format(self, path: str | None) -> str:
-        """Return the format of a result for which none is requested; with -o `path` it may be that of a folder."""
+        """Return the format of the result if the user names none; with -o `path` it may be the format of a folder."""
         if path is not None and self.form.folder and not self._always_writes_folder():
             return self.form.folder
         return self.form.formats[0]

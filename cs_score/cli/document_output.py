@@ -1,4 +1,6 @@
-"""Print and write what analyses and comparisons find, and hold the options that these commands share."""
+"""Print and write what analyses and comparisons find, and hold the options that these commands share. The findings are
+in a document, a record that can be written as JSON. A view makes text and tables of a document.
+"""
 
 from __future__ import annotations
 
@@ -145,7 +147,10 @@ def _print_markup(view: DocumentView, document: Any, markup: _Markup, top: int |
 
 
 def _titled_table(table: Table, markup: _Markup, top: int | None) -> str:
-    """Return a table below its title as a text in a markup, with at most `top` rows, or with all if it is None."""
+    """Return a title and below it a table, as text in Markdown or LaTeX.
+
+    The table has at most `top` rows, all rows if it is None.
+    """
     title = markup.escape(table.title.removesuffix(":"))
     lines = [markup.title_form.format(title), ""]
     lines.extend(markup.render(table, top))

@@ -1,4 +1,5 @@
-"""The entry point `cs-score`: find the command that the first words name, run it, and report errors.
+"""The entry point `cs-score`: find the command that the first words name, run it, and report errors. `analyze scifact`
+is a command for a task; commands with a common first word, such as `bundle codabench`, are a family.
 
 The module also holds the first page of help and the tree of commands for completion.
 """
@@ -319,11 +320,7 @@ class _ProgramCall:
             write_text("stdout", text_function())
             return Status.DONE
         self.command, further_words = find_command(self.words)
-        with pipes_are_kept():
-            status = self.command.run(further_words)
-        if sys.stdout is not None:
-            sys.stdout.flush()
-        return status
+        return _run_and_flush(self.command, further_words)
 
     @property
     def failure_status(self) -> int:
@@ -340,6 +337,15 @@ class _ProgramCall:
             status = Status.WRONG_USAGE if self.command is None else self.command.wrong_usage_status
             return _print_error_line(str(error), status)
         return _print_error_line(_message_about(error), self.failure_status)
+
+
+def _run_and_flush(command: Command, words: Sequence[str]) -> int:
+    """Run a command with the words behind its name, and return its exit status when all output is written."""
+    with pipes_are_kept():
+        status = command.run(words)
+    if sys.stdout is not None:
+        sys.stdout.flush()
+    return status
 
 
 def _report_wrong_usage(command: Command, error: Misuse, *, has_words: bool) -> int:
@@ -373,8 +379,14 @@ def _message_about(error: CsScoreError | OSError | ImportError) -> str:
     if isinstance(error, BrokenPipeError):
         return "standard output was closed before everything was written"
     message = _message_about_import(error) if isinstance(error, ImportError) else ""
-    if message:
-        return message
+    return message or _message_about_system(error)
+
+
+def _message_about_system(error: OSError | ImportError) -> str:
+    """Return a message about an error of the operating system, such as `/data/run.tab: Permission denied`.
+
+    If the working folder has been removed, which causes errors of many kinds, the message says so.
+    """
     if not _has_working_folder():
         return "the working folder does not exist any more; change to another one"
     if isinstance(error, OSError) and error.strerror:

@@ -1,4 +1,6 @@
-"""Write the output of commands to files and standard streams, with colours and progress on a terminal."""
+"""Write the output of commands to files and standard streams, with colours and progress on a terminal. Results go to
+standard output; errors, warnings, remarks and the line of progress go to standard error.
+"""
 
 from __future__ import annotations
 
@@ -209,7 +211,7 @@ def _write_and_flush(stream: TextIO, blocks: Iterable[bytes]) -> None:
 
 
 def _discard_output(stream: TextIO) -> None:
-    """Let everything that is still written to a stream vanish.
+    """Connect a stream to the null device, so that everything that is written to it from now on is discarded.
 
     The interpreter flushes the buffer of a standard stream once more when it ends: that must not fail again.
     """
@@ -237,11 +239,17 @@ def write_text(stream: str, text: str) -> None:
     On a terminal, control characters are escaped, and the words ERROR and WARNING before a message are coloured.
     """
     if _is_terminal(stream):
-        text = terminal_safe(text)
-        if can_show_colours(_standard_stream(stream)):
-            text = with_coloured_severities(text)
+        text = _text_for_terminal(text, stream)
     blocks = [text.encode("utf-8", "surrogateescape")]
     Destination(stream).write_unescaped(blocks)
+
+
+def _text_for_terminal(text: str, stream: str) -> str:
+    """Return a text with escapes for control characters and, if the terminal has colours, with coloured severities."""
+    text = terminal_safe(text)
+    if can_show_colours(_standard_stream(stream)):
+        return with_coloured_severities(text)
+    return text
 
 
 def print_text(text: str, add_colours: Callable[[str], str] | None = None) -> None:

@@ -1,4 +1,7 @@
-"""Find the gold and the predictions that a command line names, and score them."""
+"""Find the gold and the predictions that a command line names, and score them. Gold is the annotation of an evidence
+task such as SciFact, and predictions are the output of a system; a file of some tasks holds the predictions of several
+systems.
+"""
 
 from __future__ import annotations
 
@@ -56,18 +59,20 @@ def optional_gold_and_predictions(
         return gold_and_predictions(line)
     gold = line.get("--gold")
     words = list(line.words)
-    if gold is not None or not is_single_file:
-        return gold, words
-    file_count = len(words)
-    if "--predictions" in line:
-        file_count += 1
-    if file_count == 2:
+    if gold is None and is_single_file and _has_two_files(line):
         return words[0], words[1:]
-    return None, words
+    return gold, words
+
+
+def _has_two_files(line: CommandLine) -> bool:
+    """Return whether two files are named: by two words, or by one word and --predictions."""
+    words_needed = 1 if "--predictions" in line else 2
+    return len(line.words) == words_needed
 
 
 class Predictions:
-    """The gold file and the files of predictions that a command line names.
+    """The gold file and the files of predictions that a command line names. A file holds the predictions of one system
+    or, in some tasks, the runs of several. The result of each system is known by a name.
 
     Every fault of the command line raises UsageError before a file is read.
     """
@@ -126,8 +131,11 @@ class Predictions:
             system = "of the two" if self._most else "system"
             raise UsageError(f"standard input cannot be read once for each {system}: name a file")
         may_hold_several_systems = not self.mode.needs_gold
-        if may_hold_several_systems and self.files:
-            return
+        if not (may_hold_several_systems and self.files):
+            self._check_file_count()
+
+    def _check_file_count(self) -> None:
+        """Raise UsageError if there are too few or too many files of predictions."""
         if self._most and len(self.files) != self._most:
             raise UsageError(f"name two files of predictions, A and B, not {len(self.files)}")
         if len(self.files) < self._fewest:
@@ -240,9 +248,10 @@ class Predictions:
         return systems.Systems(result_by_name, names_by_file)
 
     def _named_results(self, file_name: str, file: str) -> dict[str, ScoredPredictions]:
-        """Score the systems in a file, and return the results by the names of the systems, but only the runs of --run.
+        """Score the systems in a file, and return the results of the chosen systems by name.
 
-        `file_name` is the name of the file in the result, such as `run-a` for `runs/run-a.jsonl`.
+        The option --run chooses; without it, all systems are chosen. `file_name` is the name of the file in
+        the result, such as `run-a` for `runs/run-a.jsonl`.
         """
         arguments = dict(self._arguments)
         if len(self._line.texts("--run")) > 1:

@@ -1,4 +1,7 @@
-"""Find the queries, assessments and runs of a Cold Start command line by their content, load them and score them."""
+"""Find the queries, assessments and runs of a Cold Start command line by their content, load them and score them. A run
+has the responses of a system to the queries. The assessments, also called the pool, say which responses are right.
+Queries and assessments together are the gold.
+"""
 
 from __future__ import annotations
 
@@ -90,7 +93,10 @@ class ChangesOfB(Record):
 
 
 class Runs(Scoring):
-    """The queries, assessments and runs of a command line, which are recognised by their content."""
+    """The queries, assessments and runs of a command line, which are recognised by their content. Runs are scored in
+    one of three ways: a single run for an analysis, several runs for a comparison, or the two sides, A and B, of a
+    difference.
+    """
 
     def __init__(self, line: CommandLine) -> None:
         """Divide the words of a command line into query files and other files, which are recognised later."""

@@ -111,7 +111,7 @@ class Scoring:
         return edition
 
     def _refuse_limits(self, edition: Edition) -> None:
-        """Raise UsageError, with the editions that have it, if the switch -justifications is typed.
+        """Raise UsageError if the switch -justifications is typed; the message lists the editions that have it.
 
         `edition` is the edition that is followed, which has no such switch.
         """
@@ -123,7 +123,7 @@ class Scoring:
             )
 
     def _refuse_measure_of_rankings(self, edition: Edition) -> None:
-        """Raise UsageError, with the editions that have it, if a measure is typed that is an average precision.
+        """Raise UsageError if --measure or --min names an average precision; the message lists the editions with one.
 
         `edition` is the edition that is followed, which computes no average precision.
         """

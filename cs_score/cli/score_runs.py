@@ -37,7 +37,9 @@ else:  # texts are made after scoring
 
 
 class RunsScored(Record):
-    """The result of scoring Cold Start runs, with the call that asked for it."""
+    """The result of scoring Cold Start runs, with the call that asked for it: its scores by measure, and the problems
+    of its input. It can be written to the files of the call and printed as text.
+    """
 
     call: Call
     result: Result
@@ -246,7 +248,7 @@ def _remark_on_result(call: Call, result: Result) -> None:
 
 
 def _print_problems(problems: Iterable[Problem]) -> None:
-    """Print the problems of the input on standard error, those of discarded lines last, unless --quiet was typed."""
+    """Print the problems of the input on standard error, unless --quiet was typed. Discarded lines come last."""
     report = outputs.report_for_stderr(discarded_last(problems), is_for_people=stderr_is_terminal())
     print_unless_quiet(report)
 

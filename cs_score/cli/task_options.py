@@ -14,7 +14,9 @@ from cs_score.tasks import mode_named
 
 
 class TaskOption(NamedTuple):
-    """An option of a task, made from a field of its record of options."""
+    """An option of a task, such as `--references N`, made from a field of its record of options. Python users set the
+    same field by the argument `references`.
+    """
 
     field: str
     """The name of the field, which is also the name of the argument in Python."""
@@ -103,20 +105,57 @@ def _option_of_field(field: str, annotation: Any, default: Any) -> TaskOption:
 
     The type of the field in `annotation` decides about the kind of value that the option takes.
     """
-    name = f"--{field.replace('_', '-')}"
-    flag = TaskOption(field, name, meaning=_description(annotation), kind="flag", default=default)
     value_type = _type_of_value(annotation)
-    if isinstance(value_type, IntType):
-        largest = LARGEST_NUMBER if value_type.le is None else value_type.le
-        return flag._replace(kind="number", default_text=str(default), largest=largest)
-    if isinstance(value_type, FloatType):
-        return flag._replace(kind="decimal", default_text=f"{default:g}")
-    if isinstance(value_type, LiteralType):
-        choices = tuple(str(value) for value in value_type.values)
-        return flag._replace(kind="choice", default_text=default, choices=choices)
-    if isinstance(value_type, StrType):
-        return flag._replace(kind="text", default_text=default or None)
-    return flag
+    kind = _kind_of_value(value_type)
+    return TaskOption(
+        field=field,
+        name=f"--{field.replace('_', '-')}",
+        meaning=_description(annotation),
+        kind=kind,
+        default=default,
+        default_text=_default_text(kind, default),
+        largest=_largest_value(value_type),
+        choices=_choices_of(value_type),
+    )
+
+
+_KIND_BY_TYPE: Final[dict[type, str]] = {
+    IntType: "number",
+    FloatType: "decimal",
+    LiteralType: "choice",
+    StrType: "text",
+}
+"""The kind of value that an option takes, by the type of its field; fields of other types become flags."""
+
+
+def _kind_of_value(value_type: Any) -> str:
+    """Return the kind of value of an option, such as `number` for a field with whole numbers."""
+    return _KIND_BY_TYPE.get(type(value_type), "flag")
+
+
+def _default_text(kind: str, default: Any) -> str | None:
+    """Return the default of an option as help shows it, such as `3` or `0.5`; None if help shows none."""
+    if kind == "number":
+        return str(default)
+    if kind == "decimal":
+        return f"{default:g}"
+    if kind in ("choice", "text"):
+        return default or None
+    return None
+
+
+def _largest_value(value_type: Any) -> int:
+    """Return the largest number that an option takes; 1 if it takes no whole number."""
+    if not isinstance(value_type, IntType):
+        return 1
+    return LARGEST_NUMBER if value_type.le is None else value_type.le
+
+
+def _choices_of(value_type: Any) -> tuple[str, ...]:
+    """Return the values that an option may have, as texts; empty if the type of the field does not list them."""
+    if not isinstance(value_type, LiteralType):
+        return ()
+    return tuple(str(value) for value in value_type.values)
 
 
 def _description(annotation: Any) -> str:

@@ -52,7 +52,10 @@ class VerbForm(NamedTuple):
 
 
 class Verb(NamedTuple):
-    """A verb such as `analyze`: how it is called for runs, how it is called for predictions, and what both share."""
+    """A verb such as `analyze`, which has a command for each task: how it is called for Cold Start runs, how it is
+    called for predictions of evidence tasks, and what both have in common. The verb makes its commands from these
+    descriptions.
+    """
 
     form_for_runs: Callable[[], VerbForm]
     """Returns how the verb is called for runs. It is a function so that commands for predictions do not need it."""
@@ -132,7 +135,8 @@ class Verb(NamedTuple):
     def _options_for_evidence(self, verb_name: str, task: str) -> list[Option]:
         """Return the options of the verb's command for an evidence task.
 
-        The verb has options, the task has options, and there are options for policies if answers are judged under one.
+        The list has the options of the verb, the options of the task and, if its answers are judged under a policy, the
+        options for policies.
         """
         options = select_options(self.form_for_evidence.options, self.own_options)
         options += options_of_task(task)

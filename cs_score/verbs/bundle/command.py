@@ -1,4 +1,6 @@
-"""The commands `bundle codabench` and `bundle evalai`, which pack a scorer and gold for evaluation platforms."""
+"""The commands `bundle codabench` and `bundle evalai`, which pack a scorer and gold for evaluation platforms. A bundle
+is what the organisers of a competition upload: the scoring program, the gold, and a starting kit for participants.
+"""
 
 from __future__ import annotations
 

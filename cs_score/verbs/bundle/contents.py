@@ -1,4 +1,6 @@
-"""What the bundles of all platforms have in common: gold, the scoring program, the starting kit, the texts."""
+"""The parts that the bundles of all platforms have in common: the gold, the scoring program with its settings, and the
+starting kit, which participants get at the start.
+"""
 
 from __future__ import annotations
 
@@ -108,17 +110,23 @@ def _possible_measures(origin: Origin) -> list[str]:
     In Cold Start, measures about LDC queries need such queries, and some editions of the scorer compute no average
     precision. Measures that cannot be computed are left out.
     """
-    measures = list(measure_names(origin.task))
+    measures = measure_names(origin.task)
     if origin.task != COLD_START:
-        return measures
+        return list(measures)
+    has_ldc_queries = parse_measure(origin.measure).table == LDC_MEAN
     edition_name = origin.options.get("follow") or LATEST.name
-    edition = EDITIONS[edition_name]
-    headline = parse_measure(origin.measure)
-    if headline.table != LDC_MEAN:
-        measures = [measure for measure in measures if not measure.startswith("LDC-")]
-    if not edition.has_rankings:
-        measures = [measure for measure in measures if not measure.endswith("-AP")]
-    return measures
+    has_rankings = EDITIONS[edition_name].has_rankings
+    return [measure for measure in measures if _is_possible(measure, has_ldc_queries, has_rankings)]
+
+
+def _is_possible(measure: str, has_ldc_queries: bool, has_rankings: bool) -> bool:
+    """Return whether a measure of Cold Start, such as `LDC-MEAN-ALL-Macro-F1` or `SF-AP`, can be computed.
+
+    Some measures need LDC queries, and average precision needs an edition of the scorer that ranks nodes.
+    """
+    if measure.startswith("LDC-") and not has_ldc_queries:
+        return False
+    return has_rankings or not measure.endswith("-AP")
 
 
 class ReferenceData(Record):

@@ -1,4 +1,6 @@
-"""The wheels of a bundle: cs-score and tasks from outside packed from their installations, others found by pip."""
+"""The wheels of a bundle, the files from which pip installs the scorer without a network. cs-score and tasks of other
+packages are packed from their installations; wheels of all other packages are found by pip.
+"""
 
 from __future__ import annotations
 
@@ -52,7 +54,7 @@ class Platform(Record):
     def platforms(self) -> list[str]:
         """The platforms whose wheels run on this platform, as wheels name them.
 
-        A manylinux platform also runs wheels for an older glibc: `manylinux_2_6_x86_64` runs those for
+        A manylinux platform also runs wheels for an older glibc: `manylinux_2_6_x86_64` runs wheels for
         `manylinux_2_6_x86_64`, `manylinux_2_5_x86_64` and `manylinux1_x86_64`.
         """
         match = re.fullmatch(r"manylinux(?:_2_(\d+)|(1|2010|2014))_(\w+)", self.platform)
@@ -60,13 +62,21 @@ class Platform(Record):
             return [self.platform]
         glibc_text, year, processor = match.groups()
         newest_glibc = int(glibc_text) if glibc_text else _glibc_of_alias(f"manylinux{year}")
-        older_glibcs = reversed(range(_OLDEST_GLIBC, newest_glibc + 1))
         platforms = []
-        for glibc in older_glibcs:
-            platforms.append(f"manylinux_2_{glibc}_{processor}")
-            if glibc in _ALIASES:
-                platforms.append(f"{_ALIASES[glibc]}_{processor}")
+        for glibc in range(newest_glibc, _OLDEST_GLIBC - 1, -1):
+            platforms.extend(_platforms_with_glibc(glibc, processor))
         return platforms
+
+
+def _platforms_with_glibc(glibc: int, processor: str) -> list[str]:
+    """Return the names of the platform with a version of glibc, given by its minor number.
+
+    For example `["manylinux_2_5_x86_64", "manylinux1_x86_64"]` for 5 (glibc 2.5) and `x86_64`.
+    """
+    names = [f"manylinux_2_{glibc}_{processor}"]
+    if glibc in _ALIASES:
+        names.append(f"{_ALIASES[glibc]}_{processor}")
+    return names
 
 
 def _glibc_of_alias(alias: str) -> int:

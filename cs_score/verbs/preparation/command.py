@@ -1,4 +1,6 @@
-"""The commands that are used before the scorer: they validate, make and package queries, runs and assessments."""
+"""The commands that are used before the scorer: they validate, make and package queries, runs and assessments. Each
+follows a reference program; its call has a session, which reads the inputs and reports their problems.
+"""
 
 from __future__ import annotations
 
@@ -395,7 +397,7 @@ def package_output(line: CommandLine, session: Session) -> int:
 
 
 def _check_run_ids(checked_run: CheckedRun, session: Session) -> None:
-    """Add an error to the log of problems, and end the program with it if it is fatal, if there are several run ids."""
+    """Add an error to the log of problems if the answers have several run ids, and end the program if it is fatal."""
     run_ids = {response.run_id for response in checked_run.loading.links.responses}
     if len(run_ids) > 1:
         session.problems.add("MISMATCHED_RUNID", ",".join(sorted(run_ids)))

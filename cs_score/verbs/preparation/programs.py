@@ -117,13 +117,14 @@ class Program(NamedTuple):
         inputs: list[str] = []
         for parameter, word in zip(self.parameters, line.words):
             if not parameter.is_output:
-                inputs += [name_of(member) for member in expand_folder(word)]
+                inputs.extend(name_of(file) for file in expand_folder(word))
         document_list = line.get("-docs")
-        if document_list is not None:
-            inputs.append(document_list)
-            has_existing_output = any(os.path.exists(output.path) for output in outputs)
-            if has_existing_output:
-                inputs += _documents_of(document_list)
+        if document_list is None:
+            return inputs
+        inputs.append(document_list)
+        has_existing_output = any(os.path.exists(output.path) for output in outputs)
+        if has_existing_output:
+            inputs.extend(_documents_of(document_list))
         return inputs
 
 
@@ -138,7 +139,8 @@ def _documents_of(document_list: str) -> list[str]:
 
 
 class Session:
-    """A call of a program: it reads the inputs, collects their problems, and writes the error report.
+    """A call of a program such as `validate-run`: it reads the inputs, collects their problems, and writes the error
+    report, which lists these problems and ends with their numbers.
 
     A program reads and checks its inputs, calls `report`, writes its results if there is no error, and calls `end`.
     """
@@ -297,14 +299,18 @@ class Session:
         report += self._further_fatal_lines(error)
         self.remark(*error.remarks)
         self._write_report_with_error(report, f"{self._command_name}: {error}\n")
-        is_logged = any(fatal is error for fatal in self.problems.fatal)
-        if isinstance(error, InputError) and not is_logged:
-            self.problems.fatal.append(error)
+        self._log_error(error)
         # Where an output could not be written, the file of --problems does not appear either.
         if not isinstance(error, OutputError):
             with contextlib.suppress(OutputError):
                 self._write_problems()
         return Status.REFERENCE_FAILURE
+
+    def _log_error(self, error: CsScoreError) -> None:
+        """Add an error about an input to the fatal conditions in the log of problems, unless it is there already."""
+        is_logged = any(fatal is error for fatal in self.problems.fatal)
+        if isinstance(error, InputError) and not is_logged:
+            self.problems.fatal.append(error)
 
     def _write_report_with_error(self, report: str, error_line: str) -> None:
         """Write an error report and the line on the error that ended the program.

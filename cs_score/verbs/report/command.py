@@ -1,4 +1,6 @@
-"""The commands `report`, which makes HTML pages, and `plot`, which draws single charts."""
+"""The commands `report`, which makes HTML pages, and `plot`, which draws single charts. A page shows a document: the
+analysis of one run or system, the difference of two, or the leaderboard of a batch.
+"""
 
 from __future__ import annotations
 
