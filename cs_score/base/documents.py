@@ -182,16 +182,13 @@ def schema_of(kind: str) -> dict[str, Json]:
     schemas_of_records, definitions = msgspec.json.schema_components(records, ref_template="#/$defs/{name}")
     for definition in definitions.values():
         definition["description"] = " ".join(definition["description"].split())  # on one line
+    has_one_record = len(schemas_of_records) == 1
     schema: dict[str, Json] = {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": f"urn:cs-score:schema:{kind}",
+        **(schemas_of_records[0] if has_one_record else {"anyOf": list(schemas_of_records)}),
+        "$defs": definitions,
     }
-    # A document is a record of the only class, or of any of several classes.
-    if len(schemas_of_records) == 1:
-        schema.update(schemas_of_records[0])
-    else:
-        schema["anyOf"] = list(schemas_of_records)
-    schema["$defs"] = definitions
     return document_in(json.dumps(schema), kind)  # tuples become lists
 
 
@@ -442,10 +439,7 @@ def convert_value(value: Json, kind: type[Kind], file: str, place: str = "") -> 
     try:
         return msgspec.convert(value, kind)
     except msgspec.ValidationError as error:
-        # The message ends in the place inside the value: "Expected `int`, got `str` - at `$.units[2]`".
-        problem, _, place_inside = str(error).partition(" - at `$")
-        problem = re.sub("^Object missing required field `(.*)`$", r"has no \1", problem)
-        fault_place = f"{place}{place_inside.removesuffix('`')}".lstrip(".")
+        problem, fault_place = _split_validation_message(str(error), place)
     except UnicodeEncodeError as error:
         problem = f"{error.object!r} is no Unicode text"
         fault_place = _place_of_text(value, error.object, place) or place
@@ -453,6 +447,18 @@ def convert_value(value: Json, kind: type[Kind], file: str, place: str = "") -> 
         problem = str(error)
         fault_place = place
     raise InputError(problem, file=file, place=fault_place or "the whole")
+
+
+def _split_validation_message(message: str, place: str) -> tuple[str, str]:
+    """Return the problem and the place that a message of msgspec names: "Expected `int`, got `str` - at `$.units[2]`".
+
+    The problem is "Expected `int`, got `str`". The place is that of the value (`place`) with the place inside it:
+    "origin.units[2]" for the value at "origin".
+    """
+    problem, _, place_inside = message.partition(" - at `$")
+    problem = re.sub("^Object missing required field `(.*)`$", r"has no \1", problem)
+    fault_place = f"{place}{place_inside.removesuffix('`')}"
+    return problem, fault_place.lstrip(".")
 
 
 def _place_of_text(document: Json, text: str, place_of_document: str) -> str | None:

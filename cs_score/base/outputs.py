@@ -1,4 +1,6 @@
-"""Output files that appear whole or not at all, and the plan of a call: its inputs and outputs, checked beforehand."""
+"""Output files that appear whole or not at all, and the plan of a call: its inputs and outputs, checked beforehand.
+A file is written under a temporary name in the same folder, and gets its final name when it is whole.
+"""
 
 from __future__ import annotations
 
@@ -329,19 +331,23 @@ def folder_beside(path: str | None, mode: int = 0o700) -> Iterator[str]:
 
     Without a path it is made in the system's folder of temporary files. Raises OutputError if it cannot be made.
     """
-    if path is None:
-        import tempfile  # it takes 1.5 ms, and short runs need no temporary folder
-
-        path = os.path.join(tempfile.gettempdir(), "cs-score")
-    temporary = _temporary_path(path)
+    path_beside = _path_among_temporary_files() if path is None else path
+    temporary = _temporary_path(path_beside)
     try:  # from here on: a signal may stop the process as soon as the folder is there
         try:
             os.mkdir(temporary, mode)
         except OSError as error:
-            raise cannot_write(path, error) from None
+            raise cannot_write(path_beside, error) from None
         yield temporary
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
+
+
+def _path_among_temporary_files() -> str:
+    """Return a path in the system's folder of temporary files, such as `/tmp/cs-score`."""
+    import tempfile  # it takes 1.5 ms, and short runs need no temporary folder
+
+    return os.path.join(tempfile.gettempdir(), "cs-score")
 
 
 def write_whole(path: str | os.PathLike[str], blocks: Iterable[bytes]) -> None:
@@ -627,7 +633,7 @@ class OutputPlan(Record):
         return os.path.dirname(os.path.abspath(output.path)) == os.path.abspath(self.folder)
 
     def clear(self) -> None:
-        """Remove the files at the places of outputs that are recognised as those of earlier calls."""
+        """Remove the files at the places of outputs that are recognised as files of earlier calls."""
         for output in self._files():
             stays_until_result = output.existing is Existing.KNOWN
             if stays_until_result or not os.path.isfile(output.path):
@@ -675,7 +681,7 @@ def why_not_writable(path: str) -> str | None:
 
 
 def _why_no_new_file(path: str) -> str | None:
-    """Return the operating system's reason why no file can be made at a path where there is none; None if it can be."""
+    """Return the operating system's reason why no file can be made at a path without a file; None if it can be."""
     folder = os.path.dirname(os.path.realpath(path))  # a link may lead to where the file will be
     if not os.path.exists(folder):
         return os.strerror(errno.ENOENT)

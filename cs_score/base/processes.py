@@ -151,20 +151,29 @@ class ProcessPool(Generic[T, R]):
 
     def _hand_out_items(self) -> list[Future[R]]:
         """Send pending items to workers that are free, and return the futures of items whose worker has died."""
-        failed = []
+        failed_futures = []
         while self._pending:
             connection = self._free_worker()
             if connection is None:
                 break
             future, item = self._pending.popleft()
-            try:
-                connection.send(item)
-                self._workers[connection].future = future
-            except OSError:
-                self._remove_worker(connection)
+            if not self._send(item, future, connection):
                 future.set_exception(WorkerDiedError())
-                failed.append(future)
-        return failed
+                failed_futures.append(future)
+        return failed_futures
+
+    def _send(self, item: T, future: Future[R], connection: Connection) -> bool:
+        """Send an item to a worker, and return whether that worked. A worker that has died is removed.
+
+        The future of the item is set when the worker answers.
+        """
+        try:
+            connection.send(item)
+        except OSError:
+            self._remove_worker(connection)
+            return False
+        self._workers[connection].future = future
+        return True
 
     def _receive(self, connection: Connection) -> Future[R] | None:
         """Receive the answer of a worker, set the future of its item, and return this future.

@@ -384,10 +384,9 @@ def _filled_rows(text: str, file: str) -> Iterator[tuple[int, tuple[str, ...]]]:
     import csv  # not imported at the start, since short runs do not need it
 
     lines = text.splitlines()
-    if "\t" in _first_filled_line(lines):
-        reader = csv.reader(lines, delimiter="\t", quoting=csv.QUOTE_NONE, strict=True)
-    else:
-        reader = csv.reader(lines, strict=True)
+    has_tabs = "\t" in _first_filled_line(lines)
+    tab_options: dict[str, Any] = {"delimiter": "\t", "quoting": csv.QUOTE_NONE} if has_tabs else {}
+    reader = csv.reader(lines, strict=True, **tab_options)
     try:
         for cells in reader:
             row = tuple([cell.strip() for cell in cells])

@@ -1,4 +1,6 @@
-"""How the pages of reports can be made again: inputs with their digests, the options in force, and commands."""
+"""How the pages of reports can be made again: inputs with their digests, the options in force, and commands. An
+origin records all inputs and options of a result; a command is a list of words, such as ["--measure", "F1"].
+"""
 
 from __future__ import annotations
 
@@ -57,7 +59,7 @@ def _analysis_words(document: Any) -> list[str]:
 
 
 def _words_of_analysed(document: Any) -> list[str]:
-    """Return the words of a command line that name what was analysed: task, options, files, and the run in them.
+    """Return the words of a command line that name the analysed result: task, options, files, and the run in them.
 
     Cold Start runs are named by `--run`. Predictions of evidence tasks have the switch `--predictions` before them.
     """

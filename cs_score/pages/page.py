@@ -1,4 +1,5 @@
-"""A page as sections of facts, charts, tables and texts, and as one HTML file.
+"""A page as sections of facts, charts, tables and texts, and as one HTML file. A section has blocks; cells of tables
+may be links to rows of other tables, or open an entry that explains them.
 
 Texts of inputs are untrusted: the template and the renderer of tables escape them.
 """

@@ -1,4 +1,5 @@
-"""Make tables of documents, and write them as text, TSV, Markdown, LaTeX, HTML and data frames.
+"""Make tables of documents, and write them as text, TSV, Markdown, LaTeX, HTML and data frames. A layout has the
+columns of a table and a function that returns its rows; tables for people may be shorter than those for programs.
 
 Cells may hold texts from input files, which are not trusted: each format escapes them.
 """

@@ -1,4 +1,7 @@
-"""Builds a knowledge base from its lines, and finds assertions that repeat or contradict earlier ones."""
+"""Builds a knowledge base from its lines: each asserts something about a node, such as `:Entity_1`, with a
+provenance (places in documents). Finds assertions that repeat or contradict earlier ones; the weaker ones are
+omitted, that is, they are not written.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Checks and repairs a whole knowledge base, in the order of the reference program, and answers queries from it."""
+"""Checks and repairs a whole knowledge base, in the order of the reference program, and answers queries from it. The
+assertions are about nodes (entities, strings, events); a mention is an assertion that a node has a text at a place,
+such as "Ann" at D1:3-5.
+"""
 
 from __future__ import annotations
 
@@ -100,20 +103,25 @@ def check_strings(nodes: Iterable[KbNode], findings: KbFindings) -> None:
     mentions = []
     for node in nodes:
         mentions += [mention for mention in node.mentions if mention.verb.name in MENTIONS]
-    places = _places_with_several_texts(mentions)
     # Few places have different texts. To save memory, mentions are collected for these places only.
-    mentions_by_place: dict[str, list[Assertion]] = defaultdict(list)
+    places = _places_with_several_texts(mentions)
     if places:
-        for mention in mentions:
-            place = mention.provenance.place
-            if place is not None and place in places:
-                mentions_by_place[place].append(mention)
-    for mentions_at_place in mentions_by_place.values():
-        _report_several_texts(mentions_at_place, findings)
+        for mentions_at_place in _mentions_by_place(mentions, places).values():
+            _report_several_texts(mentions_at_place, findings)
+
+
+def _mentions_by_place(mentions: Iterable[Assertion], places: set[str | None]) -> dict[str, list[Assertion]]:
+    """Return the mentions at each of some places, such as D1:3-9. Mentions without a place are left out."""
+    mentions_by_place: dict[str, list[Assertion]] = defaultdict(list)
+    for mention in mentions:
+        place = mention.provenance.place
+        if place is not None and place in places:
+            mentions_by_place[place].append(mention)
+    return mentions_by_place
 
 
 def _places_with_several_texts(mentions: Iterable[Assertion]) -> set[str | None]:
-    """Return the places, such as D1:3-9, at which mentions have different texts; None stands for an absent place."""
+    """Return the places, such as D1:3-9, at which mentions have different texts; None is an absent place."""
     text_by_place: dict[str | None, str] = {}
     places = set()
     for mention in mentions:
@@ -636,27 +644,32 @@ def ignored_codes(text: str) -> frozenset[str]:
 
 
 def validate_kb(source: Source, options: KbOptions, problems: ProblemLog) -> KnowledgeBase:
-    """Return a knowledge base after reading, checking and repairing it.
+    """Return a knowledge base after reading, checking and repairing it, in the order of the reference program.
 
     Its problems are added to `problems`. If these include errors, the knowledge base must not be used. Raises
     InputError for fatal problems, but only after all checks.
     """
-    # The order is that of the reference program.
     builder = _read_kb(source, options, problems)
-    kb = builder.kb
-    findings = builder.findings
-    nodes = list(kb.nodes.values())
+    problems.fatal += _check_as_read(builder.kb, options.documents, builder.findings)
+    infer_inverses(builder)
+    infer_mentions(builder, builder.kb.nodes.values(), with_canonical=options.task == "CSKB")
+    check_endpoints(builder.kb.assertions, builder.findings)
+    check_confidences(builder.kb.assertions, builder.findings)
+    builder.repetitions.report_all_searches()
+    problems.end_if_fatal()
+    return builder.kb
+
+
+def _check_as_read(kb: KnowledgeBase, documents: DocumentList | None, findings: KbFindings) -> Iterator[InputError]:
+    """Report problems of the lines of the file: types, texts and places of mentions, and provenances.
+
+    Without `documents` no text is looked for in its document. Yields an error for each document that cannot be read.
+    """
+    nodes = kb.nodes.values()
     check_types(kb, findings)
     check_strings(nodes, findings)
     check_provenances(kb.assertions, findings)
-    problems.fatal += check_mention_strings(nodes, options.documents, findings)
-    infer_inverses(builder)
-    infer_mentions(builder, kb.nodes.values(), with_canonical=options.task == "CSKB")
-    check_endpoints(kb.assertions, findings)
-    check_confidences(kb.assertions, findings)
-    builder.repetitions.report_all_searches()
-    problems.end_if_fatal()
-    return kb
+    yield from check_mention_strings(nodes, documents, findings)
 
 
 def _read_kb(source: Source, options: KbOptions, problems: ProblemLog) -> Builder:
