@@ -456,9 +456,9 @@ def validate_assessments(line: CommandLine, session: Session) -> int:
 
 
 def _assessments_with_language(session: Session, checked_pool: CheckedRun) -> list[tuple[str, str]]:
-    """Return each assessment as a pair of its language and its line; none if errors have been found.
+    """Return the lines for the files of all languages, each with the language of its file; none if there are errors.
 
-    Languages that cannot be told are added to the problems. For example `("ENGLISH", "CSSF15_ENG_01\t...")`.
+    For example `("ENGLISH", "CSSF15_ENG_01\t...")`. Raises InputError if mention types contradict each other.
     """
     if session.problems.count(Severity.ERROR):
         return []
