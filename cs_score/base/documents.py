@@ -182,15 +182,13 @@ def schema_of(kind: str) -> dict[str, Json]:
     schemas_of_records, definitions = msgspec.json.schema_components(records, ref_template="#/$defs/{name}")
     for definition in definitions.values():
         definition["description"] = " ".join(definition["description"].split())  # on one line
+    has_one_record = len(schemas_of_records) == 1
     schema: dict[str, Json] = {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": f"urn:cs-score:schema:{kind}",
+        **(schemas_of_records[0] if has_one_record else {"anyOf": list(schemas_of_records)}),
+        "$defs": definitions,
     }
-    if len(schemas_of_records) == 1:
-        schema |= schemas_of_records[0]
-    else:
-        schema["anyOf"] = list(schemas_of_records)
-    schema["$defs"] = definitions
     return document_in(json.dumps(schema), kind)  # tuples become lists
 
 
@@ -279,13 +277,34 @@ def value_in(data: bytes | str, file: str) -> Json:
     `file` is the name of its file in messages. Raises InputError with the place for a text that is not UTF-8 or not
     JSON, for a number that is not finite, for two members of the same name, and for deep nesting.
     """
+    text = data if isinstance(data, str) else _decode_utf8(data, file)
+    collector = _FaultCollector()
+    value = _load_json(text, collector, file)
+    if not _is_shallow(value):
+        raise _too_deep(text, file)
+    if collector.faults:
+        fault = collector.faults[0]
+        place = _place_of_fault(value, fault)
+        raise InputError(f"no JSON: {fault}", file=file, place=place or None)
+    return value
+
+
+def _decode_utf8(data: bytes, file: str) -> str:
+    """Return the text that the bytes of a file are as UTF-8. Raises InputError with the first byte that is wrong."""
     try:
-        text = data if isinstance(data, str) else data.decode("utf-8")
+        return data.decode("utf-8")
     except UnicodeDecodeError as error:
         raise InputError("not UTF-8", file=file, place=f"byte {error.start + 1}") from None
-    collector = _FaultCollector()
+
+
+def _load_json(text: str, collector: _FaultCollector, file: str) -> Json:
+    """Return the value in a JSON text, in which faults replace what no document may hold.
+
+    The faults are collected in `collector`. Raises InputError for a text that is not JSON, and for nesting so deep that
+    Python cannot read it.
+    """
     try:
-        value = json.loads(
+        return json.loads(
             text,
             parse_float=collector.parse_float,
             parse_int=collector.parse_integer,
@@ -296,13 +315,6 @@ def value_in(data: bytes | str, file: str) -> Json:
         raise _too_deep(text, file) from None
     except json.JSONDecodeError as error:
         raise InputError(f"no JSON: {error.msg}", file=file, place=_position(text, error.pos)) from None
-    if not _is_shallow(value):
-        raise _too_deep(text, file)
-    if collector.faults:
-        fault = collector.faults[0]
-        place = _place_of_fault(value, fault)
-        raise InputError(f"no JSON: {fault}", file=file, place=place or None)
-    return value
 
 
 def _first_repeated(names: Iterable[str]) -> str:
@@ -381,7 +393,7 @@ def _place_of_fault(document: Json, fault: _Fault) -> str | None:
 
 
 def record_in(value: Mapping[str, Json], kind: type[DocumentKind], file: str, place: str = "") -> DocumentKind:
-    """Return the document of a kind that an object of a JSON file holds.
+    """Return an object that was read from a JSON file as a document, a record of the class `kind`.
 
     `file` is the name of the file, `place` the place of the object in it: empty for the whole file. Raises InputError
     with the place for an object of another kind or version, and for a value that does not fit its field.
@@ -407,10 +419,11 @@ def check_kind(value: Mapping[str, Json], kind: type[Document], file: str, place
     tag = kind.__struct_config__.tag
     if value.get("kind") != tag:
         raise InputError(f"is no {tag} that cs-score wrote", file=file, place=member_place(place, "kind"))
-    [version] = get_args(get_type_hints(kind)["schema_version"])
-    if value.get("schema_version") != version:
+    [readable_version] = get_args(get_type_hints(kind)["schema_version"])
+    version = value.get("schema_version")
+    if version != readable_version:
         raise InputError(
-            f"is {value.get('schema_version')!r}, where this version of cs-score reads {version}",
+            f"is {version!r}, where this version of cs-score reads {readable_version}",
             file=file,
             place=member_place(place, "schema_version"),
             remedy="make it anew with this version",
@@ -426,10 +439,7 @@ def convert_value(value: Json, kind: type[Kind], file: str, place: str = "") -> 
     try:
         return msgspec.convert(value, kind)
     except msgspec.ValidationError as error:
-        # The message ends in the place inside the value: "Expected `int`, got `str` - at `$.units[2]`".
-        problem, _, place_inside = str(error).partition(" - at `$")
-        problem = re.sub("^Object missing required field `(.*)`$", r"has no \1", problem)
-        fault_place = f"{place}{place_inside.removesuffix('`')}".lstrip(".")
+        problem, fault_place = _split_validation_message(str(error), place)
     except UnicodeEncodeError as error:
         problem = f"{error.object!r} is no Unicode text"
         fault_place = _place_of_text(value, error.object, place) or place
@@ -437,6 +447,18 @@ def convert_value(value: Json, kind: type[Kind], file: str, place: str = "") -> 
         problem = str(error)
         fault_place = place
     raise InputError(problem, file=file, place=fault_place or "the whole")
+
+
+def _split_validation_message(message: str, place: str) -> tuple[str, str]:
+    """Return the problem and the place that a message of msgspec names: "Expected `int`, got `str` - at `$.units[2]`".
+
+    The problem is "Expected `int`, got `str`". The place is that of the value (`place`) with the place inside it:
+    "origin.units[2]" for the value at "origin".
+    """
+    problem, _, place_inside = message.partition(" - at `$")
+    problem = re.sub("^Object missing required field `(.*)`$", r"has no \1", problem)
+    fault_place = f"{place}{place_inside.removesuffix('`')}"
+    return problem, fault_place.lstrip(".")
 
 
 def _place_of_text(document: Json, text: str, place_of_document: str) -> str | None:

@@ -116,25 +116,30 @@ def did_you_mean(word: str, names: Iterable[str], cutoff: float = 0.7) -> str:
     It is empty if no name is similar to the word. Letter case and dashes are ignored. `cutoff`, from 0 to 1, is how
     similar names have to be; for ids of two characters that differ in one of them it has to be 0.5.
     """
-    import difflib  # needed only for messages
-
-    name_by_key: dict[str, str] = {}
-    for name in names:
-        name_by_key.setdefault(_comparison_key(name), name)
-    # Similar names, best first, then those of which the word is the beginning; each of them once.
-    word_key = _comparison_key(word)
-    near_keys = difflib.get_close_matches(word_key, name_by_key, cutoff=cutoff)
-    if len(word_key) > 2:
-        near_keys += [key for key in name_by_key if key.startswith(word_key)]
-    different_keys = list(dict.fromkeys(near_keys))
-    near_names = [name_by_key[key] for key in different_keys[:3]]
-
+    near_names = _near_names(word, names, cutoff)[:3]
     if not near_names:
         return ""
     *first_names, last_name = near_names
     if not first_names:
         return f"; did you mean {last_name}?"
     return f"; did you mean {', '.join(first_names)} or {last_name}?"
+
+
+def _near_names(word: str, names: Iterable[str], cutoff: float) -> list[str]:
+    """Return the names that are similar to a word, best first, then the names that begin with the word.
+
+    `cutoff`, from 0 to 1, is how similar names have to be.
+    """
+    import difflib  # needed only for messages
+
+    name_by_key: dict[str, str] = {}
+    for name in names:
+        name_by_key.setdefault(_comparison_key(name), name)
+    word_key = _comparison_key(word)
+    near_keys = difflib.get_close_matches(word_key, name_by_key, cutoff=cutoff)
+    if len(word_key) > 2:
+        near_keys += [key for key in name_by_key if key.startswith(word_key)]
+    return [name_by_key[key] for key in dict.fromkeys(near_keys)]
 
 
 def _comparison_key(name: str) -> str:

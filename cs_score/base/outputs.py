@@ -1,4 +1,6 @@
-"""Output files that appear whole or not at all, and the plan of a call: its inputs and outputs, checked beforehand."""
+"""Output files that appear whole or not at all, and the plan of a call: its inputs and outputs, checked beforehand.
+A file is written under a temporary name in the same folder, and gets its final name when it is whole.
+"""
 
 from __future__ import annotations
 
@@ -72,19 +74,16 @@ class _PendingOutputs:
         If one of them cannot be renamed, OutputError is raised, nothing new is left, and the files that were replaced
         already are brought back. Signals are handled only afterwards, so that none comes between two files.
         """
+        has_several = len(self.target_by_temporary) > 1
         renamed: list[_Renamed] = []
         with delayed_signals():
             for temporary, target in self.target_by_temporary.items():
-                # The file that is replaced can be brought back by its second name, if a later file cannot be renamed.
-                backup = _second_name(target) if len(self.target_by_temporary) > 1 else None
                 try:
-                    os.replace(temporary, target)
-                except OSError as error:
-                    _remove_backup(backup)
+                    renamed.append(_rename(temporary, target, with_backup=has_several))
+                except OutputError:
                     _rename_back(renamed)
                     self.discard()
-                    raise cannot_write(target, error) from None
-                renamed.append(_Renamed(target, backup))
+                    raise
             for output in renamed:
                 _remove_backup(output.backup)
 
@@ -101,6 +100,16 @@ _PENDING: ContextVar[_PendingOutputs | None] = ContextVar("pending", default=Non
 
 
 @contextlib.contextmanager
+def _collecting(outputs: _PendingOutputs | None) -> Iterator[None]:
+    """Collect the files that are written in the block in `outputs`; for None, each appears as soon as it is whole."""
+    token = _PENDING.set(outputs)
+    try:
+        yield
+    finally:
+        _PENDING.reset(token)
+
+
+@contextlib.contextmanager
 def outputs_together() -> Iterator[None]:
     """Let all files that are written in the block appear at its end, either all of them or none.
 
@@ -111,12 +120,9 @@ def outputs_together() -> Iterator[None]:
     """
     outer_outputs = _PENDING.get()
     outputs = _PendingOutputs()
-    token = _PENDING.set(outputs)
     try:
-        try:
+        with _collecting(outputs):
             yield
-        finally:
-            _PENDING.reset(token)
     except BaseException as error:
         if _leaves_outputs(error):
             _commit_or_pass_on(outputs, outer_outputs)
@@ -158,11 +164,22 @@ def note_new_folder(path: str) -> None:
 @contextlib.contextmanager
 def outputs_at_once() -> Iterator[None]:
     """Let each file that is written in the block appear as soon as it is whole, even inside `outputs_together`."""
-    token = _PENDING.set(None)
-    try:
+    with _collecting(None):
         yield
-    finally:
-        _PENDING.reset(token)
+
+
+def _rename(temporary: str, target: str, *, with_backup: bool) -> _Renamed:
+    """Give a file or folder that is whole its final name. Raises OutputError if that is impossible.
+
+    With a backup, the file that it replaces gets a second name, by which it can be brought back.
+    """
+    backup = _second_name(target) if with_backup else None
+    try:
+        os.replace(temporary, target)
+    except OSError as error:
+        _remove_backup(backup)
+        raise cannot_write(target, error) from None
+    return _Renamed(target, backup)
 
 
 def _second_name(path: str) -> str | None:
@@ -234,19 +251,25 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
 @contextlib.contextmanager
 def _open_stream(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """Open a device or a pipe for writing. If it is a terminal, control characters are escaped. Raises OSError."""
-    descriptor = _STREAMS.get(os.fspath(path))
-    path_or_descriptor: str | os.PathLike[str] | int = path
-    if descriptor is not None:
-        # Standard output may be a file by redirection. If it were opened by its path, it would be written from its
-        # beginning; a copy of its descriptor goes on where it is.
-        path_or_descriptor = os.dup(descriptor)
-    with open(path_or_descriptor, "wb") as device:
+    with _open_device(path) as device:
         if not device.isatty():
             yield device
             return
         content = io.BytesIO()
         yield content
         device.writelines(shown_on_terminal([content.getvalue()]))
+
+
+def _open_device(path: str | os.PathLike[str]) -> IO[bytes]:
+    """Return a device or a pipe that is opened for writing. Raises OSError.
+
+    Standard output may be a file by redirection. If it were opened by its path, it would be written from its beginning;
+    a copy of its descriptor goes on where it is.
+    """
+    descriptor = _STREAMS.get(os.fspath(path))
+    if descriptor is None:
+        return open(path, "wb")
+    return open(os.dup(descriptor), "wb")
 
 
 @contextlib.contextmanager
@@ -308,19 +331,23 @@ def folder_beside(path: str | None, mode: int = 0o700) -> Iterator[str]:
 
     Without a path it is made in the system's folder of temporary files. Raises OutputError if it cannot be made.
     """
-    if path is None:
-        import tempfile  # it takes 1.5 ms, and short runs need no temporary folder
-
-        path = os.path.join(tempfile.gettempdir(), "cs-score")
-    temporary = _temporary_path(path)
+    path_beside = _path_among_temporary_files() if path is None else path
+    temporary = _temporary_path(path_beside)
     try:  # from here on: a signal may stop the process as soon as the folder is there
         try:
             os.mkdir(temporary, mode)
         except OSError as error:
-            raise cannot_write(path, error) from None
+            raise cannot_write(path_beside, error) from None
         yield temporary
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
+
+
+def _path_among_temporary_files() -> str:
+    """Return a path in the system's folder of temporary files, such as `/tmp/cs-score`."""
+    import tempfile  # it takes 1.5 ms, and short runs need no temporary folder
+
+    return os.path.join(tempfile.gettempdir(), "cs-score")
 
 
 def write_whole(path: str | os.PathLike[str], blocks: Iterable[bytes]) -> None:
@@ -405,6 +432,17 @@ def folder_made(path: str | None, option: str) -> Iterator[None]:
     if path is None or os.path.isdir(path):
         yield
         return
+    _make_new_folder(path, option)
+    try:
+        yield
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.rmdir(path)
+        raise
+
+
+def _make_new_folder(path: str, option: str) -> None:
+    """Make the folder that an option names. Raises OutputError if a file has this name, or it cannot be made."""
     if os.path.exists(path):
         raise OutputError(f"{path} is a file; {option} needs a folder")
     try:
@@ -412,12 +450,6 @@ def folder_made(path: str | None, option: str) -> Iterator[None]:
     except OSError as error:
         raise cannot_write(path, error) from None
     note_new_folder(path)
-    try:
-        yield
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.rmdir(path)
-        raise
 
 
 def encoded(pieces: Iterable[str]) -> Iterator[bytes]:
@@ -488,13 +520,17 @@ class OwnOption(Record):
         beginning = self.formats.get(ending_of(path))
         may_lack_ending = self.takes_dash and is_stream(path)
         if beginning is None and not may_lack_ending:
-            *first_endings, last_ending = self.formats
-            endings = f"{', '.join(first_endings)} or {last_ending}" if first_endings else last_ending
-            raise UsageError(
-                f"{self.name} takes a file; did you mean {self.name} {self.example}? {path} does not end in {endings} "
-                "(perhaps compressed)"
-            )
+            raise self._wrong_ending(path)
         yield PlannedOutput(self.name, path, existing=Existing.RECOGNISED, beginning=beginning)
+
+    def _wrong_ending(self, path: str) -> UsageError:
+        """Return the error that a path has none of the endings of the formats; it proposes another path."""
+        *first_endings, last_ending = self.formats
+        endings = f"{', '.join(first_endings)} or {last_ending}" if first_endings else last_ending
+        return UsageError(
+            f"{self.name} takes a file; did you mean {self.name} {self.example}? {path} does not end in {endings} "
+            "(perhaps compressed)"
+        )
 
 
 def ending_of(path: str) -> str:
@@ -523,6 +559,13 @@ class PlannedOutput(Record):
         reason = why_not_writable(self.path)
         if reason is not None:
             raise OutputError(f"Could not open {self.path}: {reason}; choose another {self.option}")
+
+    def check_existing_file(self) -> None:
+        """Raise UsageError if a file is at this place that no earlier call wrote, and which must not be replaced."""
+        is_guarded = self.existing in (Existing.RECOGNISED, Existing.KNOWN)
+        would_replace_file = is_guarded and os.path.exists(self.path)
+        if would_replace_file and not self.is_recognised():
+            raise UsageError(f"{self.path} exists; name another {self.option}, or replace it with --force")
 
     def is_recognised(self) -> bool:
         """Return whether the file at the place of the output looks like one that an earlier call wrote.
@@ -560,32 +603,22 @@ class OutputPlan(Record):
         output_by_identity = self._check_places()
         if not output_by_identity:
             return
-
         for name in self.inputs:
             output = output_by_identity.get(_identity(name, is_input=True))
             if output is not None:
                 raise UsageError(f"{output.path} is an input; choose another {output.option}")
-
-        if self.forced:
-            return
-        for output in output_by_identity.values():
-            is_guarded = output.existing in (Existing.RECOGNISED, Existing.KNOWN)
-            would_replace_file = is_guarded and os.path.exists(output.path)
-            if would_replace_file and not output.is_recognised():
-                raise UsageError(f"{output.path} exists; name another {output.option}, or replace it with --force")
+        if not self.forced:
+            for output in output_by_identity.values():
+                output.check_existing_file()
 
     def _check_places(self) -> dict[_Identity, PlannedOutput]:
         """Return the outputs by the identity of their files, which all names and links of a file share.
 
         Raises UsageError or OutputError for an output that cannot be written, and for two options that name one file.
         """
-        new_folder = None
-        if self.folder is not None and not os.path.isdir(self.folder):
-            new_folder = os.path.abspath(self.folder)
         output_by_identity: dict[_Identity, PlannedOutput] = {}
         for output in self._files():
-            is_in_new_folder = os.path.dirname(os.path.abspath(output.path)) == new_folder
-            if not is_in_new_folder:
+            if not self._will_be_in_new_folder(output):
                 output.check_place()
             other_output = output_by_identity.setdefault(_identity(output.path), output)
             # Files of one option never share a path; files of earlier calls may have been linked to save space.
@@ -593,8 +626,14 @@ class OutputPlan(Record):
                 raise UsageError(f"{output.path} is what {other_output.option} writes; choose another {output.option}")
         return output_by_identity
 
+    def _will_be_in_new_folder(self, output: PlannedOutput) -> bool:
+        """Return whether an output is in the folder that the call makes, and this folder does not exist yet."""
+        if self.folder is None or os.path.isdir(self.folder):
+            return False
+        return os.path.dirname(os.path.abspath(output.path)) == os.path.abspath(self.folder)
+
     def clear(self) -> None:
-        """Remove the files at the places of outputs that are recognised as those of earlier calls."""
+        """Remove the files at the places of outputs that are recognised as files of earlier calls."""
         for output in self._files():
             stays_until_result = output.existing is Existing.KNOWN
             if stays_until_result or not os.path.isfile(output.path):
@@ -633,12 +672,17 @@ def why_not_writable(path: str) -> str | None:
     try:
         status = os.stat(path)
     except FileNotFoundError:
-        folder = os.path.dirname(os.path.realpath(path))  # a link may lead to where the file will be
-        if not os.path.exists(folder):
-            return os.strerror(errno.ENOENT)
-        return None if os.access(folder, os.W_OK | os.X_OK) else os.strerror(errno.EACCES)
+        return _why_no_new_file(path)
     except (OSError, ValueError) as error:  # a circle of links, a file on the way; a NUL, which no name has
         return reason_of(error)
     if stat.S_ISDIR(status.st_mode):
         return os.strerror(errno.EISDIR)
     return None if os.access(path, os.W_OK) else os.strerror(errno.EACCES)
+
+
+def _why_no_new_file(path: str) -> str | None:
+    """Return the operating system's reason why no file can be made at a path without a file; None if it can be."""
+    folder = os.path.dirname(os.path.realpath(path))  # a link may lead to where the file will be
+    if not os.path.exists(folder):
+        return os.strerror(errno.ENOENT)
+    return None if os.access(folder, os.W_OK | os.X_OK) else os.strerror(errno.EACCES)

@@ -17,7 +17,7 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from cs_score.base.errors import CsScoreError
 from cs_score.base.records import Struct
@@ -68,6 +68,13 @@ class _Worker(Struct, Generic[R]):
     future: Future[R] | None = None
 
 
+class _Answer(NamedTuple):
+    """The answer of a worker: the result of its work (`is_result`) or else an exception."""
+
+    is_result: bool
+    value: Any
+
+
 class ProcessPool(Generic[T, R]):
     """At most `jobs` worker processes, each of which calls `work(item)` for one item after the other.
 
@@ -109,45 +116,64 @@ class ProcessPool(Generic[T, R]):
         does not start any worker.
         """
         if self._jobs == 1:
-            if not self._pending:
-                return []
-            future, item = self._pending.popleft()
-            self._compute(future, item)
-            return [future]
-        done_futures = self._hand_out_items()
-        if done_futures:
-            seconds = 0
-        connections_with_answers = wait(list(self._workers), seconds)
-        for connection in connections_with_answers:
-            assert isinstance(connection, Connection)
-            future_of_item = self._receive(connection)
-            if future_of_item is not None:
-                done_futures.append(future_of_item)
-        return done_futures
+            return self._compute_next()
+        failed_futures = self._hand_out_items()
+        # There is something to return already: then only what has arrived is received.
+        seconds_to_wait = 0 if failed_futures else seconds
+        return failed_futures + self._receive_answers(seconds_to_wait)
 
-    def _compute(self, future: Future[R], item: T) -> None:
-        """Do the work for an item in this process, and set the result or exception of its future."""
+    def _compute_next(self) -> list[Future[R]]:
+        """Do the work for the next item in this process, and return its future in a list; an empty list without items.
+
+        The result of the work, or its exception, is set in the future.
+        """
+        if not self._pending:
+            return []
+        future, item = self._pending.popleft()
         try:
             future.set_result(self._work(item))
         except Exception as error:
             future.set_exception(error)
+        return [future]
+
+    def _receive_answers(self, seconds: float | None) -> list[Future[R]]:
+        """Wait for an answer of a worker, but at most so many seconds, and return the futures of all that have arrived.
+
+        None for the seconds means to wait without a limit.
+        """
+        done_futures = []
+        for connection in wait(list(self._workers), seconds):
+            assert isinstance(connection, Connection)
+            future = self._receive(connection)
+            if future is not None:
+                done_futures.append(future)
+        return done_futures
 
     def _hand_out_items(self) -> list[Future[R]]:
         """Send pending items to workers that are free, and return the futures of items whose worker has died."""
-        failed = []
+        failed_futures = []
         while self._pending:
             connection = self._free_worker()
             if connection is None:
                 break
             future, item = self._pending.popleft()
-            try:
-                connection.send(item)
-                self._workers[connection].future = future
-            except OSError:
-                self._remove_worker(connection)
+            if not self._send(item, future, connection):
                 future.set_exception(WorkerDiedError())
-                failed.append(future)
-        return failed
+                failed_futures.append(future)
+        return failed_futures
+
+    def _send(self, item: T, future: Future[R], connection: Connection) -> bool:
+        """Send an item to a worker, and return whether that worked. A worker that has died is removed.
+
+        The future of the item is set when the worker answers.
+        """
+        try:
+            connection.send(item)
+        except OSError:
+            self._remove_worker(connection)
+            return False
+        self._workers[connection].future = future
+        return True
 
     def _receive(self, connection: Connection) -> Future[R] | None:
         """Receive the answer of a worker, set the future of its item, and return this future.
@@ -155,38 +181,36 @@ class ProcessPool(Generic[T, R]):
         Returns None if the worker was idle. If its pipe has ended, the worker has died. Then it is removed, and the
         future gets a WorkerDiedError.
         """
-        future = self._workers[connection].future
-        self._workers[connection].future = None
-        try:
-            is_result, value = connection.recv()
-        except (EOFError, OSError):
-            self._remove_worker(connection)
-            is_result = False
-            value = WorkerDiedError()
-        except Exception as error:  # an answer that cannot be unpickled
-            is_result = False
-            value = error
+        worker = self._workers[connection]
+        future = worker.future
+        worker.future = None
+        answer = self._read_answer(connection)
         if future is None:
             return None
-        if is_result:
-            future.set_result(value)
+        if answer.is_result:
+            future.set_result(answer.value)
         else:
-            future.set_exception(value)
+            future.set_exception(answer.value)
         return future
+
+    def _read_answer(self, connection: Connection) -> _Answer:
+        """Return the answer that a worker has sent; WorkerDiedError if it has died. A dead worker is removed."""
+        try:
+            return _Answer(*connection.recv())
+        except (EOFError, OSError):
+            self._remove_worker(connection)
+            return _Answer(is_result=False, value=WorkerDiedError())
+        except Exception as error:  # an answer that cannot be unpickled
+            return _Answer(is_result=False, value=error)
 
     def _free_worker(self) -> Connection | None:
         """Return the pipe to a worker that is idle or newly started.
 
         Returns None if all workers are busy. Raises NoWorkerError if the operating system does not start any worker.
         """
-        for connection, worker in list(self._workers.items()):
-            is_busy = worker.future is not None
-            if is_busy:
-                continue
-            if not connection.poll():
-                return connection
-            # An idle worker sends nothing. So its pipe has ended, which means that it has died.
-            self._remove_worker(connection)
+        connection = self._idle_worker()
+        if connection is not None:
+            return connection
         if len(self._workers) == self._jobs:
             return None
         try:
@@ -195,6 +219,17 @@ class ProcessPool(Generic[T, R]):
             if self._workers:
                 return None  # the others do all the work
             raise NoWorkerError(f"no worker process can be started: {reason_of(error)}") from None
+
+    def _idle_worker(self) -> Connection | None:
+        """Return the pipe to a worker that is idle; None if there is none. Idle workers that have died are removed."""
+        for connection, worker in list(self._workers.items()):
+            if worker.future is None:
+                # An idle worker sends nothing. If there is something to read, its pipe has ended: it has died.
+                has_died = connection.poll()
+                if not has_died:
+                    return connection
+                self._remove_worker(connection)
+        return None
 
     def _start_worker(self) -> Connection:
         """Start a worker process, and return the pipe to it. Raises OSError."""
@@ -231,10 +266,7 @@ def _work_on_items(connection: Connection, inherited_ends: list[Connection], wor
     """
     for owner_end in inherited_ends:
         owner_end.close()
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all processes of a terminal; the owner handles it
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # it is ignored after `nohup`
-        signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    _set_signals_of_worker()
     # Without memory for a thread the worker ends later, when it next reads its pipe.
     with contextlib.suppress(RuntimeError):
         threading.Thread(target=_end_with_parent, daemon=True).start()
@@ -247,6 +279,18 @@ def _work_on_items(connection: Connection, inherited_ends: list[Connection], wor
             except Exception as error:
                 answer = (False, error)
             connection.send(answer)
+
+
+def _set_signals_of_worker() -> None:
+    """Let a worker process ignore Ctrl-C, and end by the other stop signals.
+
+    Ctrl-C reaches all processes of a terminal; the owner of the pool handles it. The signal that the terminal is closed
+    stays ignored after `nohup`.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 def _end_with_parent() -> None:

@@ -89,6 +89,21 @@ def delayed_signals() -> Iterator[None]:
     handled there.
     """
     received: list[int] = []
+    handler_by_signal = _collect_signals_in(received)
+    try:
+        yield
+    finally:
+        for stop_signal, handler in handler_by_signal.items():
+            signal.signal(stop_signal, handler)
+        for number in received:
+            signal.raise_signal(number)
+
+
+def _collect_signals_in(received: list[int]) -> dict[signal.Signals, Any]:
+    """Let stop signals only add their numbers to a list from now on, and return their earlier handlers by signal.
+
+    Signals that are ignored stay ignored. In another thread than the main one nothing changes, and the result is empty.
+    """
     handler_by_signal: dict[signal.Signals, Any] = {}
     for stop_signal in STOP_SIGNALS:
         handler = signal.getsignal(stop_signal)
@@ -99,13 +114,7 @@ def delayed_signals() -> Iterator[None]:
         except ValueError:  # not in the main thread
             break
         handler_by_signal[stop_signal] = handler
-    try:
-        yield
-    finally:
-        for stop_signal, handler in handler_by_signal.items():
-            signal.signal(stop_signal, handler)
-        for number in received:
-            signal.raise_signal(number)
+    return handler_by_signal
 
 
 @contextmanager

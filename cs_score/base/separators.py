@@ -62,11 +62,9 @@ def read_column_names(text: str, columns: Collection[str], unknown: str) -> Iter
     "unit=question_id,label=verdict" gives `("unit", "question_id")` and `("label", "verdict")`, an empty text no pair.
     Raises UsageError for a pair without a name, and for a column that is not ours; `unknown` begins that message.
     """
-    if not text:
-        return
-    for pair in split_unescaped(text, ","):
-        parts = [unescape_separators(part) for part in split_unescaped(pair, "=")]
-        column, *names = parts
+    pairs = split_unescaped(text, ",") if text else []
+    for pair in pairs:
+        column, *names = [unescape_separators(part) for part in split_unescaped(pair, "=")]
         if column not in columns:
             our_columns = ", ".join(columns)
             raise UsageError(f"--columns: {unknown} {column}; there are {our_columns}{did_you_mean(column, columns)}")

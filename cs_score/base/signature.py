@@ -51,10 +51,9 @@ class Signature(Record):
     @classmethod
     def parse(cls, text: str) -> Signature:
         """Return the signature that a line of text shows. Raises UsageError for a text that is no signature."""
-        refusal = UsageError(f"not a signature, which looks like {_EXAMPLE}: {text or 'nothing'}")
         match = _LINE.fullmatch(text)
         if match is None:
-            raise refusal
+            raise _no_signature(text)
         words = re.findall(_WORD, match["settings"])
         try:
             return cls(
@@ -65,7 +64,7 @@ class Signature(Record):
                 version=match["version"],
             )
         except UnicodeDecodeError:
-            raise refusal from None
+            raise _no_signature(text) from None
 
     def of(self, measure: str) -> Signature:
         """Return the signature of another measure of the same result."""
@@ -81,6 +80,11 @@ class Signature(Record):
 
 
 _EXAMPLE: Final = Signature("SF-ALL-Micro-F1", ("kb", "1:3"), "44ceb0c1", "db75ecd6")
+
+
+def _no_signature(text: str) -> UsageError:
+    """Return the error that a text is no signature, which shows what a signature looks like."""
+    return UsageError(f"not a signature, which looks like {_EXAMPLE}: {text or 'nothing'}")
 
 
 def _escape(text: str) -> str:
@@ -105,7 +109,7 @@ def _unescape(text: str) -> str:
 
 
 def _unescape_characters(match: re.Match[str]) -> str:
-    """Return the characters that the matched escapes stand for: `%C3%A9` gives `é`."""
+    """Return the characters that the matched escapes mean: `%C3%A9` gives `é`."""
     digits = match.group().replace("%", "")
     return bytes.fromhex(digits).decode("utf-8", _ERRORS)
 

@@ -235,15 +235,21 @@ def open_source(file: Input, *, stdin_as_dash: bool = True, decompress: bool = T
     input. Raises InputError (`Could not open NAME: REASON`) if the file cannot be opened or is a folder.
     """
     name = name_of(file)
-    if isinstance(file, (str, os.PathLike)):
-        if name == "-" and stdin_as_dash:
-            return Source(name, open(sys.stdin.fileno(), "rb", buffering=0, closefd=False))
-        try:
-            return Source(name, _open_path(file), decompress=decompress)
-        except (OSError, ValueError) as error:  # ValueError: a NUL inside the path
-            raise InputError(f"Could not open {name}: {reason_of(error)}") from None
+    if not isinstance(file, (str, os.PathLike)):
+        return _source_of_open_file(file, name, decompress)
+    if name == "-" and stdin_as_dash:
+        return Source(name, open(sys.stdin.fileno(), "rb", buffering=0, closefd=False))
+    try:
+        return Source(name, _open_path(file), decompress=decompress)
+    except (OSError, ValueError) as error:  # ValueError: a NUL inside the path
+        raise InputError(f"Could not open {name}: {reason_of(error)}") from None
 
-    # An open file belongs to the caller: the rest of it is read now, and it is not closed.
+
+def _source_of_open_file(file: IO[str] | IO[bytes], name: str, decompress: bool) -> Source:
+    """Return a source of the rest of an open file, which is read now.
+
+    The file is not closed, since it belongs to the caller. With `decompress` a compressed content is decompressed.
+    """
     content = file.getvalue() if isinstance(file, InMemory) else file.read()
     data = content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content
     # A file that was opened by `gzip.open` has the name of the compressed file, but its content is decompressed.
@@ -336,23 +342,38 @@ def read_delimited(file: Input) -> Delimited:
     with open_source(file) as source:
         data = source.read_bytes()
     name = source.name
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise InputError("not UTF-8", file=name, place=f"byte {error.start + 1}") from None
-    numbered_rows = _filled_rows(text, name)
+    numbered_rows = _filled_rows(_decode_table(data, name), name)
     header = next(numbered_rows, None)
     if header is None:
         raise InputError("empty: a table begins with a line that names its columns", file=name)
     _, columns = header
-    rows = []
-    for line, row in numbered_rows:
-        if len(row) != len(columns):
-            problem = f"{len(row)} cells, where the header names {len(columns)} columns"
-            raise InputError(problem, file=name, place=f"line {line}")
-        rows.append((line, row))
+    rows = _rows_of_width(numbered_rows, len(columns), name)
     _check_columns(columns, name)
     return Delimited(name, columns, rows)
+
+
+def _decode_table(data: bytes, file: str) -> str:
+    """Return the text of a table, without the byte order mark that spreadsheets write. Raises InputError."""
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError("not UTF-8", file=file, place=f"byte {error.start + 1}") from None
+
+
+def _rows_of_width(
+    numbered_rows: Iterable[tuple[int, tuple[str, ...]]], column_count: int, file: str
+) -> list[tuple[int, tuple[str, ...]]]:
+    """Return the rows of a table, each with the number of its line: `(2, ("q1", "0.5"))`.
+
+    Raises InputError for the first row that does not have a cell for each column.
+    """
+    rows = []
+    for line, cells in numbered_rows:
+        if len(cells) != column_count:
+            problem = f"{len(cells)} cells, where the header names {column_count} columns"
+            raise InputError(problem, file=file, place=f"line {line}")
+        rows.append((line, cells))
+    return rows
 
 
 def _filled_rows(text: str, file: str) -> Iterator[tuple[int, tuple[str, ...]]]:
@@ -363,10 +384,9 @@ def _filled_rows(text: str, file: str) -> Iterator[tuple[int, tuple[str, ...]]]:
     import csv  # not imported at the start, since short runs do not need it
 
     lines = text.splitlines()
-    if "\t" in _first_filled_line(lines):
-        reader = csv.reader(lines, delimiter="\t", quoting=csv.QUOTE_NONE, strict=True)
-    else:
-        reader = csv.reader(lines, strict=True)
+    has_tabs = "\t" in _first_filled_line(lines)
+    tab_options: dict[str, Any] = {"delimiter": "\t", "quoting": csv.QUOTE_NONE} if has_tabs else {}
+    reader = csv.reader(lines, strict=True, **tab_options)
     try:
         for cells in reader:
             row = tuple([cell.strip() for cell in cells])

@@ -176,13 +176,19 @@ def conversion_command(program: str, file: str, prefix: str) -> str:
     is `gzip -dc runs/a.tab.gz | PROGRAM > runs/utf8-a.tab`.
     """
     uncompressed_file = plain_name(file)
-    folder, name = os.path.split(uncompressed_file)
-    new_file = os.path.join(folder, f"{prefix}-{name}")
     compression_ending = file.removeprefix(uncompressed_file)
     decompression_program = _PROGRAM_BY_ENDING.get(compression_ending)
-    if decompression_program is not None:
-        return f"{decompression_program} {shlex.quote(file)} | {program} > {shlex.quote(new_file)}"
-    return f"{program} < {shlex.quote(file)} > {shlex.quote(new_file)}"
+    quoted_file = shlex.quote(file)
+    new_file = shlex.quote(_with_prefixed_name(uncompressed_file, prefix))
+    if decompression_program is None:
+        return f"{program} < {quoted_file} > {new_file}"
+    return f"{decompression_program} {quoted_file} | {program} > {new_file}"
+
+
+def _with_prefixed_name(file: str, prefix: str) -> str:
+    """Return the path of a file with a prefix before its name: `runs/a.tab` and `utf8` give `runs/utf8-a.tab`."""
+    folder, name = os.path.split(file)
+    return os.path.join(folder, f"{prefix}-{name}")
 
 
 # ---- Runs and assessments of no known layout

@@ -75,7 +75,7 @@ class ColdStartGold(Record, eq=False):
     """The queries and the pool of a task, ready for runs to be scored against them.
 
     `query_set` has all queries. `hop_limits` has the highest hop that is scored of each query to score, by short id,
-    and `ldc_ids` the LDC id that the file of `-queries` gives for it. `links` are the lines of the pool;
+    and `listed_ldc_id_by_query` the LDC id that the file of `-queries` gives for it. `links` are the lines of the pool;
     `assessments_by_query` has the assessments in load order, by the base id of their query. `known_answers` are answers
     that are remembered from run to run. `only_run_id` is the run whose lines are loaded, None for all. `samples_file`
     is the file of resamples. `validates` says whether runs are validated before they are scored. `empty_folders` are
@@ -92,7 +92,7 @@ class ColdStartGold(Record, eq=False):
     layouts: Mapping[str, Schema]
     assessments_by_query: Mapping[str, Sequence[Assessment]] = field(default_factory=dict)
     known_answers: KnownAnswers | None = None
-    ldc_ids: Mapping[str, str] = field(default_factory=dict)
+    listed_ldc_id_by_query: Mapping[str, str] = field(default_factory=dict)
     only_run_id: str | None = None
     samples_file: Input | None = None
     validates: bool = False
@@ -145,12 +145,13 @@ class ColdStartGold(Record, eq=False):
     def cluster_of(self, query: Query) -> str:
         """Return the full id of the unit that a query belongs to when queries are resampled for confidence intervals.
 
-        This is the id of the LDC query that the query was made from. If that is not known, it is the id of the query.
+        This is the id of the LDC query that the query was made from, or that the file of `-queries` gives for it. If
+        neither is known, it is the id of the query.
         """
-        ldc_id = self.query_set.ldc_id_by_query.get(query.short_id)
-        if ldc_id is not None:
-            return self.query_set.by_id[ldc_id].full_id
-        return self.ldc_ids.get(query.short_id, query.full_id)
+        id_of_expanded_query = self.query_set.ldc_id_by_query.get(query.short_id)
+        if id_of_expanded_query is not None:
+            return self.query_set.by_id[id_of_expanded_query].full_id
+        return self.listed_ldc_id_by_query.get(query.short_id, query.full_id)
 
     def clusters_of_others(self, query_ids: Iterable[str]) -> dict[str, str]:
         """Return the resampling unit of each query that is not scored, but has rows in the tables, by its full id.
@@ -305,7 +306,7 @@ def open_gold(
         remarks=(*loaded.remarks, *selection.remarks),
         digests=(*loaded.digests, *digests_of_choices),
         layouts={},
-        ldc_ids=selection.ldc_ids,
+        listed_ldc_id_by_query=selection.ldc_ids,
         samples_file=choice_by_role[SAMPLES],
         validates=validates,
     )

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Final, Literal, NamedTuple, TypeAlias
 
+from cs_score.base.errors import InputError
 from cs_score.coldstart.lines import Response, load_order, node_confidence, sort_by_confidence
 from cs_score.coldstart.options import Justifications
 from cs_score.problems.log import ProblemLog
@@ -245,11 +246,7 @@ class DiscardRules:
         """
         lines_left = self._lines_left(lines)
         if not lines_left and self._limits.justifications_per_node is None:
-            raise lines[0].error(
-                f"no confidence for node {node}: all of its lines were discarded",
-                "with any number of justifications (-justifications A:M) the confidence of a node in a single-valued "
-                "slot needs a line that is left; use a number for M",
-            )
+            raise _error_of_node_without_confidence(node, lines[0])
         confidences = [line.confidence for line in lines_left]
         confidence = node_confidence(confidences, self._limits.justifications_per_node)
         has_no_line_left = not lines_left
@@ -294,6 +291,15 @@ class _FollowOnQueries:
     def pop_orphaned_queries(self, level: int) -> list[str]:
         """Return the queries about answers of a hop (`level`) that have become orphans since the last call."""
         return list(self._orphaned_by_level.pop(level, ()))
+
+
+def _error_of_node_without_confidence(node: str, line: Response) -> InputError:
+    """Return the error for a node, by its FQ id, all of whose lines were discarded; `line` is the first of them."""
+    return line.error(
+        f"no confidence for node {node}: all of its lines were discarded",
+        "with any number of justifications (-justifications A:M) the confidence of a node in a single-valued "
+        "slot needs a line that is left; use a number for M",
+    )
 
 
 def _sorted_by_hop(groups: Iterable[_RivalNodes]) -> list[_RivalNodes]:

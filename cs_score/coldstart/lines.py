@@ -1,8 +1,8 @@
 """The lines of runs and assessments, linked to the queries that they answer.
 
 A line answers a query. The answer itself leads to a follow-on query, which asks about it. Links hold both kinds of
-queries with their lines. The links of a run build on the links of gold (the queries and the pool): what the links of
-the run lack is looked up in the links of gold. Gold itself never changes, so that one gold serves many runs.
+queries with their lines. The links of a run build on the links of gold (the queries and the pool), where a query is
+looked up that the links of the run lack. Gold itself never changes, so that one gold serves many runs.
 """
 
 from __future__ import annotations
@@ -556,10 +556,8 @@ def node_confidence(confidences: Sequence[float], most_justifications: int | Non
     if len(confidences) == 1:  # as most nodes have: this saves the sorting
         return confidences[0] / sum_of_weights
     best_confidences = sorted(confidences, reverse=True)[:most_justifications]
-    weighted_sum = 0.0
-    for rank, confidence in enumerate(best_confidences, 1):
-        weighted_sum += confidence / rank
-    return weighted_sum / sum_of_weights
+    weighted_confidences = [confidence / rank for rank, confidence in enumerate(best_confidences, 1)]
+    return sum_from_left(weighted_confidences) / sum_of_weights
 
 
 @functools.cache

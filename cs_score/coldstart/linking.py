@@ -1,7 +1,8 @@
 """Load runs and assessments, and link each line to its query, to the follow-on query about its answer, and to its node.
 
-A follow-on query asks about an answer. Lines are linked in load order: a line may name only queries of the query files,
-and follow-on queries about answers of earlier lines (rule lines).
+A follow-on query asks about an answer. Its id is computed from the answer, so that lines of the second hop can name it.
+Lines are linked in load order: a line may name only queries of the query files, and follow-on queries about answers of
+earlier lines (rule lines).
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import functools
 import os
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final, NamedTuple, TypeAlias
 
 from cs_score.base.display import join_first
@@ -46,6 +47,7 @@ def answer_key(query_id: str, relation: str, value: str, provenance: str) -> str
 
 
 _MENTION_TYPES: Final = ("NAM", "NOM")
+_ACCEPTING_CODES: Final = ("C", "X")  # the judgments correct and inexact
 NO_NODE: Final = "0"  # the node id of a line that has none
 
 
@@ -57,8 +59,8 @@ class _AssessmentPositions(NamedTuple):
     """The positions of the columns in a layout of assessments, counted from 0.
 
     `code` is the position of the assessor's judgment on the answer, and `provenance_code` that of the judgment on the
-    justification. `mention` is the position of the mention type of the answer, and `class_mention` that of the mention
-    type of its equivalence class; both are None in layouts without mention types.
+    justification. `mention_type` is the position of the mention type of the answer, such as `NAM` for a name, and
+    `class_mention_type` that of its equivalence class; both are None in layouts without mention types.
     """
 
     query: int
@@ -68,8 +70,8 @@ class _AssessmentPositions(NamedTuple):
     code: int
     provenance_code: int
     value_class: int
-    mention: int | None
-    class_mention: int | None
+    mention_type: int | None
+    class_mention_type: int | None
 
     @classmethod
     def find_in(cls, schema: Schema) -> _AssessmentPositions:
@@ -83,8 +85,8 @@ class _AssessmentPositions(NamedTuple):
             code=position("VALUE_ASSESSMENT"),
             provenance_code=position("PROVENANCE_ASSESSMENT"),
             value_class=position("VALUE_EC"),
-            mention=schema.position("VALUE_MENTION_TYPE"),
-            class_mention=schema.position("EC_MENTION_TYPE"),
+            mention_type=schema.position("VALUE_MENTION_TYPE"),
+            class_mention_type=schema.position("EC_MENTION_TYPE"),
         )
 
 
@@ -129,13 +131,11 @@ class Loading:
         self.remarks: list[str] = []
         self.digests: list[InputDigest] = []
         self.layouts: dict[str, Schema] = {}
+        underlying_links = self.links.underlying_links
+        self._gold_follow_ons = {} if underlying_links is None else underlying_links.follow_ons
         self._edition = query_set.edition
         # The slots that the edition knows; None for editions with the whole inventory.
         self._legal_slots = queries.slots_without_events() if query_set.edition.slot_filling_only else None
-        # The follow-on queries of gold.
-        self._gold_follow_ons: Mapping[str, FollowOn] = {}
-        if self.links.underlying_links is not None:
-            self._gold_follow_ons = self.links.underlying_links.follow_ons
         self._known_answers = known_answers
         self._document_lengths = document_lengths
         self._only_run_id = only_run_id
@@ -144,7 +144,7 @@ class Loading:
         self._after_run = after_run
         # A validation makes follow-on queries when they are first needed. This is not possible if gold may have them
         # already, or if the edition has other slots or hashes.
-        has_gold = self.links.underlying_links is not None
+        has_gold = underlying_links is not None
         self._makes_follow_ons_late = is_validation and not has_gold and query_set.edition is LATEST
         self._file = ""
         # Beginnings of document ids, four characters long, that tell the language of the document.
@@ -210,12 +210,16 @@ class Loading:
         self._remark_on_nil_lines(tab_file)
         # The limits concern nodes, which only runs of 2017 have. After a fatal error no line is written or scored.
         if tab_file.schema is RUN_2017 and not self.problems.fatal:
-            has_follow_on_queries = any(query.level > 0 for query in self.links.queries.values())
-            if has_follow_on_queries:
-                self.links.make_follow_ons()
-            self.discard_rules.apply(self.links.responses, self.links.lines_by_node, self.links.is_in_order)
+            self._discard_lines_beyond_limits()
         if self._after_run is not None:
             self._after_run(self)
+
+    def _discard_lines_beyond_limits(self) -> None:
+        """Find the lines that exceed the limits on justifications, among all run lines loaded so far."""
+        has_follow_on_queries = any(query.level > 0 for query in self.links.queries.values())
+        if has_follow_on_queries:
+            self.links.make_follow_ons()
+        self.discard_rules.apply(self.links.responses, self.links.lines_by_node, self.links.is_in_order)
 
     def _load_assessments(self, tab_file: tab_files.TabFile) -> None:
         """Link the lines of an assessment file. Raises InputError if gold has assessments already."""
@@ -245,42 +249,20 @@ class Loading:
                 return
             # The lines of a file are an iterator: linking the file again continues with the line after the error.
 
-    def _remark_on_mention_types(self, tab_file: tab_files.TabFile, assessments: Sequence[Assessment]) -> None:
+    def _remark_on_mention_types(self, tab_file: tab_files.TabFile, assessments: Iterable[Assessment]) -> None:
         """Add a remark if accepted answers of an assessment file do not count as names because of their mention types.
 
-        This is so if the scorer does not know the mention types of some answers, or if no answer is a name.
-        `assessments` are the assessments of the file.
+        `assessments` are the assessments of the file. A file without mention types gets another remark.
         """
-        type_position = tab_file.schema.position("VALUE_MENTION_TYPE")
-        if type_position is None or self._edition.ignores_each_nominal:
+        has_mention_types = tab_file.schema.position("VALUE_MENTION_TYPE") is not None
+        if not has_mention_types or self._edition.ignores_each_nominal:
             return
         accepted_assessments = [assessment for assessment in assessments if assessment.is_accepted]
-        has_name = False
-        assessments_of_unknown_type = []
-        for assessment in accepted_assessments:
-            is_class_of_nominals = assessment.class_mention == "NOM"
-            if assessment.value_mention == "NAM" or is_class_of_nominals:
-                has_name = True
-            if assessment.value_mention not in _MENTION_TYPES and not is_class_of_nominals:
-                assessments_of_unknown_type.append(assessment)
-        if assessments_of_unknown_type:
-            assessments_without_name = assessments_of_unknown_type
-        elif accepted_assessments and not has_name:
-            assessments_without_name = accepted_assessments
-        else:
-            return
-
-        distinct_types = dict.fromkeys(assessment.value_mention for assessment in assessments_without_name)
-        types = join_first([repr(mention_type) for mention_type in distinct_types])
-        effect = "nodes without another are ignored" if has_name else "all of them are ignored and every score is 0"
-        class_position = tab_file.schema.columns.index("VALUE_EC")
-        # awk numbers columns from 1.
-        awk_program = f"awk -F '\\t' -v OFS='\\t' '${class_position + 1} != \"0\" {{${type_position + 1} = \"NAM\"}} 1'"
-        self.remarks.append(
-            f"{tab_file.name}: {len(assessments_without_name)} of {len(accepted_assessments)} answers that it calls "
-            f"correct are no names (mention type {types}, where NAM in capitals is a name), so {effect}; to take all "
-            f"correct answers for names: {conversion_command(awk_program, tab_file.name, 'names')}"
-        )
+        assessments_without_name = _assessments_without_name(accepted_assessments)
+        if assessments_without_name:
+            self.remarks.append(
+                _remark_on_answers_without_name(tab_file, assessments_without_name, accepted_assessments)
+            )
 
     def _remark_on_nil_lines(self, tab_file: tab_files.TabFile) -> None:
         """Add a remark if a run has NIL lines (lines for queries without answers), which Cold Start does not know."""
@@ -314,7 +296,6 @@ class Loading:
         gold_follow_ons = self._gold_follow_ons
         makes_follow_ons_late = self._makes_follow_ons_late
         not_yet_made = lines.FOLLOW_ON_PLACEHOLDER
-        language_prefixes = self._language_prefixes
         for number, text, columns in tab_file.lines:
             # The columns before the answer: the query, the confidence, the type of the answer.
             full_id, slot, run_id, relation, value, value_type, provenance, confidence_text = columns[:8]
@@ -328,14 +309,7 @@ class Loading:
             )
 
             # The query about the answer. A validation makes it later if the answer cannot cause a report.
-            if (
-                makes_follow_ons_late
-                and surely_counts
-                and ("_ENG_" in provenance or provenance[:4] in language_prefixes)
-                and not query.unknown_later_slots
-                and not query.is_ldc
-                and tab_files.are_surely_canonical(relation, provenance, self._document_lengths)
-            ):
+            if makes_follow_ons_late and surely_counts and self._is_surely_faultless(query, relation, provenance):
                 stored_answer = None
                 follow_on = not_yet_made
             else:
@@ -392,6 +366,17 @@ class Loading:
                 nodes[node] = [*lines_of_node, response]
             if not prefix:
                 links.lines_without_parent.append(response)
+
+    def _is_surely_faultless(self, query: LinkedQuery, relation: str, provenance: str) -> bool:
+        """Return whether an answer to a query surely causes no report when its follow-on query is made.
+
+        This is so if the document of the answer tells its language, if the inventory has all slots of the query, and if
+        the texts of both justifications, `relation` and `provenance`, are in canonical form.
+        """
+        if query.is_ldc or query.unknown_later_slots:
+            return False
+        tells_language = "_ENG_" in provenance or provenance[:4] in self._language_prefixes
+        return tells_language and tab_files.are_surely_canonical(relation, provenance, self._document_lengths)
 
     def _error_of_2014(self, tab_file: tab_files.TabFile) -> InputError:
         """Return the error for a run of 2014, which cannot be scored (rule seven-column-runs).
@@ -451,51 +436,77 @@ class Loading:
 
         `positions` are the positions of the columns in the layout of the file.
         """
-        number, text, columns = line
+        number, _, columns = line
         full_id, _, slot = columns[positions.query].partition(":")
         query = self.links.queries.get(full_id) or self._find_query(full_id, number)
+        answer, follow_on = self._read_assessed_answer(line, positions, query)
+        self._check_class(number, query, columns[positions.code], columns[positions.value_class])
+        if not self._surely_counts(slot, query, columns) and self._report_refusal(
+            tab_file, columns, slot, query, number
+        ):
+            count_before = len(self.links.assessments)
+            self._add_skipped_line(
+                line, query, target=follow_on.id, provenance=answer[2], accepted_line_count=count_before
+            )
+            return
+        assessment = self._make_assessment(line, positions, query, answer, target=follow_on.id)
+        self.links.assessments.append(assessment)
+        follow_on.add(assessment)
 
-        # The answer in canonical form, and the query about it.
+    def _read_assessed_answer(
+        self, line: tab_files.Line, positions: _AssessmentPositions, query: LinkedQuery
+    ) -> tuple[Answer, FollowOn]:
+        """Return the answer of an assessment in canonical form, and the follow-on query about it.
+
+        If no earlier line gives the answer, the follow-on query is new, and is entered in the links.
+        """
+        number, text, columns = line
         written_answer = (columns[positions.relation], columns[positions.value], columns[positions.provenance])
         repaired_answer, target = self._read_answer(query, written_answer, number, text)
         answer = repaired_answer or written_answer
         follow_on = self._assessed_follow_on(target)
         if follow_on is None:
-            provenance = answer[2]
+            _, _, provenance = answer
             follow_on = self._new_follow_on(target, query, provenance, number)
             answer = _as_entry_point(answer)
+        return answer, follow_on
 
-        # The judgment and the equivalence class.
+    def _surely_counts(self, slot: str, query: LinkedQuery, columns: Iterable[str]) -> bool:
+        """Return whether a line surely counts; nearly all lines do, and `_report_refusal` looks at the others.
+
+        It counts if its slot is the one that its query asks for, if the edition knows the slot, and if none of its
+        columns is blank.
+        """
+        is_legal_slot = self._legal_slots is None or slot in self._legal_slots
+        return slot == query.known_slot and is_legal_slot and all(map(str.strip, columns))
+
+    def _make_assessment(
+        self, line: tab_files.Line, positions: _AssessmentPositions, query: LinkedQuery, answer: Answer, target: str
+    ) -> Assessment:
+        """Return the assessment that a line gives for an answer to `query`.
+
+        `target` is the short id of the follow-on query about the answer. Raises InputError if the judgment on the
+        answer, or that on its justification, is no assessment code such as `C` for correct.
+        """
+        number, text, columns = line
         code = columns[positions.code]
-        value_class = columns[positions.value_class]
-        is_accepted = code in ("C", "X")
-        self._check_class(number, query, is_accepted, value_class)
-        surely_counts = slot == query.known_slot and all(map(str.strip, columns))
-        if self._legal_slots is not None and slot not in self._legal_slots:
-            surely_counts = False
-        if not surely_counts and self._report_refusal(tab_file, columns, slot, query, number):
-            count_before = len(self.links.assessments)
-            self._add_skipped_line(line, query, target=target, provenance=answer[2], accepted_line_count=count_before)
-            return
-        self._check_code(code, number)
-        self._check_code(columns[positions.provenance_code], number)
-
+        for judgment_code in (code, columns[positions.provenance_code]):
+            if judgment_code not in lines.JUDGMENT_OF_CODE:
+                raise self._error_of_unknown_code(judgment_code, number)
         value_mention, class_mention = self._mention_types(columns, positions)
-        assessment = Assessment(
+        return Assessment(
             number=number,
             text=text,
             query=query,
             answer=answer,
             judgment=lines.JUDGMENT_OF_CODE[code],
-            is_accepted=is_accepted,
-            value_class=sys.intern(value_class),
+            is_accepted=code in _ACCEPTING_CODES,
+            value_class=sys.intern(columns[positions.value_class]),
             value_mention=value_mention,
             class_mention=class_mention,
             target=target,
             file=self._file,
         )
-        self.links.assessments.append(assessment)
-        follow_on.add(assessment)
 
     def _assessed_follow_on(self, target: str) -> FollowOn | None:
         """Return the follow-on query about an answer, ready for assessments of the answer; None if there is none yet.
@@ -513,12 +524,14 @@ class Loading:
         self.links.follow_ons[target] = follow_on
         return follow_on
 
-    def _check_class(self, number: int, query: LinkedQuery, is_accepted: bool, value_class: str) -> None:
+    def _check_class(self, number: int, query: LinkedQuery, code: str, value_class: str) -> None:
         """Raise InputError for an accepted answer without equivalence class, and for a rejected answer with a class.
 
-        `value_class` is the class that the line names; `0` and an empty text stand for no class.
+        `code` is the judgment on the answer, such as `C` for correct. `value_class` is the class that the line names;
+        for an answer without a class it is `0` or empty.
         """
         has_class = value_class not in ("0", "")
+        is_accepted = code in _ACCEPTING_CODES
         if is_accepted and not has_class:
             problem = f"Correct entry without equivalence class, query = {query.short_id} at line {number}"
             raise self._error_at_line(number, problem, None, "CORRECT_WITHOUT_CLASS")
@@ -528,15 +541,13 @@ class Loading:
             )
             raise self._error_at_line(number, problem, None, "CLASS_WITHOUT_CORRECT")
 
-    def _check_code(self, code: str, number: int) -> None:
-        """Raise InputError for a text that is not an assessment code, such as `C` for a correct answer."""
-        if code in lines.JUDGMENT_OF_CODE:
-            return
+    def _error_of_unknown_code(self, code: str, number: int) -> InputError:
+        """Return the error for a text that is not an assessment code, such as `C` for a correct answer."""
         problem = "Unknown assessment code: "
         if self._edition.names_unknown_code:
             problem += f"{code} in file: {self._file} at line: {number}"
         remedy = f"the codes are {' '.join(lines.JUDGMENT_OF_CODE)}"
-        raise self._error_at_line(number, problem, remedy, "UNKNOWN_ASSESSMENT_CODE")
+        return self._error_at_line(number, problem, remedy, "UNKNOWN_ASSESSMENT_CODE")
 
     def _mention_types(self, columns: Sequence[str], positions: _AssessmentPositions) -> tuple[str | None, str | None]:
         """Return the mention types of an assessed answer and of its equivalence class, such as `NAM` and `NOM`.
@@ -544,13 +555,13 @@ class Loading:
         If the layout has no columns for them, both are the type that the edition assumes: None or `NAM`. If the edition
         assumes `NAM`, and the answer has no class, the second one is `0`.
         """
-        if positions.mention is not None and positions.class_mention is not None:
-            return sys.intern(columns[positions.mention]), sys.intern(columns[positions.class_mention])
-        mention = self._edition.assumed_mention
+        if positions.mention_type is not None and positions.class_mention_type is not None:
+            return sys.intern(columns[positions.mention_type]), sys.intern(columns[positions.class_mention_type])
+        assumed_type = self._edition.assumed_mention
         has_class = columns[positions.value_class] != "0"
-        if mention is not None and not has_class:
-            return mention, "0"
-        return mention, mention
+        if assumed_type is not None and not has_class:
+            return assumed_type, "0"
+        return assumed_type, assumed_type
 
     def _find_query(self, full_id: str, number: int) -> LinkedQuery:
         """Return the query that a line names, and enter it in the links for later lines.
@@ -598,16 +609,23 @@ class Loading:
         query = self._query_of_short_id(parts.short_id)
         if query is None or query.full_id != full_id:
             raise self._error_of_unknown_query(full_id, parts, query, number)
-        loaded_query = self.query_set.by_id.get(parts.short_id)
-        has_several_entry_points = loaded_query is not None and len(loaded_query.entry_points) > 1
-        if has_several_entry_points:
-            raise self._error_at_line(
-                number,
-                f"Attempt to execute method generate_query on query {parts.short_id}, which has multiple entrypoints",
-                remedy="runs and assessments name the queries made from its entry points (switch -expand)",
-                code="QUERY_NOT_EXPANDED",
-            )
+        self._check_single_entry_point(parts.short_id, number)
         return query
+
+    def _check_single_entry_point(self, short_id: str, number: int) -> None:
+        """Raise InputError if the query with this short id has several entry points, as LDC queries may have.
+
+        Lines must name one of the queries that were made from the entry points.
+        """
+        loaded_query = self.query_set.by_id.get(short_id)
+        if loaded_query is None or len(loaded_query.entry_points) < 2:
+            return
+        raise self._error_at_line(
+            number,
+            f"Attempt to execute method generate_query on query {short_id}, which has multiple entrypoints",
+            remedy="runs and assessments name the queries made from its entry points (switch -expand)",
+            code="QUERY_NOT_EXPANDED",
+        )
 
     def _error_of_unknown_query(
         self, full_id: str, parts: QueryId, namesake: LinkedQuery | None, number: int
@@ -644,31 +662,41 @@ class Loading:
             return "the file begins with a byte-order mark, which becomes part of this id; save the file without it"
         if namesake is not None:
             return f"the query with that short id is {namesake.full_id}; compare the prefix (switch -expand)"
-
-        # A follow-on query: the answer is there, but under another id, or it is missing.
         if parts.short_id in self._ids_of_other_editions:
             edition = self._edition_with_other_hashes()
             return (
                 f"an earlier line gives its answer; ids of letters outside ASCII are those of --follow {edition} here"
             )
         if parts.level > 0:
-            small_letters = parts.short_id.lower()
-            is_in_capitals = parts.short_id != small_letters
-            if is_in_capitals and self.links.find_follow_on(small_letters) is not None:
-                parent_id, _, _ = full_id.rpartition("_")
-                return (
-                    f"an earlier line gives the answer; the id is written in small letters: {parent_id}_{small_letters}"
-                )
-            return "no earlier line has given the answer that it asks about; parent lines must come first"
+            return self._why_no_answer_yet(full_id, parts.short_id)
+        return self._why_not_in_query_files(parts)
 
-        # A query of the first hop: it is made from an entry point, or it is missing.
-        if parts.prefix and self.query_set.would_expand_to(parts.short_id):
-            base, _, _ = parts.prefix.rpartition("_")
-            return (
-                f"it is an entry point of an LDC query: score with -expand {base}; for commands without -expand, "
-                f"cs-score validate-queries -expand -query_base {base} QUERIES.xml NEW.xml makes the query file"
-            )
-        return "no query file defines it; are the query files and -expand the right ones?"
+    def _why_no_answer_yet(self, full_id: str, short_id: str) -> str:
+        """Return the likely reason why no earlier line has given the answer that a follow-on query is about.
+
+        `full_id` is the id that the line names, and `short_id` its last component. The answer may be there if capitals
+        in the id are made small letters.
+        """
+        small_letters = short_id.lower()
+        is_in_capitals = short_id != small_letters
+        if is_in_capitals and self.links.find_follow_on(small_letters) is not None:
+            parent_id, _, _ = full_id.rpartition("_")
+            id_to_write = f"{parent_id}_{small_letters}"
+            return f"an earlier line gives the answer; the id is written in small letters: {id_to_write}"
+        return "no earlier line has given the answer that it asks about; parent lines must come first"
+
+    def _why_not_in_query_files(self, parts: QueryId) -> str:
+        """Return the likely reason why no query file defines a query of the first hop; `parts` are the parts of its id.
+
+        The query may be made from an entry point of an LDC query, if queries are expanded.
+        """
+        if not parts.prefix or not self.query_set.would_expand_to(parts.short_id):
+            return "no query file defines it; are the query files and -expand the right ones?"
+        base, _, _ = parts.prefix.rpartition("_")
+        return (
+            f"it is an entry point of an LDC query: score with -expand {base}; for commands without -expand, "
+            f"cs-score validate-queries -expand -query_base {base} QUERIES.xml NEW.xml makes the query file"
+        )
 
     def _edition_with_other_hashes(self) -> str:
         """Return the name of the latest edition that hashes the text of follow-on queries in the other way."""
@@ -685,15 +713,15 @@ class Loading:
         first line with an unknown query.
         """
         other_edition = replace(self._edition, hashes_text_once=not self._edition.hashes_text_once)
-        layers = [self.links]
-        if self.links.underlying_links is not None:
-            layers.append(self.links.underlying_links)
+        answer_lines: list[Assessment | Response] = []
+        for layer in (self.links, self.links.underlying_links):
+            if layer is not None:
+                answer_lines += layer.assessments
+                answer_lines += layer.responses
         ids = set()
-        for layer in layers:
-            answer_lines: list[Assessment | Response] = [*layer.assessments, *layer.responses]
-            for line in answer_lines:
-                if not line.text.isascii():
-                    ids.add(queries.follow_on_id(line.query.full_id, line.value, line.provenance, other_edition))
+        for line in answer_lines:
+            if not line.text.isascii():
+                ids.add(queries.follow_on_id(line.query.full_id, line.value, line.provenance, other_edition))
         return frozenset(ids)
 
     def _read_answer(self, query: LinkedQuery, answer: Answer, number: int, text: str) -> KnownAnswer:
@@ -706,16 +734,15 @@ class Loading:
         if self.links.lines_awaiting_follow_on:  # follow-on queries must be made in the order of their lines
             self.links.make_follow_ons()
         relation, value, provenance = answer
-        if not tab_files.are_surely_canonical(relation, provenance, self._document_lengths, self._edition):
-            canonical_answer = self._make_canonical(answer, number, text)
-            canonical_provenance = canonical_answer[2]
-            target = queries.follow_on_id(query.full_id, value, canonical_provenance, self._edition)
-            return canonical_answer, target
-        target = queries.follow_on_id(query.full_id, value, provenance, self._edition)
-        if self._known_answers is not None and len(self._known_answers) < _MOST_KNOWN:
-            key = answer_key(query.full_id, relation, value, provenance)
-            self._known_answers[key] = (None, target)
-        return None, target
+        if tab_files.are_surely_canonical(relation, provenance, self._document_lengths, self._edition):
+            target = queries.follow_on_id(query.full_id, value, provenance, self._edition)
+            if self._known_answers is not None and len(self._known_answers) < _MOST_KNOWN:
+                self._known_answers[answer_key(query.full_id, *answer)] = (None, target)
+            return None, target
+        canonical_answer = self._make_canonical(answer, number, text)
+        _, _, canonical_provenance = canonical_answer
+        target = queries.follow_on_id(query.full_id, value, canonical_provenance, self._edition)
+        return canonical_answer, target
 
     def _make_canonical(self, answer: Answer, number: int, text: str) -> Answer:
         """Return an answer with both provenances in canonical form, and report the problems of the provenances.
@@ -755,14 +782,18 @@ class Loading:
         if not tells_language:
             docid = tab_files.document_of(provenance) if provenance else ""
             self._report_language(docid)
-        # The inventory has the slots of most queries, whose answers need not go through the loop.
+        # The inventory has the slots of most queries, whose answers need not be looked at.
         if query.unknown_later_slots or self._legal_slots is not None:
-            for slot in query.slots[1:]:
-                if not has_slot(slot, self._edition):
-                    self.problems.add("UNKNOWN_SLOT_NAME", slot)
+            self._report_unknown_later_slots(query)
         follow_on = FollowOn(target, query)
         self.links.follow_ons[target] = follow_on
         return follow_on
+
+    def _report_unknown_later_slots(self, query: LinkedQuery) -> None:
+        """Report each slot of a query that its follow-on queries ask for, and that the edition does not know."""
+        for slot in query.slots[1:]:
+            if not has_slot(slot, self._edition):
+                self.problems.add("UNKNOWN_SLOT_NAME", slot)
 
     def _check_id_below_ldc_query(self, target: str, query: LinkedQuery, number: int) -> None:
         """Raise InputError if the id of an LDC query and the short id `target` do not make a legal id together."""
@@ -811,13 +842,10 @@ class Loading:
         place = Place(self._file, number)
         if not has_slot(slot, self._edition):
             self.problems.add("UNKNOWN_SLOT_NAME", slot, place=place)
-        for column, text in zip(tab_file.schema.columns, columns):
-            if column == "CONFIDENCE":  # an empty one was reported as illegal and replaced by 1.0
-                continue
-            is_blank = "#" not in text and tab_files.is_blank_or_comment(text)  # a # in a column begins no comment
-            if is_blank:
-                self.problems.add("EMPTY_FIELD", column, place=place)
-                return True
+        blank_column = _first_blank_column(tab_file.schema, columns)
+        if blank_column is not None:
+            self.problems.add("EMPTY_FIELD", blank_column, place=place)
+            return True
         requested_slot = query.slots[0] if query.slots else None
         if slot == requested_slot:
             return False
@@ -854,6 +882,65 @@ class Loading:
         return kind(problem, file=self._file, place=f"line {number}", remedy=remedy, code=code)
 
 
+def _first_blank_column(schema: Schema, columns: Iterable[str]) -> str | None:
+    """Return the name of the first column of a line that is empty or blank, such as `VALUE`; None if no column is.
+
+    The confidence is left out: an empty one was reported as illegal and replaced by 1.0.
+    """
+    for column, text in zip(schema.columns, columns):
+        is_blank = "#" not in text and tab_files.is_blank_or_comment(text)  # a # in a column begins no comment
+        if is_blank and column != "CONFIDENCE":
+            return column
+    return None
+
+
+def _is_taken_for_name(assessment: Assessment) -> bool:
+    """Return whether an accepted answer counts as a name: it is one, or no answer of its equivalence class is one."""
+    return assessment.value_mention == "NAM" or assessment.class_mention == "NOM"
+
+
+def _assessments_without_name(accepted_assessments: Sequence[Assessment]) -> Sequence[Assessment]:
+    """Return the accepted answers of an assessment file that do not count as names because of their mention types.
+
+    These are the answers with a mention type that the scorer does not know. If there are none of these, and if no
+    answer is a name, they are all answers.
+    """
+    assessments_of_unknown_type = []
+    for assessment in accepted_assessments:
+        if assessment.value_mention not in _MENTION_TYPES and not _is_taken_for_name(assessment):
+            assessments_of_unknown_type.append(assessment)
+    if assessments_of_unknown_type:
+        return assessments_of_unknown_type
+    has_name = any(_is_taken_for_name(assessment) for assessment in accepted_assessments)
+    return () if has_name else accepted_assessments
+
+
+def _remark_on_answers_without_name(
+    tab_file: tab_files.TabFile, without_name: Sequence[Assessment], accepted_assessments: Sequence[Assessment]
+) -> str:
+    """Return the remark on the accepted answers of an assessment file that do not count as names (`without_name`).
+
+    It says how this affects the scores, and has a command line that makes names of all accepted answers.
+    """
+    distinct_types = dict.fromkeys(assessment.value_mention for assessment in without_name)
+    types = join_first([repr(mention_type) for mention_type in distinct_types])
+    has_name = any(_is_taken_for_name(assessment) for assessment in accepted_assessments)
+    effect = "nodes without another are ignored" if has_name else "all of them are ignored and every score is 0"
+    command_line = conversion_command(_command_making_names(tab_file.schema), tab_file.name, "names")
+    return (
+        f"{tab_file.name}: {len(without_name)} of {len(accepted_assessments)} answers that it calls "
+        f"correct are no names (mention type {types}, where NAM in capitals is a name), so {effect}; to take all "
+        f"correct answers for names: {command_line}"
+    )
+
+
+def _command_making_names(schema: Schema) -> str:
+    """Return a command with awk that gives each answer with an equivalence class the mention type `NAM`."""
+    class_number = schema.columns.index("VALUE_EC") + 1  # awk numbers columns from 1
+    type_number = schema.columns.index("VALUE_MENTION_TYPE") + 1
+    return f"awk -F '\\t' -v OFS='\\t' '${class_number} != \"0\" {{${type_number} = \"NAM\"}} 1'"
+
+
 def _as_entry_point(answer: Answer) -> Answer:
     """Return the answer of the first line that gives it, with `:-` in place of an empty value provenance.
 
@@ -877,17 +964,18 @@ def expand_folder(file: Input) -> list[Input]:
     if not isinstance(file, (str, os.PathLike)) or not os.path.isdir(file):
         return [file]
     folder = os.fspath(file)
-    names = []
-    for name in os.listdir(folder):
-        is_hidden = name.startswith(".")
-        if not is_hidden and plain_name(name).endswith(RUN_SUFFIX):
-            names.append(name)
-    names.sort(key=_order_in_folder)
-    return [file_in_folder(f"{folder}/{name}") for name in names]
+    names = [name for name in os.listdir(folder) if _is_member_to_load(name)]
+    return [file_in_folder(f"{folder}/{name}") for name in sorted(names, key=_order_in_folder)]
+
+
+def _is_member_to_load(name: str) -> bool:
+    """Return whether a file in a folder counts as a run or as assessments, by its name, such as `run.tab.txt.gz`."""
+    is_hidden = name.startswith(".")
+    return plain_name(name).endswith(RUN_SUFFIX) and not is_hidden
 
 
 def _order_in_folder(name: str) -> tuple[bytes, bytes]:
-    """Return the sort key of a file in a folder: the bytes of its name in lower case, and then those of the name."""
+    """Return the sort key of a file in a folder: the bytes of its name in lower case, and then those as written."""
     name_in_bytes = os.fsencode(name)
     return name_in_bytes.lower(), name_in_bytes
 

@@ -59,17 +59,23 @@ def small_differences(text: str, other_text: str) -> list[str]:
     For `New  York` and `new York` the result is `["blanks", "letter case"]`. The list is empty if the texts are equal,
     or if they differ in anything else.
     """
-    if text == other_text:
-        return []
-    if _without_differences(text, _FUNCTION_BY_DIFFERENCE) != _without_differences(other_text, _FUNCTION_BY_DIFFERENCE):
-        return []
-    # If the texts are equal even though one difference is not removed, they do not have this difference.
     differences = list(_FUNCTION_BY_DIFFERENCE)
+    if text == other_text or not _are_equal_without(differences, text, other_text):
+        return []
     for name in _FUNCTION_BY_DIFFERENCE:
+        # If the texts are equal even though one difference is not removed, they do not have this difference.
         remaining = [difference for difference in differences if difference != name]
-        if _without_differences(text, remaining) == _without_differences(other_text, remaining):
+        if _are_equal_without(remaining, text, other_text):
             differences = remaining
     return differences
+
+
+def _are_equal_without(differences: Sequence[str], text: str, other_text: str) -> bool:
+    """Return whether two texts are equal after the named differences have been removed from both.
+
+    `New  York` and `new York` are equal without the differences `blanks` and `letter case`.
+    """
+    return _without_differences(text, differences) == _without_differences(other_text, differences)
 
 
 class _CommonestShift(NamedTuple):
@@ -265,11 +271,7 @@ def _commonest_shift(responses: Sequence[Response], assessments: Iterable[Assess
 
     The result is None if no response is shifted.
     """
-    # Most assessed answers have texts that no response has. They are left out, which saves most of the time.
-    texts = {(response.query.full_id, response.value) for response in responses}
-    assessments_of_same_texts = [
-        assessment for assessment in assessments if (assessment.query.full_id, assessment.value) in texts
-    ]
+    assessments_of_same_texts = _assessments_of_same_texts(responses, assessments)
     starts_by_passage = _starts_by_passage(assessments_of_same_texts)
     responses_by_distance: dict[int, list[Response]] = defaultdict(list)
     for response in responses:
@@ -279,6 +281,15 @@ def _commonest_shift(responses: Sequence[Response], assessments: Iterable[Assess
         return None
     distance = max(responses_by_distance, key=lambda distance: len(responses_by_distance[distance]))
     return _CommonestShift(distance, responses_by_distance[distance])
+
+
+def _assessments_of_same_texts(responses: Iterable[Response], assessments: Iterable[Assessment]) -> list[Assessment]:
+    """Return the assessments of answers whose texts are also answers of responses to the same query.
+
+    Most assessed answers have texts that no response has. Leaving them out saves most of the time.
+    """
+    texts = {(response.query.full_id, response.value) for response in responses}
+    return [assessment for assessment in assessments if (assessment.query.full_id, assessment.value) in texts]
 
 
 def _starts_by_passage(assessments: Iterable[Assessment]) -> dict[_Passage, list[int]]:

@@ -257,6 +257,19 @@ def as_list(value: object, name: str) -> tuple[str, ...]:
     return items
 
 
+def _check_categories(side: PolicySide, categories: Iterable[str]) -> None:
+    """Raise UsageError for a category that a policy may not put on a side, such as `CORRECT` on the side WRONG."""
+    categories_of_side = legal_categories(side)
+    for category in categories:
+        if category in categories_of_side:
+            continue
+        # A category that is legal elsewhere is no misspelling.
+        suggestion = "" if category in POLICY_CATEGORIES else did_you_mean(category, POLICY_CATEGORIES)
+        raise UsageError(
+            f"Unexpected choice {category} for {side}; legal are {', '.join(categories_of_side)}{suggestion}"
+        )
+
+
 class Policy(Record):
     """The categories of responses that count as right, that count as wrong, and that are ignored.
 
@@ -269,20 +282,16 @@ class Policy(Record):
     ignore: tuple[str, ...] = LATEST.ignore
 
     def __post_init__(self) -> None:
-        """Replace each side that is given as a text by a list, and check its categories."""
+        """Replace each side that is given as a text by a list, and check its categories.
+
+        `"CORRECT:INEXACT"` becomes `("CORRECT", "INEXACT")`. Raises UsageError for a category that is not legal on its
+        side.
+        """
         for side in sorted(SIDES):
             name = side.lower()
             categories = as_list(getattr(self, name), f"{name} of a policy")
+            _check_categories(side, categories)
             force_setattr(self, name, categories)
-            categories_of_side = legal_categories(side)
-            for category in categories:
-                if category in categories_of_side:
-                    continue
-                # A category that is legal elsewhere is no misspelling.
-                suggestion = "" if category in POLICY_CATEGORIES else did_you_mean(category, POLICY_CATEGORIES)
-                raise UsageError(
-                    f"Unexpected choice {category} for {side}; legal are {', '.join(categories_of_side)}{suggestion}"
-                )
 
     def categories_on(self, side: PolicySide) -> tuple[str, ...]:
         """Return the categories that the policy puts on a side: RIGHT -> `("CORRECT",)`."""
@@ -395,6 +404,15 @@ def edition_of(name: str, mention_types: str = AS_GIVEN) -> Edition:
     return replace(edition, assumed_mention="NAM")
 
 
+def _as_limits(value: object) -> Justifications:
+    """Return limits on justifications that are given as such or as a text: `"1:3"`. Raises UsageError for others."""
+    if isinstance(value, str):
+        return Justifications.parse(value)
+    if not isinstance(value, Justifications):
+        raise UsageError(f"justifications takes a text such as 1:3, not {value!r}")
+    return value
+
+
 class Options(Record):
     """Options of a Cold Start scoring, with the reference scorer's defaults.
 
@@ -428,11 +446,7 @@ class Options(Record):
         The limits and the run ids may be given as texts, and the edition by another of its names.
         """
         force_setattr(self, "follow", self.edition.name)
-        limits: object = self.justifications
-        if isinstance(limits, str):
-            force_setattr(self, "justifications", Justifications.parse(limits))
-        elif not isinstance(limits, Justifications):
-            raise UsageError(f"justifications takes a text such as 1:3, not {limits!r}")
+        force_setattr(self, "justifications", _as_limits(self.justifications))
         if self.runids is not None:
             force_setattr(self, "runids", as_list(self.runids, "runids"))
         policy: object = self.policy
@@ -454,7 +468,10 @@ class Options(Record):
             raise UsageError(unknown_discipline_message(self.discipline))
 
     def as_json(self) -> dict[str, object]:
-        """Return the options as the JSON object that the origin of scores records."""
+        """Return the options as the JSON object that the origin of scores records.
+
+        The object has each recorded option by its name: `{"discipline": "ASSESSED", "right": ["CORRECT"], ...}`.
+        """
         values: dict[str, object] = {}
         for option in SCORING_OPTIONS:
             if option.is_recorded(self):
@@ -846,7 +863,10 @@ class CallArguments(ScoringArguments, total=False):
 
 
 def options_in_order(*topics: OptionTopic) -> list[ScoringOption]:
-    """Return the options with a switch that belong to these topics, in the order of the topics."""
+    """Return the options with a switch that belong to these topics, in the order of the topics.
+
+    For `OptionTopic.LIMITS` this is the option `-justifications`. Options of one topic keep the order of the table.
+    """
     options = []
     for topic in topics:
         options += [option for option in SWITCHES if option.topic is topic]
@@ -910,44 +930,72 @@ def _read_policy(text: str, base: Options, texts: dict[str, str], switch: str) -
 
     `read_policies` explains the other arguments. Raises UsageError for a value that cannot be read.
     """
+    beginning_of_message = f"{switch} {text}"
     name, colon, parts = text.partition(":")
     if not _POLICY_NAME.fullmatch(name):
-        raise UsageError(
-            f"{switch} {text}: a name is made of letters, digits and ._+- and begins with one of the former"
-        )
-    limits = base.justifications
-
-    # A name without parts is the name of a published policy.
+        problem = "a name is made of letters, digits and ._+- and begins with one of the former"
+        raise UsageError(f"{beginning_of_message}: {problem}")
     if not colon:
-        if name not in PRESETS:
-            raise UsageError(
-                f"{switch} {name}: no such preset; there are {', '.join(PRESETS)}, others are {_POLICY_FORM}"
-            )
-        if base.edition.has_limits:
-            return PRESETS[name]
-        return replace(PRESETS[name], justifications=limits)
-
-    # Each part replaces a side of the policy or its limits.
+        return _preset_with_limits(name, base, switch)
+    limits = base.justifications
     text_by_side = dict(texts)
-    legal_keys = (*[side.lower() for side in SIDES], _LIMITS_KEY)
     for part in parts.split(","):
-        key, equals, value = part.partition("=")
-        if not equals or key not in legal_keys:
-            raise UsageError(
-                f"{switch} {text}: {part or 'an empty part'} is not understood; the form is {_POLICY_FORM}"
-            )
-        if key != _LIMITS_KEY:
-            text_by_side[key.upper()] = value
-        elif base.edition.has_limits:
-            limits = Justifications.parse(value)
+        key, value = _read_part_of_policy(part, beginning_of_message)
+        if key == _LIMITS_KEY:
+            limits = _read_limits_of_policy(value, base, beginning_of_message)
         else:
-            raise UsageError(f"{switch} {text}: edition {base.follow} has no limits on justifications")
+            text_by_side[key.upper()] = value
+    return NamedPolicy(name, _policy_of_texts(text_by_side), limits, text_by_side)
 
+
+def _read_limits_of_policy(text: str, base: Options, beginning_of_message: str) -> Justifications:
+    """Return the limits on justifications that a part of a policy names, such as `1:3`.
+
+    Raises UsageError for another text, and if the edition in the options `base` has no limits. The message then begins
+    with the switch and its value (`beginning_of_message`).
+    """
+    if not base.edition.has_limits:
+        raise UsageError(f"{beginning_of_message}: edition {base.follow} has no limits on justifications")
+    return Justifications.parse(text)
+
+
+def _preset_with_limits(name: str, base: Options, switch: str) -> NamedPolicy:
+    """Return the published policy with this name, such as `kb`. Raises UsageError if there is none.
+
+    If the edition in the options `base` has no limits on justifications, the limits of the policy do not matter, and
+    are those of `base`.
+    """
+    if name not in PRESETS:
+        raise UsageError(f"{switch} {name}: no such preset; there are {', '.join(PRESETS)}, others are {_POLICY_FORM}")
+    if base.edition.has_limits:
+        return PRESETS[name]
+    return replace(PRESETS[name], justifications=base.justifications)
+
+
+def _read_part_of_policy(part: str, beginning_of_message: str) -> tuple[str, str]:
+    """Return the key and the value of a part of a policy: `right=CORRECT:INEXACT` -> `("right", "CORRECT:INEXACT")`.
+
+    The key is a side or `justifications`. Raises UsageError for another part. The message begins with the switch and
+    its value (`beginning_of_message`).
+    """
+    key, equals, value = part.partition("=")
+    legal_keys = (*[side.lower() for side in SIDES], _LIMITS_KEY)
+    if not equals or key not in legal_keys:
+        problem = f"{part or 'an empty part'} is not understood; the form is {_POLICY_FORM}"
+        raise UsageError(f"{beginning_of_message}: {problem}")
+    return key, value
+
+
+def _policy_of_texts(text_by_side: Mapping[str, str]) -> Policy:
+    """Return the policy whose sides are texts with colons between the categories: `{"RIGHT": "CORRECT:INEXACT", ...}`.
+
+    Empty categories are left out. Raises UsageError for a category that is not legal on its side.
+    """
     categories_by_side = {}
     for side in SIDES:
         categories = [category for category in split_at_colons(text_by_side[side]) if category]
         categories_by_side[side.lower()] = tuple(categories)
-    return NamedPolicy(name, Policy(**categories_by_side), limits, text_by_side)
+    return Policy(**categories_by_side)
 
 
 # The entry of an origin which says that the runs of a call, or of a file, were scored separately.
@@ -975,7 +1023,7 @@ def origin_of(
 
 
 def _signature_parts(options: Options, inputs: Sequence[InputDigest]) -> Iterator[str]:
-    """Yield the parts of the signature of scores that the options make: `kb`, `1:3`, ...
+    """Yield what each option adds to the signature of scores: `kb` for the policy, `1:3` for the limits, ...
 
     `inputs` are the files that were read. If an option names a file, the signature has the digest of the file.
     """

@@ -20,7 +20,7 @@ from cs_score.base.errors import InputError
 from cs_score.base.outputs import blocks_of, encoded
 from cs_score.base.records import Record
 from cs_score.coldstart.judging import Counts, Labels, Tally, labels_without, pre_policy_category
-from cs_score.coldstart.lines import Response, load_order
+from cs_score.coldstart.lines import Assessment, Response, load_order
 from cs_score.coldstart.options import LATEST, Edition, Options, is_left_out
 from cs_score.coldstart.ranking import RankedNode, Ranking
 from cs_score.coldstart.result import (
@@ -160,7 +160,8 @@ class TableLayout:
 
         The column becomes as wide as its widest cell, unless `has_fixed_width`.
         """
-        if name not in self._widths:
+        is_shown = name in self._widths
+        if not is_shown:  # its cells have no text
             return [prefix] * len(rows)
         values = self._column_values(self._fields[name], rows)
         # Most columns repeat few values; each value is formatted and padded once.
@@ -260,7 +261,10 @@ def _summary_text(table_layout: TableLayout, tables: PrecisionRecall) -> str:
 
 
 def averages_text(run: ScoredRun) -> str:
-    """Return the averages of a run, which `.summary` shows, as an aligned table for a terminal."""
+    """Return the averages of a run, which `.summary` shows, as an aligned table for a terminal.
+
+    The names of the rows begin with the variant: `SF-ALL-Micro`, `LDC-MAX-ALL-Macro`.
+    """
     table_layout = TableLayout(SCORE_FIELDS, SUMMARY_FIELDS, one_line(run.run_id), is_tab_separated=False)
     rows = []
     for variant, table in run.tables.variants:
@@ -338,16 +342,22 @@ def _places_text(problem: Problem, edition: Edition) -> str:
     """
     # The reference sorts places as bytes in UTF-8; sorting by code points gives the same order.
     places = sorted([NO_PLACE if place is None else str(place) for place in problem.places])
-    first_place = places[0]
-    if first_place == NO_PLACE:
+    if places[0] == NO_PLACE:
         return ""
-    if not edition.encodes_report_twice:
-        # These editions encode only the names of files twice.
-        first_place = _bytes_as_characters(first_place)
+    first_place = _place_as_encoded(places[0], edition)
     other_count = len(places) - 1
     if other_count == 0:
         return f" ({first_place})"
     return f" ({first_place} and {other_count} other place{'s' if other_count > 1 else ''})"
+
+
+def _place_as_encoded(place: str, edition: Edition) -> str:
+    """Return a place as the report of an edition has it before the report is encoded to UTF-8.
+
+    Most editions later encode the whole report twice; then this is the place itself. The others encode only the places,
+    which have the names of files, twice.
+    """
+    return place if edition.encodes_report_twice else _bytes_as_characters(place)
 
 
 def closing_line(errors: int, warnings: int) -> str:
@@ -447,21 +457,24 @@ def responses_text(
         yield f"{_DOUBLE_LINE}{tally.name}\n"
         for response, labels in _sorted_by_line_number(tally.responses, unit.labels_by_index):
             assessment = unit.assessment_by_index.get(response.index)
-            category = pre_policy_category(assessment)
-            assessment_text = "-" if assessment is None else assessment.text
-            if hides_unassessed and assessment is None and response.node is not None:
-                category = ""
-                assessment_text = ""
+            is_hidden = hides_unassessed and assessment is None and response.node is not None
+            category = "" if is_hidden else pre_policy_category(assessment)
             other_labels = _labels_text(labels, category)
             if other_labels:
                 yield (
-                    f"{_response_text(response, assessment_text, edition)}\tPREPOLICY ASSESSMENT:\t{category}\n"
+                    f"{_response_text(response, assessment, edition, is_hidden)}\tPREPOLICY ASSESSMENT:\t{category}\n"
                     f"\tPOSTPOLICY ASSESSMENT:\t{other_labels}\n{_DOTTED_LINE}"
                 )
 
 
-def _response_text(response: Response, assessment_text: str, edition: Edition) -> str:
-    """Return the lines of `.debug` that show a response and its assessment; they end with an empty line."""
+def _response_text(response: Response, assessment: Assessment | None, edition: Edition, is_hidden: bool) -> str:
+    """Return the lines of `.debug` that show a response and its assessment; they end with an empty line.
+
+    A hyphen stands for a missing assessment, and nothing if that is hidden (`is_hidden`).
+    """
+    assessment_text = "" if is_hidden else "-"
+    if assessment is not None:
+        assessment_text = assessment.text
     if not edition.has_nodes:
         return f"\tSUBMISSION:\t{response.text}\n\tASSESSMENT:\t{assessment_text}\n\n"
     return (

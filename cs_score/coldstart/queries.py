@@ -1,4 +1,6 @@
 """Queries: read query files, compute and parse query ids, look up slots, and select the queries that are scored.
+A query names an entity by its entry points (mentions in documents), and the slots to fill, one for each hop: first
+`per:children`, then the `per:age` of each child.
 
 Query files are not parsed as XML, since the reference does not do so either. It takes every stretch from `<query ` to
 `</query>`, even in comments. In each stretch it reads the pairs of tags from left to right, and leaves the texts
@@ -215,7 +217,10 @@ def slots_without_events() -> frozenset[str]:
 
 
 def has_slot(slot: str, edition: Edition) -> bool:
-    """Return whether the inventory of an edition of the scorer has a slot such as `per:children`."""
+    """Return whether the inventory of an edition of the scorer has a slot such as `per:children`.
+
+    The inventory is the list of the slots that queries may ask for. That of 2016 has no slots of events and sentiments.
+    """
     if edition.slot_filling_only:
         return slot.removesuffix("\n") in slots_without_events()
     return find_predicate(slot) is not None
@@ -446,7 +451,10 @@ def _fault_of_xml(data: bytes) -> str | None:
 
 
 def _is_well_formed_for_expat(data: bytes) -> bool:
-    """Return whether a file is well-formed according to expat, and lxml certainly agrees."""
+    """Return whether a file is well-formed XML according to expat, and lxml certainly agrees.
+
+    If the two parsers may disagree, the result is False. Then lxml must parse the file.
+    """
     from xml.parsers.expat import ExpatError, ParserCreate
 
     if _may_differ_between_parsers(data):
@@ -492,6 +500,13 @@ class _LineCounter:
         self._line_number += self._text.count("\n", self._counted_to, position)
         self._counted_to = position
         return self._line_number
+
+
+def _query_matches(text: str) -> Iterator[re.Match[str]]:
+    """Return an iterator over the queries of a text: matches whose group 1 is the query without its end tag."""
+    # The search stops at the last end tag: otherwise it would run to the end of the text for each unclosed query.
+    search_end = text.rfind("</query>") + len("</query>")
+    return _QUERY.finditer(text, 0, search_end)
 
 
 def _tag_pairs(body: str) -> Iterator[tuple[str, str, str]]:
@@ -545,9 +560,7 @@ class _QueryReader:
         Raises InputError for an id that cannot be parsed.
         """
         line_counter = _LineCounter(text)
-        # The search stops at the last end tag: otherwise it would run to the end of the text for each unclosed query.
-        search_end = text.rfind("</query>") + len("</query>")
-        for match in _QUERY.finditer(text, 0, search_end):
+        for match in _query_matches(text):
             body = match.group(1)
             head = _QUERY_HEAD.match(body)
             if head is None:
@@ -642,7 +655,11 @@ class _QueryReader:
         return fields, tuple(entry_points)
 
     def _add_field(self, fields: dict[str, str], tag: str, value: str, place: Place) -> None:
-        """Add the value of a tag to the fields of a query, or report an unknown or repeated tag."""
+        """Add the value of a tag to the fields of a query, or report an unknown or repeated tag.
+
+        `fields` has the values of the tags before, by tag in capitals. A known slot in `<slot0>` is also the value of
+        the older tag `<slot>`.
+        """
         if tag not in _KNOWN_TAGS:
             self._problems.add("UNKNOWN_QUERY_FIELD", tag, place=place)
             return
@@ -654,7 +671,11 @@ class _QueryReader:
             fields["SLOT"] = value  # this replaces the value of an earlier <slot>
 
     def _make_entry_point(self, fields: Mapping[str, str], place: Place) -> EntryPoint:
-        """Return the entry point with the values of these tags, and report the problems of its span."""
+        """Return the entry point with the values of these tags, and report the problems of its span.
+
+        `fields` has the values by tag in capitals: `{"NAME": "Bo", "DOCID": "ENG_1", "BEG": "3", "END": "4"}`. Texts
+        with blanks around them are remembered for a remark.
+        """
         entry_point = EntryPoint(
             name=fields.get("NAME"),
             docid=fields.get("DOCID"),
@@ -748,38 +769,46 @@ class _QueryLoading:
         """
         self.names.append(sources.name_of(file))
         with sources.open_source(file) as source:
-            name = source.name
             data = source.read_bytes()
-            text = decoded_text(data, name)
+            text = decoded_text(data, source.name)
             self.digests.append(source.digest(QUERIES))
+        self._add_queries(source.name, text, _remarks_on_xml(data, source.name))
+
+    def _add_queries(self, name: str, text: str, remarks_on_xml: Sequence[str]) -> None:
+        """Add the queries in the text of a file, with remarks on them and on the XML of the file.
+
+        Raises InputError for an illegal query id; the error has the remarks on this file and on those before it.
+        """
         reader = _QueryReader(name, self._problems, self._length_by_document, self._edition)
         try:
             queries = list(reader.queries(text))
         except InputError as error:
-            error.add_remarks(self.remarks)
-            error.add_remarks(_remarks_on_xml(data, name))
+            error.add_remarks([*self.remarks, *remarks_on_xml])
             raise
         self.queries += queries
         self.remarks += reader.remarks() if queries else [why_no_queries(text, name)]
-        self.remarks += _remarks_on_xml(data, name)
+        self.remarks += remarks_on_xml
 
 
 def _remarks_on_repeated_ids(loaded_queries: Iterable[Query]) -> list[str]:
     """Return a list with a remark on different queries that have the same id; it is empty if there are none."""
+    groups = _different_queries_with_one_id(loaded_queries)
+    if not groups:
+        return []
+    file_names: dict[str, None] = {}  # its keys are an ordered set
+    for queries in groups:
+        file_names |= dict.fromkeys(query.place.file for query in queries)
+    names = join_first(file_names)
+    ids = join_first(f"{queries[-1].full_id.removeprefix('_')} {len(queries)} times" for queries in groups)
+    return [f"{names}: different queries have one id ({ids}), and of each id the last one counts"]
+
+
+def _different_queries_with_one_id(loaded_queries: Iterable[Query]) -> list[list[Query]]:
+    """Return the queries with the same short id in one list each, if some of them differ in more than their places."""
     queries_by_id: dict[str, list[Query]] = defaultdict(list)
     for query in loaded_queries:
         queries_by_id[query.short_id].append(query)
-    id_counts = []
-    file_names: dict[str, None] = {}  # its keys are an ordered set
-    for namesakes in queries_by_id.values():
-        if _are_different(namesakes):
-            id_counts.append(f"{namesakes[-1].full_id.removeprefix('_')} {len(namesakes)} times")
-            file_names |= dict.fromkeys(query.place.file for query in namesakes)
-    if not id_counts:
-        return []
-    names = join_first(file_names)
-    ids = join_first(id_counts)
-    return [f"{names}: different queries have one id ({ids}), and of each id the last one counts"]
+    return [queries for queries in queries_by_id.values() if _are_different(queries)]
 
 
 def _are_different(queries: Sequence[Query]) -> bool:
@@ -867,6 +896,18 @@ class _SelectedQuery(NamedTuple):
         """Whether the query has a second hop, which may be left out."""
         return len(self.query.slots) > 1
 
+    @property
+    def lacks_hop_by_empty_limit(self) -> bool:
+        """Whether the second hop is left out because the column of the hop limit is empty."""
+        is_expanded = self.query.expansion_ids is not None
+        return self.has_second_hop and self.item.has_empty_limit and not is_expanded
+
+    @property
+    def lacks_hop_of_expansion(self) -> bool:
+        """Whether the second hop of a query that was made from this LDC query is left out."""
+        is_expanded = self.query.expansion_ids is not None
+        return self.has_second_hop and is_expanded and not all(self.hop_limits.values())
+
 
 def _select_items(
     items: Iterable[_ListedQuery], queries: QuerySet, problems: ProblemLog, file: str | None
@@ -910,27 +951,19 @@ def _ldc_ids_of(selected_queries: Iterable[_SelectedQuery]) -> dict[str, str]:
     return ldc_ids
 
 
-def _remarks_on_hops(selected_queries: Iterable[_SelectedQuery], file: str | None) -> list[str]:
+def _remarks_on_hops(selected_queries: Sequence[_SelectedQuery], file: str | None) -> list[str]:
     """Return remarks on queries whose second hop is left out, which the user may not have meant.
 
     `file` is the name of the file that lists the queries, None if `-queries` is a list of ids.
     """
-    ids_without_limit: dict[str, None] = {}  # the keys of both are ordered sets
-    expanded_ids: dict[str, None] = {}
-    for selected in selected_queries:
-        item = selected.item
-        if not selected.has_second_hop:
-            continue
-        if selected.query.expansion_ids is None:
-            if item.has_empty_limit:
-                ids_without_limit[item.ldc_id or item.text] = None
-        elif not all(selected.hop_limits.values()):
-            expanded_ids[item.text] = None
     remarks = []
-    if ids_without_limit:
-        remarks.append(f"{join_first(ids_without_limit)}: hop 0 only (the third column of {file})")
-    if expanded_ids:
-        names = join_first(expanded_ids)
+    items_without_limit = [selected.item for selected in selected_queries if selected.lacks_hop_by_empty_limit]
+    if items_without_limit:
+        names = join_first(dict.fromkeys(item.ldc_id or item.text for item in items_without_limit))
+        remarks.append(f"{names}: hop 0 only (the third column of {file})")
+    expanded_items = [selected.item for selected in selected_queries if selected.lacks_hop_of_expansion]
+    if expanded_items:
+        names = join_first(dict.fromkeys(item.text for item in expanded_items))
         remarks.append(f"{names}: hop 0 only (-queries names an LDC query without its entry points)")
     return remarks
 

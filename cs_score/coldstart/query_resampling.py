@@ -164,7 +164,10 @@ def _tail(confidence: str) -> float:
 
 
 class _DrawnRow(NamedTuple):
-    """A row with counts of a table of the run, and how often each sample draws it."""
+    """A row with counts of a table of the run, and how often each sample draws it.
+
+    A sample draws a row as often as it draws the query that the row is about.
+    """
 
     row: ScoreRow
     draw_counts: Counts
@@ -261,7 +264,10 @@ class _Replicates:
                 yield _DrawnRow(row, draw_counts_as_best)
 
     def _mean_rows(self) -> Iterator[_MeanRow]:
-        """Yield the rows of LDC-MEAN in printing order."""
+        """Yield the rows of LDC-MEAN in printing order.
+
+        Each row averages the rows of the entry points of one LDC query that have the same class number and level.
+        """
         rows_by_mean: dict[tuple[str, str], list[ScoreRow]] = {}
         for ldc_query in self._tables.ldc_queries:
             rows_by_mean |= member_rows_of_means(ldc_query.full_id, ldc_query.entry_points)
@@ -290,7 +296,10 @@ class _Replicates:
         return _MeanRow(level, mean_draw_counts, sums / divisor[:, None], has_truth)
 
     def _micro(self, drawn_rows: Iterable[_DrawnRow]) -> _Averages:
-        """Return the micro averages of all samples, which are the P, R and F of the summed counts of rows."""
+        """Return the micro averages of all samples, which are the P, R and F of the summed counts of rows.
+
+        In each sample, the counts of a row are added as often as the sample draws the row.
+        """
         sums = {level: np.zeros((self._sample_count, 3), dtype=np.int64) for level in LEVELS}
         has_rows = {level: np.zeros(self._sample_count, dtype=bool) for level in LEVELS}
         for row, draw_counts in drawn_rows:
@@ -306,7 +315,11 @@ class _Replicates:
         return averages
 
     def _macro(self, mean_rows: Iterable[_MeanRow]) -> _Averages:
-        """Return the macro averages of all samples, which are the means of the P, R and F of rows."""
+        """Return the macro averages of all samples, which are the means of the P, R and F of rows.
+
+        In each sample, a row counts as often as the sample draws it. Sums are divided by the number of drawn rows that
+        have something to be found.
+        """
         sums = {level: np.zeros((self._sample_count, len(METRICS))) for level in LEVELS}
         divisors = {level: np.zeros(self._sample_count, dtype=np.int64) for level in LEVELS}
         has_rows = {level: np.zeros(self._sample_count, dtype=bool) for level in LEVELS}

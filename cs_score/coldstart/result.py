@@ -1,4 +1,5 @@
-"""The result of a Cold Start scoring: the rows of tables, their averages, and everything else about a run.
+"""The result of a Cold Start scoring: the rows of tables, their averages, and everything else about a run. Each entry
+point (mention of the entity) of an LDC query is scored as a slot-filling query of its own.
 
 There are tables of three variants. SF has a row for each query and class, or for each query and level. LDC-MAX has the
 rows of the best entry point of each LDC query, and LDC-MEAN has the means over the entry points. Source:
@@ -148,7 +149,10 @@ def counted_row(name: str, counts: Counts, level: str | None = None) -> ScoreRow
 
 
 def ranked_rows(rankings: Iterable[Ranking]) -> list[ScoreRow]:
-    """Return a row for each ranking, sorted by name in printing order, then by level."""
+    """Return a row for each ranking, sorted by name in printing order, then by level.
+
+    The rows are those of the report of average precision; their name is the full id of the query.
+    """
     rows = [_ranked_row(ranking) for ranking in rankings]
     # Rows of one query keep the order of their levels, because sorting is stable.
     rows.sort(key=lambda row: row.level)
@@ -156,7 +160,10 @@ def ranked_rows(rankings: Iterable[Ranking]) -> list[ScoreRow]:
 
 
 def _ranked_row(ranking: Ranking) -> ScoreRow:
-    """Return the row that shows the scores of a ranking; an unknown ground truth counts as 0."""
+    """Return the row that shows the scores of a ranking, of which average precision is the first.
+
+    A ranking with unknown ground truth has the ground truth 0.
+    """
     return ScoreRow(
         name=ranking.query,
         level=ranking.level,
@@ -233,7 +240,10 @@ def counted_f1(rows: Iterable[ScoreRow]) -> float:
 
 
 def _group_by_ldc_query(table: ResultTable, queries: QuerySet) -> tuple[LdcQueryRows, ...]:
-    """Return the LDC queries that have rows in an SF table, each with the rows of its entry points."""
+    """Return the LDC queries that have rows in an SF table, each with the rows of its entry points.
+
+    LDC queries without rows, and entry points without rows, are left out.
+    """
     rows_by_query: dict[str, list[ScoreRow]] = defaultdict(list)
     for row in table.rows:
         rows_by_query[_slot_filling_query(row, queries)].append(row)

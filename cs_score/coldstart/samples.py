@@ -114,35 +114,39 @@ def read_samples(file: Input) -> SampleFile:
     """
     if isinstance(file, str) and not os.path.exists(file):
         return SampleFile()
-    sample_by_label: dict[str, Sample] = {}
-    blank_lines: list[int] = []
-    repeated_lines: list[int] = []
     reader = _SampleReader(name_of(file))
     with lines_of(file, "latin-1") as lines:
         for line_number, line in enumerate(lines, 1):
-            sample = reader.read(line, line_number)  # a blank line is a sample, too; its label is empty
-            if not line.strip():
-                blank_lines.append(line_number)
-            elif sample.label in sample_by_label:
-                repeated_lines.append(line_number)
-            sample_by_label[sample.label] = sample
-    samples = sorted(sample_by_label.values(), key=lambda sample: (sample.number, sample.label))
-    return SampleFile(
-        samples=tuple(samples), exists=True, blank_lines=tuple(blank_lines), repeated_lines=tuple(repeated_lines)
-    )
+            reader.add(line, line_number)
+    return reader.sample_file()
 
 
 class _SampleReader:
-    """Read the lines of one file of samples.
+    """Read the samples of one file, line by line.
 
     Each draw (an LDC query with its slot-filling queries) is read once, because all samples repeat the same few draws.
     """
 
     def __init__(self, file_name: str) -> None:
         self._file_name = file_name
+        self._sample_by_label: dict[str, Sample] = {}
+        self._blank_lines: list[int] = []
+        self._repeated_lines: list[int] = []
         self._draw_by_text: dict[str, Draw] = {}
 
-    def read(self, line: str, line_number: int) -> Sample:
+    def add(self, line: str, line_number: int) -> None:
+        """Add the sample in a line, which replaces an earlier one with the same number.
+
+        Raises InputError for an illegal query id.
+        """
+        sample = self._read_sample(line, line_number)
+        if not line.strip():
+            self._blank_lines.append(line_number)  # a blank line is a sample, too; its label is empty
+        elif sample.label in self._sample_by_label:
+            self._repeated_lines.append(line_number)
+        self._sample_by_label[sample.label] = sample
+
+    def _read_sample(self, line: str, line_number: int) -> Sample:
         """Return the sample in a line such as `1 CSX_0001:CSX_ENG_00fb79cef8`. Raises InputError for an illegal id."""
         label, *draw_texts = _columns(line)
         for text in draw_texts:
@@ -150,6 +154,16 @@ class _SampleReader:
                 self._draw_by_text[text] = _read_draw(text, self._file_name, line_number)
         draws = tuple([self._draw_by_text[text] for text in draw_texts])
         return Sample(label, leading_number(label), draws)
+
+    def sample_file(self) -> SampleFile:
+        """Return the samples of all lines by ascending number, with the numbers of blank and repeated lines."""
+        samples = sorted(self._sample_by_label.values(), key=lambda sample: (sample.number, sample.label))
+        return SampleFile(
+            samples=tuple(samples),
+            exists=True,
+            blank_lines=tuple(self._blank_lines),
+            repeated_lines=tuple(self._repeated_lines),
+        )
 
 
 def _columns(line: str) -> list[str]:
@@ -183,8 +197,8 @@ def _read_draw(text: str, name: str, line_number: int) -> Draw:
 NO_VALUE: Final = ""  # the text that stands for a value which a sample does not have; it counts as 0
 METRICS: Final = {"P": "P", "R": "R", "F": "F1"}
 LEVELS: Final = {"0": "0", "1": "1", "A": ALL_HOPS}
-_AVERAGES: Final = {"Mi": MICRO, "Ma": MACRO}
-_VARIANTS: Final = {"SLOTFLG": registry.SF, "LDCMAXI": registry.LDC_MAX, "LDCMEAN": registry.LDC_MEAN}
+_AVERAGE_OF_CODE: Final = {"Mi": MICRO, "Ma": MACRO}
+_VARIANT_OF_CODE: Final = {"SLOTFLG": registry.SF, "LDCMAXI": registry.LDC_MAX, "LDCMEAN": registry.LDC_MEAN}
 
 # Which entry points count (the first ones or all), the variant, and its averages, in the order of the score file.
 VALUE_GROUPS: Final = (
@@ -214,8 +228,10 @@ class ValueCode(Record):
     @property
     def measure(self) -> Measure:
         """The measure that the value belongs to, such as `LDC-MAX-ALL-Micro-P@0`."""
-        measure = Measure(METRICS[self.metric], _VARIANTS[self.variant], _AVERAGES[self.average])
-        return measure.at_level(LEVELS[self.level])
+        statistic = METRICS[self.metric]  # such as "F1"
+        variant = _VARIANT_OF_CODE[self.variant]
+        average = _AVERAGE_OF_CODE[self.average]
+        return Measure(statistic, variant, average).at_level(LEVELS[self.level])
 
 
 VALUE_CODES: Final = tuple(

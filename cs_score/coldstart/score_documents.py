@@ -225,7 +225,10 @@ def document_of(
 
 
 def _found_problem(problem: Problem) -> FoundProblem:
-    """Return a problem of the report as the document records it; an unknown place is None."""
+    """Return a problem of the report as the document records it.
+
+    A place consists of a file and a line, such as `run.tab` and 3. An unknown place is None.
+    """
     places = [None if place is None else RecordedPlace(place.file, place.line) for place in problem.places]
     return FoundProblem(
         code=problem.code,
@@ -307,17 +310,17 @@ def _require_a_score(scores: RunScoresDocument, measures: Sequence[str]) -> None
     for run in scores.runs:
         if any(measure in run.scores for measure in measures):
             return
-    # Find the first run with a reason.
     for run in scores.runs:
+        reason_by_measure = run.undefined or {}
         for measure in measures:
-            if run.undefined and measure in run.undefined:
-                raise InputError(f"run {run.run_id} has no {measure}: {run.undefined[measure]}")
+            if measure in reason_by_measure:
+                raise InputError(f"run {run.run_id} has no {measure}: {reason_by_measure[measure]}")
 
 
 def document_with_measures(
     scores: RunScoresDocument, measures: Sequence[str], headline_measure: str | UnsetType
 ) -> RunScoresDocument:
-    """Return a document with only the scores of these measures, and with their intervals.
+    """Return a document with only the scores of these measures, and with their intervals, but without problems.
 
     `headline_measure` is the measure that users are shown first, `UNSET` if there is none.
     """
@@ -347,7 +350,10 @@ def _run_with_measures(run: RunScoresRecord, measures: Sequence[str]) -> RunScor
 def _intervals_of_measures(
     intervals: ScoreIntervals | UnsetType, measures: Iterable[str]
 ) -> ScoreIntervals | UnsetType:
-    """Return only the intervals of the scores of these measures; `UNSET` if there are no intervals."""
+    """Return the intervals of a run without the intervals of other measures than these.
+
+    The result is `UNSET` if the run has no intervals. Measures without interval are ignored.
+    """
     if not intervals:
         return intervals
     interval_by_measure = {name: intervals.scores[name] for name in measures if name in intervals.scores}
@@ -397,7 +403,10 @@ def _score_table(table: ResultTable) -> ScoreTable:
 
 
 def _score_rows(rows: Iterable[ScoreRow]) -> tuple[ScoreRowRecord, ...]:
-    """Return the rows of a table of precision, recall and F1 as the document records them."""
+    """Return the rows of a table of precision, recall and F1 as the document records them.
+
+    A row has its name, such as `CSX_ENG_00fb79cef8:1`, its level, its counts, and the three scores.
+    """
     records = []
     for row in rows:
         record = ScoreRowRecord(
@@ -422,7 +431,7 @@ def _ap_rows(rows: Iterable[ScoreRow]) -> tuple[ApRow, ...]:
 
 
 def _query_ranking(ranking: Ranking) -> QueryRanking:
-    """Return a ranking as the document records it."""
+    """Return the ranking of a query at a level as the document records it, with its classes and its nodes."""
     return QueryRanking(
         query=ranking.query,
         level=ranking.level,
@@ -651,7 +660,11 @@ def _row_of_measure(runs: Iterable[RunScoresRecord], measure: str) -> tuple[str 
 
 
 def scores_markdown(scores: RunScoresDocument) -> str:
-    """Return chosen scores as a table in Markdown, followed by remarks and signatures."""
+    """Return chosen scores as a table in Markdown, followed by remarks and signatures.
+
+    The table has a row for each measure and a column for each run. Remarks say which measures have no value, and how
+    limits were computed.
+    """
     lines = [*markdown(_table_of_runs(scores)), ""]
     lines += [f"- undefined: {escape_markdown(remark)}" for remark in undefined_remarks(scores)]
     lines += [f"- {escape_markdown(sentence)}" for sentence in _interval_explanations(scores)]
@@ -660,7 +673,10 @@ def scores_markdown(scores: RunScoresDocument) -> str:
 
 
 def scores_latex(scores: RunScoresDocument) -> str:
-    """Return chosen scores as a `tabular` of LaTeX between comments and sentences on intervals."""
+    """Return chosen scores as a `tabular` of LaTeX between comments and sentences on intervals.
+
+    The comments say which packages are needed, which measures have no value, and which signatures the scores have.
+    """
     lines = [r"% \usepackage{booktabs}"]
     lines += [f"% undefined: {one_line(remark)}" for remark in undefined_remarks(scores)]
     lines += [f"% {one_line(run.signature)}" for run in scores.runs]

@@ -1,6 +1,7 @@
-"""Score Cold Start runs: each unit separately, then the tables and rankings of a run.
+"""Score Cold Start runs: each unit separately, then the tables and rankings of a run. A unit is an LDC query with its
+entry points (mentions of its entity), or a single query if there are no LDC queries.
 
-A unit is an LDC query with its entry points, or a single query if there are no LDC queries; `score_unit` scores it.
+`score_unit` scores one unit: it matches the lines to assessments, counts them, and ranks the nodes.
 `score_runs` combines the units of a run to its result. Lines have been read, linked and checked against the limits
 before, since the queries that a line may name depend on all lines before it.
 """
@@ -71,7 +72,10 @@ _SAMPLES_WITH_SEVERAL_RUNS: Final = (
 
 
 def _remark_on_several_runs(run_ids: Sequence[str]) -> str:
-    """Return the remark that the runs of one call share one average precision; it names the runs."""
+    """Return the remark that average precision is computed for all runs of a call together.
+
+    `run_ids` are the ids of the runs. The remark advises to score each run by itself.
+    """
     return (
         f"{len(run_ids)} runs are scored in one invocation ({join_first(run_ids)}): average precision pools the "
         "nodes of all of them, so score each run by itself to compare them by AP"
@@ -103,7 +107,10 @@ def _remarks_on_policy(policy: Policy) -> list[str]:
 
 
 def _sides_by_category(policy: Policy) -> dict[str, list[str]]:
-    """Return the sides of a policy on which each category is: `{"INEXACT": ["RIGHT", "IGNORE"]}`."""
+    """Return the sides of a policy on which each category of responses is: `{"INEXACT": ["RIGHT", "IGNORE"]}`.
+
+    The sides have the order in which policies are applied: RIGHT, WRONG, IGNORE.
+    """
     sides_by_category: dict[str, list[str]] = defaultdict(list)
     for side in SIDES:
         for category in policy.categories_on(side):
@@ -181,7 +188,7 @@ def _validation_command(run_file: str, most_justifications: int | None) -> str:
 def score_rows(units: Iterable[UnitResult]) -> list[ScoreRow]:
     """Return the rows of the SF table in printing order, from the results of the units of a run."""
     rows: list[ScoreRow] = []
-    for query_result in _queries_by_full_id(units):
+    for query_result in _in_table_order(units):
         rows += query_result.rows
     return in_printing_order(rows)
 
@@ -191,27 +198,30 @@ def rankings_of(units: Sequence[UnitResult]) -> list[Ranking]:
 
     Raises InputError if a query could not be ranked, because an average precision would be above 1.
     """
-    for query_result in _queries_by_short_id(units):
+    for query_result in _in_scoring_order(units):
         if query_result.ranking_error is not None:
             raise query_result.ranking_error
     rankings: list[Ranking] = []
-    for query_result in _queries_by_full_id(units):
+    for query_result in _in_table_order(units):
         rankings += query_result.rankings
     return rankings
 
 
-def _queries_by_full_id(units: Iterable[UnitResult]) -> list[QueryResult]:
+def _in_table_order(units: Iterable[UnitResult]) -> list[QueryResult]:
     """Return the results of the queries of all units, sorted by full id, which is the order of tables."""
     return sorted(_queries_of(units), key=lambda query_result: query_result.query.full_id)
 
 
-def _queries_by_short_id(units: Iterable[UnitResult]) -> list[QueryResult]:
+def _in_scoring_order(units: Iterable[UnitResult]) -> list[QueryResult]:
     """Return the results of the queries of all units, sorted by short id, the order in which the reference scores."""
     return sorted(_queries_of(units), key=lambda query_result: query_result.query.short_id)
 
 
 def _queries_of(units: Iterable[UnitResult]) -> list[QueryResult]:
-    """Return the results of the queries of all units, in the order of the units."""
+    """Return the results of the queries of all units in one list, in the order of the units.
+
+    A unit is an LDC query with a query for each of its entry points, or a single query.
+    """
     query_results: list[QueryResult] = []
     for unit in units:
         query_results += unit.queries
@@ -264,13 +274,16 @@ class CallScorer:
         # Some editions write the report before they score: the report lacks the problems that scoring finds.
         self._problems_before_scoring = tuple(problems) if self.edition.reports_first else None
 
-    def score_by_stage(self, run_id: str) -> Iterator[ScoredRun]:
-        """Score a run, and yield its result up to three times, each time with more scores; see `results_by_stage`.
+    def score_by_stage(self, run_id: str, results: list[ScoredRun]) -> None:
+        """Score a run, and add its result to the `results` of the call after the first stage; see `results_by_stage`.
 
-        Raises InputError for a fatal condition. The result that was yielded before it can still be written.
+        The result of each later stage replaces it. Raises InputError for a fatal condition. The result of the stage
+        before it is then among the results, and can still be written.
         """
         units = self.score_units(run_id)
-        yield from self.results_by_stage(run_id, score_rows(units), units)
+        position = len(results)
+        for result in self.results_by_stage(run_id, score_rows(units), units):
+            results[position:] = [result]
 
     def score_units(self, run_id: str) -> list[UnitResult]:
         """Score all units of a run, report their problems and remarks, and return their results.
@@ -316,7 +329,7 @@ class CallScorer:
 
         Raises the InputError of the first query whose responses could not be counted.
         """
-        for query_result in _queries_by_short_id(units):
+        for query_result in _in_scoring_order(units):
             self._problems.add_all(query_result.problems)
             if query_result.counting_error is not None:
                 raise query_result.counting_error
@@ -487,7 +500,10 @@ class CallScorer:
             self._hop_limits = dict(last_sample.one_entry_point())
 
     def result(self, runs: Sequence[ScoredRun]) -> Result:
-        """Return the result of the call from the results of its runs, with the problems and the remarks."""
+        """Return the result of the call from the results of its runs, with the problems and the remarks.
+
+        In editions that write the report before they score, the result has only the problems that loading found.
+        """
         problems = self._problems_before_scoring
         if problems is None:
             problems = tuple(self._problems)
@@ -507,7 +523,10 @@ class CallScorer:
         return bool(self._gold.query_set.ldc_id_by_query)
 
     def _origin(self) -> Origin:
-        """Return the origin of the scores: the task, the options, and the files that were read."""
+        """Return the origin of the scores: the task, the options, and the files that were read.
+
+        It also says if the scores are those of one run of a file that has several.
+        """
         are_runs_validated = self._gold.validates
         origin = origin_of(
             self.options, self._run.digests, self._has_ldc_queries, are_runs_validated=are_runs_validated
@@ -542,17 +561,16 @@ def score_runs(
     if problems is None:
         problems = run.problems.copy()
     scorer = CallScorer(run, policy, problems, earlier_results)
-    result_by_position: dict[int, ScoredRun] = {}
+    results: list[ScoredRun] = []
     try:
         _check_loaded(run)
         if not run.run_ids:
             scorer.remarks.append(_remark_on_missing_run(run))
-        for position, run_id in enumerate(run.run_ids):
-            for run_result in scorer.score_by_stage(run_id):
-                result_by_position[position] = run_result  # replaces the result of the stage before
+        for run_id in run.run_ids:
+            scorer.score_by_stage(run_id, results)
     except InputError as error:
-        raise ScoringStopped(error, scorer.result([*result_by_position.values()])) from None
-    return scorer.result([*result_by_position.values()])
+        raise ScoringStopped(error, scorer.result(results)) from None
+    return scorer.result(results)
 
 
 def _check_loaded(run: Run) -> None:
@@ -563,19 +581,21 @@ def _check_loaded(run: Run) -> None:
     if has_files and not has_lines and not has_pool:
         problem = f"nothing was loaded: no line of {join_first(run.layouts)} was accepted"
         raise InputError(problem, remedy="the problems reported say why")
-    if run.gold.query_set.edition.reports_first:
-        error_count = run.problems.count(Severity.ERROR)
-        if error_count:
-            raise InputError(f"{error_count} error{'s' if error_count > 1 else ''} encountered")
+    error_count = run.problems.count(Severity.ERROR)
+    if run.gold.query_set.edition.reports_first and error_count > 0:
+        raise InputError(f"{error_count} error{'s' if error_count > 1 else ''} encountered")
 
 
 def _remark_on_missing_run(run: Run) -> str:
-    """Return the remark that nothing was scored, which says why there is no run."""
+    """Return the remark that nothing was scored, which says why there is no run.
+
+    Either no line of the run files was accepted, or none of the files is a run.
+    """
     run_files = [name for name, schema in run.layouts.items() if schema.kind is FileKind.RUN]
     if run_files:
         return f"nothing was scored: no line of {join_first(run_files)} was accepted"
-    pool_names = f" ({join_first(run.layouts)}: assessments)" if run.layouts else ""
-    return f"nothing was scored: none of the files is a run with lines{pool_names}; name the run, too"
+    pool_in_brackets = f" ({join_first(run.layouts)}: assessments)" if run.layouts else ""
+    return f"nothing was scored: none of the files is a run with lines{pool_in_brackets}; name the run, too"
 
 
 def score_unit(unit: ScoringUnit, policy: Policy, is_ranked: bool = True) -> UnitResult:
@@ -629,15 +649,19 @@ def _count_unit(unit: ScoringUnit, matched: UnitResult, golds: Sequence[QueryGol
     if unit.other_run is not None:
         labels_by_index.update(unit.other_run.labels_by_index)
         assessment_by_index = {**unit.other_run.assessment_by_index, **assessment_by_index}
-    most_justifications = unit.run.limits.justifications_per_node
-    edition = unit.gold.query_set.edition
-    counting = Counting(matched.assessment_by_index, policy, most_justifications, labels_by_index, edition)
-    query_results = [_count_query(unit, gold, counting) for gold in golds]
+    counting = Counting(
+        matched.assessment_by_index,
+        policy,
+        unit.run.limits.justifications_per_node,
+        labels_by_index,  # labels are added to it
+        unit.gold.query_set.edition,
+    )
+    query_results = tuple([_count_query(unit, gold, counting) for gold in golds])
     return UnitResult(
         id=unit.id,
         assessment_by_index=assessment_by_index,
         labels_by_index=labels_by_index,
-        queries=tuple(query_results),
+        queries=query_results,
         problems=matched.problems,
     )
 
@@ -833,7 +857,10 @@ def _run_ids(file: Input, *, is_knowledge_base: bool) -> list[str]:
 
 
 def _first_line(file: Input) -> str:
-    """Return the first line of a file without the white space around it."""
+    """Return the first line of a file without the white space around it.
+
+    In a knowledge base this is the id of the run, such as `TIDE_KB`.
+    """
     with open_source(file) as source:
         first_line = source.read_bytes().partition(b"\n")[0]
     return first_line.decode("utf-8", "replace").strip()
@@ -850,14 +877,24 @@ def _run_ids_of_lines(file: Input) -> list[str]:
 
 
 def _third_columns(file: Input) -> set[bytes]:
-    """Return the different texts in the third column of a file of tab-separated values."""
+    """Return the different texts in the third column of a file of tab-separated values: `{b"RUN1", b"RUN2"}`.
+
+    In a run file they are the run ids.
+    """
     third_columns = set()
     with open_source(file) as source:
         for block in line_blocks(source, _BLOCK):
-            for line in block.split(b"\n"):
-                columns = line.split(b"\t", 3)
-                if len(columns) > 3:
-                    third_columns.add(columns[2])
+            third_columns |= _third_columns_of_lines(block.split(b"\n"))
+    return third_columns
+
+
+def _third_columns_of_lines(lines: Iterable[bytes]) -> set[bytes]:
+    """Return the different texts in the third column of lines; lines with at most three columns are left out."""
+    third_columns = set()
+    for line in lines:
+        columns = line.split(b"\t", 3)
+        if len(columns) > 3:
+            third_columns.add(columns[2])
     return third_columns
 
 

@@ -80,11 +80,8 @@ def read_tab_file(
     unread_lines: list[UnreadLine] = []
     first_line = _find_first_line(numbered_lines, source.name, unread_lines)
     if first_line is None:
-        if unread_lines:
-            raise _error_of_blank_file(source.name)
-        problems.add("EMPTY_FILE", source.name)
+        _report_empty_file(source.name, unread_lines, problems)
         return None
-    # The layout says how many columns a line must have.
     number, text = first_line
     schema = detect_schema(split_columns(text), edition)
     if schema is None:
@@ -94,14 +91,20 @@ def read_tab_file(
     lines_to_read: Iterator[tuple[int, str]] = itertools.chain([first_line], numbered_lines)
     if only_run_id is not None and schema.kind is FileKind.RUN:
         lines_to_read = _lines_of_run(lines_to_read, only_run_id)
-    lines = accepted_lines(lines_to_read, source.name, len(schema.columns), problems, unread_lines, edition)
+    column_count = len(schema.columns)
+    lines = accepted_lines(lines_to_read, source.name, column_count, problems, unread_lines, edition)
     return TabFile(name=source.name, schema=schema, lines=lines, unread_lines=unread_lines)
 
 
-def _error_of_blank_file(file_name: str) -> InputError:
-    """Return the error for a file that has lines, but all of them are blank or comments."""
-    remedy = "it has blank and comment lines only"
-    return InputError(f"Empty file: {file_name}", remedy=remedy, code="NO_LINES")
+def _report_empty_file(file_name: str, unread_lines: Sequence[UnreadLine], problems: ProblemLog) -> None:
+    """Report a file of size 0 to `problems`.
+
+    Raises InputError if the file has lines (`unread_lines`), all of which are blank or comments.
+    """
+    if unread_lines:
+        remedy = "it has blank and comment lines only"
+        raise InputError(f"Empty file: {file_name}", remedy=remedy, code="NO_LINES")
+    problems.add("EMPTY_FILE", file_name)
 
 
 def _error_of_unknown_layout(first_line: FirstLine, edition: Edition) -> InputError:
@@ -116,7 +119,10 @@ def _error_of_unknown_layout(first_line: FirstLine, edition: Edition) -> InputEr
 
 
 def _without_comments(numbered_lines: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str]]:
-    """Yield numbered lines without the comments at their ends."""
+    """Yield the numbers and texts of lines without the comments at their ends.
+
+    A comment begins with `#`, unless that is in quotation marks.
+    """
     for number, text in numbered_lines:
         text_before_comment, _ = split_comment(text)
         yield number, text_before_comment
@@ -181,6 +187,30 @@ def accepted_lines(
     `lines` are the numbers and texts of the lines of the file `file_name`. Lines that do not count are added to
     `unread_lines`. They are reported unless they are blank or comments.
     """
+    new_lines = _new_lines(lines, file_name, problems, unread_lines, keeps_repetitions=edition.keeps_repeated_lines)
+    for number, text in new_lines:
+        columns = text.split("\t")
+        if len(columns) != width or not columns[-1]:
+            columns = split_columns(text)
+        if len(columns) == width:
+            yield number, text, columns
+        else:
+            problems.add("WRONG_NUM_ENTRIES", width, len(columns), place=Place(file_name, number))
+            unread_lines.append(UnreadLine(file_name, number, text))
+
+
+def _new_lines(
+    lines: Iterable[tuple[int, str]],
+    file_name: str,
+    problems: ProblemLog,
+    unread_lines: list[UnreadLine],
+    *,
+    keeps_repetitions: bool,
+) -> Iterator[tuple[int, str]]:
+    """Yield the numbers and texts of lines that are neither blank nor comments nor, unless kept, repetitions.
+
+    The other lines are added to `unread_lines`, and repetitions are reported.
+    """
     earlier_texts: set[str] = set()
     for number, text in lines:
         # This is the body of `is_blank_or_comment`: calling it for each line would take longer than the test.
@@ -191,16 +221,9 @@ def accepted_lines(
             problems.add("DUPLICATE_LINE", f"\n{text}", place=Place(file_name, number))
             unread_lines.append(UnreadLine(file_name, number, text))
             continue
-        if not edition.keeps_repeated_lines:
+        if not keeps_repetitions:
             earlier_texts.add(text)
-        columns = text.split("\t")
-        if len(columns) != width or not columns[-1]:
-            columns = split_columns(text)
-        if len(columns) != width:
-            problems.add("WRONG_NUM_ENTRIES", width, len(columns), place=Place(file_name, number))
-            unread_lines.append(UnreadLine(file_name, number, text))
-            continue
-        yield number, text, columns
+        yield number, text
 
 
 def _numbered_lines(source: Source, first_block: list[bytes]) -> Iterator[tuple[int, str]]:
@@ -393,7 +416,10 @@ def offset_value(text: str) -> float:
 
 
 def leading_number(text: str) -> float:
-    """Return the number with which a text begins, as in the reference: `12x` -> 12, `x` -> 0."""
+    """Return the number with which a text begins: `12x` -> 12, `1.5e1` -> 15, `x` -> 0.
+
+    The reference program takes texts for numbers in this way.
+    """
     match = _LEADING_NUMBER.match(text)
     if match is None:
         return 0.0
@@ -520,6 +546,26 @@ def read_provenance(
     against it. A span in an unknown document, which is fatal, is kept, so that its absence causes no further problems.
     """
     problems: list[SpanProblem] = []
+    spans = _read_spans(text, max_span_count, length_by_document, edition, problems)
+    if not spans:
+        return Provenance(canonical_text="", docid=NO_DOCUMENT, spans=(), problems=tuple(problems))
+    most_characters = edition.most_characters
+    if most_characters is not None and _character_count(spans) > most_characters:
+        problems.append(SpanProblem("TOO_MANY_TOTAL_CHARS", (most_characters,), text))
+    return Provenance(_canonical_text(spans), docid=spans[0].docid, spans=tuple(spans), problems=tuple(problems))
+
+
+def _read_spans(
+    text: str,
+    max_span_count: int,
+    length_by_document: DocumentLengths | None,
+    edition: Edition,
+    problems: list[SpanProblem],
+) -> list[Span]:
+    """Return the valid spans of a column in the order in which they were written; problems are added to `problems`.
+
+    The arguments are those of `read_provenance`. In most editions all spans get the same document.
+    """
     spans: list[Span] = []
     for part in _parts_of_provenance(text, max_span_count, edition, problems):
         span = _read_span(part, length_by_document, edition, problems)
@@ -530,12 +576,7 @@ def read_provenance(
             spans = _join_documents(spans, span, text, problems)
         else:
             spans.append(span)
-    if not spans:
-        return Provenance(canonical_text="", docid=NO_DOCUMENT, spans=(), problems=tuple(problems))
-    most_characters = edition.most_characters
-    if most_characters is not None and _character_count(spans) > most_characters:
-        problems.append(SpanProblem("TOO_MANY_TOTAL_CHARS", (most_characters,), text))
-    return Provenance(_canonical_text(spans), docid=spans[0].docid, spans=tuple(spans), problems=tuple(problems))
+    return spans
 
 
 def _join_documents(spans: Sequence[Span], span: Span, text: str, problems: list[SpanProblem]) -> list[Span]:

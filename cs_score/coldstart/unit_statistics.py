@@ -51,7 +51,7 @@ class RowSums:
     """
 
     def __init__(self, columns: Iterable[str]) -> None:
-        """Prepare to add up rows in the columns with these names."""
+        """Prepare to add up rows in the columns with these names, such as `SF:ALL:right` and `LDC-MEAN:0:f1`."""
         self.columns = tuple(columns)
         # The additions for a row, by the name of its table and whether the table has counts, then by the row's level.
         self._additions: dict[tuple[str, bool], dict[str, list[_Addition]]] = {}
@@ -153,7 +153,10 @@ class _SummedTable(NamedTuple):
 
 
 def _summed_tables(run: ScoredRun) -> Iterator[_SummedTable]:
-    """Yield the tables of a run: those of precision and recall, then those of average precision."""
+    """Yield the tables of a run: those of precision and recall, then those of average precision.
+
+    Each table comes with what `RowSums.add` needs to know of it.
+    """
     for variant, table in run.tables.variants:
         yield _SummedTable(variant, table.rows, is_counted=True, is_added_to_all=True)
     if run.average_precision is not None:
@@ -172,7 +175,10 @@ def _unit_of_row(row: ScoreRow, run: ScoredRun) -> str:
 
 
 def answered_units(run: ScoredRun) -> list[str]:
-    """Return the full ids of the units for which the run has at least one response in the tables."""
+    """Return the full ids of the units for which the run has at least one response in the tables: `["CSX_0001", ...]`.
+
+    They have the order of the first rows with responses.
+    """
     units: dict[str, None] = {}
     for row in run.tables.sf.rows:
         if row.counts is not None and row.counts.submitted:

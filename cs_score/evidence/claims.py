@@ -74,7 +74,11 @@ class DocumentNumbers(NamedTuple):
 
 
 class Claims(AbstractsMode):
-    """Claims by id. A claim's prediction, if there is one, has a list of entries for each document."""
+    """Claims by id, with evidence sets in documents, and a label of the claim itself.
+
+    The prediction for a claim, if there is one, has a list of entries for each document. An entry has a label and
+    sentence numbers, as an evidence set of gold.
+    """
 
     name = "claims"
     columns = (
@@ -523,13 +527,18 @@ def _read_claims(source: Source) -> _ClaimsFile:
         for value in reading.json_lines(source, location, skipped_marks=SKIPPED_MARKS):
             fields = reading.as_object(value, "the line")
             claim = parse_claim(fields)
-            if not claims:  # the first line
-                is_of_data_set = "evidence_doc_id" in fields and "evidence" not in fields
+            if not claims:
+                is_of_data_set = _is_row_of_data_set(fields)
             key = as_key(claim.id)
             if key in claims:
                 claim = claim._replace(id=claims[key].id)  # 5 and 5.0 are the same id in different spellings
             claims[key] = claim
     return _ClaimsFile(claims, is_of_data_set)
+
+
+def _is_row_of_data_set(fields: reading.Object) -> bool:
+    """Return whether the JSON object of a line is a row of the Hugging Face data set, which has no key `evidence`."""
+    return "evidence_doc_id" in fields and "evidence" not in fields
 
 
 def cited_documents(gold: Claim) -> list[object]:

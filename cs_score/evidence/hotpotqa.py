@@ -451,17 +451,22 @@ def _check_questions(questions: list[Any], *, is_of_lines: bool = False) -> list
     """
     if not questions:
         raise InputError("no questions, so there is nothing to score")
-    rows_as_questions = None
-    if not _are_of_corpus(questions):
-        rows_as_questions = forms.questions_of_data_set(questions)
-    if rows_as_questions is None:
-        _check_ids(questions)
-        return reading.ConvertedContent(questions, "read as one question a line") if is_of_lines else questions
-    _check_ids(rows_as_questions)
-    form = "rows of the Hugging Face data set"
-    if is_of_lines:
-        form = f"one question a line, {form}"
-    return reading.ConvertedContent(rows_as_questions, f"read as {form}")
+    forms_of_file = ["one question a line"] if is_of_lines else []
+    rows_as_questions = _convert_rows(questions)
+    if rows_as_questions is not None:
+        forms_of_file.append("rows of the Hugging Face data set")
+    questions_of_corpus = questions if rows_as_questions is None else rows_as_questions
+    _check_ids(questions_of_corpus)
+    if not forms_of_file:
+        return questions_of_corpus
+    return reading.ConvertedContent(questions_of_corpus, f"read as {', '.join(forms_of_file)}")
+
+
+def _convert_rows(questions: list[Any]) -> list[Any] | None:
+    """Return rows of the Hugging Face data set as questions of the corpus; None if the questions are no such rows."""
+    if _are_of_corpus(questions):
+        return None
+    return forms.questions_of_data_set(questions)
 
 
 def _check_ids(questions: Iterable[object]) -> None:

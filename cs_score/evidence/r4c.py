@@ -502,12 +502,11 @@ def draw_orders(instance_count: int, reference_count: int) -> list[tuple[Order, 
     """
     stream = random.Random(SEED)
     positions = range(REFERENCE_POSITIONS)
-    orders_by_instance: list[tuple[Order, ...]] = [()] * instance_count
+    orders_by_evaluation = []
     for _evaluation in EVALUATIONS:
-        for instance in range(instance_count):
-            order = tuple(stream.sample(positions, reference_count))
-            orders_by_instance[instance] += (order,)
-    return orders_by_instance
+        orders = [tuple(stream.sample(positions, reference_count)) for _instance in range(instance_count)]
+        orders_by_evaluation.append(orders)
+    return list(zip(*orders_by_evaluation))  # the three orders of each instance
 
 
 def load_packages() -> None:

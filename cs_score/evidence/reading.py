@@ -63,12 +63,10 @@ def read_input(
     role_in_signature = GOLD if role == "gold" else RUN
     with open_input(file_or_value, role, has_lines=has_lines) as source, ErrorLocation(source.name):
         content = read_content(source)
-        notices: tuple[str, ...] = ()
-        if isinstance(content, ConvertedContent):
-            notices = (f"{source.name}: {content.notice}",)
-            content = content.content
         digest = source.digest(role_in_signature)
-    return InputContent(source.name, content, digest, notices)
+    if isinstance(content, ConvertedContent):
+        return InputContent(source.name, content.content, digest, notices=(f"{source.name}: {content.notice}",))
+    return InputContent(source.name, content, digest)
 
 
 def open_input(file_or_value: Input | object, role: str, *, has_lines: bool = False) -> Source:

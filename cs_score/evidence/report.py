@@ -1,4 +1,8 @@
-"""Writes results as reports for people, as JSON, and as tables for programs."""
+"""Writes results as reports for people, as JSON, and as tables for programs.
+
+A result has the scores of a run, the statistics of each unit (a claim, question or instance), and notices. Confidence
+intervals are computed apart and may be given in addition.
+"""
 
 from __future__ import annotations
 
@@ -318,11 +322,15 @@ def format_scores(
         report = table_text(result)
         return report if intervals is None else f"{report}\n\n{intervals_text(intervals)}"
     scores = _select_scores(document_of(result, intervals), measures)
-    table = scores_table(scores, for_programs=format_ == "tsv")
     if format_ == "tsv":
-        return b"".join(layout.tsv(table)).decode()
-    explanation = [] if intervals is None else intervals.explanation(list(scores.scores))
-    scores_with_notes = _ScoresWithNotes(_head_of_table(result), table, explanation, str(result.origin.signature))
+        table_for_programs = scores_table(scores, for_programs=True)
+        return b"".join(layout.tsv(table_for_programs)).decode()
+    scores_with_notes = _ScoresWithNotes(
+        head=_head_of_table(result),
+        table=scores_table(scores, for_programs=False),
+        explanation=[] if intervals is None else intervals.explanation(list(scores.scores)),
+        signature=str(result.origin.signature),
+    )
     return _format_with_notes(format_, scores_with_notes)
 
 

@@ -97,7 +97,11 @@ class AbstractVerdict(NamedTuple):
 
 
 class SciFact(AbstractsMode):
-    """SciFact claims in the order of gold. A claim's prediction has one entry for each abstract."""
+    """SciFact claims in the order of gold, with evidence from abstracts.
+
+    In gold an abstract has evidence sets, each with a label and sentence numbers; all sets of an abstract have the same
+    label. The prediction for a claim has a single entry for each abstract, with a label and sentence numbers.
+    """
 
     name = "scifact"
     columns = (
@@ -367,19 +371,30 @@ def _set_part(abstract: str, number: int, gold_set: LabelledSentences, predicted
     """Return a gold set of an abstract with its judgment: it is right if all of its sentences are predicted.
 
     `number` is the number of the set in the abstract, from 1. `predicted_keys` are the keys (`as_key`) of the sentences
-    that are predicted for the abstract. The judgment is "complete", or a text such as "1 of 2 sentences", or None if no
-    sentence of the set is predicted.
+    that are predicted for the abstract.
     """
     gold_keys = sentence_keys(gold_set.sentences)
     predicted_count = len(gold_keys & predicted_keys)
-    is_complete = predicted_count == len(gold_keys)
-    judgment = None
-    if is_complete:
-        judgment = "complete"
-    elif predicted_count:
-        judgment = f"{predicted_count:,} of {number_with_noun(len(gold_keys), 'sentence')}"
     value = {"abstract": abstract, "set": number, "sentences": list(gold_set.sentences)}
-    return Part(noun="evidence set", value=value, is_right=is_complete, judgment=judgment)
+    return Part(
+        noun="evidence set",
+        value=value,
+        is_right=predicted_count == len(gold_keys),
+        judgment=judgment_of_set(predicted_count, len(gold_keys)),
+    )
+
+
+def judgment_of_set(predicted_count: int, sentence_count: int) -> str | None:
+    """Return how much of a gold set is predicted, in words: "complete", or "1 of 2 sentences".
+
+    `predicted_count` is the number of its sentences that are predicted, and `sentence_count` the number of all its
+    sentences. Return None if none is predicted.
+    """
+    if predicted_count == sentence_count:
+        return "complete"
+    if not predicted_count:
+        return None
+    return f"{predicted_count:,} of {number_with_noun(sentence_count, 'sentence')}"
 
 
 def _unknown_label_notices(units: Sequence[Unit], gold_file: str) -> Iterator[str]:
@@ -700,20 +715,29 @@ def _check_claims(gold: InputContent, predictions: InputContent, *, any_order: b
     predicted_ids = [claim.id for claim in predictions.content]
     if gold_ids == predicted_ids:
         return
+    mismatch = _compare_ids(gold_ids, predicted_ids, (gold.name, predictions.name))
+    if not any_order:
+        raise mismatch.error_in_order()
+    if not mismatch.is_other_order:
+        raise mismatch.error_without_order()
+
+
+def _compare_ids(gold_ids: list[Hashable], predicted_ids: list[Hashable], file_names: tuple[str, str]) -> _IdMismatch:
+    """Return the difference between the claim ids of gold and those of the predictions, in the order of the files.
+
+    `file_names` are the names of the gold file and of the predictions file.
+    """
     gold_counts = Counter([as_key(claim_id) for claim_id in gold_ids])
     predicted_counts = Counter([as_key(claim_id) for claim_id in predicted_ids])
-    mismatch = _IdMismatch(
-        gold_file=gold.name,
-        predictions_file=predictions.name,
+    gold_file, predictions_file = file_names
+    return _IdMismatch(
+        gold_file=gold_file,
+        predictions_file=predictions_file,
         gold_ids=gold_ids,
         predicted_ids=predicted_ids,
         missing_predictions=gold_counts - predicted_counts,
         extra_predictions=predicted_counts - gold_counts,
     )
-    if not any_order:
-        raise mismatch.error_in_order()
-    if not mismatch.is_other_order:
-        raise mismatch.error_without_order()
 
 
 # ---- Judging an abstract
@@ -846,20 +870,24 @@ def _explain_abstract(
 
     `sets` are the gold sets of the abstract, or None if the abstract is not relevant.
     """
-    shown_sentences = ", ".join([quoted(sentence) for sentence in predicted.sentences])
-    shown_prediction = f"{predicted.label}  [{shown_sentences}]"
     if sets is None:
         yield f"abstract {short_text(abstract)}: not relevant"
         yield "  gold       -"
-        yield f"  predicted  {shown_prediction}"
+        yield f"  predicted  {_show_prediction(predicted)}"
         yield f"  wrong      1 abstract, {number_with_noun(len(predicted.sentences), 'sentence')}"
         return
+    verdict = judge_abstract(sets, predicted)
     yield f"abstract {short_text(abstract)}: relevant"
     yield f"  gold       {_show_gold_sets(sets)}"
-    yield f"  predicted  {shown_prediction}"
-    verdict = judge_abstract(sets, predicted)
+    yield f"  predicted  {_show_prediction(predicted)}"
     yield from _explain_verdict(verdict)
     yield from _explain_sentences(predicted, sets, verdict)
+
+
+def _show_prediction(predicted: LabelledSentences) -> str:
+    """Return the prediction for an abstract as explanations show it: `SUPPORT  [2, '5']`."""
+    shown_sentences = ", ".join([quoted(sentence) for sentence in predicted.sentences])
+    return f"{predicted.label}  [{shown_sentences}]"
 
 
 def _explain_missed_abstract(abstract: str, sets: Sequence[LabelledSentences]) -> Iterator[str]:

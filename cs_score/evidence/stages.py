@@ -10,7 +10,6 @@ from abc import abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Final, NamedTuple
 
-from cs_score.base.display import number_with_noun
 from cs_score.base.errors import InputError
 from cs_score.base.sources import Source
 from cs_score.evidence import reading
@@ -23,6 +22,7 @@ from cs_score.evidence.scifact import (
     SciFactOptions,
     count_sentences,
     is_empty_evidence,
+    judgment_of_set,
     pair_claims,
     read_labelled_sets,
     select_scored_claims,
@@ -541,15 +541,12 @@ def _judge_gold_set(
     """
     sentence_by_key = {as_key(sentence): sentence for sentence in gold_set.sentences}
     missing_sentences = [sentence for key, sentence in sentence_by_key.items() if key not in predicted_keys]
+    predicted_count = len(sentence_by_key) - len(missing_sentences)
+    judgment = judgment_of_set(predicted_count, len(sentence_by_key))
     value = {"document": document, "set": number, "sentences": list(gold_set.sentences)}
     if not missing_sentences:
-        return Part(noun="evidence set", value=value, is_right=True, judgment="complete")
-    kind = MISSED_RATIONALE
-    judgment = None
-    predicted_count = len(sentence_by_key) - len(missing_sentences)
-    if predicted_count:
-        kind = INCOMPLETE_RATIONALE
-        judgment = f"{predicted_count:,} of {number_with_noun(len(sentence_by_key), 'sentence')}"
+        return Part(noun="evidence set", value=value, is_right=True, judgment=judgment)
+    kind = INCOMPLETE_RATIONALE if predicted_count else MISSED_RATIONALE
     fault = Fault(kind=kind, part=document, predicted=None, gold=missing_sentences)
     return Part(noun="evidence set", value=value, is_right=False, judgment=judgment, faults=(fault,))
 
@@ -581,6 +578,13 @@ class LabelCounts(NamedTuple):
     right: Any
 
 
+_LABELS_OF_CELLS: Final = [(gold, predicted) for gold in LABELS for predicted in LABELS]
+"""The label of gold and the predicted label of each cell of the confusion table, row by row."""
+
+_CELL_BY_LABELS: Final = {labels: cell for cell, labels in enumerate(_LABELS_OF_CELLS)}
+"""The position of a cell in the confusion table: {("CONTRADICT", "CONTRADICT"): 0, ...}."""
+
+
 class Label(Stage):
     """The stage that predicts a label for each document. The label of a document without evidence is NOT_ENOUGH_INFO.
 
@@ -590,7 +594,7 @@ class Label(Stage):
 
     name = "scifact-label"
     key = "labels"
-    columns = tuple(f"{gold}_as_{predicted}".lower() for gold in LABELS for predicted in LABELS)
+    columns = tuple(f"{gold}_as_{predicted}".lower() for gold, predicted in _LABELS_OF_CELLS)
     headings = ("precision", "recall", "f1")
     rows = (
         ReportRow("accuracy", ("accuracy",)),
@@ -672,9 +676,8 @@ class Label(Stage):
         """
         counts = [0] * len(self.columns)
         for labels in self._compare_labels(unit):
-            first_column_of_row = LABELS.index(labels.gold) * len(LABELS)
-            column = first_column_of_row + LABELS.index(labels.predicted)
-            counts[column] += 1
+            cell = _CELL_BY_LABELS[labels.gold, labels.predicted]
+            counts[cell] += 1
         return tuple(counts)
 
     def confusions(self, unit: Unit) -> Iterator[Confusion]:

@@ -1,8 +1,12 @@
-"""Find the faults of the answers of a unit, such as wrong answers and missed classes, and correct them."""
+"""Find the faults of the answers of a unit, such as wrong answers and missed classes, and correct them.
+
+A unit is a question, claim or topic. Its answers are lines of a run. It wants an answer for each of its equivalence
+classes, which hold answers that mean the same.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from cs_score.base.records import replace
@@ -179,15 +183,25 @@ def corrected_lines(lines: Sequence[LabelledLine], faults: Iterable[Fault], gold
             new_lines += _lines_for_missed_class(fault)
         else:
             kind_by_number[fault.part] = fault.kind
+    kind_by_number.pop(0, None)  # an earlier correction has added line 0, which is right
+    return _correct_lines(lines, kind_by_number, gold) + _label_as_right(new_lines, lines, gold)
+
+
+def _correct_lines(
+    lines: Iterable[LabelledLine], kind_by_number: Mapping[object, str], gold: UnitGold
+) -> list[LabelledLine]:
+    """Return the lines of a run for a unit without wrong lines, and with half right lines as right ones.
+
+    `kind_by_number` has the kind of the fault of a line by its number, such as {7: "half"}. Other lines are right.
+    """
     corrected = []
     for line in lines:
         kind = kind_by_number.get(line.number)
-        is_kept = kind is None or line.number == 0  # an earlier correction has added line 0, which is right
-        if is_kept:
+        if kind is None:
             corrected.append(line)
         elif kind == HALF_RIGHT_ANSWER:
             corrected.append(_as_right_line(line, gold))
-    return corrected + _label_as_right(new_lines, lines, gold)
+    return corrected
 
 
 def _as_right_line(line: LabelledLine, gold: UnitGold) -> LabelledLine:

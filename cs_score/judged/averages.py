@@ -1,4 +1,7 @@
-"""Compute the measures of judged answers from the sums of the counts of their units."""
+"""Compute the measures of judged answers from the sums of the counts of their units.
+
+A unit is a question, claim or topic. Micro averages divide sums over all answers; macro averages are means over units.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Count the answers of a unit: judge each line by its assessment, and count the classes that are found and wanted."""
+"""Count the answers of a unit: judge each line by its assessment, and count the classes that are found and wanted.
+
+A unit is a question, claim or topic. A line of a run is an answer for a unit, and an assessment gives an answer a label
+and perhaps an equivalence class, which holds answers that mean the same.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Explain how the answers of a unit were counted, in the text that `cs-score explain` prints for judged answers."""
+"""Explain how the answers of a unit were counted, in the text that `cs-score explain` prints for judged answers.
+
+A unit is a question, claim or topic. A judged line is an answer of a run with its label and its value. An equivalence
+class holds answers that mean the same.
+"""
 
 from __future__ import annotations
 

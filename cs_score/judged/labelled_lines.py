@@ -96,7 +96,11 @@ class _SharedTexts(dict[str, str]):
 
 
 class _Reader:
-    """Collects the rows of one file by run and unit."""
+    """Collects the rows of one file by run and unit.
+
+    A row is an answer for a unit, such as a question. It may have a label, evidence, an equivalence class and its
+    weight, a confidence, the number of answers that the unit wants, and the name of its run.
+    """
 
     def __init__(self, table: JudgedTable) -> None:
         """Prepare to read a table. Lines without a label are counted under an empty label."""
@@ -120,10 +124,8 @@ class _Reader:
         shared_texts = _SharedTexts()
         for number, cells, group_cells in self._table.rows():
             unit, answer, evidence, label, class_name, wanted_cell, weight_cell, confidence_cell, run = cells
-            if not unit:
-                raise self._error_of_empty_cell(number, "unit")
-            if not answer:
-                raise self._error_of_empty_cell(number, "answer")
+            if not unit or not answer:
+                raise self._error_of_empty_cell(number, "answer" if unit else "unit")
             if wanted_cell:
                 self._keep_wanted(number, unit, wanted_cell)
             weight = None

@@ -1,4 +1,7 @@
-"""Pair the units of assessments with the answers of a run, and tell which answers and columns are not used."""
+"""Pair the units of assessments with the answers of a run, and tell which answers and columns are not used.
+
+A unit is a question, claim or topic. Assessments are lines with the label of an answer; a run is a file of answers.
+"""
 
 from __future__ import annotations
 

@@ -329,23 +329,27 @@ def _suggestion(word: str, names: Iterable[str]) -> str:
     none, it suggests the measure that is spelt most like the word, or else up to three measures that contain the word.
     The result is empty if there is nothing to suggest.
     """
-    names = [name for name in names if "@" not in name]
+    names_over_all_hops = [name for name in names if "@" not in name]
     plain_word = word.strip("*").casefold()
-
-    parts = set(plain_word.split("-"))
-    if len(parts) > 1:
-        names_with_parts = [name for name in names if parts <= set(name.casefold().split("-"))]
-        if names_with_parts:
-            return f"; did you mean {' or '.join(names_with_parts[:3])}?"
-
-    suggestion = did_you_mean(word, names)
-    if suggestion:
+    names_with_parts = _names_with_parts(plain_word, names_over_all_hops)
+    if names_with_parts:
+        return f"; did you mean {' or '.join(names_with_parts[:3])}?"
+    suggestion = did_you_mean(word, names_over_all_hops)
+    if suggestion or not plain_word:
         return suggestion
+    names_with_word = [name for name in names_over_all_hops if plain_word in name.casefold()]
+    return f"; did you mean {', '.join(names_with_word[:3])}?" if names_with_word else ""
 
-    names_with_word = [name for name in names if plain_word in name.casefold()]
-    if not plain_word or not names_with_word:
-        return ""
-    return f"; did you mean {', '.join(names_with_word[:3])}?"
+
+def _names_with_parts(word: str, names: Iterable[str]) -> list[str]:
+    """Return the names of measures that have all parts of a word between hyphens, such as `LDC-MEAN-AP` for `ap-ldc`.
+
+    `word` is in lower case. The list is empty if it has only one part.
+    """
+    parts = set(word.split("-"))
+    if len(parts) < 2:
+        return []
+    return [name for name in names if parts <= set(name.casefold().split("-"))]
 
 
 def measure_names(mode: str) -> tuple[str, ...]:
@@ -386,17 +390,11 @@ def default_measure_for_scores(mode: str, scores: Iterable[str]) -> Measure:
 
     These names show whether there are LDC queries, and whether there are rankings.
     """
-    tables = set()
-    has_rankings = False
-    for name in scores:
-        name_over_all_hops = name.partition("@")[0]
-        measure = _BY_NAME.get(name_over_all_hops)
-        if measure is None:
-            continue
-        tables.add(measure.table)
-        if measure.statistic in RANKING_FORMULAS:
-            has_rankings = True
-    return default_measure(mode, with_ldc=LDC_MEAN in tables, has_rankings=has_rankings)
+    names_over_all_hops = [name.partition("@")[0] for name in scores]
+    measures = [_BY_NAME[name] for name in names_over_all_hops if name in _BY_NAME]
+    with_ldc = any(measure.table == LDC_MEAN for measure in measures)
+    has_rankings = any(measure.statistic in RANKING_FORMULAS for measure in measures)
+    return default_measure(mode, with_ldc=with_ldc, has_rankings=has_rankings)
 
 
 def headlines_among(modes: Sequence[str], names: Sequence[str], scores: Iterable[str] | None = None) -> list[str]:

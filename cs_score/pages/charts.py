@@ -1,4 +1,5 @@
-"""Charts as SVG: bars, dots by row, curves, and grids of coloured cells.
+"""Charts as SVG: bars, dots by row, curves, and grids of coloured cells. Places and sizes are in units of the chart,
+which is 420 units wide; heights are measured downwards. The text of a caption, a label or a note may come from inputs.
 
 Each is drawn from numbers and from texts of inputs, which are untrusted. A chart has a description for readers who do
 not see it, with all its numbers.
@@ -70,7 +71,7 @@ class Drawing:
     def __init__(self, caption: Caption, description: str, height: float) -> None:
         """Begin an empty image with a title, whose height is `height` units.
 
-        `description` says what the image shows to readers who do not see it.
+        `description` describes the image to readers who do not see it.
         """
         self.of = caption.of
         self.title = caption.title

@@ -1,9 +1,11 @@
-"""The entries that open on the page of an analysis: how each query, line, class, node or unit was scored."""
+"""The entries that open on the page of an analysis: how each query, line, class, node or unit was scored. An entry
+has a head, the steps that explain it, and further entries below it; its key is such as "line run.tab:12".
+"""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from cs_score.measures.registry import COLD_START_MODE
@@ -103,11 +105,7 @@ def precision_charts(document: Any) -> Iterator[Drawing]:
 
 def _precision_chart(query: Any, name: str) -> Drawing | None:
     """Return the chart of the precision at each rank of a query, by hop; None if it has no ranked nodes."""
-    precisions_by_series = {}
-    for level, precisions in query.precision_at.items():
-        if precisions:
-            series = "all hops" if level == "ALL" else f"hop {level}"
-            precisions_by_series[series] = precisions
+    precisions_by_series = _precisions_by_series(query)
     if not precisions_by_series:
         return None
     curves: dict[str, Curve] = {}
@@ -118,3 +116,16 @@ def _precision_chart(query: Any, name: str) -> Drawing | None:
         texts.append(f"{series}: {numbers}")
     caption = Caption(name, f"Precision at rank: {query.query}", "rank of the node", "precision", of=query.query)
     return lines(caption, f"{'; '.join(texts)}.", curves)
+
+
+def _precisions_by_series(query: Any) -> dict[str, Sequence[float]]:
+    """Return the precisions at the ranks 1, 2, ... of a query by series, such as "all hops" and "hop 0".
+
+    Hops without ranked nodes are left out.
+    """
+    precisions_by_series = {}
+    for level, precisions in query.precision_at.items():
+        if precisions:
+            series = "all hops" if level == "ALL" else f"hop {level}"
+            precisions_by_series[series] = precisions
+    return precisions_by_series

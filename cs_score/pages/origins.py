@@ -1,13 +1,16 @@
-"""How the pages of reports can be made again: inputs with their digests, the options in force, and commands."""
+"""How the pages of reports can be made again: inputs with their digests, the options in force, and commands. An
+origin records all inputs and options of a result; a command is a list of words, such as ["--measure", "F1"].
+"""
 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from cs_score.base.records import asdict
 from cs_score.base.signature import GOLD, POOL, QUERIES, RUN, Origin
+from cs_score.base.sources import InputDigest
 from cs_score.coldstart.options import EDITIONS, LATEST, PRESETS, OptionTopic, options_in_order
 from cs_score.measures.registry import COLD_START_MODE
 from cs_score.pages.page import Block, Code, Section, table_of_rows
@@ -44,20 +47,42 @@ def analysis_origin(document: Any) -> Section:
 
 
 def _analysis_words(document: Any) -> list[str]:
-    """Return the words of the command line that makes an analysis again."""
+    """Return the words of the command line that makes an analysis again, after the word `analyze`."""
     origin: Origin = document.origin
-    runs = _inputs_of_role(origin, RUN)
-    words = _task_words(origin, runs)
-    if origin.task == COLD_START_MODE:
-        words = ["--run", document.run, *words]
-    elif runs:
-        words = [*words[: -len(runs)], "--predictions", *runs]
-    words += ["--measure", document.measure, *_top_words(document)]
-    for dimension in document.groups:
-        if "," in dimension:
-            words += ["--by", dimension]
+    words = _words_of_analysed(document)
+    words += ["--measure", document.measure]
+    words += _top_words(document)
+    words += _crossing_words(document.groups)
     words += _policy_words(document)
     words += _resampling_words(origin.options.get("bootstrap"))
+    return words
+
+
+def _words_of_analysed(document: Any) -> list[str]:
+    """Return the words of a command line that name the analysed result: task, options, files, and the run in them.
+
+    Cold Start runs are named by `--run`. Predictions of evidence tasks have the switch `--predictions` before them.
+    """
+    origin: Origin = document.origin
+    runs = _inputs_of_role(origin, RUN)
+    if origin.task == COLD_START_MODE:
+        return ["--run", document.run, *_task_words(origin, runs)]
+    words = _task_words(origin, runs=())
+    if runs:
+        words += ["--predictions", *runs]
+    return words
+
+
+def _crossing_words(dimensions: Iterable[str]) -> list[str]:
+    """Return an option `--by` for each pair of dimensions that were crossed, such as "slot,hop".
+
+    Groups of a single dimension, such as "slot", need no option.
+    """
+    words = []
+    for dimension in dimensions:
+        is_crossed = "," in dimension
+        if is_crossed:
+            words += ["--by", dimension]
     return words
 
 
@@ -86,15 +111,25 @@ def difference_origin(document: Any) -> Section:
         rows += [{"side": side, **asdict(file)} for file in origin.inputs]
     blocks: list[Block] = [f"cs-score {origin_a.version}, from these files:"]
     blocks += table_of_rows("inputs", "Inputs", rows, {"side": "Of", **_INPUT_HEADINGS}, is_small=True)
-    gold_of_a = [file for file in origin_a.inputs if file.role != RUN]
-    gold_of_b = [file for file in origin_b.inputs if file.role != RUN]
-    if origin_a.options == origin_b.options and gold_of_a == gold_of_b:
-        runs = _inputs_of_role(origin_a, RUN) + _inputs_of_role(origin_b, RUN)
-        words = [*_task_words(origin_a, runs), "--measure", document.measure, *_top_words(document)]
-        if document.resampling:
-            words += _resampling_words(document.resampling.as_json())
-        blocks += _commands("diff", words, "diff.json")
+    if origin_a.options == origin_b.options and _gold_of(origin_a) == _gold_of(origin_b):
+        blocks += _commands("diff", _difference_words(document), "diff.json")
     return _section(blocks)
+
+
+def _gold_of(origin: Origin) -> list[InputDigest]:
+    """Return the input files of an origin except the runs: queries and pool, or gold."""
+    return [file for file in origin.inputs if file.role != RUN]
+
+
+def _difference_words(document: Any) -> list[str]:
+    """Return the words of the command line that makes a difference again, after the word `diff`."""
+    origin_a: Origin = document.origins["a"]
+    origin_b: Origin = document.origins["b"]
+    runs = _inputs_of_role(origin_a, RUN) + _inputs_of_role(origin_b, RUN)
+    words = [*_task_words(origin_a, runs), "--measure", document.measure, *_top_words(document)]
+    if document.resampling:
+        words += _resampling_words(document.resampling.as_json())
+    return words
 
 
 def batch_origin() -> Section:

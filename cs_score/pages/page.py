@@ -1,4 +1,5 @@
-"""A page as sections of facts, charts, tables and texts, and as one HTML file.
+"""A page as sections of facts, charts, tables and texts, and as one HTML file. A section has blocks; cells of tables
+may be links to rows of other tables, or open an entry that explains them.
 
 Texts of inputs are untrusted: the template and the renderer of tables escape them.
 """
@@ -207,20 +208,16 @@ def _make_page_table(table: Table, name: str, is_small: bool | None) -> PageTabl
     None, the number of rows decides whether the table is small.
     """
     row_count = len(table.rows)
-    if table.part:
-        name = f"{name}-{slug(table.part)}"
-    if is_small is None:
-        is_small = row_count <= _MOST_ROWS_OF_SMALL_TABLE
     caption = table.layout.title.replace("%", words(table.part)).removesuffix(":")
     table_on_page = replace(table, rows=table.rows[:MOST_ROWS])
     # A document may itself list only some of its rows; then `total` is larger than the number of rows.
     whole_row_count = max(table.total, row_count)
     return PageTable(
-        name=name,
+        name=f"{name}-{slug(table.part)}" if table.part else name,
         caption=caption,
         markup="\n".join(html(table_on_page, caption=caption)),
         left_out=whole_row_count - len(table_on_page.rows),
-        is_small=is_small,
+        is_small=row_count <= _MOST_ROWS_OF_SMALL_TABLE if is_small is None else is_small,
     )
 
 
@@ -236,19 +233,27 @@ def layout_with_cells(
     of a row, by key, and the number of the row (from 0). `shown` are the keys of the columns that the table shows, by
     default all.
     """
-    make_cell_by_key = cells or {}
-
-    def rows_with_page_cells(document: Any) -> Iterator[Row]:
-        """Yield the rows of the layout, in which cells of pages replace the plain values of their columns."""
-        for row_number, row in enumerate(layout.rows(document)):
-            value_by_key = row if isinstance(row, Mapping) else asdict(row)
-            row_on_page = dict(value_by_key)
-            for key, make_cell in make_cell_by_key.items():
-                row_on_page[key] = make_cell(value_by_key, row_number)
-            yield row_on_page
-
     columns = (*layout.columns, *further_columns)
-    return replace(layout, columns=columns, rows=rows_with_page_cells, shown=tuple(shown))
+    make_cell_by_key = cells or {}
+    return replace(
+        layout,
+        columns=columns,
+        rows=lambda document: _rows_with_cells(layout.rows(document), make_cell_by_key),
+        shown=tuple(shown),
+    )
+
+
+def _rows_with_cells(rows: Iterable[Row], make_cell_by_key: Mapping[str, RowCell]) -> Iterator[Row]:
+    """Yield rows of a table, in which cells of pages replace the plain values of their columns.
+
+    `make_cell_by_key` has the function that makes the cells of a column, by the key of the column.
+    """
+    for row_number, row in enumerate(rows):
+        value_by_key = row if isinstance(row, Mapping) else asdict(row)
+        row_on_page = dict(value_by_key)
+        for key, make_cell in make_cell_by_key.items():
+            row_on_page[key] = make_cell(value_by_key, row_number)
+        yield row_on_page
 
 
 def charts_side_by_side(*drawings: Iterable[Drawing]) -> Charts:
@@ -335,18 +340,21 @@ def page_html(page: Page) -> str:
     # `Markup` marks a text as HTML, so that the template does not escape it.
     style = chart_style() + _read_template("page.css")
     script = _read_template("page.js")
-    # The browser refuses to load or run anything but exactly this style and this script.
-    policy = (
-        f"default-src 'none'; style-src '{_policy_hash(style)}'; script-src '{_policy_hash(script)}'; "
-        "base-uri 'none'; form-action 'none'"
-    )
     return template.render(
         page=page,
         style=Markup(style),
         script=Markup(script),
-        policy=Markup(policy),
+        policy=Markup(_content_policy(style, script)),
         newline=Markup("\n"),
         packed=Markup(_pack_openings(page.openings)),
+    )
+
+
+def _content_policy(style: str, script: str) -> str:
+    """Return a policy under which a browser loads and runs nothing but exactly this style and this script."""
+    return (
+        f"default-src 'none'; style-src '{_policy_hash(style)}'; script-src '{_policy_hash(script)}'; "
+        "base-uri 'none'; form-action 'none'"
     )
 
 
@@ -384,24 +392,31 @@ def _escape_controls(value: object) -> object:
 def _pack_openings(openings: Openings) -> str:
     """Return the entries that can be opened as Base64 of deflated JSON; an empty text if there are none.
 
-    Base64 is safe inside HTML; deflating makes the entries, which repeat themselves, much smaller. The page's script
-    reads an entry as a list: its head, the positions of its texts, its groups (each a title and the numbers of other
-    entries), and its chart as SVG.
+    Base64 is safe inside HTML; deflating makes the entries, which repeat themselves, much smaller.
     """
     if not openings.entries:
         return ""
-    entries = []
-    for entry in openings.entries.values():
-        groups = []
-        for title, keys in entry.groups:
-            groups.append([title, [openings.number_by_key[key] for key in keys]])
-        svg = "" if entry.drawing is None else entry.drawing.svg()
-        entries.append([cell(entry.head), list(entry.steps), groups, svg])
-    texts = [terminal_safe(text) for text in openings.texts]
-    value = {"trees": openings.are_trees, "texts": texts, "entries": entries}
+    value = {
+        "trees": openings.are_trees,
+        "texts": [terminal_safe(text) for text in openings.texts],
+        "entries": [_entry_for_script(entry, openings) for entry in openings.entries.values()],
+    }
     json_text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     deflated = zlib.compress(json_text.encode("utf-8", "replace"), 6)
     return base64.b64encode(deflated).decode()
+
+
+def _entry_for_script(entry: ExpandableEntry, openings: Openings) -> list[object]:
+    """Return an entry as the list that the page's script reads: its head, its steps, its groups, and its chart.
+
+    The steps are positions of texts. A group is a title and the numbers of other entries of `openings`. The chart is a
+    text of SVG, empty if there is none.
+    """
+    groups = []
+    for title, keys in entry.groups:
+        groups.append([title, [openings.number_by_key[key] for key in keys]])
+    svg = "" if entry.drawing is None else entry.drawing.svg()
+    return [cell(entry.head), list(entry.steps), groups, svg]
 
 
 def _read_template(name: str) -> str:

@@ -86,26 +86,48 @@ def _pool_problems(loading: Loading, fatal: Iterable[InputError], problems: Prob
     `fatal` are the errors of lines that could not be loaded, and `problems` has the problems of the other lines.
     """
     # Scoring stops at lines that cannot be loaded, and at those whose equivalence classes do not fit together.
-    errors = list(fatal)
     tree_problems = ProblemLog()
-    assessments_by_query = group_by_query(loading.links.assessments)
-    for query in loading.query_set.default_queries():
-        assessments = assessments_by_query.get(query.base_id, [])
-        errors += _errors_of_classes(query, assessments, loading, tree_problems)
-    refused_places: dict[str, list[str]] = defaultdict(list)
-    for error in errors:
-        refused_places[_kind_of_error(error)].append(_place_of_error(error))
-
+    errors = [*fatal, *_errors_of_all_queries(loading, tree_problems)]
+    refused_places = _refused_places(errors)
     # Scoring passes over lines with other problems.
-    uncounted_places: dict[str, list[str]] = defaultdict(list)
-    for log in (problems, tree_problems):
-        for place, problem in log.by_place():
-            if problem.code in _UNCOUNTED:
-                uncounted_places[_UNCOUNTED[problem.code]].append(str(place))
-
+    uncounted_places = _uncounted_places((problems, tree_problems))
     problem_kinds = [PoolProblem(text, is_refused=True, places=places) for text, places in refused_places.items()]
     problem_kinds += [PoolProblem(text, is_refused=False, places=places) for text, places in uncounted_places.items()]
     return problem_kinds
+
+
+def _errors_of_all_queries(loading: Loading, problems: ProblemLog) -> list[InputError]:
+    """Return the errors of assessments whose equivalence classes (answers that mean the same) contradict each other.
+
+    Problems that do not stop scoring are added to `problems`.
+    """
+    assessments_by_query = group_by_query(loading.links.assessments)
+    errors: list[InputError] = []
+    for query in loading.query_set.default_queries():
+        assessments = assessments_by_query.get(query.base_id, [])
+        errors += _errors_of_classes(query, assessments, loading, problems)
+    return errors
+
+
+def _refused_places(errors: Iterable[InputError]) -> dict[str, list[str]]:
+    """Return the places of errors by the kind of error: `{"unknown judgment": ["pool.tab line 3"]}`."""
+    places_by_kind: dict[str, list[str]] = defaultdict(list)
+    for error in errors:
+        places_by_kind[_kind_of_error(error)].append(_place_of_error(error))
+    return places_by_kind
+
+
+def _uncounted_places(logs: Iterable[ProblemLog]) -> dict[str, list[str]]:
+    """Return the places of lines that scoring leaves out, by the description of their problem.
+
+    `logs` have the problems of the lines: `{"an empty column": ["pool.tab line 3"]}`.
+    """
+    places_by_description: dict[str, list[str]] = defaultdict(list)
+    for log in logs:
+        for place, problem in log.by_place():
+            if problem.code in _UNCOUNTED:
+                places_by_description[_UNCOUNTED[problem.code]].append(str(place))
+    return places_by_description
 
 
 _UNCOUNTED: Final = {
@@ -127,24 +149,35 @@ def _errors_of_classes(
     tree. The tree is built repeatedly, each time without the line that caused the last error, until there is no error.
     The problems of the last tree are added to `problems`.
     """
-    links = loading.links
     errors: list[InputError] = []
     remaining = list(assessments)
     while remaining and len(errors) < MOST_REFUSED:
         problems_of_tree = ProblemLog()
-        try:
-            build_tree(links.link_first_hop_query(query), remaining, links, problems_of_tree, loading.query_set.edition)
-        except InputError as error:
-            errors.append(error)
-            lines_without_error = [line for line in remaining if not _is_about(error, line)]
-            is_without_line = len(lines_without_error) == len(remaining)
-            if is_without_line:  # the error names no line that could be left out
-                return errors
-            remaining = lines_without_error
-        else:
+        error = _error_of_tree(query, remaining, loading, problems_of_tree)
+        if error is None:
             problems.add_all(problems_of_tree)
             return errors
+        errors.append(error)
+        lines_without_error = [line for line in remaining if not _is_about(error, line)]
+        if len(lines_without_error) == len(remaining):  # the error names no line that could be left out
+            return errors
+        remaining = lines_without_error
     return errors
+
+
+def _error_of_tree(
+    query: Query, assessments: Sequence[Assessment], loading: Loading, problems: ProblemLog
+) -> InputError | None:
+    """Return the error that occurs when the tree of the equivalence classes of a query is built, None if none does.
+
+    Other problems of the tree are added to `problems`.
+    """
+    links = loading.links
+    try:
+        build_tree(links.link_first_hop_query(query), assessments, links, problems, loading.query_set.edition)
+    except InputError as error:
+        return error
+    return None
 
 
 def _is_about(error: InputError, line: Assessment) -> bool:

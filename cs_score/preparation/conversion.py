@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from cs_score.base.records import Record
 from cs_score.base.sources import InMemory, Input, rereadable
-from cs_score.coldstart.converters import KNOWLEDGE_BASE, converter_for
+from cs_score.coldstart.converters import KNOWLEDGE_BASE, Converter, converter_for
 from cs_score.coldstart.linking import expand_folder
 from cs_score.coldstart.options import Justifications
 from cs_score.coldstart.queries import QuerySet
@@ -23,6 +23,11 @@ class Conversion(NamedTuple):
 
     account: PreparedRun
     run_file: InMemory | None
+
+    @property
+    def run_files(self) -> list[InMemory]:
+        """The run that was made, as a list; the list is empty if no run could be made."""
+        return [] if self.run_file is None else [self.run_file]
 
 
 class PreparationSettings(Record, eq=False):
@@ -54,28 +59,42 @@ def prepare_inputs(
     bases. The result also has an account of each run that was converted or validated. Raises InputError for a file that
     cannot be prepared.
     """
-    # Convert files of other kinds to runs.
+    converted = _convert_files(files, settings, knowledge_bases)
+    for run in converted.runs:
+        settings.on_prepared(run)
+    if not settings.validates:
+        return converted
+    # Runs that were made of other files are validated, too.
+    validated = validate_inputs(converted.files, settings)
+    return Preparation(files=validated.files, runs=converted.runs + validated.runs)
+
+
+def _convert_files(
+    files: Iterable[Input], settings: PreparationSettings, knowledge_bases: Collection[Input]
+) -> Preparation:
+    """Return the files with runs in the place of those that can be converted, and an account of each converted file.
+
+    All files of a folder are taken. A file with errors, of which no run can be made, has only an account.
+    """
     converted = Preparation()
-    queries = list(settings.queries.default_queries())
     for path in files:
         for file in expand_folder(path):
             converter = KNOWLEDGE_BASE if file in knowledge_bases else converter_for(file)
             if converter is None:
                 converted.files.append(file)
                 continue
-            convert_file = converter.load_function(file)
-            conversion: Conversion = convert_file(rereadable(file), queries, settings.new_log())
+            conversion = _convert(file, converter, settings)
             converted.runs.append(conversion.account)
-            if conversion.run_file is not None:
-                converted.files.append(conversion.run_file)
-    for run in converted.runs:
-        settings.on_prepared(run)
+            converted.files += conversion.run_files
+    return converted
 
-    # Validate the runs, including those that were made of other files.
-    if not settings.validates:
-        return converted
-    validated = validate_inputs(converted.files, settings)
-    return Preparation(files=validated.files, runs=converted.runs + validated.runs)
+
+def _convert(file: Input, converter: Converter, settings: PreparationSettings) -> Conversion:
+    """Return the run that a converter makes of a file, with an account. Raises InputError for an unreadable file."""
+    convert_file = converter.load_function(file)
+    queries = list(settings.queries.default_queries())
+    conversion: Conversion = convert_file(rereadable(file), queries, settings.new_log())
+    return conversion
 
 
 def validate_inputs(files: Iterable[Input], settings: PreparationSettings) -> Preparation:

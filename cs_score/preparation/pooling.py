@@ -1,10 +1,12 @@
-"""Choose the lines of a run that are kept: pooling to a depth, and the selection of the program apply-k."""
+"""Choose the lines of a run that are kept: pooling to a depth, and the selection of the program apply-k. A node is an
+answer of a run, in one or several lines. A node of the second hop answers a query about the answer of its parent.
+"""
 
 from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from cs_score.base.errors import UsageError
@@ -83,28 +85,52 @@ def discard_beyond_depth(
     of lines of a node that its confidence is computed from, or None for all. All lines without node id form one node
     without name, which is its own parent (rule depth-without-node-ids).
     """
-    # The lines of each node that are not discarded yet. The last line of a node, even a discarded one, tells its hop.
-    lines_by_node: dict[str, list[Response]] = defaultdict(list)
+    lines_by_node = _lines_by_node(responses, discarded)
+    nodes_by_root = _nodes_by_root(depth, justifications_per_node, lines_by_node)
+    taken_nodes = _taken_per_query(depth, nodes_by_root) if depth.is_per_query else _taken_of_run(depth, nodes_by_root)
+    for line in _lines_of_other_nodes(taken_nodes, lines_by_node):
+        discarded.add(line.index)
+        if depth.is_per_query:  # scheme A reports nothing (rule depth-over-all-queries)
+            _report_discarded(line, "DISCARDED_ENTRY_DEPTH", problems)
+    _discard_orphans(depth, responses, discarded, problems)
+
+
+def _lines_of_other_nodes(taken_nodes: Collection[str], lines_by_node: Mapping[str, _NodeLines]) -> list[Response]:
+    """Return the lines of the nodes that are beyond the depth: those that are not among `taken_nodes`.
+
+    `taken_nodes` are the names of nodes, such as `CS14_0001:h1`.
+    """
+    lines: list[Response] = []
+    for name, node_lines in lines_by_node.items():
+        if name not in taken_nodes:
+            lines += node_lines.lines_left
+    return lines
+
+
+class _NodeLines(NamedTuple):
+    """The lines of a node that are not discarded yet, and the hop of the node, from 0.
+
+    The last line of a node, even a discarded one, tells its hop.
+    """
+
+    lines_left: Sequence[Response]
+    level: int
+
+
+def _lines_by_node(responses: Iterable[Response], discarded: Collection[int]) -> dict[str, _NodeLines]:
+    """Return the lines of each node that has a line left, by the name of the node: `{"CS14_0001:h1": ...}`.
+
+    `discarded` are the indexes of the lines that are discarded.
+    """
+    all_lines_by_node: dict[str, list[Response]] = defaultdict(list)
     for line in responses:
-        lines_by_node[line.node or ""].append(line)
-    lines_left_by_node: dict[str, list[Response]] = {}
-    level_by_node: dict[str, int] = {}
-    for name, lines in lines_by_node.items():
+        all_lines_by_node[line.node or ""].append(line)
+    lines_by_node = {}
+    for name, lines in all_lines_by_node.items():
         lines_left = [line for line in lines if line.index not in discarded]
         if lines_left:
-            lines_left_by_node[name] = lines_left
-            level_by_node[name] = lines[-1].query.level
-
-    nodes_by_root = _nodes_by_root(depth, justifications_per_node, lines_left_by_node, level_by_node)
-    taken_nodes = _taken_per_query(depth, nodes_by_root) if depth.is_per_query else _taken_of_run(depth, nodes_by_root)
-    for name, lines in lines_left_by_node.items():
-        if name in taken_nodes:
-            continue
-        for line in lines:
-            discarded.add(line.index)
-            if depth.is_per_query:  # scheme A reports nothing (rule depth-over-all-queries)
-                _report_discarded(line, "DISCARDED_ENTRY_DEPTH", problems)
-    _discard_orphans(depth, responses, discarded, problems)
+            lines_by_node[name] = _NodeLines(lines_left, lines[-1].query.level)
+    return lines_by_node
 
 
 def _discard_orphans(depth: Depth, responses: Iterable[Response], discarded: set[int], problems: ProblemLog) -> None:
@@ -119,11 +145,11 @@ def _discard_orphans(depth: Depth, responses: Iterable[Response], discarded: set
         if line.index not in discarded:
             lines_by_level[line.query.level].append(line)
     for level in (0, 1):
-        targets = {line.target for line in lines_by_level[level] if line.index not in discarded}
-        for line in lines_by_level[level + 1]:
-            if line.query.short_id not in targets:
-                discarded.add(line.index)
-                _report_discarded(line, code, problems)
+        follow_on_queries = {line.target for line in lines_by_level[level] if line.index not in discarded}
+        orphans = [line for line in lines_by_level[level + 1] if line.query.short_id not in follow_on_queries]
+        for line in orphans:
+            discarded.add(line.index)
+            _report_discarded(line, code, problems)
 
 
 def _report_discarded(line: Response, code: str, problems: ProblemLog) -> None:
@@ -132,56 +158,79 @@ def _report_discarded(line: Response, code: str, problems: ProblemLog) -> None:
 
 
 def _nodes_by_root(
-    depth: Depth,
-    justifications_per_node: int | None,
-    lines_left_by_node: Mapping[str, Sequence[Response]],
-    level_by_node: Mapping[str, int],
+    depth: Depth, justifications_per_node: int | None, lines_by_node: Mapping[str, _NodeLines]
 ) -> dict[str, list[_Node]]:
     """Return the nodes that may be taken, the best first, by root: the text before the first colon of their id.
 
-    The root of `CS14_0001:h1` is the query `CS14_0001`. `lines_left_by_node` has the lines of each node that are not
-    discarded, and `level_by_node` has its hop, from 0. Among nodes with equal confidence, scheme B puts the node with
+    The root of `CS14_0001:h1` is the query `CS14_0001`. Among nodes with equal confidence, scheme B puts the node with
     the smallest line number first, and scheme A the node with the largest.
     """
-    confidence_by_node = {}
-    for name, lines in lines_left_by_node.items():
-        confidences = [line.confidence for line in lines]
-        confidence_by_node[name] = node_confidence(confidences, justifications_per_node)
-
+    confidence_by_node = _own_confidences(justifications_per_node, lines_by_node)
     # By root, the nodes by their name and hop.
     node_by_key_of_root: dict[str, dict[tuple[str, int], _Node]] = defaultdict(dict)
-    for load_position, (name, lines) in enumerate(lines_left_by_node.items()):
-        root = name.partition(":")[0]
-        level = level_by_node[name]
-        confidence = confidence_by_node[name]
-        if level == 1:
-            # The confidence of a node of the second hop is multiplied by that of its parent.
-            parent = parent_node(name)
-            confidence *= confidence_by_node.get(parent, 0.0)
-            has_lines_of_parent = parent in lines_left_by_node and parent != name
-            if not has_lines_of_parent:
-                # The parent has no lines at the first hop; its confidence is 0, so that it is taken last.
-                parent_without_lines = _Node(
-                    name=parent, level=0, confidence=0.0, first_line_number=0, load_position=load_position
-                )
-                node_by_key_of_root[root].setdefault((parent, 0), parent_without_lines)
-        first_line_number = min([line.number for line in lines])
-        node = _Node(
-            name=name,
-            level=level,
-            confidence=confidence,
-            first_line_number=first_line_number,
-            load_position=load_position,
-        )
-        node_by_key_of_root[root][name, level] = node
+    for load_position, (name, node_lines) in enumerate(lines_by_node.items()):
+        node_by_key = node_by_key_of_root[name.partition(":")[0]]
+        if node_lines.level == 1 and not _has_lines_of_parent(name, lines_by_node):
+            parent = _parent_without_lines(name, load_position)
+            node_by_key.setdefault((parent.name, 0), parent)
+        confidence = _path_confidence(name, node_lines.level, confidence_by_node)
+        node_by_key[name, node_lines.level] = _make_node(name, node_lines, confidence, load_position)
+    return {root: _best_first(node_by_key.values(), depth) for root, node_by_key in node_by_key_of_root.items()}
 
+
+def _make_node(name: str, node_lines: _NodeLines, confidence: float, load_position: int) -> _Node:
+    """Return the node with these lines.
+
+    `confidence` is the one by which the node is ranked, and `load_position` its position in the order of loading.
+    """
+    first_line_number = min([line.number for line in node_lines.lines_left])
+    return _Node(
+        name=name,
+        level=node_lines.level,
+        confidence=confidence,
+        first_line_number=first_line_number,
+        load_position=load_position,
+    )
+
+
+def _own_confidences(justifications_per_node: int | None, lines_by_node: Mapping[str, _NodeLines]) -> dict[str, float]:
+    """Return the confidence of each node, computed from its own lines, by the name of the node.
+
+    `justifications_per_node` is the number of lines that it is computed from, None for all.
+    """
+    confidence_by_node = {}
+    for name, node_lines in lines_by_node.items():
+        confidences = [line.confidence for line in node_lines.lines_left]
+        confidence_by_node[name] = node_confidence(confidences, justifications_per_node)
+    return confidence_by_node
+
+
+def _path_confidence(name: str, level: int, confidence_by_node: Mapping[str, float]) -> float:
+    """Return the confidence by which a node is ranked; for a node of the second hop it includes that of the parent."""
+    confidence = confidence_by_node[name]
+    if level == 1:
+        confidence *= confidence_by_node.get(parent_node(name), 0.0)
+    return confidence
+
+
+def _has_lines_of_parent(name: str, lines_by_node: Mapping[str, _NodeLines]) -> bool:
+    """Return whether the parent of a node of the second hop is another node that has lines left."""
+    parent = parent_node(name)
+    return parent in lines_by_node and parent != name
+
+
+def _parent_without_lines(name: str, load_position: int) -> _Node:
+    """Return the parent of a node of the second hop if no line has the parent: its confidence is 0.
+
+    It is therefore taken last. `name` is the name of the child, such as `CS14_0001:h1:h2`.
+    """
+    return _Node(name=parent_node(name), level=0, confidence=0.0, first_line_number=0, load_position=load_position)
+
+
+def _best_first(nodes: Iterable[_Node], depth: Depth) -> list[_Node]:
+    """Return nodes sorted by confidence, then by line number: upwards in scheme B, downwards in scheme A."""
     sign = 1 if depth.is_per_query else -1
-    nodes_by_root = {}
-    for root, node_by_key in node_by_key_of_root.items():
-        nodes = list(node_by_key.values())
-        nodes.sort(key=lambda node: (-node.confidence, sign * node.first_line_number, node.load_position))
-        nodes_by_root[root] = nodes
-    return nodes_by_root
+    return sorted(nodes, key=lambda node: (-node.confidence, sign * node.first_line_number, node.load_position))
 
 
 def _taken_per_query(depth: Depth, nodes_by_root: Mapping[str, Sequence[_Node]]) -> set[str]:
@@ -231,17 +280,19 @@ class _Line(NamedTuple):
 
     @classmethod
     def read(cls, number: int, text: str) -> _Line:
-        """Return the line with this text and this position in the file; missing columns are empty."""
+        """Return the line with this text and this position in the file (`number`, from 0).
+
+        The columns are separated by tabs; missing columns are empty. The document is that of the relation provenance.
+        """
         columns = text.split("\t")
         columns += [""] * (_COLUMNS - len(columns))
         query, _slot, _run_id, relation, value, _type, provenance, confidence, node = columns[:_COLUMNS]
-        document = relation.partition(":")[0]
         return cls(
             number=number,
             query=query,
             node=node,
             value=value,
-            document=document,
+            document=relation.partition(":")[0],
             provenance=provenance,
             confidence=leading_number(confidence),
         )
@@ -257,12 +308,12 @@ class _Line(NamedTuple):
         return part_count - 2
 
 
-def documents_per_node(justifications: str) -> int:
+def documents_per_node(limits_text: str) -> int:
     """Return the number of documents that a node may have, from a text such as `1:3`: the number after the colon.
 
     For `M` and any other text the number is 0, so that no line is kept (rule apply-k-any-number).
     """
-    _first, _colon, after_colon = justifications.partition(":")
+    _first, _colon, after_colon = limits_text.partition(":")
     match = _WHOLE_NUMBER.match(after_colon)
     return int(match.group(1)) if match else 0
 
@@ -280,15 +331,18 @@ def kept_lines(texts: Sequence[str], most_documents: int) -> list[bool]:
     kept_numbers: set[int] = set()
     for level in sorted(lines_by_level):
         lines = lines_by_level[level]
-        # Lines of the first hop, level 0, have no parents.
-        has_parents = level - 1 in lines_by_level and level != 0
+        has_parents = level - 1 in lines_by_level and level != 0  # lines of the first hop, level 0, have no parents
         if has_parents:
-            parents = [line for line in lines_by_level[level - 1] if line.number in kept_numbers]
-            follow_on_queries = {_follow_on_query(line) for line in parents}
-            lines = [line for line in lines if line.query in follow_on_queries]
-        best_lines = _best_lines(lines, most_documents)
-        kept_numbers.update([line.number for line in best_lines])
+            kept_parents = [line for line in lines_by_level[level - 1] if line.number in kept_numbers]
+            lines = _lines_below(kept_parents, lines)
+        kept_numbers.update([line.number for line in _best_lines(lines, most_documents)])
     return [number in kept_numbers for number in range(len(texts))]
+
+
+def _lines_below(parents: Iterable[_Line], lines: Iterable[_Line]) -> list[_Line]:
+    """Return the lines that answer a query about the answer of one of the lines in `parents`."""
+    follow_on_queries = {_follow_on_query(parent) for parent in parents}
+    return [line for line in lines if line.query in follow_on_queries]
 
 
 def _follow_on_query(line: _Line) -> str:
@@ -304,12 +358,16 @@ def _best_lines(lines: Iterable[_Line], most_documents: int) -> list[_Line]:
         lines_by_node[line.query, line.node].append(line)
     best_lines: list[_Line] = []
     for lines_of_node in lines_by_node.values():
-        lines_of_node.sort(key=lambda line: (-line.confidence, line.number))
-        documents: set[str] = set()
-        for line in lines_of_node:
-            if len(documents) == most_documents:
-                break
-            if line.document not in documents:
-                documents.add(line.document)
-                best_lines.append(line)
+        best_lines += _best_lines_of_node(lines_of_node, most_documents)
     return best_lines
+
+
+def _best_lines_of_node(lines: Iterable[_Line], most_documents: int) -> list[_Line]:
+    """Return the most confident line of a node from each document, for the first `most_documents` documents.
+
+    Of equally confident lines the first one in the file is taken.
+    """
+    line_by_document: dict[str, _Line] = {}
+    for line in sorted(lines, key=lambda line: (-line.confidence, line.number)):
+        line_by_document.setdefault(line.document, line)
+    return list(line_by_document.values())[:most_documents]

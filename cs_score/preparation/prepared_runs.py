@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import re
 import string
-from collections import defaultdict, deque
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 from functools import cached_property
@@ -83,6 +83,17 @@ class CheckedRun(Record, dict=True):
 
         Average precision never ranks such nodes.
         """
+        node_ids = self._node_ids_without_colon()
+        if not node_ids:
+            return None
+        examples = join_first(dict.fromkeys(node_ids))
+        return (
+            f"{len(node_ids)} line(s) have a node id without a colon in front ({examples}): "
+            f"average precision never ranks such nodes; write :{node_ids[0]}"
+        )
+
+    def _node_ids_without_colon(self) -> list[str]:
+        """Return the node ids that do not begin with a colon, one for each line that has such an id: `["E1", "E1"]`."""
         node_ids: list[str] = []
         for response in self.loading.links.responses:
             if response.node is None:
@@ -96,13 +107,7 @@ class CheckedRun(Record, dict=True):
             node_id = split_columns(response.text)[-1]
             if not node_id.startswith(":"):
                 node_ids.append(node_id)
-        if not node_ids:
-            return None
-        examples = join_first(dict.fromkeys(node_ids))
-        return (
-            f"{len(node_ids)} line(s) have a node id without a colon in front ({examples}): "
-            f"average precision never ranks such nodes; write :{node_ids[0]}"
-        )
+        return node_ids
 
     def _pieces(self) -> Iterator[str]:
         """Yield the text of the validated run in pieces of whole lines, so that it need not be in memory as a whole."""
@@ -132,55 +137,91 @@ class CheckedRun(Record, dict=True):
     def written_lines(self) -> Iterator[WrittenLine]:
         """Yield the lines of the validated run in the order in which they are written.
 
-        All lines get the run id of the first line (rule first-run-id). A query may give its lines a node id (rule
-        query-node-ids). A line without node id gets a made-up one (rule made-up-node-ids).
+        The lines of a query are sorted by confidence, then by line number. A line that is equal to the line before it
+        is left out.
         """
-        responses = self.loading.links.responses
-        run_id = responses[0].run_id if responses else ""
-        letters = self._letters_of_node_ids()
-        altered_indexes = self.loading.links.altered_indexes
-        nine_column_files = {name for name, schema in self.loading.layouts.items() if schema is RUN_2017}
+        writer = _LineWriter(self.loading)
         line_count = 0
         previous_text = ""
         for query in self._written_queries():
-            loaded_query = self.loading.query_set.by_id.get(query.short_id)
-            query_node = None if loaded_query is None else loaded_query.node_id
-            # Two stable sorts by one key each take half as long as one sort by pairs.
-            ordered = sorted(self._lines_by_query[query], key=attrgetter("number"))
-            ordered.sort(key=attrgetter("confidence"), reverse=True)
-            for response in ordered:
+            query_node = self._node_id_of(query)
+            for response in _most_confident_first(self._lines_by_query[query]):
                 line_count += 1
-                node = query_node
-                if response.node is None and not query_node:
-                    node = f":NIL_{letters}{line_count:09d}"
-                keeps_ids = not node and response.run_id == run_id
-                has_all_columns = response.file in nine_column_files and not response.text.endswith("\t")
-                if keeps_ids and has_all_columns and response.index not in altered_indexes:
-                    # The line is written as it was read, which saves two thirds of the time for nearly all lines.
-                    text = f"{response.text}\n"
-                else:
-                    text = _written_text(response, run_id, node)
+                text = writer.text(response, line_count, query_node)
                 if text != previous_text:
                     yield text, response
                     previous_text = text
 
+    def _node_id_of(self, query: LinkedQuery) -> str | None:
+        """Return the node id that a query file gives to all lines of a query, None if it gives none."""
+        loaded_query = self.loading.query_set.by_id.get(query.short_id)
+        return None if loaded_query is None else loaded_query.node_id
+
     def _written_queries(self) -> list[LinkedQuery]:
-        """Return the queries whose lines are written, by level and short id."""
+        """Return the queries whose lines are written, sorted by level, then by short id.
+
+        Queries about the answers of skipped lines are left out (rule below-skipped-lines).
+        """
         queries = [query for query in self._lines_by_query if query.short_id not in self._queries_of_skipped_lines]
         queries.sort(key=attrgetter("short_id"))
         queries.sort(key=attrgetter("level"))
         return queries
 
-    def _letters_of_node_ids(self) -> str:
-        """Return the letters of made-up node ids.
 
-        The reference draws them at random; here they are derived from the inputs, so that equal inputs give equal ids.
+def _most_confident_first(lines: Iterable[Response]) -> list[Response]:
+    """Return lines sorted by confidence, the highest first, then by line number."""
+    # Two stable sorts by one key each take half as long as one sort by pairs.
+    ordered = sorted(lines, key=attrgetter("number"))
+    ordered.sort(key=attrgetter("confidence"), reverse=True)
+    return ordered
+
+
+class _LineWriter:
+    """Write lines of a validated run as text: all of them get the run id of the first line (rule first-run-id)."""
+
+    def __init__(self, loading: Loading) -> None:
+        """Prepare to write the lines in `loading`, the first of which gives all lines their run id."""
+        responses = loading.links.responses
+        self._run_id = responses[0].run_id if responses else ""
+        self._letters = _letters_of_node_ids(loading.digests)
+        self._altered_indexes = loading.links.altered_indexes
+        self._nine_column_files = {name for name, schema in loading.layouts.items() if schema is RUN_2017}
+
+    def text(self, response: Response, line_number: int, query_node: str | None) -> str:
+        """Return the text of a line with its line feed; `line_number` is its number in the validated run, from 1.
+
+        `query_node` is the node id that the query gives to its lines, if there is one (rule query-node-ids). A line
+        without node id gets a made-up one (rule made-up-node-ids).
         """
-        digests_of_inputs = "".join([input_digest.sha256 for input_digest in self.loading.digests])
-        digest = hashlib.sha256(digests_of_inputs.encode()).digest()
-        alphabet = string.ascii_letters
-        letters = [alphabet[byte % len(alphabet)] for byte in digest[:_LETTER_COUNT]]
-        return "".join(letters)
+        node = query_node
+        if response.node is None and not query_node:
+            node = f":NIL_{self._letters}{line_number:09d}"
+        if not node and self._is_unchanged(response):
+            # The line is written as it was read, which saves two thirds of the time for nearly all lines.
+            return f"{response.text}\n"
+        return _written_text(response, self._run_id, node)
+
+    def _is_unchanged(self, response: Response) -> bool:
+        """Return whether a line that keeps its node id is written exactly as it was read.
+
+        That is so if it has nine columns and the run id of the first line, and if loading repaired nothing in it.
+        """
+        has_all_columns = response.file in self._nine_column_files and not response.text.endswith("\t")
+        is_repaired = response.index in self._altered_indexes
+        return has_all_columns and not is_repaired and response.run_id == self._run_id
+
+
+def _letters_of_node_ids(digests: Iterable[InputDigest]) -> str:
+    """Return the letters of made-up node ids, such as `aBcD`.
+
+    The reference draws them at random. Here they are derived from the `digests` of the inputs, so that equal inputs
+    give equal ids.
+    """
+    digests_of_inputs = "".join([input_digest.sha256 for input_digest in digests])
+    digest = hashlib.sha256(digests_of_inputs.encode()).digest()
+    alphabet = string.ascii_letters
+    letters = [alphabet[byte % len(alphabet)] for byte in digest[:_LETTER_COUNT]]
+    return "".join(letters)
 
 
 def _written_text(response: Response, run_id: str, node: str | None) -> str:
@@ -188,9 +229,8 @@ def _written_text(response: Response, run_id: str, node: str | None) -> str:
 
     Relation, value and provenance are written as they were read and repaired.
     """
-    query_id, slot, _run_id, _relation, _value, value_type, _provenance, confidence, *node_id = response.text.split(
-        "\t"
-    )
+    columns = response.text.split("\t")
+    query_id, slot, _run_id, _relation, _value, value_type, _provenance, confidence, *node_id = columns
     # A decimal number without exponent is legal already.
     if "." not in confidence or "e" in confidence:
         confidence = read_confidence(confidence).text
@@ -260,18 +300,27 @@ def check_run(
     loading.remarks += queries.remarks
     loading.digests += queries.digests
     with paused_collector():
-        last_error = None
-        try:
-            loading.load(run)
-        except InputError as error:
-            last_error = error
-        if documents is not None:
-            _verify_lines(loading, documents, problems)
-        if last_error is not None:
-            problems.fatal.append(last_error)
-        problems.end_if_fatal(loading.remarks)
-        _report_run_ids(loading.links.responses, problems)
+        _load_and_check(loading, run, documents)
     return CheckedRun(loading)
+
+
+def _load_and_check(loading: Loading, run: Iterable[Input], documents: DocumentList | None) -> None:
+    """Load the files of a run as far as possible, and add the problems of their lines to the log of `loading`.
+
+    If `documents` is given, answers are compared with the texts of the documents. Raises the first fatal condition as
+    InputError after all of them are in the log.
+    """
+    problems = loading.problems
+    last_errors: list[InputError] = []
+    try:
+        loading.load(run)
+    except InputError as error:
+        last_errors.append(error)
+    if documents is not None:
+        _verify_lines(loading, documents, problems)
+    problems.fatal += last_errors
+    problems.end_if_fatal(loading.remarks)
+    _report_run_ids(loading.links.responses, problems)
 
 
 def _verify_lines(loading: Loading, documents: DocumentList, problems: ProblemLog) -> None:
@@ -296,7 +345,10 @@ def _line_number(error: InputError) -> int:
 
 
 def _report_run_ids(responses: Sequence[Response], problems: ProblemLog) -> None:
-    """Report the lines whose run id differs from that of the first line."""
+    """Report the lines of a run whose run id differs from that of the first line.
+
+    Validation gives all lines the run id of the first line (rule first-run-id).
+    """
     first_id = responses[0].run_id if responses else ""
     for line in responses:
         if line.run_id != first_id:
@@ -361,15 +413,28 @@ def file_differences(name: str, new_lines_by_number: Mapping[int, Sequence[str]]
         yield header + _hunk_heading(hunk)
         header = ""  # it stands before the first hunk only
         for stretch in hunk:
-            sign = " " if stretch.tag == "equal" else "-"
-            for line in old_lines[stretch.start : stretch.end]:
-                yield f"{sign}{line}\n"
-            if stretch.tag == "equal":
-                continue
-            if stretch.end == len(old_lines) and not ends_with_newline:
-                yield "\\ No newline at end of file\n"
-            for line in new_lines[stretch.new_start : stretch.new_end]:
-                yield f"+{line}\n"
+            yield from _lines_of_stretch(stretch, old_lines, new_lines, ends_with_newline)
+
+
+def _lines_of_stretch(
+    stretch: _Stretch, old_lines: Sequence[str], new_lines: Sequence[str], ends_with_newline: bool
+) -> Iterator[str]:
+    """Yield the lines of a diff for one stretch: unchanged lines after a blank, or old after `-` and new after `+`.
+
+    `old_lines` and `new_lines` are all lines of the two files. `ends_with_newline` says whether the last old line ends
+    with a line feed.
+    """
+    is_unchanged = stretch.tag == "equal"
+    sign = " " if is_unchanged else "-"
+    for line in old_lines[stretch.start : stretch.end]:
+        yield f"{sign}{line}\n"
+    if is_unchanged:
+        return
+    has_last_line = stretch.end == len(old_lines)
+    if has_last_line and not ends_with_newline:
+        yield "\\ No newline at end of file\n"
+    for line in new_lines[stretch.new_start : stretch.new_end]:
+        yield f"+{line}\n"
 
 
 def _hunk_heading(hunk: Sequence[_Stretch]) -> str:
@@ -397,16 +462,22 @@ def _align(
         lines_of_number = list(new_lines_by_number.get(number, ()))
         has_newline = ends_with_newline or number < len(old_lines)
         is_unchanged = has_newline and lines_of_number == [old_line]
-        tag = "equal" if is_unchanged else "replace"
-        new_start = len(new_lines)
+        _add_to_stretches(stretches, "equal" if is_unchanged else "replace", len(lines_of_number))
         new_lines += lines_of_number
-        new_end = len(new_lines)
-        if stretches and stretches[-1].tag == tag:
-            stretches[-1] = stretches[-1]._replace(end=number, new_end=new_end)
-        else:
-            stretch = _Stretch(tag, start=number - 1, end=number, new_start=new_start, new_end=new_end)
-            stretches.append(stretch)
     return new_lines, stretches
+
+
+def _add_to_stretches(stretches: list[_Stretch], tag: str, new_line_count: int) -> None:
+    """Add the next old line, which this number of new lines replaces, to the stretches of a file.
+
+    The last stretch is extended if it has the same `tag`; otherwise a new stretch begins.
+    """
+    last = stretches[-1] if stretches else _Stretch("", start=0, end=0, new_start=0, new_end=0)
+    new_end = last.new_end + new_line_count
+    if last.tag == tag:
+        stretches[-1] = last._replace(end=last.end + 1, new_end=new_end)
+    else:
+        stretches.append(_Stretch(tag, start=last.end, end=last.end + 1, new_start=last.new_end, new_end=new_end))
 
 
 class PreparedRun(Record):
@@ -459,43 +530,76 @@ def validate_runs(
     the scored queries; `new_log` makes the log of problems of each run. Raises InputError if a run cannot be
     validated at all. A run with errors is returned; its method `check` raises InputError.
     """
+    validator = _Validator(QueryFiles(queries, [], []), RunLimits(justifications), new_log)
     preparation = Preparation()
-    query_files = QueryFiles(queries, [], [])
     for file in files:
-        # Files that are not runs, such as assessments, stay as they are.
-        run_files: list[Input] = []
-        for member in expand_folder(file):
-            readable = rereadable(member)
-            if kind_of(readable) is FileKind.RUN:
-                run_files.append(readable)
-            else:
-                preparation.files.append(readable)
-        if not run_files:
-            continue
+        run_files, other_files = _split_by_kind(file)
+        preparation.files += other_files
+        if run_files:
+            run_ids = _ids_to_validate(run_files) if only_run_id is None else [only_run_id]
+            validated = validator.validate(name_of(file), run_files, run_ids)
+            preparation.runs += validated.runs
+            preparation.files += validated.files
+    return preparation
 
-        # The texts of the validated runs become one file in memory, which is scored instead.
-        name = name_of(file)
+
+def _split_by_kind(file: Input) -> tuple[list[Input], list[Input]]:
+    """Return the run files among the members of a folder, and the other members, such as assessments.
+
+    A file that is no folder is its own only member. Raises InputError for a file that cannot be read.
+    """
+    run_files: list[Input] = []
+    other_files: list[Input] = []
+    for member in expand_folder(file):
+        readable = rereadable(member)
+        if kind_of(readable) is FileKind.RUN:
+            run_files.append(readable)
+        else:
+            other_files.append(readable)
+    return run_files, other_files
+
+
+class _Validator(NamedTuple):
+    """The settings with which runs are validated: the queries, the limits, and the function that makes a log."""
+
+    queries: QueryFiles
+    limits: RunLimits
+    new_log: Callable[[], ProblemLog]
+
+    def validate(self, name: str, run_files: list[Input], run_ids: Iterable[str | None]) -> Preparation:
+        """Return one file with the validated runs, and an account of each run.
+
+        The runs have these `run_ids` in the run files; None stands for the only run. `name` is the name that the user
+        gave. Raises InputError if a run cannot be validated at all.
+        """
         scored_as = f"{name} (validated)"
-        run_ids = _ids_to_validate(run_files) if only_run_id is None else [only_run_id]
-        texts: list[bytes] = []
+        accounts = []
+        texts = []
         for run_id in run_ids:
-            problems = new_log()
-            checked = check_run(run_files, query_files, RunLimits(justifications), problems, only_run_id=run_id)
+            checked = check_run(run_files, self.queries, self.limits, self.new_log(), only_run_id=run_id)
             text = b"".join(encoded(checked.validated().pieces))
             texts.append(text)
-            line_count = len(checked.loading.links.responses)
-            left_out_count = line_count - text.count(b"\n")
-            subject = "validated" if run_id is None else f"run {run_id} validated"
-            prepared_run = PreparedRun(
+            account = PreparedRun(
                 name=name,
                 scored_as=scored_as,
-                problems=problems,
-                change=f"{subject}; {left_out_count} of {line_count} lines are left out",
+                problems=checked.loading.problems,
+                change=_change_by_validation(checked, text, run_id),
                 digests=tuple(checked.loading.digests),
             )
-            preparation.runs.append(prepared_run)
-        preparation.files.append(InMemory(scored_as, b"".join(texts)))
-    return preparation
+            accounts.append(account)
+        # The validated runs become one file in memory, which is scored instead.
+        return Preparation(files=[InMemory(scored_as, b"".join(texts))], runs=accounts)
+
+
+def _change_by_validation(checked: CheckedRun, text: bytes, run_id: str | None) -> str:
+    """Return how validation changed a run into this text: `run RUN1 validated; 2 of 40 lines are left out`.
+
+    `run_id` is None if the run is the only one of its files; it is then not named.
+    """
+    line_count = len(checked.loading.links.responses)
+    left_out_count = line_count - text.count(b"\n")
+    subject = "validated" if run_id is None else f"run {run_id} validated"
+    return f"{subject}; {left_out_count} of {line_count} lines are left out"
 
 
 def _ids_to_validate(files: Sequence[Input]) -> list[str | None]:
@@ -568,10 +672,7 @@ def sort_by_language(loading: Loading) -> Iterator[tuple[str, str]]:
     assessments = loading.links.assessments
     languages = _languages(loading)
     mention_types = _mention_types(assessments, languages)
-    languages_of_answers = set()
-    for assessment, language in zip(assessments, languages):
-        if assessment.query.level == 0:
-            languages_of_answers.add((assessment.target, language))
+    languages_of_answers = _languages_of_answers(assessments, languages)
     for assessment, language in zip(assessments, languages):
         query = assessment.query
         schema = loading.layouts[assessment.file]
@@ -579,6 +680,18 @@ def sort_by_language(loading: Loading) -> Iterator[tuple[str, str]]:
         if is_of_language and language != CROSS_LINGUAL:
             yield language, _line_in_language(assessment, language, mention_types, schema)
         yield CROSS_LINGUAL, _line_in_language(assessment, CROSS_LINGUAL, mention_types, schema)
+
+
+def _languages_of_answers(assessments: Iterable[Assessment], languages: Iterable[str]) -> set[tuple[str, str]]:
+    """Return pairs of a follow-on query and a language of the answer that it asks about: `("efa464516d81", "ENG")`.
+
+    `languages` has the language of each assessment.
+    """
+    languages_of_answers = set()
+    for assessment, language in zip(assessments, languages):
+        if assessment.query.level == 0:
+            languages_of_answers.add((assessment.target, language))
+    return languages_of_answers
 
 
 def _languages(loading: Loading) -> list[str]:
@@ -590,16 +703,23 @@ def _languages(loading: Loading) -> list[str]:
     creating_documents = _creating_documents(loading)
     languages = []
     for assessment in loading.links.assessments:
-        schema = loading.layouts[assessment.file]
-        text_by_column = dict(zip(schema.columns, split_columns(assessment.text)))
-        relation = text_by_column["RELATION_PROVENANCE_TRIPLES"]
-        provenance = text_by_column["VALUE_PROVENANCE_TRIPLES"]
-        document_languages = set(_DOCUMENT_LANGUAGE.findall(f"{relation},{provenance}"))
+        document_languages = _document_languages(assessment, loading.layouts[assessment.file])
         query_document = _document_of_query(assessment, loading, creating_documents)
         query_language = language_code(query_document) or DEFAULT_CODE
         has_one_language = document_languages == {query_language}
         languages.append(query_language if has_one_language else CROSS_LINGUAL)
     return languages
+
+
+def _document_languages(assessment: Assessment, schema: Schema) -> set[str]:
+    """Return the languages of the documents in both provenances of an assessment: `{"ENG", "SPA"}`.
+
+    Only ids with `ENG_`, `SPA_` or `CMN_` in them tell a language.
+    """
+    text_by_column = dict(zip(schema.columns, split_columns(assessment.text)))
+    relation = text_by_column["RELATION_PROVENANCE_TRIPLES"]
+    provenance = text_by_column["VALUE_PROVENANCE_TRIPLES"]
+    return set(_DOCUMENT_LANGUAGE.findall(f"{relation},{provenance}"))
 
 
 def _document_of_query(assessment: Assessment, loading: Loading, creating_documents: Mapping[str, str]) -> str:
@@ -622,19 +742,15 @@ def _creating_documents(loading: Loading) -> dict[str, str]:
     A follow-on query asks about an answer. Its document is that of the value provenance in the first line with this
     answer, even if that line was skipped.
     """
+    # The skipped lines before each assessment, by the position of the assessment.
+    skipped_lines_before = defaultdict(list)
+    for skipped_line in loading.links.skipped_lines:
+        skipped_lines_before[skipped_line.accepted_line_count].append(skipped_line)
     document_by_query: dict[str, str] = {}
-    skipped_lines = deque(loading.links.skipped_lines)
-    for index, assessment in enumerate(loading.links.assessments):
-        # The skipped lines that stand before this assessment in the file come first.
-        while skipped_lines:
-            is_before_assessment = skipped_lines[0].accepted_line_count <= index
-            if not is_before_assessment:
-                break
-            skipped_line = skipped_lines.popleft()
-            follow_on_query = skipped_line.target
-            document_by_query.setdefault(follow_on_query, skipped_line.docid)
-        follow_on_query = assessment.target
-        document_by_query.setdefault(follow_on_query, assessment.docid)
+    for position, assessment in enumerate(loading.links.assessments):
+        for skipped_line in skipped_lines_before.get(position, ()):
+            document_by_query.setdefault(skipped_line.target, skipped_line.docid)
+        document_by_query.setdefault(assessment.target, assessment.docid)
     return document_by_query
 
 
@@ -647,27 +763,43 @@ def _mention_types(assessments: Iterable[Assessment], languages: Iterable[str]) 
     """
     types: dict[tuple[str, str], str] = {}
     for assessment, language in zip(assessments, languages):
-        mention = assessment.value_mention or ""
         class_mention = assessment.class_mention or ""
-        key = (assessment.value_class, language)
-        if mention == class_mention and class_mention in (NAMED, NOMINAL):
-            earlier_type = types.setdefault(key, class_mention)
-            if earlier_type != class_mention:
-                remedy = f"class {assessment.value_class} has been {earlier_type} in {language} before"
-                raise _unexpected_mention(assessment, "Unexpected mention type.", remedy)
-        elif mention == NOMINAL and class_mention not in (NAMED, NOMINAL):
-            # Instead of a type the class has a document, which counts in the language of that document.
-            match = _DOCUMENT_LANGUAGE.search(class_mention)
-            if match is None:
-                raise _unexpected_mention(
-                    assessment,
-                    f"Unexpected value: ==>{class_mention}<== in line: {assessment.text}",
-                    "the mention type of the class of a nominal answer is NAM, NOM or a document",
-                )
-            if match.group(1) == language:
-                types[key] = class_mention
+        has_type = class_mention in (NAMED, NOMINAL)
+        has_document = assessment.value_mention == NOMINAL and not has_type  # in the place of a type
+        if has_type and assessment.value_mention == class_mention:
+            _add_mention_type(types, assessment, language)
+        elif has_document and _language_of_class_document(assessment) == language:
+            types[assessment.value_class, language] = class_mention
         types[assessment.value_class, CROSS_LINGUAL] = class_mention
     return types
+
+
+def _add_mention_type(types: dict[tuple[str, str], str], assessment: Assessment, language: str) -> None:
+    """Add to `types` the mention type that an assessment gives its class in a language.
+
+    Raises InputError if an earlier assessment gave the class another type.
+    """
+    class_mention = assessment.class_mention or ""
+    earlier_type = types.setdefault((assessment.value_class, language), class_mention)
+    if earlier_type != class_mention:
+        remedy = f"class {assessment.value_class} has been {earlier_type} in {language} before"
+        raise _unexpected_mention(assessment, "Unexpected mention type.", remedy)
+
+
+def _language_of_class_document(assessment: Assessment) -> str:
+    """Return the language of the document that an assessment has in place of a mention type: `ENG_1` -> `ENG`.
+
+    Raises InputError if the text is not the id of a document in a known language.
+    """
+    class_mention = assessment.class_mention or ""
+    match = _DOCUMENT_LANGUAGE.search(class_mention)
+    if match is None:
+        raise _unexpected_mention(
+            assessment,
+            f"Unexpected value: ==>{class_mention}<== in line: {assessment.text}",
+            "the mention type of the class of a nominal answer is NAM, NOM or a document",
+        )
+    return match.group(1)
 
 
 def _unexpected_mention(assessment: Assessment, problem: str, remedy: str) -> InputError:

@@ -1,13 +1,16 @@
-"""Check, repair, expand, generate and write query files, and draw resamples of their queries."""
+"""Check, repair, expand, generate and write query files, and draw resamples of their queries. A query names an entity
+by its entry points (mentions in documents), and the slots to fill, one for each hop.
+"""
 
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from operator import attrgetter
 from random import Random
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 from xml.sax.saxutils import escape
 
 from cs_score.base.display import join_first
@@ -99,11 +102,7 @@ def _fit_slots(queries: Iterable[Query], options: QueryOptions, problems: Proble
     `options.type_action` and `options.place_action` decide whether the query or its slot is deleted, repaired or kept.
     """
     for query in queries:
-        fitting_query: Query | None = query
-        if options.type_action is not Misfit.NONE:
-            fitting_query = _fit_types(query, options.type_action, problems)
-        if fitting_query is not None and options.place_action is not Misfit.NONE:
-            fitting_query = _fit_places(fitting_query, options.place_action, problems)
+        fitting_query = _fit_slots_of_query(query, options, problems)
         if fitting_query is None:
             continue
         # The reference reports the slots of the query as it was read, before cuts.
@@ -115,6 +114,37 @@ def _fit_slots(queries: Iterable[Query], options: QueryOptions, problems: Proble
         yield fitting_query
 
 
+def _fit_slots_of_query(query: Query, options: QueryOptions, problems: ProblemLog) -> Query | None:
+    """Return a query with slots that fit in types and places as far as `options` ask for it; None if it is deleted."""
+    fitting_query: Query | None = query
+    if options.type_action is not Misfit.NONE:
+        fitting_query = _fit_types(query, options.type_action, problems)
+    if fitting_query is not None and options.place_action is not Misfit.NONE:
+        fitting_query = _fit_places(fitting_query, options.place_action, problems)
+    return fitting_query
+
+
+class _TypeMisfit(NamedTuple):
+    """The first slot of a query that does not fit: its hop, from 0, and the entity types that it does not apply to."""
+
+    hop: int
+    types: frozenset[str]
+
+
+def _first_type_misfit(query: Query) -> _TypeMisfit | None:
+    """Return the first slot of a query that does not apply to entities of the types that the slot before it yields.
+
+    The first slot must apply to the type of the query's entity. The result is None if all slots fit.
+    """
+    types = frozenset({query.entity_type or ""})
+    for hop, slot in enumerate(query.slots):
+        predicate = find_predicate(slot)
+        if predicate is None or not types & predicate.domain:
+            return _TypeMisfit(hop, types)
+        types = predicate.range
+    return None
+
+
 def _fit_types(query: Query, action: Misfit, problems: ProblemLog) -> Query | None:
     """Return a query in which each slot applies to entities of the types that the slot before it yields.
 
@@ -122,18 +152,14 @@ def _fit_types(query: Query, action: Misfit, problems: ProblemLog) -> Query | No
     that does not fit is reported. Depending on `action`, the query is then deleted (None is returned), cut before this
     slot, or kept.
     """
-    types = frozenset({query.entity_type or ""})
-    for hop, slot in enumerate(query.slots):
-        predicate = find_predicate(slot)
-        if predicate is not None and types & predicate.domain:
-            types = predicate.range
-            continue
-        problems.add("MISMATCHED_HOP_TYPES", query.short_id, ":".join(sorted(types)), slot)
-        if action is Misfit.DELETE_QUERY:
-            return None
-        if action is Misfit.DELETE_SLOT:
-            return replace(query, slots=query.slots[:hop])
+    misfit = _first_type_misfit(query)
+    if misfit is None:
         return query
+    problems.add("MISMATCHED_HOP_TYPES", query.short_id, ":".join(sorted(misfit.types)), query.slots[misfit.hop])
+    if action is Misfit.DELETE_QUERY:
+        return None
+    if action is Misfit.DELETE_SLOT:
+        return replace(query, slots=query.slots[: misfit.hop])
     return query
 
 
@@ -145,14 +171,7 @@ def remarks_on_types(queries: Iterable[Query], action: Misfit, file: str) -> lis
     """
     if action is Misfit.NONE:
         return []
-    queries_with_capitals = []
-    for query in queries:
-        entity_type = query.entity_type or ""
-        query_in_small_letters = replace(query, entity_type=entity_type.lower())
-        is_kept = _fit_types(query, action, ProblemLog()) == query
-        is_kept_in_small_letters = _fit_types(query_in_small_letters, action, ProblemLog()) == query_in_small_letters
-        if is_kept_in_small_letters and not is_kept:
-            queries_with_capitals.append(query)
+    queries_with_capitals = [query for query in queries if _fails_by_capitals(query, action)]
     if not queries_with_capitals:
         return []
     count = len(queries_with_capitals)
@@ -162,6 +181,32 @@ def remarks_on_types(queries: Iterable[Query], action: Misfit, file: str) -> lis
     return [f"{count} queries are {effect} because their <enttype> ({types}) is not in small letters: {line}"]
 
 
+def _fails_by_capitals(query: Query, action: Misfit) -> bool:
+    """Return whether a query is deleted or cut, but would be kept if its entity type were in small letters."""
+    entity_type = query.entity_type or ""
+    query_in_small_letters = replace(query, entity_type=entity_type.lower())
+    is_kept = _fit_types(query, action, ProblemLog()) == query
+    is_kept_in_small_letters = _fit_types(query_in_small_letters, action, ProblemLog()) == query_in_small_letters
+    return is_kept_in_small_letters and not is_kept
+
+
+class _PlaceMisfit(NamedTuple):
+    """A slot that does not fit: its hop, from 0, and the slot that would fit in its place."""
+
+    hop: int
+    fitting_slot: str
+
+
+def _place_misfits(query: Query) -> list[_PlaceMisfit]:
+    """Return the slots of a query that start from another kind of place than the slot before them yields."""
+    misfits = []
+    for hop in range(1, len(query.slots)):
+        fitting_slot = _slot_from_same_place(query.slots[hop - 1], query.slots[hop])
+        if fitting_slot != query.slots[hop]:
+            misfits.append(_PlaceMisfit(hop, fitting_slot))
+    return misfits
+
+
 def _fit_places(query: Query, action: Misfit, problems: ProblemLog) -> Query | None:
     """Return a query in which each slot starts from the kind of place that the slot before it yields.
 
@@ -169,35 +214,35 @@ def _fit_places(query: Query, action: Misfit, problems: ProblemLog) -> Query | N
     fit is reported. Depending on `action`, the query is then deleted (None is returned), cut before this slot, repaired
     (`gpe:residents_of_city`), or kept.
     """
+    names = [slot.partition(":")[2] for slot in query.slots]
     slots = list(query.slots)
-    for hop, slot in enumerate(query.slots[:-1]):
-        next_slot = query.slots[hop + 1]
-        if find_predicate(slot) is None:
-            continue
-        name = slot.partition(":")[2]
-        next_name = next_slot.partition(":")[2]
-
-        # The kind of place that the slot yields, and the one that the next slot starts from, if both are places.
-        yields = _PLACE_YIELDED_BY_SLOT.match(name)
-        starts_from = _PLACE_OF_START[0].fullmatch(next_slot) or _PLACE_OF_START[1].fullmatch(next_slot)
-        if yields is None or starts_from is None:
-            continue
-        place_word = yields.group(1)
-        text_before_place, next_place_word = starts_from.groups()
-        if place_word not in _PLACES:
-            continue
-        place = _PLACES[place_word]
-        if place == _PLACES[next_place_word]:
-            continue
-
-        problems.add("MISMATCHED_HOP_SUBTYPES", query.short_id, name, next_name)
+    for hop, fitting_slot in _place_misfits(query):
+        problems.add("MISMATCHED_HOP_SUBTYPES", query.short_id, names[hop - 1], names[hop])
         if action is Misfit.DELETE_QUERY:
             return None
         if action is Misfit.DELETE_SLOT:
-            return replace(query, slots=query.slots[: hop + 1])
+            return replace(query, slots=query.slots[:hop])
         if action is Misfit.REPAIR:
-            slots[hop + 1] = text_before_place + place
+            slots[hop] = fitting_slot
     return replace(query, slots=tuple(slots))
+
+
+def _slot_from_same_place(slot: str, next_slot: str) -> str:
+    """Return the next slot, changed so that it starts from the kind of place that a slot yields.
+
+    After `per:city_of_birth`, `gpe:residents_of_country` becomes `gpe:residents_of_city`. The next slot is not changed
+    if it fits, if one of the two is not about a kind of place, or if the inventory does not have the slot before it.
+    """
+    name = slot.partition(":")[2]
+    yields = _PLACE_YIELDED_BY_SLOT.match(name)
+    starts_from = _PLACE_OF_START[0].fullmatch(next_slot) or _PLACE_OF_START[1].fullmatch(next_slot)
+    if yields is None or starts_from is None or find_predicate(slot) is None:
+        return next_slot
+    place_word = yields.group(1)
+    text_before_place, next_place_word = starts_from.groups()
+    if place_word not in _PLACES or _PLACES[place_word] == _PLACES[next_place_word]:
+        return next_slot
+    return f"{text_before_place}{_PLACES[place_word]}"
 
 
 class ValidatedQueries(Record):
@@ -219,16 +264,24 @@ def validate_queries(loaded: QuerySet, options: QueryOptions, problems: ProblemL
     sorted_queries = sorted(queries, key=attrgetter("short_id"))
     if options.duplicate_action is not Duplicates.NONE:
         sorted_queries = list(_without_duplicates(sorted_queries, options.duplicate_action, problems))
-    table = build_query_set(sorted_queries, options.expanded_id_base, problems)
-    query_by_id = {query.short_id: query for query in table.default_queries() if _is_written(query, options)}
-
-    index = []
-    for short_id, ldc_id in sorted(table.ldc_id_by_query.items()):
-        if short_id in query_by_id:
-            original_query = table.by_id[ldc_id]
-            index.append((query_by_id[short_id].full_id, original_query.full_id))
-    queries_as_written = [_as_written(query, options) for query in query_by_id.values()]
+    query_set = build_query_set(sorted_queries, options.expanded_id_base, problems)
+    written_queries = [query for query in query_set.default_queries() if _is_written(query, options)]
+    queries_as_written = [_as_written(query, options) for query in written_queries]
+    index = _expansion_index(query_set, written_queries)
     return ValidatedQueries(queries=tuple(queries_as_written), index=tuple(index))
+
+
+def _expansion_index(query_set: QuerySet, written_queries: Iterable[Query]) -> list[tuple[str, str]]:
+    """Return pairs of the full id of a written query and that of the query that it was made from, sorted by short id.
+
+    For example, `("CSX_ENG_00fb79cef8", "CSX_0001")`.
+    """
+    full_id_by_query = {query.short_id: query.full_id for query in written_queries}
+    index = []
+    for short_id, ldc_id in sorted(query_set.ldc_id_by_query.items()):
+        if short_id in full_id_by_query:
+            index.append((full_id_by_query[short_id], query_set.by_id[ldc_id].full_id))
+    return index
 
 
 def decoded_name(name: str) -> str:
@@ -336,22 +389,52 @@ def query_file_text(queries: Iterable[Query]) -> str:
 
 
 def _query_lines(query: Query) -> Iterator[str]:
-    """Yield the lines of a query in a query file. Raises InputError if a required field is missing."""
-    full_id = query.full_id
-    if query.base_id != query.short_id:
-        # The id of a query about an answer contains its base id before its own id (rule second-round-ids).
-        full_id = f"{query.prefix or ''}_{query.base_id}_{query.short_id}"
+    """Yield the lines of a query in a query file, from `<query id="...">` to `</query>`.
+
+    The tags between them have the entry points of the query, its entity type and its slots. Raises InputError if a
+    required field is missing.
+    """
+    full_id = _written_id(query)
     yield f'  <query id="{full_id}">'
     if query.has_mention_tags:
-        yield "    <mentions>"
-        for entry_point in query.entry_points:
-            yield "      <mention>"
-            yield from _entry_point_lines(entry_point, full_id, " " * 10)
-            yield "      </mention>"
-        yield "    </mentions>"
+        yield from _mention_lines(query, full_id)
     else:
         for entry_point in query.entry_points:
             yield from _entry_point_lines(entry_point, full_id, " " * 4)
+    for tag, value in _written_fields(query, full_id):
+        if value is not None:
+            yield f"    <{tag}>{value}</{tag}>"
+    yield "  </query>"
+
+
+def _mention_lines(query: Query, full_id: str) -> Iterator[str]:
+    """Yield the lines of the entry points of a query between tags `<mentions>`.
+
+    `full_id` is the id of the query, for messages. Raises InputError if a required field is missing.
+    """
+    yield "    <mentions>"
+    for entry_point in query.entry_points:
+        yield "      <mention>"
+        yield from _entry_point_lines(entry_point, full_id, " " * 10)
+        yield "      </mention>"
+    yield "    </mentions>"
+
+
+def _written_id(query: Query) -> str:
+    """Return the id of a query in a query file: `CSX_ENG_00fb79cef8`.
+
+    The id of a query about an answer contains its base id before its own id (rule second-round-ids).
+    """
+    if query.base_id == query.short_id:
+        return query.full_id
+    return f"{query.prefix or ''}_{query.base_id}_{query.short_id}"
+
+
+def _written_fields(query: Query, full_id: str) -> list[tuple[str, str | None]]:
+    """Return the tags of a query after its entry points, with their values: `[("enttype", "per"), ...]`.
+
+    A tag whose value is None is not written. Raises InputError if a required field is missing.
+    """
     if query.entity_type is None:
         raise _missing_field("ENTTYPE", full_id)
     if not query.slots or 0 in query.hops_without_written_slot:
@@ -360,10 +443,7 @@ def _query_lines(query: Query) -> Iterator[str]:
     for hop, slot in enumerate(query.slots):
         if hop not in query.hops_without_written_slot:
             fields.append((f"slot{hop}", slot))
-    for tag, value in fields:
-        if value is not None:
-            yield f"    <{tag}>{value}</{tag}>"
-    yield "  </query>"
+    return fields
 
 
 def _entry_point_lines(entry_point: EntryPoint, full_id: str, indent: str) -> Iterator[str]:
@@ -377,7 +457,7 @@ def _entry_point_lines(entry_point: EntryPoint, full_id: str, indent: str) -> It
 
 
 def _missing_field(field: str, full_id: str) -> InputError:
-    """Return the error of a query that lacks a field."""
+    """Return the error for a query that lacks a required field, such as `SLOT0`; its place is the query."""
     return InputError(
         f"Missing query field: {field}",
         place=f"query {full_id}",
@@ -395,39 +475,67 @@ def first_round(queries: Iterable[Query]) -> list[Query]:
     return first_queries
 
 
+# The positions of two columns of a run line.
+_VALUE_TYPE_COLUMN: Final = 5
+_PROVENANCE_COLUMN: Final = 6
+
+
 def second_round(responses: Iterable[Response], *, is_xml: bool) -> list[Query]:
     """Return the queries of the second round: a query about each answer whose value type fits the next slot.
 
-    The answer Bo, a person, to a query with the slots `per:children`, `per:title` is asked for `per:title`. If several
-    answers have the same follow-on id, the last one counts. With `is_xml` names are escaped as in XML. Discarded lines
-    have queries, too (rule queries-of-discarded-lines).
+    If the answer to a query with the slots `per:children` and `per:title` is a person, the second query asks for the
+    `per:title` of this person. If several answers have the same follow-on id, the last one counts. With `is_xml` names
+    are escaped as in XML. Discarded lines have queries, too (rule queries-of-discarded-lines).
     """
     query_by_id: dict[str, Query] = {}
     for response in responses:
-        later_slots = response.query.slots[1:]
-        if not later_slots:
-            continue
-        columns = response.text.split("\t")
-        value_type = columns[5].lower()
-        provenance = columns[6]
-        slot_type = later_slots[0].partition(":")[0]
-        if slot_type != value_type:
-            continue
-        span = read_provenance(provenance, VALUE_SPANS).first_span
-        if span is None:
-            continue
-        name = escape(response.value, _QUOTES) if is_xml else response.value
-        query_by_id[response.target] = Query(
-            prefix=response.query.full_id,
-            short_id=response.target,
-            base_id=response.target,
-            slots=later_slots,
-            entry_points=(EntryPoint(name, span.docid, span.start, span.end),),
-            place=response.place,
-            entity_type=slot_type,
-            slot=later_slots[0],
-        )
+        query = _query_about_answer(response, is_xml=is_xml)
+        if query is not None:
+            query_by_id[query.short_id] = query
     return list(query_by_id.values())
+
+
+def _query_about_answer(response: Response, *, is_xml: bool) -> Query | None:
+    """Return the query about the answer of a response, with the later slots of the query that was answered.
+
+    The result is None if the answer does not fit the next slot, or if no span of the provenance is valid. With `is_xml`
+    the name is escaped as in XML.
+    """
+    if not _fits_next_slot(response):
+        return None
+    provenance = response.text.split("\t")[_PROVENANCE_COLUMN]
+    span = read_provenance(provenance, VALUE_SPANS).first_span
+    if span is None:
+        return None
+    name = escape(response.value, _QUOTES) if is_xml else response.value
+    later_slots = response.query.slots[1:]
+    return Query(
+        prefix=response.query.full_id,
+        short_id=response.target,
+        base_id=response.target,
+        slots=later_slots,
+        entry_points=(EntryPoint(name, span.docid, span.start, span.end),),
+        place=response.place,
+        entity_type=_type_of_entities_with(later_slots[0]),
+        slot=later_slots[0],
+    )
+
+
+def _fits_next_slot(response: Response) -> bool:
+    """Return whether the query of a response has a next slot, and the answer has the type of entities with this slot.
+
+    An answer of the type `PER` fits `per:title`.
+    """
+    later_slots = response.query.slots[1:]
+    if not later_slots:
+        return False
+    value_type = response.text.split("\t")[_VALUE_TYPE_COLUMN]
+    return value_type.lower() == _type_of_entities_with(later_slots[0])
+
+
+def _type_of_entities_with(slot: str) -> str:
+    """Return the type of the entities that have a slot: `per:title` -> `per`."""
+    return slot.partition(":")[0]
 
 
 Groups: TypeAlias = Mapping[str, Sequence[str]]
@@ -446,6 +554,24 @@ def read_groups(file: Input) -> dict[str, list[str]]:
     """
     with open_source(file) as source:
         text = source.read_bytes().decode("utf-8-sig", "surrogateescape")
+    ldc_id_by_query = _read_index(text, source.name)
+    if _are_columns_exchanged(ldc_id_by_query):
+        raise InputError(
+            "the columns are the other way round: SF_ID LDC_ID, as validate-queries -index_file writes them",
+            file=source.name,
+            remedy="every line needs an LDC query id and then an SF query id; awk '{ print $2, $1 }' exchanges them",
+        )
+    groups: dict[str, list[str]] = defaultdict(list)
+    for sf_id, ldc_id in sorted(ldc_id_by_query.items()):
+        groups[ldc_id].append(sf_id)
+    return dict(sorted(groups.items()))
+
+
+def _read_index(text: str, file_name: str) -> dict[str, str]:
+    """Return the LDC id of each SF query in the text of a query index: `{"CSX_ENG_00fb79cef8": "CSX_0001"}`.
+
+    Raises InputError for a line that has only one column.
+    """
     ldc_id_by_query: dict[str, str] = {}
     for number, line in enumerate(text.split("\n"), start=1):
         columns = _COLUMN.findall(line)
@@ -454,22 +580,13 @@ def read_groups(file: Input) -> dict[str, list[str]]:
         if len(columns) == 1:
             raise InputError(
                 f"{columns[0]} has no SF query id",
-                file=source.name,
+                file=file_name,
                 place=f"line {number}",
                 remedy="every line needs an LDC query id and an SF query id",
             )
         ldc_id, sf_id = columns[:2]
         ldc_id_by_query[sf_id] = ldc_id
-    if _are_columns_exchanged(ldc_id_by_query):
-        raise InputError(
-            "the columns are the other way round: SF_ID LDC_ID, as validate-queries -index_file writes them",
-            file=source.name,
-            remedy="every line needs an LDC query id and then an SF query id; awk '{ print $2, $1 }' exchanges them",
-        )
-    groups: dict[str, list[str]] = {}
-    for sf_id in sorted(ldc_id_by_query):
-        groups.setdefault(ldc_id_by_query[sf_id], []).append(sf_id)
-    return dict(sorted(groups.items()))
+    return ldc_id_by_query
 
 
 def _are_columns_exchanged(ldc_id_by_query: Mapping[str, str]) -> bool:
@@ -497,17 +614,25 @@ def resample_lines(groups: Groups, resamples: int, seed: int) -> Iterator[str]:
     generator = Random(seed)
     ldc_queries = list(groups.items())
     for number in range(1, resamples + 1):
-        columns = [str(number)]
-        for _ in ldc_queries:
-            position = int(generator.random() * len(ldc_queries))
-            ldc_id, sf_ids = ldc_queries[position]
-            shuffled_ids = _shuffle(sf_ids, generator)
-            columns.append(f"{ldc_id}:{','.join(shuffled_ids)}")
-        yield " ".join(columns) + "\n"
+        draws = [_draw(ldc_queries, generator) for _ in ldc_queries]
+        yield " ".join([str(number), *draws]) + "\n"
+
+
+def _draw(ldc_queries: Sequence[tuple[str, Sequence[str]]], generator: Random) -> str:
+    """Return a random LDC query with its SF queries in a random order: `CSX_0001:CSX_ENG_00fb79cef8,...`.
+
+    `ldc_queries` has the id of each LDC query, and the ids of its SF queries.
+    """
+    position = int(generator.random() * len(ldc_queries))
+    ldc_id, sf_ids = ldc_queries[position]
+    return f"{ldc_id}:{','.join(_shuffle(sf_ids, generator))}"
 
 
 def _shuffle(ids: Sequence[str], generator: Random) -> list[str]:
-    """Return ids in a random order, by the algorithm of Fisher and Yates."""
+    """Return ids in a random order, by the algorithm of Fisher and Yates.
+
+    It draws one random number for each id but the first. All orders have the same probability.
+    """
     shuffled_ids = list(ids)
     for last in range(len(shuffled_ids) - 1, 0, -1):
         other = int(generator.random() * (last + 1))

@@ -39,22 +39,38 @@ def read_document_list(file: Input) -> DocumentList:
     """
     with open_source(file) as source:
         text = decode_text(source.read_bytes(), source.name)
-    length_by_docid: dict[str, float] = {}
-    file_by_docid: dict[str, str] = {}
-    for line in text.split("\n"):
+    lines = [_DocumentLine.read(line) for line in text.split("\n")]
+    line_by_docid = {line.docid: line for line in lines if line.docid}
+    return DocumentList(
+        length_by_docid={docid: line.length for docid, line in line_by_docid.items()},
+        file_by_docid={docid: line.file for docid, line in line_by_docid.items() if line.has_file},
+    )
+
+
+class _DocumentLine(NamedTuple):
+    """A line of a document list: the id, the length and the file of a document, as texts; absent columns are empty."""
+
+    docid: str
+    length_text: str
+    file: str
+
+    @classmethod
+    def read(cls, line: str) -> _DocumentLine:
+        """Return the line with this text, such as `ENG_1`, `120` and `docs/ENG_1.txt` with tabs between them."""
         columns = line.split("\t")
         columns += [""] * (_COLUMNS - len(columns))
-        docid, length, document_file = columns[:_COLUMNS]
-        if not docid:
-            continue
-        match = _LEADING_NUMBER.match(length)
-        length_by_docid[docid] = float(match.group(1)) if match else 0.0
-        # For the reference program "0" means that there is no file.
-        if document_file in ("", "0"):
-            file_by_docid.pop(docid, None)
-        else:
-            file_by_docid[docid] = document_file
-    return DocumentList(length_by_docid=length_by_docid, file_by_docid=file_by_docid)
+        return cls(*columns[:_COLUMNS])
+
+    @property
+    def length(self) -> float:
+        """The number with which the column of the length begins: `120` -> 120, `x` -> 0."""
+        match = _LEADING_NUMBER.match(self.length_text)
+        return float(match.group(1)) if match else 0.0
+
+    @property
+    def has_file(self) -> bool:
+        """Whether the line names a file. For the reference program `0` means that there is none."""
+        return self.file not in ("", "0")
 
 
 def source_text(file: str, needed_at: Place) -> str:
@@ -99,33 +115,53 @@ def verify_fillers(
     The place of an answer is the first span of its value provenance. Each document is opened only once. Returns a list
     with the error of the first file that cannot be read; the list is empty if all files can be read.
     """
+    errors: list[InputError] = []
+    for file, places in _places_by_file(lines, layouts, documents).items():
+        try:
+            text = source_text(file, places[0].line.place)
+        except InputError as error:
+            errors.append(error)
+        else:
+            _report_differences(places, text, problems)
+    return errors[:1]
+
+
+def _places_by_file(
+    lines: Iterable[Response | Assessment], layouts: Mapping[str, Schema], documents: DocumentList
+) -> dict[str, list[_PlaceOfAnswer]]:
+    """Return the places of answers by the path of the file with the text of their document: `{"ENG_1.txt": [...]}`.
+
+    Answers whose document has no file, and answers without a valid place, are left out. `layouts` has the layout of
+    each file of lines.
+    """
     places_by_file: dict[str, list[_PlaceOfAnswer]] = defaultdict(list)
     for line in lines:
         file = documents.file_by_docid.get(line.docid)
         if file is None or not line.provenance:
             continue
-        position = layouts[line.file].columns.index("VALUE_PROVENANCE_TRIPLES")
-        provenance_as_written = split_columns(line.text)[position]
-        span = read_provenance(provenance_as_written, VALUE_SPANS, documents.length_by_docid).first_span
+        span = _first_span_as_written(line, layouts[line.file], documents)
         if span is not None:
             places_by_file[file].append(_PlaceOfAnswer(line, span))
+    return places_by_file
 
-    first_errors: list[InputError] = []
-    for file, places in places_by_file.items():
-        try:
-            text = source_text(file, places[0].line.place)
-        except InputError as error:
-            if not first_errors:
-                first_errors.append(error)
-            continue
-        for line, span in places:
-            start = offset_value(span.start)
-            end = offset_value(span.end)
-            if not is_text_at(text, start, end, line.value):
-                detail = Detail("VALUE", line.value)
-                arguments = (line.value, line.provenance)
-                problems.add("INACCURACTE_MENTION_STRING", *arguments, place=line.place, detail=detail)
-    return first_errors
+
+def _first_span_as_written(line: Response | Assessment, schema: Schema, documents: DocumentList) -> Span | None:
+    """Return the span that was written first in the value provenance of a line, None if no span is valid."""
+    position = schema.columns.index("VALUE_PROVENANCE_TRIPLES")
+    provenance = split_columns(line.text)[position]
+    return read_provenance(provenance, VALUE_SPANS, documents.length_by_docid).first_span
+
+
+def _report_differences(places: Iterable[_PlaceOfAnswer], text: str, problems: ProblemLog) -> None:
+    """Report the answers that differ from the text of their document at their places.
+
+    `places` are the places in one document, and `text` is the whole text of this document.
+    """
+    for line, span in places:
+        if not is_text_at(text, offset_value(span.start), offset_value(span.end), line.value):
+            detail = Detail("VALUE", line.value)
+            arguments = (line.value, line.provenance)
+            problems.add("INACCURACTE_MENTION_STRING", *arguments, place=line.place, detail=detail)
 
 
 class _PlaceOfAnswer(NamedTuple):

@@ -42,6 +42,24 @@ class ProblemKind(NamedTuple):
         assert self.template is not None, "a condition has words of its own"
         return self.template % arguments
 
+    def column_name(self, arguments: tuple[object, ...]) -> str | None:
+        """Return the name of the column with a problem of this kind, such as `SLOT_NAME`; None if no column is known.
+
+        `arguments` are the arguments of the message. They are empty if only the message itself is known.
+        """
+        if not isinstance(self.column, int):
+            return self.column
+        return str(arguments[self.column]) if arguments else None
+
+    def offending_text(self, arguments: tuple[object, ...]) -> str | None:
+        """Return the offending text among the arguments of a message; None if there is none.
+
+        `arguments` are empty if only the message itself is known.
+        """
+        if self.offender is None or not arguments:
+            return None
+        return str(arguments[self.offender]).strip("\n")
+
 
 _ACTIONS: Final = {
     "KEPT": "Counts as an error: nothing is written by the validators, and the scorer ends with status 255.",
@@ -557,19 +575,10 @@ def _parse_entry(entry: str) -> tuple[str, ProblemKind]:
     head, *texts = joined_lines.split("\n    ")
     words, _, template = head.partition(": ")
     code, kind_name, *settings = words.split()
+    text_by_setting = dict(setting.split("=") for setting in settings)
     severity, usual_action = _KINDS[kind_name]
-    meaning, example, remedy = texts[:3]
-    action = texts[3] if len(texts) == 4 else usual_action
-
-    # The offending text is an argument of the message: by default the first one of a template with texts.
-    setting_by_name = dict(setting.split("=") for setting in settings)
-    offender = 0 if "%s" in template else None
-    if "text" in setting_by_name:
-        offender = None if setting_by_name["text"] == "none" else int(setting_by_name["text"])
-    column_text = setting_by_name.get("column")
-    column: str | int | None = column_text
-    if column_text is not None and column_text.isdecimal():
-        column = int(column_text)
+    meaning, example, remedy, *other_texts = texts
+    action = other_texts[0] if other_texts else usual_action
     kind = ProblemKind(
         severity=severity,
         template=template or None,
@@ -577,10 +586,31 @@ def _parse_entry(entry: str) -> tuple[str, ProblemKind]:
         example=example,
         remedy=remedy,
         action=_expand_action(action),
-        offender=offender,
-        column=column,
+        offender=_offender_in(template, text_by_setting.get("text")),
+        column=_column_in(text_by_setting.get("column")),
     )
     return code, kind
+
+
+def _offender_in(template: str, setting: str | None) -> int | None:
+    """Return the number of the argument of a message that is the offending text; None if no argument is.
+
+    `setting` is the number as it is written in the table, `none` for no argument. Without a setting it is the first
+    argument, if the template has a text as an argument.
+    """
+    if setting is None:
+        return 0 if "%s" in template else None
+    return None if setting == "none" else int(setting)
+
+
+def _column_in(setting: str | None) -> str | int | None:
+    """Return the column that a setting in the table names: by its name, or by the number of an argument.
+
+    The setting `SLOT_NAME` is returned as it is, and `1` as a number. The result is None if there is no setting.
+    """
+    if setting is None or not setting.isdecimal():
+        return setting
+    return int(setting)
 
 
 def _expand_action(action: str) -> str:

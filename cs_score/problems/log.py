@@ -1,4 +1,8 @@
-"""The log of problems that are met while inputs are read; they are reported together, in a fixed order."""
+"""The log of problems that are met while inputs are read; they are reported together, in a fixed order.
+
+Each problem has a code, such as `WRONG_SLOT_NAME`, which decides how bad it is, and a message. It may be met at several
+places of the inputs, such as `run.tab line 7`, and several times at one place.
+"""
 
 from __future__ import annotations
 
@@ -86,6 +90,16 @@ class _Entry(NamedTuple):
     place: Place | None
     detail: Detail | None
 
+    @property
+    def arguments(self) -> tuple[object, ...]:
+        """The arguments for the template of the code; empty if only the message is stored."""
+        return () if isinstance(self.wording, str) else self.wording
+
+    @property
+    def message(self) -> str:
+        """The message, made from the template of the code if its arguments are stored."""
+        return self.wording if isinstance(self.wording, str) else CODES[self.code].message(self.wording)
+
 
 class ProblemLog:
     """Collects problems, each at its places with the number of times that it was met there.
@@ -117,13 +131,15 @@ class ProblemLog:
         is_fatal = severity is Severity.FATAL
         if is_fatal:
             self.fatal.append(FatalProblem(f"{severity}: {self._message(code, arguments)}", place, code))
-        if self._keeps_details:
-            entry = _Entry(code, wording=arguments, place=place, detail=detail)
-        elif not is_fatal:
-            entry = _Entry(code, wording=self._message(code, arguments), place=place, detail=None)
-        else:
-            return
-        self._times[entry] = self._times.get(entry, 0) + times
+        if self._keeps_details or not is_fatal:
+            entry = self._make_entry(code, arguments, place, detail)
+            self._times[entry] = self._times.get(entry, 0) + times
+
+    def _make_entry(
+        self, code: str, arguments: tuple[object, ...], place: Place | None, detail: Detail | None
+    ) -> _Entry:
+        """Return a problem in the form in which this log stores it: with its message, and without the `detail`."""
+        return _Entry(code, wording=self._message(code, arguments), place=place, detail=None)
 
     def end_if_fatal(self, remarks: Iterable[str] = ()) -> None:
         """Raise the first error in `fatal`, if there is one, after `remarks` on its possible causes are added to it."""
@@ -190,15 +206,9 @@ class ProblemLog:
 
         A problem has all places where the same message was met.
         """
-        entries_by_message: dict[tuple[str, str], list[_Entry]] = {}
-        for entry in self._times:
-            if CODES[entry.code].severity is not Severity.FATAL:
-                message = self._message(entry.code, entry.wording)
-                entries_by_message.setdefault((entry.code, message), []).append(entry)
+        entries_by_message = self._entries_by_message()
         for code, message in sorted(entries_by_message):  # the same order as that of their bytes in UTF-8
-            times_by_place: dict[Place | None, int] = {}
-            for entry in entries_by_message[code, message]:
-                times_by_place[entry.place] = times_by_place.get(entry.place, 0) + self._times[entry]
+            times_by_place = self._times_by_place(entries_by_message[code, message])
             yield Problem(
                 code=code,
                 severity=CODES[code].severity,
@@ -206,6 +216,22 @@ class ProblemLog:
                 places=tuple(times_by_place),
                 occurrences=sum(times_by_place.values()),
             )
+
+    def _entries_by_message(self) -> dict[tuple[str, str], list[_Entry]]:
+        """Return the entries of all problems that are not fatal, by the code and the message of the problem."""
+        entries_by_message: dict[tuple[str, str], list[_Entry]] = {}
+        for entry in self._times:
+            if CODES[entry.code].severity is not Severity.FATAL:
+                message = self._message(entry.code, entry.wording)
+                entries_by_message.setdefault((entry.code, message), []).append(entry)
+        return entries_by_message
+
+    def _times_by_place(self, entries: Iterable[_Entry]) -> dict[Place | None, int]:
+        """Return how often the problem of some entries was met at each of its places; None is no place."""
+        times_by_place: dict[Place | None, int] = {}
+        for entry in entries:
+            times_by_place[entry.place] = times_by_place.get(entry.place, 0) + self._times[entry]
+        return times_by_place
 
     def _message(self, code: str, wording: str | tuple[object, ...]) -> str:
         """Return the message of a problem with this code.
@@ -272,6 +298,12 @@ class RecordingLog(ProblemLog):
         super().__init__()
         self._only_reported: dict[_Entry, int] = {}  # problems that are reported but not counted
 
+    def _make_entry(
+        self, code: str, arguments: tuple[object, ...], place: Place | None, detail: Detail | None
+    ) -> _Entry:
+        """Return a problem in the form in which this log stores it: with the arguments of its message."""
+        return _Entry(code, wording=arguments, place=place, detail=detail)
+
     def also_report(self, other: RecordingLog) -> None:
         """Add the problems of another log to the occurrences of this one, but not to its counts."""
         self._only_reported.update(other._times)
@@ -294,12 +326,10 @@ class RecordingLog(ProblemLog):
         earlier_times = earlier._all_times()
         for entry, times in self._all_times().items():
             times_since = times - earlier_times.get(entry, 0)
-            if times_since <= 0:
-                continue
-            occurrence = _occurrence(entry, times)
-            if occurrence.file is None:
-                occurrence = replace(occurrence, file=file, times=times_since)
-            occurrences.append(occurrence)
+            if times_since > 0:
+                occurrence = _occurrence(entry, times)
+                has_file = occurrence.file is not None
+                occurrences.append(occurrence if has_file else replace(occurrence, file=file, times=times_since))
         return sorted(occurrences, key=_order_of_occurrence)
 
     def occurrences(self) -> Iterator[Occurrence]:
@@ -344,33 +374,16 @@ def _occurrence(entry: _Entry, times: int) -> Occurrence:
     """
     kind = CODES[entry.code]
     detail = entry.detail or Detail()
-    column = detail.column or kind.column
-    text = detail.text
-    if isinstance(entry.wording, str):
-        message = entry.wording
-    else:
-        arguments = entry.wording
-        message = kind.message(arguments)
-        if isinstance(column, int):
-            column = str(arguments[column])
-        if text is None and kind.offender is not None:
-            text = str(arguments[kind.offender]).strip("\n")
-
-    # A place that is no line, such as a query, is a place inside a file.
     place = _place_to_look_at(entry)
-    line = _line_of(place)
-    within = None
-    if place is not None and line is None:
-        within = place.shown or str(place.line)
     return Occurrence(
         code=entry.code,
         severity=kind.severity,
-        message=message.rstrip(),
+        message=entry.message.rstrip(),
         file=None if place is None else place.file,
-        line=line,
-        within=within,
-        column=column if isinstance(column, str) else None,
-        text=text,
+        line=_line_of(place),
+        within=_name_inside_file(place),
+        column=detail.column or kind.column_name(entry.arguments),
+        text=kind.offending_text(entry.arguments) if detail.text is None else detail.text,
         repaired=detail.repaired,
         times=times,
     )
@@ -390,23 +403,33 @@ def _line_of(place: Place | None) -> int | None:
     return place.line if place.line > 0 else None
 
 
+def _name_inside_file(place: Place | None) -> str | None:
+    """Return the name of a place inside a file that is no line, such as `In query CSX_0001`; None for other places."""
+    if place is None or _line_of(place) is not None:
+        return None
+    return place.shown or str(place.line)
+
+
+def _number_of_line(place: str | None) -> int | None:
+    """Return the number of a line in the place of an error: 7 for `line 7`; None for any other place."""
+    number = "" if place is None else place.removeprefix("line ")
+    return int(number) if number.isdecimal() else None
+
+
 def occurrence_of_error(error: InputError) -> Occurrence:
     """Return an error that ends the program as the occurrence of a problem.
 
     A place such as `line 7` becomes the line of the occurrence, another place a place inside the file.
     """
-    line = None
-    within = error.place
-    if error.place is not None:
-        number = error.place.removeprefix("line ")
-        if number.isdecimal():
-            line = int(number)
-            within = None
-    message = error.problem
-    if error.remedy is not None:
-        message = f"{error.problem}; {error.remedy}"
+    line = _number_of_line(error.place)
+    message = error.problem if error.remedy is None else f"{error.problem}; {error.remedy}"
     return Occurrence(
-        code=error.code or "FATAL", severity=Severity.FATAL, message=message, file=error.file, line=line, within=within
+        code=error.code or "FATAL",
+        severity=Severity.FATAL,
+        message=message,
+        file=error.file,
+        line=line,
+        within=error.place if line is None else None,
     )
 
 

@@ -62,22 +62,23 @@ def problem_codes(codes: Iterable[str] = ()) -> ProblemCodes:
 
     Raises KeyError for an unknown code.
     """
-    rows = []
-    for code in tuple(codes) or CODES:
-        kind = CODES[code]
-        rows.append(
-            ProblemCode(
-                code=code,
-                severity=kind.severity,
-                meaning=kind.meaning,
-                message=None if kind.template is None else kind.template.strip(),
-                column=kind.column if isinstance(kind.column, str) else None,
-                example=kind.example,
-                action=kind.action,
-                remedy=kind.remedy,
-            )
-        )
-    return ProblemCodes(task="coldstart", codes=tuple(rows))
+    described_codes = tuple(codes) or CODES
+    return ProblemCodes(task="coldstart", codes=tuple([_problem_code(code) for code in described_codes]))
+
+
+def _problem_code(code: str) -> ProblemCode:
+    """Return the description of a code, such as `WRONG_SLOT_NAME`, for people and programs."""
+    kind = CODES[code]
+    return ProblemCode(
+        code=code,
+        severity=kind.severity,
+        meaning=kind.meaning,
+        message=None if kind.template is None else kind.template.strip(),
+        column=kind.column_name(()),
+        example=kind.example,
+        action=kind.action,
+        remedy=kind.remedy,
+    )
 
 
 # ---- Formats
@@ -144,19 +145,24 @@ def _as_sarif(occurrences: Iterable[Occurrence], codes: Set[str]) -> Iterator[st
     SARIF is the format of findings that code hosts and editors read.
     """
     sorted_codes = sorted(codes)
-    rules = [_sarif_rule(code) for code in sorted_codes]
+    # The text is cut behind the bracket that opens the array of results, which is the last array of the log.
+    end_of_results = "]\n  }"
+    text_of_log = json.dumps(_sarif_log_without_results(sorted_codes), ensure_ascii=False, indent=1)
+    head, _, tail = text_of_log.rpartition(end_of_results)
+    number_by_code = {code: number for number, code in enumerate(sorted_codes)}
+    results = (_sarif_result(occurrence, number_by_code[occurrence.code]) for occurrence in occurrences)
+    return _json_array(head, results, f"\n{end_of_results}{tail}\n")
+
+
+def _sarif_log_without_results(codes: Iterable[str]) -> dict[str, object]:
+    """Return a SARIF log as an object of JSON, with a rule for each code, and with an empty array of results."""
+    rules = [_sarif_rule(code) for code in codes]
     driver = {"name": "cs-score", "version": VERSION, "rules": rules}
-    log = {
+    return {
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
         "version": "2.1.0",
         "runs": [{"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": []}],
     }
-    # The text is cut behind the bracket that opens the array of results, which is the last array of the log.
-    end_of_results = "]\n  }"
-    head, _, tail = json.dumps(log, ensure_ascii=False, indent=1).rpartition(end_of_results)
-    number_by_code = {code: number for number, code in enumerate(sorted_codes)}
-    results = (_sarif_result(occurrence, number_by_code[occurrence.code]) for occurrence in occurrences)
-    return _json_array(head, results, f"\n{end_of_results}{tail}\n")
 
 
 def _sarif_rule(code: str) -> dict[str, object]:

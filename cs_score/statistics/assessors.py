@@ -172,8 +172,7 @@ def _resampled_scores(statistics_by_assessor: Sequence[Floats], formula: SumsFor
     scores = []
     for start in range(0, resampling.resamples, resamples_at_once):
         assessors = assessor_of_resamples[start : start + resamples_at_once]
-        drawn_units = generator.integers(0, unit_count, size=(len(assessors), unit_count))
-        counts = count_drawn_units(drawn_units).astype(np.float64)
+        counts = _draw_counts(generator, len(assessors), unit_count)
         scores.append(_scores_by_drawn_assessors(counts, assessors, statistics_by_assessor, formula))
     return np.concatenate(scores)
 
@@ -192,6 +191,12 @@ def _scores_by_drawn_assessors(
         has_assessor = assessors == assessor  # (N,)
         scores[has_assessor] = _scores_or_nan(counts[has_assessor], statistics, formula)
     return scores
+
+
+def _draw_counts(generator: np.random.Generator, resample_count: int, unit_count: int) -> Floats:
+    """Draw units with replacement, and return how often each unit was drawn: (resamples, units)."""
+    drawn_units = generator.integers(0, unit_count, size=(resample_count, unit_count))
+    return count_drawn_units(drawn_units).astype(np.float64)
 
 
 def _scores_or_nan(counts: Floats, statistics: Floats, formula: SumsFormula) -> Floats:

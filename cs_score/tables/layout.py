@@ -1,4 +1,5 @@
-"""Make tables of documents, and write them as text, TSV, Markdown, LaTeX, HTML and data frames.
+"""Make tables of documents, and write them as text, TSV, Markdown, LaTeX, HTML and data frames. A layout has the
+columns of a table and a function that returns its rows; tables for people may be shorter than those for programs.
 
 Cells may hold texts from input files, which are not trusted: each format escapes them.
 """
@@ -171,21 +172,26 @@ class Table(Record):
         for all rows; the layout says which rows are shown.
         """
         rows = self._rows_for_people(top)
-        keys = self.layout.keys
-        shown_keys = self.layout.shown or keys
-        positions = []
-        for key in shown_keys:
-            if key == self.layout.split_by:
-                continue
-            position = keys.index(key)
-            has_values = any(row[position] is not None for row in rows)
-            if has_values or not rows:
-                positions.append(position)
+        positions = self._shown_positions(rows)
         shown_columns = [self.layout.columns[position] for position in positions]
         shown_rows = []
         for row in rows:
             shown_rows.append([row[position] for position in positions])
         return PeopleTable(shown_columns, shown_rows)
+
+    def _shown_positions(self, rows: Sequence[tuple[Value, ...]]) -> list[int]:
+        """Return the positions, in `rows`, of the columns that are shown to people.
+
+        The column `split_by` is left out, since its value is in the title. Columns without any value are left out, too.
+        """
+        keys = self.layout.keys
+        positions = []
+        for key in self.layout.shown or keys:
+            position = keys.index(key)
+            is_empty = bool(rows) and all(row[position] is None for row in rows)
+            if key != self.layout.split_by and not is_empty:
+                positions.append(position)
+        return positions
 
     def _rows_for_people(self, top: int | None) -> Sequence[tuple[Value, ...]]:
         """Return the rows that are shown to people: at most `top`, chosen as the layout says, or all for None."""
@@ -242,21 +248,33 @@ def text(table: Table, top: int | None = TOP, width: int | None = None) -> Itera
     if not layout.for_people:
         return
     for part in table.parts():
-        if len(part.rows) < layout.min_rows:
-            continue
-        shown_columns, rows = part.for_people(top)
-        yield ""
-        title = part.title
-        if len(rows) < part.total:
-            title = f"{title.removesuffix(':')} ({len(rows)} of {part.total}):"
-        if width is None:
-            yield title
-        else:
-            yield from wrap(title, width)
-        if rows:
-            yield from _aligned_lines(shown_columns, rows, layout.longest, width)
-        else:
-            yield "none"
+        if len(part.rows) >= layout.min_rows:
+            yield ""
+            yield from _lines_of_part(part, top, width)
+
+
+def _lines_of_part(part: Table, top: int | None, width: int | None) -> Iterator[str]:
+    """Yield the title and the aligned columns of a table that is not split any more; "none" in place of no rows.
+
+    `top` is the largest number of rows, and `width` that of the terminal; if they are None, nothing is left out or cut.
+    """
+    shown_columns, rows = part.for_people(top)
+    title = _title_with_counts(part, len(rows))
+    if width is None:
+        yield title
+    else:
+        yield from wrap(title, width)
+    if rows:
+        yield from _aligned_lines(shown_columns, rows, part.layout.longest, width)
+    else:
+        yield "none"
+
+
+def _title_with_counts(part: Table, shown_count: int) -> str:
+    """Return the title of a table; if only some rows are shown, it says how many: "By slot (10 of 35):"."""
+    if shown_count >= part.total:
+        return part.title
+    return f"{part.title.removesuffix(':')} ({shown_count} of {part.total}):"
 
 
 def _aligned_lines(
@@ -266,11 +284,10 @@ def _aligned_lines(
 
     Texts are cut to `longest` characters, and further if a line is wider than `width`; if that is None, nothing is cut.
     """
-    if width is None:
-        longest = LONGEST_LINE
+    longest_text = LONGEST_LINE if width is None else longest
     cells = [[column.title for column in shown_columns]]
     for row in rows:
-        cells.append([_cell_for_people(value, column, longest) for value, column in zip(row, shown_columns)])
+        cells.append([_cell_for_people(value, column, longest_text) for value, column in zip(row, shown_columns)])
     if width is not None:
         cells = _fit_cells(shown_columns, rows, cells, width)
     # The last columns may have been left out.
@@ -315,17 +332,24 @@ def _smallest_width(texts: Sequence[str], values: Sequence[Value], column: Colum
     `texts` are the `values` as they are shown.
     """
     longest_text = max([len(text) for text in texts])
-    smallest_width = min(_SHORTEST_CELL, longest_text)
+    smallest_widths = [min(_SHORTEST_CELL, longest_text)]
     if column.key in _ID_KEYS | _GROUP_KEYS:
-        smallest_width = max(smallest_width, len(column.title))
+        smallest_widths.append(len(column.title))
     for text, value in zip(texts, values):
-        if _is_never_cut(value, column):
-            smallest_width = max(smallest_width, len(text))
-        elif _PLACE.fullmatch(text):
-            _, slash, file_and_line = text.rpartition("/")
-            shortened_place = f"\u2026{file_and_line}" if slash else text
-            smallest_width = max(smallest_width, len(shortened_place))
-    return smallest_width
+        kept_text = text if _is_never_cut(value, column) else _kept_part(text)
+        smallest_widths.append(len(kept_text))
+    return max(smallest_widths)
+
+
+def _kept_part(text: str) -> str:
+    """Return the part of a text that stays if it is cut: of a place in a file, the name of the file and the line.
+
+    "runs/a.tab:12" -> "…a.tab:12". Of another text no part needs to stay; then the result is empty.
+    """
+    if not _PLACE.fullmatch(text):
+        return ""
+    _, slash, file_and_line = text.rpartition("/")
+    return f"\u2026{file_and_line}" if slash else text
 
 
 def _count_of_fitting_columns(widths: Sequence[int], are_numbers: Sequence[bool], width: int) -> int:
@@ -355,12 +379,10 @@ def _fitted_widths(
     """
     fitted = list(widths)
     total_gap = _GAP * (len(fitted) - 1)
+    text_positions = [position for position, is_number in enumerate(are_numbers) if not is_number]
     while sum(fitted) + total_gap > width:
         # Take one character from the widest column that may become narrower.
-        can_shrink = []
-        for position, column_width in enumerate(fitted):
-            if not are_numbers[position] and column_width > narrowest[position]:
-                can_shrink.append(position)
+        can_shrink = [position for position in text_positions if fitted[position] > narrowest[position]]
         if not can_shrink:
             break
         widest_column = max(can_shrink, key=lambda position: fitted[position])
@@ -389,25 +411,33 @@ def _fit_cells(
     `cells` are the headings, and then the values of `rows` as texts. The last columns are left out if shorter texts are
     not enough. Ids are never cut, so lines with long ids may still be wider.
     """
-    # Leave out the last columns.
     are_numbers = _are_numbers(shown_columns, rows)
-    widths = []
-    for texts_of_column in zip(*cells):
-        widths.append(max([len(text) for text in texts_of_column]))
+    widths = [_longest_length(texts_of_column) for texts_of_column in zip(*cells)]
     column_count = _count_of_fitting_columns(widths, are_numbers, width)
-
-    # Make the other columns narrower.
-    rows_of_texts = cells[1:]
-    smallest_widths = []
-    for position in range(column_count):
-        texts = [row[position] for row in rows_of_texts]
-        values = [row[position] for row in rows]
-        smallest_widths.append(_smallest_width(texts, values, shown_columns[position]))
+    kept_columns = shown_columns[:column_count]
+    smallest_widths = _smallest_widths(kept_columns, rows, cells[1:])
     fitted_widths = _fitted_widths(widths[:column_count], smallest_widths, are_numbers[:column_count], width)
     fitted_cells = []
     for row_of_cells in cells:
         fitted_cells.append([_cut(text, longest) for text, longest in zip(row_of_cells, fitted_widths)])
     return fitted_cells
+
+
+def _longest_length(texts: Iterable[str]) -> int:
+    """Return the number of characters of the longest of some texts."""
+    return max([len(text) for text in texts])
+
+
+def _smallest_widths(
+    shown_columns: Sequence[Column], rows: Sequence[Sequence[Value]], texts: Sequence[Sequence[str]]
+) -> list[int]:
+    """Return the smallest width to which each column may be cut; `texts` are the values of `rows` as they are shown."""
+    widths = []
+    for position, column in enumerate(shown_columns):
+        texts_of_column = [row[position] for row in texts]
+        values_of_column = [row[position] for row in rows]
+        widths.append(_smallest_width(texts_of_column, values_of_column, column))
+    return widths
 
 
 # ---- TSV, Markdown and LaTeX
@@ -544,21 +574,22 @@ def _data_cell(value: Value | Cell, column: Column, longest: int) -> str:
     marked_value = value if isinstance(value, Cell) else Cell(value)
     if marked_value == Cell(None):
         return "<td></td>"
-    is_text = isinstance(marked_value.value, str)
+    content = escaped(shown(marked_value.value, column, longest))
+    if not _is_text(marked_value):
+        content = with_minus_signs(content)
+    attributes = _attributes_of_cell(marked_value)
+    return f"<td{attributes}>{marked_value.before}{content}{marked_value.after}</td>"
 
-    # The attributes of the cell.
-    classes = [] if is_text else ["number"]
+
+def _attributes_of_cell(marked_value: Cell) -> str:
+    """Return the attributes of a cell in HTML: ` class="number" data-exact="-0.25"`, or an empty text."""
+    classes = [] if _is_text(marked_value) else ["number"]
     if marked_value.kind:
         classes.append(marked_value.kind)
     attributes = f' class="{" ".join(classes)}"' if classes else ""
     if isinstance(marked_value.value, float | int):
         attributes += _exact_attribute(marked_value.value)
-    attributes += marked_value.attributes
-
-    content = escaped(shown(marked_value.value, column, longest))
-    if not is_text:
-        content = with_minus_signs(content)
-    return f"<td{attributes}>{marked_value.before}{content}{marked_value.after}</td>"
+    return attributes + marked_value.attributes
 
 
 def _exact_attribute(value: float) -> str:
@@ -618,19 +649,21 @@ def _series(pandas: Any, values: Sequence[Value]) -> Any:
     """
     distinct_values = dict.fromkeys([value for value in values if value is not None])
     types = {type(value) for value in distinct_values}
-
-    # Numbers, unless a whole number is too large.
-    has_large_number = any(isinstance(value, int) and abs(value) > _LARGEST_WHOLE for value in distinct_values)
-    if types <= {int, float} and not has_large_number:
-        if types != {int}:
-            return pandas.array(values, dtype="float64")
+    has_large_number = any(_is_too_large(value) for value in distinct_values)
+    if types == {int} and not has_large_number:
         return pandas.array(values, dtype="Int64" if None in values else "int64")
-
-    # Texts that occur at least twice on average.
-    if types == {str} and len(distinct_values) * 2 <= len(values):
+    if types <= {int, float} and not has_large_number:
+        return pandas.array(values, dtype="float64")
+    occur_twice_on_average = len(distinct_values) * 2 <= len(values)
+    if types == {str} and occur_twice_on_average:
         categories = pandas.Index(list(distinct_values), dtype=object)
         return pandas.Categorical(values, categories=categories)
     return pandas.Series(values, dtype=object)
+
+
+def _is_too_large(value: Value) -> bool:
+    """Return whether a value is a whole number that a column of whole numbers of pandas cannot hold."""
+    return isinstance(value, int) and abs(value) > _LARGEST_WHOLE
 
 
 # ---- All formats

@@ -44,13 +44,16 @@ class Printout(Record):
     before: tuple[Layout, ...] = ()
 
     def tables(self, document: Any) -> dict[str, Table]:
-        """Return the tables of a document by name; the main table is the last one."""
+        """Return the tables of a document by name; the main table is the last one.
+
+        The measure of the document takes the place of % in their titles: "Pairs by %" becomes "Pairs by F1".
+        """
         table_by_name = {}
         for layout in (*self.before, self.main):
-            title = layout.title
+            # In the title of a table that is split by a column, % is the place of a value of this column.
             if not layout.split_by:
-                title = title.replace("%", str(document.measure))
-            table_by_name[layout.name] = replace(layout, title=title).table(document)
+                layout = replace(layout, title=layout.title.replace("%", str(document.measure)))
+            table_by_name[layout.name] = layout.table(document)
         return table_by_name
 
     def text(self, document: Any, width: int | None) -> str:
@@ -106,6 +109,17 @@ def _power_rows(power: PowerPlan) -> Iterator[Row]:
 
 def _power_sentences(power: PowerPlan) -> Iterator[str]:
     """Yield the sentences below the table of power: on the tests, their level, and the correction for several pairs."""
+    yield from _test_sentences(power)
+    if power.difference:
+        yield f"Needed: units for a difference of {power.difference:g}; - where a thousand million are too few."
+    if len(power.pairs) > 1:
+        alpha = power.alpha / len(power.pairs)
+        yield f"For the strictest test of all {len(power.pairs)} pairs by Holm's correction: --alpha {alpha:.2g}."
+    yield from note_sentences(power.notes)
+
+
+def _test_sentences(power: PowerPlan) -> Iterator[str]:
+    """Yield a sentence on each test that a plan is made for, the exact sign test and the paired t test."""
     designs = power.pairs or (power,)
     tests = {design.test for design in designs}
     conditions = f"alpha {power.alpha:g}, power {power.power:g}, one pair at a time"
@@ -116,12 +130,6 @@ def _power_sentences(power: PowerPlan) -> Iterator[str]:
             f"Paired t: the two-sided test by which the randomisation test of compare is planned; {conditions}. They "
             "have nearly the same power from 20 units on."
         )
-    if power.difference:
-        yield f"Needed: units for a difference of {power.difference:g}; - where a thousand million are too few."
-    if len(power.pairs) > 1:
-        alpha = power.alpha / len(power.pairs)
-        yield f"For the strictest test of all {len(power.pairs)} pairs by Holm's correction: --alpha {alpha:.2g}."
-    yield from note_sentences(power.notes)
 
 
 POWER: Final = Printout(
@@ -157,17 +165,18 @@ CURVE: Final = Layout(
 def _system_rows(measures: Iterable[MeasureComparison]) -> Iterator[dict[str, Any]]:
     """Yield a row for each system under each measure, by the keys of `SYSTEMS`.
 
-    A system without a value of the measure has no rank; its row has only a note.
+    `measures` are the comparisons of the systems by one measure each. A system without a value of the measure has no
+    rank; its row has only a note.
     """
-    for measure in measures:
-        for entry in measure.systems:
+    for comparison in measures:
+        for entry in comparison.systems:
             row = asdict(entry)
-            row["measure"] = measure.measure
+            row["measure"] = comparison.measure
             row["ranks"] = f"{entry.rank_low}-{entry.rank_high}"
             row["note"] = entry.note or None
             yield row
-        for name in measure.unranked or ():
-            yield {"measure": measure.measure, "name": name, "note": "no value of this measure, so no rank"}
+        for name in comparison.unranked or ():
+            yield {"measure": comparison.measure, "name": name, "note": "no value of this measure, so no rank"}
 
 
 def _equivalence_cells(equivalence: Equivalence | None) -> dict[str, Any]:
@@ -188,13 +197,14 @@ def _equivalence_cells(equivalence: Equivalence | None) -> dict[str, Any]:
 def _pair_rows(measures: Iterable[MeasureComparison]) -> Iterator[dict[str, Any]]:
     """Yield a row for each pair of systems under each measure, by the keys of `PAIRS`.
 
-    A pair has cells about its test of equivalence if there is such a test.
+    `measures` are the comparisons of the systems by one measure each. The cell "units" has the numbers of units that B
+    wins, ties and loses: "3/1/2". A pair has cells about its test of equivalence if there is such a test.
     """
-    for measure in measures:
-        for pair in measure.pairs:
+    for comparison in measures:
+        for pair in comparison.pairs:
             row = asdict(pair)
             row.update(_equivalence_cells(pair.equivalence))
-            row["measure"] = measure.measure
+            row["measure"] = comparison.measure
             row["units"] = None if pair.wins is None else f"{pair.wins}/{pair.ties}/{pair.losses}"
             row["note"] = pair.note or None
             yield row
@@ -271,25 +281,30 @@ PAIRS: Final = Layout(
 def _rows_of_all(comparison: SystemComparison) -> Iterator[Row]:
     """Yield the whole comparison as the rows of one table; the column `kind` tells rows of different kinds apart.
 
-    For each measure there are rows for the family of tests, the systems, the pairs, the verdict and the notes. Rows for
-    explanations, notes and signatures, which are about all measures, follow.
+    The rows of each measure come first. Rows for explanations, notes and signatures, which are about all measures,
+    follow.
     """
     for measure in comparison.measures:
-        cells_of_measure = {"measure": measure.measure, "exploratory": str(measure.exploratory).lower()}
-        yield {**asdict(measure.family), **cells_of_measure, "kind": "family", "note": measure.tests}
-        for row in _system_rows([measure]):
-            yield {**row, **cells_of_measure, "kind": "system"}
-        for row in _pair_rows([measure]):
-            yield {**row, **cells_of_measure, "kind": "pair"}
-        yield {**cells_of_measure, "kind": "verdict", "note": measure.verdict}
-        for note in measure.notes:
-            yield {**cells_of_measure, "kind": "note", "note": note.text}
+        yield from _rows_of_measure(measure)
     for sentence in explanation(comparison):
         yield {"kind": "explanation", "note": sentence}
     for note in comparison.notes:
         yield {"kind": "note", "note": note.text}
     for system, signature in comparison.signatures.items():
         yield {"kind": "signature", "name": system, "note": signature}
+
+
+def _rows_of_measure(measure: MeasureComparison) -> Iterator[Row]:
+    """Yield the rows of a measure: the family of tests, the systems, the pairs, the verdict and the notes."""
+    cells_of_measure = {"measure": measure.measure, "exploratory": str(measure.exploratory).lower()}
+    yield {**asdict(measure.family), **cells_of_measure, "kind": "family", "note": measure.tests}
+    for row in _system_rows([measure]):
+        yield {**row, **cells_of_measure, "kind": "system"}
+    for row in _pair_rows([measure]):
+        yield {**row, **cells_of_measure, "kind": "pair"}
+    yield {**cells_of_measure, "kind": "verdict", "note": measure.verdict}
+    for note in measure.notes:
+        yield {**cells_of_measure, "kind": "note", "note": note.text}
 
 
 WHOLE: Final = Layout(
@@ -340,14 +355,12 @@ Its column `kind` is `family`, `system`, `pair`, `verdict`, `note`, `explanation
 def explanation(comparison: SystemComparison) -> tuple[str, ...]:
     """Return the sentences that explain the tables of a comparison, without escapes of any format."""
     settings = comparison.resampling
-    family = comparison.primary.family
     sentences = [_systems_sentence(comparison)]
     sentences += _limit_sentences(comparison)
     sentences.append(f"Ranks: central {settings.confidence:g} % of the ranks over the resamples.")
     if not settings.baseline:
         sentences.append(_tier_sentence(comparison))
-    test = "the exact sign test" if family.test == "sign" else "randomisation"
-    sentences.append(f"p: two-sided, by {test}; adjusted: {comparison.primary.tests}.")
+    sentences.append(_p_sentence(comparison.primary))
     sentences.append(
         "Effect: B - A over the standard deviation of the units' differences. Wins, Ties, Losses: units that speak for "
         "B, for neither, for A."
@@ -355,6 +368,12 @@ def explanation(comparison: SystemComparison) -> tuple[str, ...]:
     sentences += _equivalence_sentences(comparison)
     sentences += answered_only_lines(comparison.origins)
     return tuple(sentences)
+
+
+def _p_sentence(measure: MeasureComparison) -> str:
+    """Return the sentence on the p-values of pairs: by which test they are, and how they are adjusted."""
+    test = "the exact sign test" if measure.family.test == "sign" else "randomisation"
+    return f"p: two-sided, by {test}; adjusted: {measure.tests}."
 
 
 def _systems_sentence(comparison: SystemComparison) -> str:
@@ -390,20 +409,25 @@ def _tier_sentence(comparison: SystemComparison) -> str:
 
 def _equivalence_sentences(comparison: SystemComparison) -> list[str]:
     """Return a list with the sentence that explains the tests of equivalence; an empty list without such tests."""
-    equivalences = []
+    equivalences: list[Equivalence] = []
     for measure in comparison.measures:
         equivalences += [pair.equivalence for pair in measure.pairs if pair.equivalence]
     if not equivalences:
         return []
+    method = _equivalence_method(equivalences)
     margin = equivalences[0].margin  # all pairs have the same
-    tests = {equivalence.test for equivalence in equivalences if equivalence.p is not None}
-    names_of_tests = [name for test, name in _EQUIVALENCE_TESTS.items() if test in tests]
-    method = f" by {' and '.join(names_of_tests)}" if names_of_tests else ""
     return [
         f"p (equiv.): the larger p of two one-sided tests{method} that the systems differ by {margin:g} or more, also "
         f"with Holm's correction; up to {comparison.resampling.level:g} they are equivalent within {margin:g}. Where "
         "no unit differs, or all by the same, no test is needed."
     ]
+
+
+def _equivalence_method(equivalences: Iterable[Equivalence]) -> str:
+    """Return the tests of equivalence that were made: " by Nam's score test ..."; an empty text if none was needed."""
+    tests = {equivalence.test for equivalence in equivalences if equivalence.p is not None}
+    names_of_tests = [name for test, name in _EQUIVALENCE_TESTS.items() if test in tests]
+    return f" by {' and '.join(names_of_tests)}" if names_of_tests else ""
 
 
 _EQUIVALENCE_TESTS: Final = {
@@ -421,43 +445,60 @@ def comparison_screen(comparison: SystemComparison, top: int = 10) -> str:
     It has the systems by rank and the pairs that differ significantly under each measure, sentences that explain them,
     and the signatures. At most `top` systems, pairs and signatures are shown.
     """
-    systems = replace(SYSTEMS, shown=("tier", "rank", "name", "score", "low", "high"), row_selection="top")
-    equivalent_pairs = replace(
-        PAIRS,
-        title="%, tests of equivalence:",
-        shown=("a", "b", "difference", "p_equivalence", "p_equivalence_adjusted", "equivalent"),
-        row_selection="top",
-    )
-    level = comparison.resampling.level
     equivalence_sentences = _equivalence_sentences(comparison)
     lines: list[str] = []
-    # The tables and sentences of each measure.
     for measure in comparison.measures:
-        lines += text(_table_of_measure(systems, measure), top, SCREEN)
-        significant_pairs = _pairs_on_screen(measure, level)
-        lines += text(_table_of_measure(significant_pairs, measure), top, SCREEN)
-        sentences = [f"Verdict: {measure.verdict}.", f"Tests: {measure.tests}."]
-        sentences += _effect_sentences(measure, level)
-        sentences += note_sentences(measure.notes)
-        lines.append("")
-        lines += _wrap_sentences(sentences)
+        lines += _measure_on_screen(measure, comparison.resampling.level, top)
         if equivalence_sentences:
-            lines += text(equivalent_pairs.table([measure]), top, SCREEN)
+            lines += text(_EQUIVALENT_PAIRS_ON_SCREEN.table([measure]), top, SCREEN)
             lines += _wrap_sentences(equivalence_sentences)
-
     # Explanations for all measures, each after a blank line.
     for paragraph in _paragraphs_on_screen(comparison):
         lines.append("")
         lines += wrap_lines(one_line(paragraph))
-
-    # The signatures. Runs of the same origin have the same one, since it does not name the run.
-    signatures = [str(Signature.parse(signature).of_all_runs()) for signature in comparison.signatures.values()]
-    distinct_signatures = list(dict.fromkeys(signatures))
-    if distinct_signatures:
-        lines.append("")
-        lines += [f"signature  {one_line(signature)}" for signature in distinct_signatures[:top]]
+    lines += _signatures_on_screen(comparison, top)
     without_first_blank = lines[1:]  # a blank line is above each table
     return "\n".join(without_first_blank) + "\n"
+
+
+_SYSTEMS_ON_SCREEN: Final = replace(
+    SYSTEMS, shown=("tier", "rank", "name", "score", "low", "high"), row_selection="top"
+)
+"""The table of systems for one screen, which has fewer columns."""
+
+_EQUIVALENT_PAIRS_ON_SCREEN: Final = replace(
+    PAIRS,
+    title="%, tests of equivalence:",
+    shown=("a", "b", "difference", "p_equivalence", "p_equivalence_adjusted", "equivalent"),
+    row_selection="top",
+)
+"""The table of pairs with their tests of equivalence for one screen."""
+
+
+def _measure_on_screen(measure: MeasureComparison, level: float, top: int) -> list[str]:
+    """Return the lines of a screen about a measure: systems, pairs that differ significantly (`level`), and sentences.
+
+    Each table has at most `top` rows.
+    """
+    lines = list(text(_table_of_measure(_SYSTEMS_ON_SCREEN, measure), top, SCREEN))
+    lines += text(_table_of_measure(_pairs_on_screen(measure, level), measure), top, SCREEN)
+    lines.append("")
+    sentences = [f"Verdict: {measure.verdict}.", f"Tests: {measure.tests}."]
+    sentences += _effect_sentences(measure, level)
+    sentences += note_sentences(measure.notes)
+    return lines + _wrap_sentences(sentences)
+
+
+def _signatures_on_screen(comparison: SystemComparison, top: int) -> list[str]:
+    """Return a blank line and the first signatures, at most `top`; no lines if there are no signatures.
+
+    Runs of the same origin have the same signature here, since it does not name the run.
+    """
+    signatures = [str(Signature.parse(signature).of_all_runs()) for signature in comparison.signatures.values()]
+    distinct_signatures = list(dict.fromkeys(signatures))
+    if not distinct_signatures:
+        return []
+    return ["", *[f"signature  {one_line(signature)}" for signature in distinct_signatures[:top]]]
 
 
 def _paragraphs_on_screen(comparison: SystemComparison) -> list[str]:
@@ -532,23 +573,25 @@ def paper_table(comparison: SystemComparison) -> str:
     """
     reference = comparison.resampling.baseline or comparison.systems[0]
     others = [system for system in comparison.systems if system != reference]
-    measures = comparison.measures
-    headings = ["System"]
-    headings += [escape_latex(measure.measure) for measure in measures]
+    headings = [escape_latex(measure.measure) for measure in comparison.measures]
+    alignment = "l" * (1 + len(headings))
     lines = [
         f"% {_caption(comparison, reference)}",
-        rf"\begin{{tabular}}{{l{'l' * len(measures)}}}",
+        rf"\begin{{tabular}}{{{alignment}}}",
         r"\toprule",
-        latex_row(headings),
+        latex_row(["System", *headings]),
         r"\midrule",
     ]
-    level = comparison.resampling.level
-    for system in (reference, *others):
-        cells = [escape_latex(system)]
-        cells += [_paper_cell(measure, system, reference, level) for measure in measures]
-        lines.append(latex_row(cells))
+    lines += [_paper_row(comparison, system, reference) for system in (reference, *others)]
     lines += [r"\bottomrule", r"\end{tabular}"]
     return "\n".join(lines) + "\n"
+
+
+def _paper_row(comparison: SystemComparison, system: str, reference: str) -> str:
+    """Return the row of a system in the table for a paper; `reference` is the system in the first row."""
+    level = comparison.resampling.level
+    cells = [_paper_cell(measure, system, reference, level) for measure in comparison.measures]
+    return latex_row([escape_latex(system), *cells])
 
 
 def _paper_cell(measure: MeasureComparison, system: str, reference: str, level: float) -> str:
@@ -627,21 +670,23 @@ class _Format:
         """
         lines = list(self.first_lines)
         for measure in comparison.measures:
-            lines += self.heading(measure.title)
-            lines += self.table(_table_of_measure(SYSTEMS, measure))
-            lines += self.table(_table_of_measure(PAIRS, measure))
-            sentences = [f"Verdict: {measure.verdict}.", f"Tests: {measure.tests}."]
-            sentences += note_sentences(measure.notes)
-            lines += [self.sentence(sentence) for sentence in sentences]
+            lines += self._lines_of_measure(measure)
         lines += self.lines_between
-        sentences = list(explanation(comparison))
-        sentences += note_sentences(comparison.notes)
+        sentences = [*explanation(comparison), *note_sentences(comparison.notes)]
         lines += [self.sentence(sentence) for sentence in sentences]
         if comparison.signatures:
             lines += self.lines_between
         for system, signature in comparison.signatures.items():
             lines += self.signature(system, signature)
         return "\n".join(lines).removeprefix("\n") + "\n"
+
+    def _lines_of_measure(self, measure: MeasureComparison) -> list[str]:
+        """Return the lines about a measure: its heading, the tables of systems and of pairs, and sentences."""
+        lines = self.heading(measure.title)
+        lines += self.table(_table_of_measure(SYSTEMS, measure))
+        lines += self.table(_table_of_measure(PAIRS, measure))
+        sentences = [f"Verdict: {measure.verdict}.", f"Tests: {measure.tests}.", *note_sentences(measure.notes)]
+        return lines + [self.sentence(sentence) for sentence in sentences]
 
 
 class _Text(_Format):

@@ -127,13 +127,16 @@ class _Tasks(dict[str, str]):
 
         for offer in outside.find_offers():
             is_possible_name = _TASK_NAME.fullmatch(offer.task) is not None
-            if not is_possible_name or offer.task in self._own_names:
-                continue
-            if offer.task in self.offer_by_task:
-                self.second_offer_by_task[offer.task] = offer
-            else:
-                self.offer_by_task[offer.task] = offer
-                self[offer.task] = offer.mode_path
+            if is_possible_name and offer.task not in self._own_names:
+                self._add_offer(offer)
+
+    def _add_offer(self, offer: outside.Offer) -> None:
+        """Add a task that a package offers; if another package offers a task of this name, only note the offer."""
+        if offer.task in self.offer_by_task:
+            self.second_offer_by_task[offer.task] = offer
+        else:
+            self.offer_by_task[offer.task] = offer
+            self[offer.task] = offer.mode_path
 
 
 OWN_TASKS: Final[dict[str, str]] = {
@@ -223,19 +226,25 @@ def _value_of(name: str) -> Any:
     offer = TASKS.offer_by_task.get(name)
     if offer is None:  # a task of cs-score
         return load_value(TASKS[name])
-    second_offer = TASKS.second_offer_by_task.get(name)
-    if second_offer is not None:
-        packages = f"{offer.package} {offer.version} and {second_offer.package} {second_offer.version}"
-        raise UsageError(f"task {name} is offered by two packages, {packages}; uninstall one of them")
+    _check_single_offer(offer)
     from cs_score.tasks import outside
 
     return outside.load_mode(offer)
 
 
+def _check_single_offer(offer: outside.Offer) -> None:
+    """Raise UsageError, which names both packages, if another package offers a task of the same name."""
+    other_offer = TASKS.second_offer_by_task.get(offer.task)
+    if other_offer is not None:
+        packages = f"{offer.package} {offer.version} and {other_offer.package} {other_offer.version}"
+        raise UsageError(f"task {offer.task} is offered by two packages, {packages}; uninstall one of them")
+
+
 def __getattr__(name: str) -> Any:
     """Return the object with a name of `__all__`, after its module has been imported.
 
-    Python calls this function when such a name is used for the first time. Raises AttributeError for any other name.
+    Python calls this function when one of these names is used for the first time. Raises AttributeError for any other
+    name.
     """
     for module_name, names in _NAMES_BY_MODULE.items():
         if name in names:

@@ -1,4 +1,8 @@
-"""Guard the modes of other packages, so that a fault of a package becomes a one-line error that names the package."""
+"""Guard the modes of other packages, so that a fault of a package becomes a one-line error that names the package.
+
+A mode describes how an evidence task is scored. Its hooks are the methods that the package defines, such as `row`,
+which returns the statistics of a unit.
+"""
 
 from __future__ import annotations
 
@@ -27,10 +31,19 @@ _LISTS_OF_TEXTS: Final = ("columns", "headings", "kinds", "headlines", "endings"
 
 
 def problem_of_declaration(mode: Mode) -> str | None:
-    """Return what is wrong with the attributes of a mode, such as "summary must be a text, not None".
+    """Return a fault in the attributes of a mode, such as "summary must be a text, not None".
 
     The first attribute that does not satisfy the description of `Mode` is reported. Return None if there is none.
     """
+    for find_problem in (_problem_of_texts, _problem_of_measures, _problem_of_options):
+        problem = find_problem(mode)
+        if problem is not None:
+            return problem
+    return None
+
+
+def _problem_of_texts(mode: Mode) -> str | None:
+    """Return the first attribute of a mode that should be a text, or a tuple of texts, and is none, as a message."""
     for name in _TEXTS:
         text = getattr(mode, name, None)
         if not isinstance(text, str) or not text:
@@ -39,6 +52,14 @@ def problem_of_declaration(mode: Mode) -> str | None:
         texts = getattr(mode, name, None)
         if not _is_tuple_of(str, texts):
             return f"{name} must be a tuple of texts, not {texts!r}"
+    return None
+
+
+def _problem_of_measures(mode: Mode) -> str | None:
+    """Return a fault in the measures of a mode, such as "rows name a measure twice"; None if there is none.
+
+    The attribute `rows` says which measures the rows of a report have, and `headlines` which of them are shown first.
+    """
     rows = getattr(mode, "rows", None)
     if not rows or not _is_tuple_of(ReportRow, rows):
         return f"rows must be a tuple of ReportRow, not {rows!r}"
@@ -48,7 +69,7 @@ def problem_of_declaration(mode: Mode) -> str | None:
     for measure in mode.headlines:
         if measure not in distinct_measures:
             return f"headlines names {measure}, which is no measure of rows"
-    return _problem_of_options(mode.options)
+    return None
 
 
 def _is_tuple_of(kind: type, value: Any) -> bool:
@@ -56,12 +77,13 @@ def _is_tuple_of(kind: type, value: Any) -> bool:
     return isinstance(value, tuple) and all(isinstance(item, kind) for item in value)
 
 
-def _problem_of_options(options: Any) -> str | None:
+def _problem_of_options(mode: Mode) -> str | None:
     """Return the reason why the options of a mode cannot be options of a command; None if they can.
 
-    An example is "option limit must be a text, a number, a flag (bool) or a choice (Literal)". `options` is the
-    attribute of the mode, which should be a record class with a field for each option.
+    An example is "option limit must be a text, a number, a flag (bool) or a choice (Literal)". The attribute `options`
+    of a mode should be a record class with a field for each option.
     """
+    options: Any = mode.options
     if not isinstance(options, type) or not issubclass(options, Record):
         return f"options must be a class derived from Record, not {options!r}"
     try:
@@ -211,11 +233,12 @@ It takes the mode and a value, and returns the value. An iterable value is retur
 # ---- Hooks of a package
 
 
-def guard_hooks(mode: Mode, offer: str, restore: Callable[[Mapping[str, Any]], Mode]) -> None:
+def guard_hooks(mode: Mode, task_in_words: str, restore: Callable[[Mapping[str, Any]], Mode]) -> None:
     """Replace every hook of a mode by a function that raises PackageError for a fault of its package.
 
     Hooks are the public methods that the classes of the package define. A fault is an error that a hook raises, or a
-    value that it must not return. `offer` names the task and its package in the message.
+    value that it must not return. `task_in_words` names the task and its package in the message: "task fever of the
+    package cs-score-fever 0.1.0".
 
     The mode is changed in place: it gets a class of its own, in which the hooks are replaced. Another process cannot
     import this class. A pickled mode therefore consists of the function `restore` and the attributes of the mode, from
@@ -227,17 +250,17 @@ def guard_hooks(mode: Mode, offer: str, restore: Callable[[Mapping[str, Any]], M
         "__copy__": _copy_mode,
         "is_guarded": True,
     }
-    for name, hook in _hooks_of(class_of_package).items():
-        attributes[name] = _guarded_hook(name, hook, offer)
+    for hook_name, hook in _hooks_of(class_of_package).items():
+        attributes[hook_name] = _guarded_hook(hook, hook_name, task_in_words)
     mode.__class__ = type(class_of_package.__name__, (class_of_package,), attributes)
 
 
 def _hooks_of(class_of_package: type[Mode]) -> dict[str, Callable[..., Any]]:
-    """Return the public methods of a mode's class by name, without those that it inherits from `Mode`."""
+    """Return the public methods of a mode's class by name, except for inherited methods of `Mode` itself."""
     bases = class_of_package.__mro__
     classes_of_package = bases[: bases.index(Mode)]
     hooks = {}
-    for base in reversed(classes_of_package):  # methods of a derived class replace those of its base class
+    for base in reversed(classes_of_package):  # methods of a derived class replace methods of its base class
         for name, value in vars(base).items():
             is_method = callable(value) and not isinstance(value, type)
             if is_method and not name.startswith("_"):
@@ -245,44 +268,57 @@ def _hooks_of(class_of_package: type[Mode]) -> dict[str, Callable[..., Any]]:
     return hooks
 
 
-def _guarded_hook(name: str, hook: Callable[..., Any], offer: str) -> Callable[..., Any]:
-    """Return a function that calls a hook, checks its value, and raises PackageError for a fault of the package."""
+def _guarded_hook(hook: Callable[..., Any], hook_name: str, task_in_words: str) -> Callable[..., Any]:
+    """Return a function that calls a hook, checks its value, and raises PackageError for a fault of the package.
+
+    `task_in_words` names the task and its package in the message of the error.
+    """
 
     @wraps(hook)
     def call_hook(mode: Mode, *arguments: Any, **options: Any) -> Any:
-        with _blame_package(offer, name):
-            value = hook(mode, *arguments, **options)
-            if name in _CHECK_BY_HOOK:
-                value = _CHECK_BY_HOOK[name](mode, value)
-        if isinstance(value, Iterator):  # the code of a generator runs only when its items are taken
-            return _guarded_items(value, offer, name)
-        return value
+        with _blame_package(hook_name, task_in_words):
+            returned_value = hook(mode, *arguments, **options)
+            value = _check_value(hook_name, mode, returned_value)
+        # The code of a generator runs only when its items are taken.
+        is_generator = isinstance(value, Iterator)
+        return _guarded_items(value, hook_name, task_in_words) if is_generator else value
 
     return call_hook
 
 
-def _guarded_items(items: Iterator[Any], offer: str, name: str) -> Iterator[Any]:
+def _check_value(hook_name: str, mode: Mode, value: Any) -> Any:
+    """Return the value that a hook of a mode has returned, or a list of its items if it must be an iterable.
+
+    Raises _WrongValueError for a value that the hook must not return. The values of some hooks are not checked.
+    """
+    check = _CHECK_BY_HOOK.get(hook_name)
+    return value if check is None else check(mode, value)
+
+
+def _guarded_items(items: Iterator[Any], hook_name: str, task_in_words: str) -> Iterator[Any]:
     """Yield the items that a hook yields. Raises PackageError if the hook fails before the last one."""
-    with _blame_package(offer, name):
+    with _blame_package(hook_name, task_in_words):
         yield from items
 
 
 @contextmanager
-def _blame_package(offer: str, name: str) -> Iterator[None]:
-    """Return a context manager that raises PackageError for an error in its block, which calls the hook `name`.
+def _blame_package(hook_name: str, task_in_words: str) -> Iterator[None]:
+    """Return a context manager that raises PackageError for an error in its block, which calls a hook.
 
-    `offer` names the package in the message. Errors of cs-score, such as an InputError about a malformed file, are
-    raised unchanged, because the package raises them on purpose.
+    The message names the hook, the task and its package: `task fever of the package cs-score-fever 0.1.0: row: ...`.
+    Errors of cs-score, such as an InputError about a malformed file, are raised unchanged, because the package raises
+    them on purpose.
     """
     try:
         yield
     except CsScoreError:
         raise
     except _WrongValueError as error:
-        raise PackageError(f"{offer}: {name}: {error}; report it to the makers of the package") from None
+        problem = f"{hook_name}: {error}"
+        raise PackageError(f"{task_in_words}: {problem}; report it to the makers of the package") from None
     except (Exception, SystemExit) as error:
-        problem = f"{type(error).__name__}: {error}"
-        raise PackageError(f"{offer}: {name} failed: {problem}; report it to the makers of the package") from error
+        problem = f"{hook_name} failed: {type(error).__name__}: {error}"
+        raise PackageError(f"{task_in_words}: {problem}; report it to the makers of the package") from error
 
 
 def _copy_mode(mode: Mode) -> Mode:

@@ -12,6 +12,8 @@ from cs_score.base.records import Record
 from cs_score.base.runtime import Late
 
 if TYPE_CHECKING:  # only scoring needs these modules
+    from importlib.metadata import EntryPoint
+
     from cs_score.evidence.mode import Mode
     from cs_score.tasks import containing
 else:
@@ -40,15 +42,18 @@ def find_offers() -> list[Offer]:
     """Return the tasks that installed packages offer, in the order of the packages' names."""
     from importlib.metadata import entry_points  # takes 20 ms, and tasks of cs-score do not need it
 
-    offers = []
-    for point in entry_points(group=GROUP):
-        package = "unknown"
-        version = "unknown"
-        if point.dist is not None:
-            package = point.dist.name
-            version = point.dist.version
-        offers.append(Offer(task=point.name, mode_path=point.value, package=package, version=version))
+    offers = [_offer_of(point) for point in entry_points(group=GROUP)]
     return sorted(offers, key=lambda offer: (offer.package, offer.task))
+
+
+def _offer_of(point: EntryPoint) -> Offer:
+    """Return the task that a package offers by an entry point.
+
+    An entry point is a line of the metadata of the package: `fever = cs_score_fever.task:MODE`.
+    """
+    package = "unknown" if point.dist is None else point.dist.name
+    version = "unknown" if point.dist is None else point.dist.version
+    return Offer(task=point.name, mode_path=point.value, package=package, version=version)
 
 
 def load_mode(offer: Offer) -> Mode:
@@ -76,11 +81,8 @@ def _import_mode(offer: Offer) -> Mode:
     """
     from cs_score.evidence.mode import Mode
 
-    module, _, attributes = offer.mode_path.partition(":")
     try:
-        mode: Any = importlib.import_module(module)
-        for attribute in attributes.split("."):
-            mode = getattr(mode, attribute)
+        mode = _import_value(offer.mode_path)
     except (Exception, SystemExit) as error:  # importing a package can raise any error
         problem = f"{type(error).__name__}: {error}"
         raise UsageError(f"{offer} cannot be loaded: {problem}; mend or uninstall it") from None
@@ -91,6 +93,15 @@ def _import_mode(offer: Offer) -> Mode:
     if name != offer.task:
         raise UsageError(f"{offer}: {offer.mode_path} is the mode of a task {name}; mend or uninstall it")
     return mode
+
+
+def _import_value(path: str) -> Any:
+    """Return the object that a path such as `cs_score_fever.task:MODE` or `package.tasks:Tasks.fever` leads to."""
+    module_name, _, attributes = path.partition(":")
+    value: Any = importlib.import_module(module_name)
+    for attribute in attributes.split("."):
+        value = getattr(value, attribute)
+    return value
 
 
 def _restore_mode(offer: Offer, attributes: Mapping[str, Any]) -> Mode:

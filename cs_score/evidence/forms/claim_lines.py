@@ -158,13 +158,9 @@ def change_for_claims_by_id(line_values: Sequence[dict[str, Any]], files: Files)
 
     The change puts each claim on a line of its own, with its id.
     """
-    if len(line_values) != 1:
+    if len(line_values) != 1 or not _is_object_with_claims(line_values[0]):
         return None
     [claim_by_id] = line_values
-    if not claim_by_id or "id" in claim_by_id:
-        return None
-    if not all(isinstance(claim, dict) for claim in claim_by_id.values()):
-        return None
     id_expression = _id_expression(claim_by_id, files)
     have_evidence_key = all("evidence" in claim for claim in claim_by_id.values())
     if have_evidence_key:
@@ -172,6 +168,16 @@ def change_for_claims_by_id(line_values: Sequence[dict[str, Any]], files: Files)
     else:  # each claim is the evidence itself
         expression = f'[{{"id": {id_expression}, "evidence": c}} for i, c in R[0].items()]'
     return FormChange(expression, "the file is an object with claims by their id")
+
+
+def _is_object_with_claims(value: Mapping[str, Any]) -> bool:
+    """Return whether an object has an object for each key, which can be a claim by its id: {"1": {...}, "2": {...}}.
+
+    An object with the key `id` is a claim itself.
+    """
+    if not value or "id" in value:
+        return False
+    return all(isinstance(claim, dict) for claim in value.values())
 
 
 def _id_expression(ids: Iterable[str], files: Files) -> str:

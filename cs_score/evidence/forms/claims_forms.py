@@ -1,4 +1,9 @@
-"""Recognises the form of files that the claims task refuses, and returns the remedy."""
+"""Recognises the form of files that the claims task refuses, and returns the remedy.
+
+A remedy is a change that a Python expression makes to the value of the file, or advice in words if no expression can
+make the change.
+`line_values` are the JSON values of the lines of a file.
+"""
 
 from __future__ import annotations
 

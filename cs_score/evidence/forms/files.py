@@ -102,6 +102,11 @@ def text_of_file(file: str) -> Text | Advice | None:
     if data.startswith(_ZIP):
         return _text_in_archive(file, data)
     unpacked = _unpack(data) or _UnpackedBytes(module=None, data=data)
+    return _decode(file, unpacked)
+
+
+def _decode(file: str, unpacked: _UnpackedBytes) -> Text | Advice | None:
+    """Return the text in the bytes of a file; None if they are not text, and advice if they are a web page."""
     encoding = _guess_encoding(unpacked.data)
     try:
         text = unpacked.data.decode(encoding)

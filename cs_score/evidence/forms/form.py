@@ -1,4 +1,7 @@
-"""The files of a call, and the change that a file needs so that a task can read it."""
+"""The files of a call, and the change that a file needs so that a task can read it.
+
+A task that refuses a file looks for a remedy: the change, made by a Python expression, or advice in words.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Recognises the form of files that the r4c task refuses, and returns the remedy."""
+"""Recognises the form of files that the r4c task refuses, and returns the remedy.
+
+A remedy is a change that a Python expression makes to the value of the file, or advice in words if no expression can
+make the change.
+"""
 
 from __future__ import annotations
 

@@ -127,7 +127,7 @@ def text_of(mode: Mode, analysis: EvidenceAnalysis, terminal_width: int | None, 
 
 
 def _score_line(mode: Mode, analysis: EvidenceAnalysis) -> str:
-    """Return the first line of an analysis: what was analysed, the score, and over how many units or answers."""
+    """Return the first line of an analysis: its title, the score, and the number of units or answers."""
     units = answered_count_text(analysis) or number_with_noun(analysis.units, mode.unit)
     return f"{title_of(analysis)} = {analysis.score:.4f} over {units}"
 

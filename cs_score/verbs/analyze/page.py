@@ -1,9 +1,12 @@
-"""The page of an analysis of one run, and its charts by kind."""
+"""The page of an analysis of one run, and its charts by kind. The analysis (`document`) says what each mistake
+costs: how much a score would gain if the mistake were corrected. A page is made of sections, and these of blocks:
+facts, charts, tables and texts.
+"""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, ClassVar, Final, NamedTuple
 
@@ -158,7 +161,7 @@ class AnalysisPage(PageMaker):
         return [*self._sections_of_mistakes(), self._units(), self._every_score()]
 
     def _sections_of_mistakes(self) -> list[Section]:
-        """Return the sections with which the pages of all tasks begin: the scores, and what the mistakes cost."""
+        """Return the sections with which the pages of all tasks begin: on the scores, and on the cost of mistakes."""
         return [self._scores(), self._mistakes(), self._budget(), self._groups(), self._confusions()]
 
     # ---- Scores
@@ -319,7 +322,7 @@ class AnalysisPage(PageMaker):
     def _group_layout(self) -> Layout:
         """Return the layout of the groups on the page, with their rows in the order of the dimensions.
 
-        The columns that people see anyway come first, then the others, except those that only the JSON has. Groups of
+        The columns that people see anyway come first, then the others, except columns that only the JSON has. Groups of
         evidence tasks also have the column of their score.
         """
         layout = self.layouts["groups"]
@@ -351,17 +354,12 @@ class AnalysisPage(PageMaker):
         return {name: self.document.groups[name] for name in names if self.document.groups[name]}
 
     def group_charts(self) -> Iterator[Drawing]:
-        """Yield a chart for each dimension with at least two groups, of which at least one has a score."""
+        """Yield a chart for each dimension with at least two groups, if at least one of them has a score."""
         for dimension, groups in self._dimensions().items():
             rows = [self._group_dots(group) for group in _groups_to_draw(groups)]
             has_scores = any(row.values for row in rows)
             if len(rows) > 1 and has_scores:
-                introduction = ""
-                if len(groups) > _MOST_GROUPS:
-                    introduction = f"The {_MOST_GROUPS} groups with the most mistakes. "
-                name = words(dimension)
-                caption = Caption(f"groups-{slug(dimension)}", f"Scores by {name}", "score", name, of=dimension)
-                yield dots(caption, rows, introduction=introduction)
+                yield _group_chart(dimension, rows, is_part=len(groups) > _MOST_GROUPS)
 
     def _group_dots(self, group: Any) -> Dots:
         """Return the row of a group in a chart: its precision, recall and F1, with the interval of F1.
@@ -568,9 +566,7 @@ class AnalysisPage(PageMaker):
 
     def _unit_rows(self) -> list[dict[str, Any]]:
         """Return the rows of the table of units, the costliest first; units without mistakes come at the end."""
-        mistakes_by_unit: dict[str, list[Any]] = defaultdict(list)
-        for mistake in self.document.mistakes[:MOST_ROWS]:
-            mistakes_by_unit[unit_text(mistake)].append(mistake)
+        mistakes_by_unit = _mistakes_by_unit(self.document.mistakes[:MOST_ROWS])
         explanations = self.document.explanations or None
         query_by_unit = {query.query: query for query in getattr(explanations, "queries", ())}
         explained_units = [unit_text(unit) for unit in getattr(explanations, "units", ())]
@@ -663,6 +659,14 @@ def _groups_to_draw(groups: Sequence[Any]) -> list[Any]:
     return [group for group in groups if group in drawn_groups]
 
 
+def _group_chart(dimension: str, rows: Sequence[Dots], *, is_part: bool) -> Drawing:
+    """Return the chart of the scores of groups of a dimension, such as "slot"; it says so if `rows` are only a part."""
+    name = words(dimension)
+    caption = Caption(f"groups-{slug(dimension)}", f"Scores by {name}", "score", name, of=dimension)
+    introduction = f"The {_MOST_GROUPS} groups with the most mistakes. " if is_part else ""
+    return dots(caption, rows, introduction=introduction)
+
+
 def _sweep_curves(sweep: Sequence[Any]) -> dict[str, Curve]:
     """Return the curves of precision, recall and F1 by name: {"Precision": [(threshold, precision), ...], ...}.
 
@@ -673,6 +677,14 @@ def _sweep_curves(sweep: Sequence[Any]) -> dict[str, Curve]:
         points = [(row.threshold, getattr(row, key)) for row in sweep]
         curves[series] = [point for point in points if point[1] is not None]
     return curves
+
+
+def _mistakes_by_unit(mistakes: Iterable[Any]) -> dict[str, list[Any]]:
+    """Return the mistakes in each unit, by the id of the query or unit, such as "CS14_0001"."""
+    mistakes_by_unit: dict[str, list[Any]] = defaultdict(list)
+    for mistake in mistakes:
+        mistakes_by_unit[unit_text(mistake)].append(mistake)
+    return mistakes_by_unit
 
 
 def _cost_order(unit_row: Mapping[str, Any]) -> float:

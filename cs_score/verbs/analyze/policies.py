@@ -52,7 +52,7 @@ def _measures_to_show(scored: AnalysedRun, measure: Measure) -> list[str]:
 
 
 def _policy_row(scored: AnalysedRun, policy: NamedPolicy, measure_names: Sequence[str]) -> PolicyRow:
-    """Return the scores of a run under a policy, by some measures, with the switches that the policy stands for."""
+    """Return the scores of a run under a policy, by some measures, with the switches of the policy."""
     score_under_policy = partial(scored.under, policy.policy, policy.justifications, with_problems=False)
     scores = try_scores(score_under_policy, measure_names)
     switches = {side.lower(): text for side, text in policy.policy.texts().items()}

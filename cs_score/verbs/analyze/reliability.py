@@ -1,4 +1,5 @@
-"""Measure how reliable the confidences of a run are.
+"""Measure how reliable the confidences of a run are: whether lines with the confidence 0.8 are right four times in
+five.
 
 Every assessed line of the run counts once. A line is right (y = 1) if its assessment is correct, whatever
 deduplication, limits and parents make of it, otherwise wrong (y = 0). With the confidence c of a line, as the scorer

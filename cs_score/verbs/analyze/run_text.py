@@ -1,4 +1,6 @@
-"""Print the analysis of a Cold Start run as a text for people."""
+"""Print the analysis of a Cold Start run as a text for people: the score, what the mistakes cost, and sentences on
+what no table shows.
+"""
 
 from __future__ import annotations
 
@@ -102,7 +104,7 @@ def _score_in_words(score: float | None) -> str:
 def _closing_sentences(analysis: RunAnalysis) -> list[str]:
     """Return the sentences at the end: on classes that cannot be found, thresholds, nodes, confidences and intervals.
 
-    Sentences about what the analysis does not have are left out.
+    Sentences without a subject in the analysis are left out.
     """
     sentences = [
         _unreachable_sentence(analysis),

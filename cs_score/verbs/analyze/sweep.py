@@ -122,7 +122,7 @@ def _sweep_measures(measure: Measure) -> _SweepMeasures:
 def _sweep_row(threshold: float, line_count: int, measures: _SweepMeasures, effect: Effect) -> SweepRow:
     """Return the row of a threshold at which `line_count` lines of the run are left.
 
-    `effect` has the scores without the other lines, and their differences to those of the whole run.
+    `effect` has the scores without the other lines, and their differences to the scores of the whole run.
     """
     return SweepRow(
         threshold=threshold,

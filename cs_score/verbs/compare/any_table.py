@@ -158,27 +158,27 @@ class _TableReader:
 
         Raises InputError for a text that is no number, a number out of range, and a unit that was added before.
         """
+        has_samples = is_of_samples(table)
+        for line, key, fraction in _read_cells(table, system, has_samples=has_samples):
+            if key.unit == _SUMMARY_ROW:
+                self.summary_lines.add((table.file, line))
+            elif has_samples:
+                self.scores_by_key.setdefault(key, []).append(fraction.numerator)
+            elif key in self.fraction_by_key:
+                raise _repeated_unit_error(key, table, line)
+            else:
+                self.fraction_by_key[key] = fraction
+        self._add_columns(table)
+
+    def _add_columns(self, table: Delimited) -> None:
+        """Note whether a table names its measures, and add the clusters of its units if it has any.
+
+        Raises InputError if an earlier table has another cluster for the same unit.
+        """
         if "measure" in table.columns:
             self.has_measure_column = True
-        has_samples = is_of_samples(table)
-        for cell in _read_cells(table, system, has_samples=has_samples):
-            self._add_cell(cell, table, is_sample=has_samples)
         if "cluster" in table.columns:
             self._add_clusters(clusters_of_table(table), table.file)
-
-    def _add_cell(self, cell: _Cell, table: Delimited, *, is_sample: bool) -> None:
-        """Add a number of a table, which is the score of a sample (`is_sample`) or of a whole unit.
-
-        Raises InputError for the second number of the same unit, unless the numbers are samples.
-        """
-        if cell.key.unit == _SUMMARY_ROW:
-            self.summary_lines.add((table.file, cell.line))
-        elif is_sample:
-            self.scores_by_key.setdefault(cell.key, []).append(cell.fraction.numerator)
-        elif cell.key in self.fraction_by_key:
-            raise _repeated_unit_error(cell.key, table, cell.line)
-        else:
-            self.fraction_by_key[cell.key] = cell.fraction
 
     def _add_clusters(self, clusters: Clusters, file: str) -> None:
         """Add the cluster of each unit of a table, which was read from `file`.
@@ -270,11 +270,10 @@ def _table_of_system(
     unit_ids: list[str] = []
     rows: list[tuple[float, ...]] = []
     for unit in units:
-        fractions = [fraction_by_key.get(_CellKey(system, measure, unit)) for measure in measures]
-        has_unit = any(fraction is not None for fraction in fractions)
-        if has_unit:  # otherwise only other systems have this unit
+        row = _row_of_unit(fraction_by_key, system, measures, unit)
+        if row:  # otherwise only other systems have this unit
             unit_ids.append(unit)
-            rows.append(_row_of_fractions(fractions, measures, unit, system))
+            rows.append(row)
     return UnitTable(tuple(unit_ids), _columns_of_measures(measures), rows)
 
 
@@ -286,18 +285,23 @@ def _columns_of_measures(measures: Sequence[str]) -> tuple[str, ...]:
     return tuple(columns)
 
 
-def _row_of_fractions(
-    fractions: Sequence[_Fraction | None], measures: Sequence[str], unit: str, system: str
+def _row_of_unit(
+    fraction_by_key: Mapping[_CellKey, _Fraction], system: str, measures: Sequence[str], unit: str
 ) -> tuple[float, ...]:
-    """Return the numerators and denominators of a unit in a row: `(1.0, 2.0, 0.0, 1.0)` for two measures.
+    """Return the numerators and denominators of a unit of a system: `(1.0, 2.0, 0.0, 1.0)` for two measures.
 
-    Raises InputError if there is no fraction for one of the measures.
+    The row is empty if the system lacks the unit. Raises InputError if it has a number by some of the measures only.
     """
     row: list[float] = []
-    for measure, fraction in zip(measures, fractions):
+    missing_measures = []
+    for measure in measures:
+        fraction = fraction_by_key.get(_CellKey(system, measure, unit))
         if fraction is None:
-            raise InputError(f"unit {unit} of {system} has no {measure}")
-        row += fraction
+            missing_measures.append(measure)
+        else:
+            row += fraction
+    if row and missing_measures:
+        raise InputError(f"unit {unit} of {system} has no {missing_measures[0]}")
     return tuple(row)
 
 
@@ -394,8 +398,12 @@ def _read_number(table: Delimited, line: int, column: str, text: str) -> float:
     `line` and `column` say where the cell is. Raises InputError for a text that is no number, and for a number that is
     too large.
     """
-    number = _finite_number(text)
-    if number is None:
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    has_underscore = "_" in text  # Python reads 1_000 as a number
+    if not math.isfinite(number) or has_underscore:
         raise InputError(f"column {column}: {text} is no number", file=table.file, place=f"line {line}")
     if abs(number) > _LARGEST_NUMBER:
         raise InputError(
@@ -405,18 +413,6 @@ def _read_number(table: Delimited, line: int, column: str, text: str) -> float:
             remedy=f"give the numbers in another unit of measurement: they go up to {_LARGEST_NUMBER:g}",
         )
     return number
-
-
-def _finite_number(text: str) -> float | None:
-    """Return the number that a text means, or None if it means no finite number: `"0.5"` gives 0.5."""
-    has_underscore = "_" in text  # Python reads 1_000 as a number
-    if has_underscore:
-        return None
-    try:
-        number = float(text)
-    except ValueError:
-        return None
-    return number if math.isfinite(number) else None
 
 
 # ---- Comparing

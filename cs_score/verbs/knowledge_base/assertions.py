@@ -1,9 +1,12 @@
-"""The records of a knowledge base: nodes, the assertions about them, and the provenance lists of assertions."""
+"""The records of a knowledge base. A node (an entity such as `:Entity_1`, a string or an event) is the subject of
+assertions: its mentions in documents, its type, its relations with other nodes. A provenance column has the places
+that justify an assertion, such as D1:3-9;D1:0-20.
+"""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from operator import attrgetter
 from typing import Final, NamedTuple
 
@@ -235,16 +238,21 @@ class ProvenanceListReader:
         """Return the provenance list of a column of any form, such as "D1:3-9;NIL", with its problems."""
         if column.text in ("", "0"):
             return replace(NO_PROVENANCE, text=column.text)
-        problems = column.part_count_problems()
         part_by_name: dict[str, Provenance] = {}
-        for name, part_text in column.text_by_part_name.items():
-            part = read_provenance(part_text, _MOST_SPANS_BY_PART[name], self._documents)
-            part_by_name[name] = part
-            problems += part.problems
-            problems += _length_problems(part, part_text)
-        parts = Parts(**part_by_name)
-        problems += _document_problems(column.text, part_by_name.values())
-        return _make_list(column.text, parts, tuple(problems))
+        for name, text in column.text_by_part_name.items():
+            part_by_name[name] = read_provenance(text, _MOST_SPANS_BY_PART[name], self._documents)
+        problems = _problems_of_column(column, part_by_name)
+        return _make_list(column.text, Parts(**part_by_name), tuple(problems))
+
+
+def _problems_of_column(column: _Column, part_by_name: Mapping[str, Provenance]) -> list[SpanProblem]:
+    """Return the problems of a provenance column: of the number of its parts, of each part, and of their documents."""
+    problems = column.part_count_problems()
+    for name, part in part_by_name.items():
+        problems += part.problems
+        problems += _length_problems(part, column.text_by_part_name[name])
+    problems += _document_problems(column.text, part_by_name.values())
+    return problems
 
 
 def _count_characters(part: Provenance) -> float:

@@ -1,4 +1,7 @@
-"""Builds a knowledge base from its lines, and finds assertions that repeat or contradict earlier ones."""
+"""Builds a knowledge base from its lines: each asserts something about a node, such as `:Entity_1`, with a
+provenance (places in documents). Finds assertions that repeat or contradict earlier ones; the weaker ones are
+omitted, that is, they are not written.
+"""
 
 from __future__ import annotations
 
@@ -186,41 +189,41 @@ class Repetitions:
         differ from it if the object was repaired.
         """
         verb = new.verb
+        relation = _relation_of(new)
         is_repetition = False
         if not verb.is_repeatable:
-            is_repetition = self._report_repetition(new, column)
+            is_repetition = self._report_repetition(new, relation, column)
         if self._only_strongest_value and verb.predicate.is_single_valued:
             self._report_other_value(new, is_repetition=is_repetition)
         if is_repetition:
             return False
         if not (verb.is_repeatable or new.is_inferred or new.is_omitted):
-            self._remember(new)
+            self._remember(new, relation)
         return True
 
-    def _remember(self, new: Assertion) -> None:
-        """Remember a new assertion, so that later ones are compared with it."""
-        relation = _relation_of(new)
-        justification_key = self._justification_key(new.provenance)
-        self._recorded[*relation, justification_key] = new
+    def _remember(self, new: Assertion, relation: _Relation) -> None:
+        """Remember a new assertion of a relation, so that later ones are compared with it."""
+        self._recorded[*relation, self._justification_key(new.provenance)] = new
         if new.provenance.problems:
             searches = self._searches_by_relation.setdefault(relation, _Searches())
             searches.assertions_with_problems.append(new)
 
-    def _report_repetition(self, new: Assertion, column: ProvenanceList) -> bool:
+    def _report_repetition(self, new: Assertion, relation: _Relation, column: ProvenanceList) -> bool:
         """Report if a new assertion repeats an earlier one, and return whether the provenances are equal, too.
 
         The earlier assertion has the same relation and the same key of the justification, and is not omitted. If the
         provenances differ, the weaker assertion is omitted. `column` is the provenance column of the new assertion.
         """
-        earlier = self._recorded.get((*_relation_of(new), self._justification_key(column)))
+        earlier = self._recorded.get((*relation, self._justification_key(column)))
         if earlier is not None and earlier.is_omitted:
             earlier = None
-        self._count_search(new, earlier)
+        # Few knowledge bases have searches to count: in the others a call is saved.
+        if self._searches_by_relation:
+            self._count_search(new, earlier)
         if earlier is None:
             return False
         self._findings.report_provenance_again(earlier)
-        earlier_place = str(self._findings.place(earlier.line))
-        self._findings.report("DUPLICATE_ASSERTION", earlier_place, line=new.line)
+        self._findings.report("DUPLICATE_ASSERTION", str(self._findings.place(earlier.line)), line=new.line)
         if earlier.provenance.key == column.key:
             return True
         self._omit_weaker(new, earlier)
@@ -231,9 +234,6 @@ class Repetitions:
 
         `earlier` is the assertion that the new one repeats, None if there is none.
         """
-        # Few knowledge bases have searches to count. In the others a call and a look-up are saved.
-        if not self._searches_by_relation:
-            return
         searches = self._searches_by_relation.get(_relation_of(new))
         if searches is not None:
             insort(searches.end_lines, _end_of_search(new, earlier))
@@ -341,7 +341,9 @@ class Builder:
         if assertion is None:
             return None
         if assertion.verb.is_compared:
-            column = self._column_as_written(line, assertion)
+            column = assertion.provenance
+            if assertion.object != line.object:  # it was repaired; the column is compared as the file has it
+                column = self._read_provenance(line.provenance, subject, assertion.verb, line.object)
             if not self.repetitions.compare_with_earlier(assertion, column):
                 self._reject_repetition(assertion)
                 return None
@@ -405,20 +407,31 @@ class Builder:
         has_string = object_text.startswith(":String")
         return self._list_reader.read(text, has_event, has_string, verb.is_mention)
 
-    def _column_as_written(self, line: KbLine, assertion: Assertion) -> ProvenanceList:
-        """Return the provenance list of a line, read with the object that the file has, even if it was repaired."""
-        if assertion.object == line.object:
-            return assertion.provenance
-        return self._read_provenance(line.provenance, assertion.subject, assertion.verb, line.object)
-
     def _read_object(self, line: KbLine, verb: PredicateVerb, subject: KbNode) -> tuple[str, KbNode | None] | None:
         """Return the object of a line as a text and as a node, such as ":Entity_1" and the node with this name.
 
         The node is None if the object is a text. How the line uses its subject and its object is recorded. If the
         object is illegal, the line is counted as rejected, and None is returned.
         """
-        if not verb.has_node_object:
-            return self._read_text_object(line, verb, subject)
+        if verb.has_node_object:
+            return self._read_node_object(line, verb, subject)
+        # Most texts need no repair: then a call is saved.
+        is_quoted_mention = verb.has_text_object and line.is_string
+        text = line.object if is_quoted_mention else self._repair_text(verb, line)
+        subject_use = declaration(line.object) if verb.name == TYPE else verb.as_subject
+        if subject_use not in subject.line_by_use:
+            self._record_new_use(subject, subject_use, line.number)
+        if text is None:
+            self._count_rejected("BAD_PREDICATE")
+            return None
+        return text, None
+
+    def _read_node_object(self, line: KbLine, verb: PredicateVerb, subject: KbNode) -> tuple[str, KbNode] | None:
+        """Return the object of a line that is a node: its name, such as ":Entity_1", and the node.
+
+        How the line uses its subject and its object is recorded. If the object is no name of a node, the line is
+        counted as rejected, and None is returned.
+        """
         # Most uses are known: then the look-ups in `line_by_use` save calls.
         if verb.as_subject not in subject.line_by_use:
             self._record_new_use(subject, verb.as_subject, line.number)
@@ -430,21 +443,6 @@ class Builder:
         if verb.as_object not in node.line_by_use:
             self._record_new_use(node, verb.as_object, line.number)
         return node.name, node
-
-    def _read_text_object(self, line: KbLine, verb: PredicateVerb, subject: KbNode) -> tuple[str, None] | None:
-        """Return the object of a line that is no node, such as `"Ann"`, repaired if need be, and None as its node.
-
-        How the line uses its subject is recorded. If the object cannot be repaired, the line is counted as rejected,
-        and None is returned.
-        """
-        text = self._repair_text(verb, line)
-        subject_use = _use_of_subject(verb, line.object)
-        if subject_use not in subject.line_by_use:
-            self._record_new_use(subject, subject_use, line.number)
-        if text is None:
-            self._count_rejected("BAD_PREDICATE")
-            return None
-        return text, None
 
     def _record(self, assertion: Assertion) -> None:
         """Add an assertion to the knowledge base and to its subject."""
@@ -463,7 +461,8 @@ class Builder:
         The assertion is not recorded, but its uses of nodes are, because they are checked all the same.
         """
         uses = self.kb.unrecorded_uses
-        subject_use = _use_of_subject(assertion.verb, assertion.object)
+        is_type = assertion.verb.name == TYPE
+        subject_use = declaration(assertion.object) if is_type else assertion.verb.as_subject
         uses.append(NodeUse(assertion.subject, subject_use, assertion.line))
         if assertion.node is not None:
             uses.append(NodeUse(assertion.node, assertion.verb.as_object, assertion.line))
@@ -580,14 +579,6 @@ class Builder:
         column = "OBJECT" if role == OBJECT else "SUBJECT"
         arguments = (name, node_type.upper())
         self.findings.report("INCOMPATIBLE_NODE_NAME", *arguments, line=line, detail=Detail(column, name))
-
-
-def _use_of_subject(verb: PredicateVerb, object_text: str) -> Use:
-    """Return how a line uses its subject: as a node with the declared type, or in the role that the predicate gives it.
-
-    `object_text` is the object of the line, which is the declared type if the predicate is `type`.
-    """
-    return declaration(object_text) if verb.name == TYPE else verb.as_subject
 
 
 def _name_prefix(node_type: str) -> str:

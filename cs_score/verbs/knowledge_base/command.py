@@ -211,9 +211,7 @@ def resolve_queries(line: CommandLine, session: Session) -> int:
     error_file = Destination.of_report(line.text("-error_file"))
     session.report_to(error_file.name if error_file.stream is None else "stderr")
     queries = _read_queries(kb_file, session)
-    with open_source(kb_file) as source:
-        kb = ValidatedKb(source, queries)
-    resolution = Resolution(kb, queries)
+    resolution = _answer_queries(kb_file, queries)
     Destination(output_file).write(encoded(resolution.lines))
     explanation_file = line.get("--explain")
     if explanation_file is not None:
@@ -221,6 +219,13 @@ def resolve_queries(line: CommandLine, session: Session) -> int:
     write_text("stderr", "".join(report_text(session.problems)))
     session.close(resolution.statistics())  # the statistics end the report
     return StatusWithResults(Status.DONE, resolution)
+
+
+def _answer_queries(kb_file: str, queries: list[Query]) -> Resolution:
+    """Return the answers to queries from the knowledge base in a file. Raises InputError if it cannot be read."""
+    with open_source(kb_file) as source:
+        kb = ValidatedKb(source, queries)
+    return Resolution(kb, queries)
 
 
 def _read_queries(kb_file: str, session: Session) -> list[Query]:

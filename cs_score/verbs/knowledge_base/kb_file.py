@@ -1,4 +1,7 @@
-"""Reads the lines of a knowledge base file, and reports the problems in them."""
+"""Reads the lines of a knowledge base file, and reports the problems in them. A line has the columns subject,
+predicate, object, provenance and perhaps confidence, such as `:Entity_1 per:spouse :Entity_2 D1:3-9 0.5`; the first
+line has the run id.
+"""
 
 from __future__ import annotations
 

@@ -1,10 +1,13 @@
-"""The predicates of knowledge bases, including those that users define, and the meaning of a predicate column."""
+"""The predicates of knowledge bases, including those that users define, and the meaning of a predicate column. A
+column such as `per:spouse` has a domain and a name; that of an event, such as `life.marry_person.actual`, ends with
+a realis, which says whether the event took place.
+"""
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
@@ -237,11 +240,15 @@ class PredicateTable:
         if name == "type":
             return _NameWithRealis(name, last_part, problems=_realis_problems_of_type(last_part))
         if last_part in REALIS:
-            has_verb = bool(self.verbs_named(name))
-            return _NameWithRealis(name, last_part, problems=_realis_problems(last_part, is_event, has_verb))
+            problems = _realis_problems(last_part, is_event, has_verb=self._is_defined(name))
+            return _NameWithRealis(name, last_part, problems)
         # The last part is no realis: it belongs to the name, as in "life.injure_victim".
-        has_verb = bool(self.verbs_named(full_name))
-        return _NameWithRealis(full_name, realis=None, problems=_absent_realis_problems(last_part, is_event, has_verb))
+        problems = _absent_realis_problems(last_part, is_event, has_verb=self._is_defined(full_name))
+        return _NameWithRealis(full_name, realis=None, problems=problems)
+
+    def _is_defined(self, name: str) -> bool:
+        """Return whether the table has a predicate with a name such as "spouse"."""
+        return name in self._verbs_by_name
 
 
 class _NameWithRealis(NamedTuple):
@@ -405,17 +412,25 @@ def load_predicates(path: str, table: PredicateTable) -> None:
     the file has another name, and if a line cannot be read or contradicts an earlier definition.
     """
     label = _label_of_file(path)
+    for number, columns in _definition_lines(path):
+        try:
+            _define_missing(_read_definitions(columns), label, table)
+        except ValueError as error:
+            raise InputError(str(error), file=path, place=f"line {number}", code="ILLEGAL_USER_PREDICATES") from None
+
+
+def _definition_lines(path: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield the number and the columns of each line of a predicates file, such as (3, ["per", "coached_by", ...]).
+
+    The columns are in lower case. Empty lines and comments are left out. Raises InputError if the file cannot be read.
+    """
     with open_source(path, stdin_as_dash=False) as source:
         text = decode_text(source.read_bytes(), path).lower()
     for number, line in enumerate(text.split("\n"), start=1):
         columns = line.split()
         is_definition = bool(columns) and not columns[0].startswith("#")
-        if not is_definition:
-            continue
-        try:
-            _define_missing(_read_definitions(columns), label, table)
-        except ValueError as error:
-            raise InputError(str(error), file=path, place=f"line {number}", code="ILLEGAL_USER_PREDICATES") from None
+        if is_definition:
+            yield number, columns
 
 
 def _label_of_file(path: str) -> str:
@@ -491,8 +506,8 @@ def _make_predicate(starred_name: str, domain: list[str], range_: list[str], sta
 def _is_in_table(definition: _Definition, table: PredicateTable) -> bool:
     """Return whether the table has the predicate of a definition already.
 
-    That is so if a predicate in the table has the same name, and its domain and range include those of the definition.
-    Raises ValueError if that predicate has another inverse, or takes another number of values.
+    That is so if a predicate in the table has the same name, and its domain and range include the domain and range of
+    the definition. Raises ValueError if that predicate has another inverse, or takes another number of values.
     """
     predicate = definition.predicate
     for verb in table.verbs_named(predicate.name):

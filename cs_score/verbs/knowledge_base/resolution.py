@@ -343,7 +343,7 @@ class ValidatedKb:
     def _keep_if_needed(self, line: _KbLine) -> None:
         """Keep a line that has one of the predicates which queries need, if they need this line.
 
-        Canonical mentions are only collected here. After the last block, those of nodes that answer a query are kept.
+        Canonical mentions are only collected here. They are kept after the last block, if their nodes answer a query.
         """
         if self._needed_lines.is_only_canonical(line.predicate):
             self._canonical_lines.append(line)
@@ -371,8 +371,7 @@ class ValidatedKb:
         if not columns:
             return
         predicate = columns[1] if len(columns) > 1 else ""
-        has_confidence = _CONFIDENCE.fullmatch(columns[-1]) is not None
-        confidence = columns.pop() if has_confidence else ""
+        confidence = columns.pop() if _CONFIDENCE.fullmatch(columns[-1]) else ""
         has_provenance = predicate.lower() not in (TYPE, LINK)
         wanted_count = 4 if has_provenance else 3
         if len(columns) != wanted_count:
@@ -732,6 +731,14 @@ def _make_follow_on(question: _Question, mention: KbFact) -> _Question:
     points, and if its id cannot be extended.
     """
     query = question.query
+    _check_single_entry_point(query)
+    full_id = _extended_id(question.full_id, mention)
+    _check_query_id(full_id, query)
+    return _Question(full_id=full_id, slots=question.slots[1:], query=query)
+
+
+def _check_single_entry_point(query: Query) -> None:
+    """Raise InputError if a query has several entry points; no follow-on query can be made from such a query."""
     if len(query.entry_points) > 1:
         raise InputError(
             f"Attempt to execute method generate_query on query {query.short_id}, which has multiple entrypoints",
@@ -739,7 +746,10 @@ def _make_follow_on(question: _Question, mention: KbFact) -> _Question:
             remedy="split the queries by entry point first (cs-score validate-queries -expand)",
             code="QUERY_NOT_EXPANDED",
         )
-    full_id = _extended_id(question.full_id, mention)
+
+
+def _check_query_id(full_id: str, query: Query) -> None:
+    """Raise InputError if the id of a follow-on query cannot be read; `query` is the query of the first hop."""
     if parse_query_id(full_id) is None:
         raise InputError(
             f'unexpected argument: "{full_id}" sent to parse_queryid',
@@ -748,7 +758,6 @@ def _make_follow_on(question: _Question, mention: KbFact) -> _Question:
             remedy="answers can be asked about only where the query's id ends in ten hexadecimal digits",
             code="UNPARSABLE_QUERY_ID",
         )
-    return _Question(full_id=full_id, slots=question.slots[1:], query=query)
 
 
 def _extended_id(full_id: str, mention: KbFact) -> str:
@@ -758,8 +767,8 @@ def _extended_id(full_id: str, mention: KbFact) -> str:
     """
     span = first_span(mention.provenance)
     place = "" if span is None else read_provenance(str(span), 1).canonical_text
-    last_part = follow_on_id(full_id, _plain_text(mention.object), place)
-    return f"{full_id}_{last_part}"
+    text = _plain_text(mention.object)
+    return f"{full_id}_{follow_on_id(full_id, text, place)}"
 
 
 def _plain_text(text: str) -> str:
@@ -833,10 +842,17 @@ def _explain_entry(query_entry: QueryEntry) -> list[_ExplanationRow]:
     overlaps = sorted(query_entry.mentions.overlaps(start, end), key=_overlap_rank)
     if overlaps:
         return _explain_overlaps(query_id, place, overlaps)
-    nearest_mention = query_entry.mentions.nearest_mention(start, end)
+    return [_explain_no_overlap(query_id, place, query_entry.mentions.nearest_mention(start, end))]
+
+
+def _explain_no_overlap(query_id: str, place: str, nearest_mention: Mention | None) -> _ExplanationRow:
+    """Return the row of a query whose entry point no mention overlaps, with the nearest mention in the document.
+
+    `place` is the entry point, such as "D1:8-12". The nearest mention is None if the document has no mention.
+    """
     if nearest_mention is None:
-        return [_ExplanationRow(query_id, place, "nothing met; no mention in the document")]
-    return [_ExplanationRow(query_id, place, "nothing met; nearest in the document", nearest_mention)]
+        return _ExplanationRow(query_id, place, "nothing met; no mention in the document")
+    return _ExplanationRow(query_id, place, "nothing met; nearest in the document", nearest_mention)
 
 
 def _explain_overlaps(query_id: str, place: str, overlaps: Iterable[MentionOverlap]) -> list[_ExplanationRow]:

@@ -1,4 +1,7 @@
-"""Checks and repairs a whole knowledge base, in the order of the reference program, and answers queries from it."""
+"""Checks and repairs a whole knowledge base, in the order of the reference program, and answers queries from it. The
+assertions are about nodes (entities, strings, events); a mention is an assertion that a node has a text at a place,
+such as "Ann" at D1:3-5.
+"""
 
 from __future__ import annotations
 
@@ -100,20 +103,25 @@ def check_strings(nodes: Iterable[KbNode], findings: KbFindings) -> None:
     mentions = []
     for node in nodes:
         mentions += [mention for mention in node.mentions if mention.verb.name in MENTIONS]
-    places = _places_with_several_texts(mentions)
     # Few places have different texts. To save memory, mentions are collected for these places only.
-    mentions_by_place: dict[str, list[Assertion]] = defaultdict(list)
+    places = _places_with_several_texts(mentions)
     if places:
-        for mention in mentions:
-            place = mention.provenance.place
-            if place is not None and place in places:
-                mentions_by_place[place].append(mention)
-    for mentions_at_place in mentions_by_place.values():
-        _report_several_texts(mentions_at_place, findings)
+        for mentions_at_place in _mentions_by_place(mentions, places).values():
+            _report_several_texts(mentions_at_place, findings)
+
+
+def _mentions_by_place(mentions: Iterable[Assertion], places: set[str | None]) -> dict[str, list[Assertion]]:
+    """Return the mentions at each of some places, such as D1:3-9. Mentions without a place are left out."""
+    mentions_by_place: dict[str, list[Assertion]] = defaultdict(list)
+    for mention in mentions:
+        place = mention.provenance.place
+        if place is not None and place in places:
+            mentions_by_place[place].append(mention)
+    return mentions_by_place
 
 
 def _places_with_several_texts(mentions: Iterable[Assertion]) -> set[str | None]:
-    """Return the places, such as D1:3-9, at which mentions have different texts; None stands for an absent place."""
+    """Return the places, such as D1:3-9, at which mentions have different texts; None is an absent place."""
     text_by_place: dict[str | None, str] = {}
     places = set()
     for mention in mentions:
@@ -190,32 +198,32 @@ class _ProvenanceCheck:
 
         `object_node` is the object of the relation.
         """
-        self._check_filler(assertion, object_node)
-        self._check_sentiment(assertion, object_node)
+        parts = assertion.provenance.parts
+        self._check_filler(assertion, parts.filler, object_node)
+        if parts.justification is not None:
+            self._check_sentiment(assertion, parts.justification, object_node)
         # Relations with events need a base filler. The reference program calls a missing one unexpected.
         has_event = assertion.subject.is_event or object_node.is_event
-        if has_event and assertion.provenance.parts.base_filler is None:
+        if has_event and parts.base_filler is None:
             self._report("UNEXPECTED_BASE_FILLER", NIL, assertion)
 
-    def _check_filler(self, assertion: Assertion, object_node: KbNode) -> None:
+    def _check_filler(self, assertion: Assertion, filler: Provenance | None, object_node: KbNode) -> None:
         """Report a relation with a string, such as per:title, unless its filler is at a mention of the string.
 
-        The filler is the first part of the provenance. It is missing if the place in the document is not given.
+        The filler is the first part of the provenance: the place of the text in the document. None means that it is
+        missing, which is reported, too.
         """
-        filler = assertion.provenance.parts.filler
         if filler is not None:
             self._report_unless_mention("FILLER_STRING", filler, object_node, assertion)
         elif object_node.type == "string":
             self._report("MISSING_FILLER_STRING_PROV", assertion.provenance.text, assertion)
 
-    def _check_sentiment(self, assertion: Assertion, object_node: KbNode) -> None:
+    def _check_sentiment(self, assertion: Assertion, justification: Provenance, object_node: KbNode) -> None:
         """Report a sentiment, such as per:likes, unless its justification is a mention of the node that is liked."""
-        justification = assertion.provenance.parts.justification
-        if justification is None:
-            return
-        if assertion.verb.name in _SENTIMENTS_ABOUT_OBJECT:
+        predicate = assertion.verb.name
+        if predicate in _SENTIMENTS_ABOUT_OBJECT:
             self._report_unless_mention("PREDICATE_JUSTIFICATION", justification, object_node, assertion)
-        elif assertion.verb.name in _SENTIMENTS_ABOUT_SUBJECT:
+        elif predicate in _SENTIMENTS_ABOUT_SUBJECT:
             self._report_unless_mention("PREDICATE_JUSTIFICATION", justification, assertion.subject, assertion)
 
     def _report_unless_mention(self, part_name: str, part: Provenance, node: KbNode, assertion: Assertion) -> None:
@@ -636,27 +644,32 @@ def ignored_codes(text: str) -> frozenset[str]:
 
 
 def validate_kb(source: Source, options: KbOptions, problems: ProblemLog) -> KnowledgeBase:
-    """Return a knowledge base after reading, checking and repairing it.
+    """Return a knowledge base after reading, checking and repairing it, in the order of the reference program.
 
     Its problems are added to `problems`. If these include errors, the knowledge base must not be used. Raises
     InputError for fatal problems, but only after all checks.
     """
-    # The order is that of the reference program.
     builder = _read_kb(source, options, problems)
-    kb = builder.kb
-    findings = builder.findings
-    nodes = list(kb.nodes.values())
+    problems.fatal += _check_as_read(builder.kb, options.documents, builder.findings)
+    infer_inverses(builder)
+    infer_mentions(builder, builder.kb.nodes.values(), with_canonical=options.task == "CSKB")
+    check_endpoints(builder.kb.assertions, builder.findings)
+    check_confidences(builder.kb.assertions, builder.findings)
+    builder.repetitions.report_all_searches()
+    problems.end_if_fatal()
+    return builder.kb
+
+
+def _check_as_read(kb: KnowledgeBase, documents: DocumentList | None, findings: KbFindings) -> Iterator[InputError]:
+    """Report problems of the lines of the file: types, texts and places of mentions, and provenances.
+
+    Without `documents` no text is looked for in its document. Yields an error for each document that cannot be read.
+    """
+    nodes = kb.nodes.values()
     check_types(kb, findings)
     check_strings(nodes, findings)
     check_provenances(kb.assertions, findings)
-    problems.fatal += check_mention_strings(nodes, options.documents, findings)
-    infer_inverses(builder)
-    infer_mentions(builder, kb.nodes.values(), with_canonical=options.task == "CSKB")
-    check_endpoints(kb.assertions, findings)
-    check_confidences(kb.assertions, findings)
-    builder.repetitions.report_all_searches()
-    problems.end_if_fatal()
-    return kb
+    yield from check_mention_strings(nodes, documents, findings)
 
 
 def _read_kb(source: Source, options: KbOptions, problems: ProblemLog) -> Builder:

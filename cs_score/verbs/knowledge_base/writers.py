@@ -1,4 +1,7 @@
-"""Writes a validated knowledge base in its own format and in those of other tracks, with statistics and a diff."""
+"""Writes a validated knowledge base in its own format and in those of other tracks (event nuggets, event arguments,
+sentiments, entity linking), with statistics and a diff. A mention is an assertion that a node has a text at a place;
+the canonical mention gives a node its name.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from html import escape
+from operator import itemgetter
 from typing import Final, Literal, NamedTuple
 
 from msgspec import UNSET, UnsetType
@@ -68,9 +72,17 @@ def _nugget_lines(run_id: str, docid: str, mentions: Iterable[Assertion]) -> Ite
     for event in sorted(lines_by_event):
         yield from sorted(lines_by_event[event])
     for event in sorted(ids_by_event):
-        if len(ids_by_event[event]) > 1:
-            mention_ids = ",".join(sorted(ids_by_event[event]))
-            yield f"@Coreference\t{event}\t{mention_ids}\n"
+        yield from _coreference_lines(event, ids_by_event[event])
+
+
+def _coreference_lines(event: str, mention_ids: Sequence[str]) -> Iterator[str]:
+    """Yield the line that says which mentions are of an event: `@Coreference :Event_1 E1,E2`, with tabs.
+
+    An event with a single mention has no such line.
+    """
+    if len(mention_ids) > 1:
+        ids = ",".join(sorted(mention_ids))
+        yield f"@Coreference\t{event}\t{ids}\n"
 
 
 def _nugget_line(run_id: str, docid: str, mention_id: str, mention: Assertion) -> str:
@@ -301,6 +313,18 @@ class _MentionsAndSentiments(Struct):
         place = self.canonical_place_by_node.get(node, "")
         return self.mention_by_node_and_place.get((node, place))
 
+    def sentiments_by_target(self) -> dict[tuple[str, str], list[Assertion]]:
+        """Return the sentiments by the node that is liked or disliked and its place: (":Entity_1", "D1:3-9").
+
+        The justification of a sentiment is this place. A sentiment is left out if there is no mention at the place.
+        """
+        sentiments_by_target: dict[tuple[str, str], list[Assertion]] = defaultdict(list)
+        for sentiment in self.sentiments:
+            target = (sentiment.object, sentiment.provenance.place or "")
+            if target in self.mention_by_node_and_place:
+                sentiments_by_target[target].append(sentiment)
+        return sentiments_by_target
+
 
 def sentiment_files(kb: KnowledgeBase) -> Iterator[FolderFile]:
     """Yield the files of the sentiments: folder, name and content of each file.
@@ -353,38 +377,38 @@ def _entity_mention_xml(docid: str, mention: _Mention) -> Iterator[str]:
 def _sentiments_xml(docid: str, document: _MentionsAndSentiments) -> Iterator[str]:
     """Yield the lines of the XML file with the sentiments of a document.
 
-    They are grouped by the mention that is liked or disliked, the target. The justification of a sentiment is its
-    place. A sentiment is left out if its holder has no canonical mention in the document.
+    They are grouped by the mention that is liked or disliked, the target.
     """
-    sentiments_by_target: dict[tuple[str, str], list[Assertion]] = defaultdict(list)
-    for sentiment in document.sentiments:
-        target_place = sentiment.provenance.place or ""
-        sentiments_by_target[sentiment.object, target_place].append(sentiment)
-    targets = [target for target in sentiments_by_target if target in document.mention_by_node_and_place]
-
     yield _XML_HEAD
     yield f'<belief_sentiment_doc id="{_xml_attribute(docid)}">\n  <sentiment_annotations>\n    <entities>\n'
-    for node_and_place in sorted(targets):
+    for node_and_place, sentiments in sorted(document.sentiments_by_target().items(), key=itemgetter(0)):
         target_mention = document.mention_by_node_and_place[node_and_place]
-        target_text = _xml_text(target_mention.assertion.text)
-        yield f'      <entity ere_id="{target_mention.id}" {target_mention.offset_and_length}>\n'
-        yield f"        <text>{target_text}</text>\n        <sentiments>\n"
-        for sentiment in sentiments_by_target[node_and_place]:
-            yield from _sentiment_xml(sentiment, document.canonical_mention(sentiment.subject.name))
-        yield "        </sentiments>\n      </entity>\n"
+        yield from _target_xml(target_mention, document, sentiments)
     yield "    </entities>\n  </sentiment_annotations>\n</belief_sentiment_doc>\n"
 
 
-def _sentiment_xml(sentiment: Assertion, holder_mention: _Mention | None) -> Iterator[str]:
+def _target_xml(target: _Mention, document: _MentionsAndSentiments, sentiments: Iterable[Assertion]) -> Iterator[str]:
+    """Yield the lines of the element of a mention that is the target of sentiments.
+
+    A sentiment is left out if its holder has no canonical mention in the document.
+    """
+    yield f'      <entity ere_id="{target.id}" {target.offset_and_length}>\n'
+    yield f"        <text>{_xml_text(target.assertion.text)}</text>\n        <sentiments>\n"
+    for sentiment in sentiments:
+        holder_mention = document.canonical_mention(sentiment.subject.name)
+        if holder_mention is not None:
+            yield from _sentiment_xml(sentiment, holder_mention)
+    yield "        </sentiments>\n      </entity>\n"
+
+
+def _sentiment_xml(sentiment: Assertion, holder: _Mention) -> Iterator[str]:
     """Yield the lines of the element of a sentiment, which likes ("pos") or dislikes ("neg") its target.
 
-    `holder_mention` is the mention of the node that has the sentiment; without one, nothing is yielded.
+    `holder` is the mention of the node that has the sentiment.
     """
-    if holder_mention is None:
-        return
     polarity = _POLARITIES[sentiment.verb.name]
-    holder_text = _xml_text(holder_mention.assertion.text)
-    holder_attributes = f'ere_id="{holder_mention.id}" {holder_mention.offset_and_length}'
+    holder_text = _xml_text(holder.assertion.text)
+    holder_attributes = f'ere_id="{holder.id}" {holder.offset_and_length}'
     yield f'          <sentiment polarity="{polarity}" sarcasm="no" confidence="{sentiment.confidence}">\n'
     yield f"            <source {holder_attributes}>{holder_text}</source>\n"
     yield "          </sentiment>\n"
@@ -660,16 +684,20 @@ class KbOutputs(Record):
         if self.paths and not os.path.isdir(self.folder):
             _make_folder(self.folder)
         for mode, path in self.paths.items():
-            if mode == "tac":
-                write_whole(path, encoded(tac_text(kb, self.labels)))
-            elif mode == "edl":
-                write_whole(path, encoded(edl_text(kb, self.link_kb)))
-            elif mode == "nug":
-                write_whole(path, encoded(nugget_text(kb)))
+            if mode in _FILES:
+                write_whole(path, encoded(self._text_of_file(mode, kb)))
             elif mode == "eal":
                 write_folder(path, ("arguments", "corpusLinking", "linking"), argument_files(kb))
             else:
                 write_folder(path, ("predicted-ere", "predicted-best"), sentiment_files(kb))
+
+    def _text_of_file(self, mode: str, kb: KnowledgeBase) -> Iterator[str]:
+        """Return the pieces of text of a knowledge base in a format that is a single file: "tac", "edl" or "nug"."""
+        if mode == "tac":
+            return tac_text(kb, self.labels)
+        if mode == "edl":
+            return edl_text(kb, self.link_kb)
+        return nugget_text(kb)
 
 
 def _make_folder(folder: str) -> None:

@@ -163,7 +163,7 @@ def explain_asking(query: LinkedQuery, case: Case) -> document.Asked:
     gold = case.run.gold
     query_case = case.query(query.base_id)
     ldc_id = gold.query_set.ldc_id_by_query.get(query.base_id)
-    unit = gold.ldc_ids.get(query.base_id) if ldc_id is None else gold.query_set.by_id[ldc_id].full_id
+    unit = gold.listed_ldc_id_by_query.get(query.base_id) if ldc_id is None else gold.query_set.by_id[ldc_id].full_id
     names = [entry_point.name for entry_point in query_case.query.entry_points if entry_point.name]
     in_pool: tuple[At, ...] = ()
     if query.level:
