@@ -1,7 +1,6 @@
 """The leaderboard of a batch: its runs by rank, tested against each other, as TSV, JSON, Markdown, LaTeX and text.
-
-A batch scores many runs. The *outcome* of a run has the scores of each run id of its file under one policy (a rule that
-says which answers count). Each of them is a row of the leaderboard.
+The *outcome* of a run has the scores of each run id of its file under one policy, which says which answers are right.
+Each run id with its scores is a row of the leaderboard.
 """
 
 from __future__ import annotations

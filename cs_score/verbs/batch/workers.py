@@ -1,4 +1,6 @@
-"""The workers that score the runs of a batch: processes of this machine, or those of a Dask cluster."""
+"""The workers that score the runs of a batch: processes of this machine, or those of a Dask cluster. A *job* is a run
+that a worker scores under some policies. A *backend* hands jobs to workers, and returns a future of their outcomes.
+"""
 
 from __future__ import annotations
 
