@@ -1,7 +1,6 @@
-"""Parts that the analyses of all tasks share.
-
-These are the outcomes of an answer in two results A and B, the order of groups, the fields and the text that every
-difference between two results begins with, and the output of documents as JSON.
+"""Parts that the analyses of all tasks share. These are the outcomes of an answer in two results A and B, the order of
+groups, the fields and the text that every difference between two results begins with, and the output of documents as
+JSON.
 """
 
 from __future__ import annotations

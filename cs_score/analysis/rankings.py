@@ -1,4 +1,5 @@
-"""Rankings of many runs: how far they agree, how firm first places are, which rows differ by more than chance.
+"""Rankings of many runs: how far they agree, how firm first places are, which rows differ by more than chance. A
+ranking orders runs by a measure under a policy. Kendall's tau-b says how far two rankings agree, from -1 to 1.
 
 Rankings by different measures and under different policies are compared by Kendall's tau-b (1945):
 
@@ -180,7 +181,9 @@ class _RowPair(Record):
 
 
 class _PairTests(Record):
-    """The resampled runs of a ranking, and the corrected p-value of each pair of their positions."""
+    """The resampled runs of a ranking, and the corrected p-value of each pair of their positions. A row of a
+    leaderboard is a run, and rows are known by their positions, from the best.
+    """
 
     systems: ResampledSystems
     p_by_pair: Mapping[frozenset[int], float]

@@ -1,4 +1,6 @@
-"""Read recorded scores and their settings from JSON, which may have been edited by anybody."""
+"""Read recorded scores and their settings from JSON, which may have been edited by anybody. Recorded scores have an
+origin (task, options and digests of the inputs), and a signature that is computed from it.
+"""
 
 from __future__ import annotations
 

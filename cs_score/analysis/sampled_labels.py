@@ -1,4 +1,5 @@
-"""Estimates of scores of judged answers, if only a sample of them was assessed with known probabilities.
+"""Estimates of scores of judged answers, if only a sample of them was assessed with known probabilities. A stratum is a
+group of answers that were assessed with the same probability. The measure is micro-p, the share of right answers.
 
 If all answers have labels of a first assessor, such as a model, and a second assessor labelled a sample, the first
 labels are predictions, and the sample corrects them: prediction-powered inference. See

@@ -1,4 +1,6 @@
-"""Sampled pools: estimates of what runs would score if all of their answers were assessed, from a sample of them.
+"""Sampled pools: estimates of what runs would score if all of their answers were assessed, from a sample of them. An
+item of the sample is an answer of a run with the probability that it was assessed. A second-hop answer depends on a
+first-hop answer, its parent.
 
 A table of strata gives the probability with which answers were assessed. Each answer belongs to the first stratum that
 it fits. The estimates are those of `statistics.samples`; see docs/statistics/sampled-pools.md.
@@ -274,7 +276,8 @@ class _Draw(NamedTuple):
 
 
 class _AnswerReader:
-    """Reads the answers of a scored run as items of a sample.
+    """Reads the answers of a scored run as items of a sample. An item says whether an answer is right, and how probable
+    it was that it would be assessed.
 
     `number_by_answer` numbers the answers of all runs; those of this run are added to it.
     """

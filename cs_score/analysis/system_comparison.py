@@ -1,4 +1,6 @@
-"""Compare systems by their results in one task, and make the table of the statistics of their units."""
+"""Compare systems by their results in one task, and make the table of the statistics of their units. A measure is
+shared if all systems have a score by it, and partial if only some of them (the complete systems) have one.
+"""
 
 from __future__ import annotations
 

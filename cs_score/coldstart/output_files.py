@@ -274,15 +274,15 @@ def averages_text(run: ScoredRun) -> str:
     return table_layout.header(SUMMARY_FIELDS) + lines
 
 
-def _average_precision_text(scores: AveragePrecision, is_primary: bool, is_tab_separated: bool) -> Iterator[str]:
+def _average_precision_sections(run: ScoredRun, scores: AveragePrecision, layout: ColumnLayout) -> Iterator[str]:
     """Yield the sections of the file `.ap` of one run: a table for each variant, then a summary of their averages.
 
-    The rows show the id of the first run of the input. `is_primary` says that this is the run whose file is written.
-    Only then there are macro averages.
+    The rows show the id of the first run of the input. There are macro averages only if this is the run itself.
     """
     fields = tuple(AP_FIELDS)
-    table_layout = TableLayout(AP_FIELDS, fields, scores.run_id, is_tab_separated)
-    averages_by_variant = {variant: table.macro if is_primary else () for variant, table in scores.variants}
+    table_layout = TableLayout(AP_FIELDS, fields, scores.run_id, layout.is_tab_separated)
+    has_averages = scores.run_id == run.run_id
+    averages_by_variant = {variant: table.macro if has_averages else () for variant, table in scores.variants}
     for variant, table in scores.variants:
         lines = _table_with_header(table_layout, fields, table.rows, averages_by_variant[variant])
         yield f"{AP_TITLES[variant]}\n\n{lines}\n"
@@ -718,9 +718,9 @@ def _pieces_of_run(run: ScoredRun, run_number: int, layout: ColumnLayout, editio
     for ending, text in _table_texts(run, layout):
         yield _FilePiece(run_number, ending, encoded([text]))
     if run.average_precision is not None:
-        yield _FilePiece(run_number, "debug", _ranking_blocks(run, run.average_precision))
-        is_primary = run.average_precision.run_id == run.run_id
-        sections = _average_precision_text(run.average_precision, is_primary, layout.is_tab_separated)
+        rankings = _ranking_blocks(run, run.average_precision)
+        yield _FilePiece(run_number, "debug", rankings)
+        sections = _average_precision_sections(run, run.average_precision, layout)
         yield _FilePiece(run_number, "ap", encoded(sections))
     if run.bootstrap is not None:
         for ending, lines in _bootstrap_texts(run.bootstrap, run.run_id):

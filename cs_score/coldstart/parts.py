@@ -91,10 +91,8 @@ def divide_queries(queries: QuerySet, parts: int) -> QueryDivision | None:
     most_per_part = math.ceil(_count_answerable(ordered) / parts)
     queries_by_part = _fill_parts(_group_by_beginning(ordered), most_per_part)
     part_by_query_id = _part_by_query_id(queries_by_part)
-    id_lengths = {len(query_id) for query_id in part_by_query_id}
-    return QueryDivision(
-        queries=queries_by_part, part_by_query_id=part_by_query_id, id_lengths=sorted(id_lengths, reverse=True)
-    )
+    id_lengths = sorted({len(query_id) for query_id in part_by_query_id}, reverse=True)
+    return QueryDivision(queries=queries_by_part, part_by_query_id=part_by_query_id, id_lengths=id_lengths)
 
 
 def _count_answerable(queries: Iterable[Query]) -> int:
@@ -178,10 +176,11 @@ def _divide_file(loading: Loading, file: Input, division: QueryDivision) -> Divi
         if tab_file is None:
             loading.digests.append(source.digest(RUN))
             return None
-        loading.note_layout(tab_file.name, tab_file.schema)
-        blocks = _divide_lines(source, tab_file.schema, division)
-        loading.digests.append(source.digest(role_of(tab_file.schema)))
-    return DividedFile(tab_file.name, tab_file.schema, blocks)
+        schema = tab_file.schema
+        loading.note_layout(tab_file.name, schema)
+        blocks = _divide_lines(source, schema, division)
+        loading.digests.append(source.digest(role_of(schema)))
+    return DividedFile(tab_file.name, schema, blocks)
 
 
 def _divide_lines(source: Source, schema: Schema, division: QueryDivision) -> list[list[Block]]:
@@ -294,7 +293,7 @@ def score_in_parts(gold: ColdStartGold, files: Sequence[str], parts: int, jobs: 
     division = divide_queries(gold.query_set, parts)
     if division is None:
         return None
-    loading = Loading(gold.query_set, gold.options.justifications, gold.problems.copy(), gold_links=gold.links)
+    loading = _new_loading(gold, gold.problems.copy())
     try:
         divided_files = divide_files(loading, files, division)
         task = _PartTask(gold=gold, files=divided_files, division=division, folder=folder)
@@ -302,6 +301,11 @@ def score_in_parts(gold: ColdStartGold, files: Sequence[str], parts: int, jobs: 
         return _combine_part_scores(task, loading, scores)
     except (NeedsWholeError, InputError):  # scoring in one piece reports the error
         return None
+
+
+def _new_loading(gold: ColdStartGold, problems: ProblemLog) -> Loading:
+    """Return the state of loading lines over gold before the first line, which adds problems to `problems`."""
+    return Loading(gold.query_set, gold.options.justifications, problems, gold_links=gold.links)
 
 
 def _combine_part_scores(task: _PartTask, loading: Loading, scores: Sequence[_PartScore]) -> Result:
@@ -432,7 +436,7 @@ def _load_part(task: _PartTask, part: int) -> Run:
     linked.
     """
     gold = _gold_of_part(task, part)
-    loading = Loading(gold.query_set, gold.options.justifications, gold.problems, gold_links=gold.links)
+    loading = _new_loading(gold, gold.problems)
     for file in task.files:
         _load_lines(loading, file, file.blocks[part])
     run = run_of(gold, loading, gold.options.justifications)

@@ -207,21 +207,28 @@ def document_of(
     origin = result.origin
     if intervals:
         origin = origin.with_option("bootstrap", to_builtins(intervals[0].resampling))
-    runs = []
-    for number, run in enumerate(result.runs):
-        intervals_of_run = intervals[number] if intervals else UNSET
-        runs.append(_run_scores(result, run, parts, intervals_of_run))
     return RunScoresDocument(
         task=COLD_START_MODE,
         signature=str(origin.signature),
         origin=origin,
-        runs=tuple(runs),
+        runs=_scores_of_runs(result, intervals, parts),
         problems=tuple([_found_problem(problem) for problem in result.problems]),
         errors=result.error_count,
         warnings=result.warning_count,
         remarks=tuple(result.warnings),
         empty_folders=result.empty_folders or UNSET,
     )
+
+
+def _scores_of_runs(
+    result: Result, intervals: Sequence[ScoreIntervals], parts: Collection[str]
+) -> tuple[RunScoresRecord, ...]:
+    """Return the records of all runs of a result; the arguments are those of `document_of`."""
+    records = []
+    for number, run in enumerate(result.runs):
+        intervals_of_run = intervals[number] if intervals else UNSET
+        records.append(_run_scores(result, run, parts, intervals_of_run))
+    return tuple(records)
 
 
 def _found_problem(problem: Problem) -> FoundProblem:
@@ -385,9 +392,9 @@ def _value_of_part(part: str, result: Result, run: ScoredRun) -> object:
     if part == "tables":
         return {name: _score_table(table) for name, table in run.tables.variants}
     if part == "average_precision":
-        return None if run.average_precision is None else _ranked_run(run.average_precision)
+        return _ranked_run(run.average_precision)
     if part == "bootstrap":
-        return None if run.bootstrap is None else _resampled(run.bootstrap)
+        return _resampled(run.bootstrap)
     return tuple(_response_rows(run))
 
 
@@ -416,8 +423,10 @@ def _score_rows(rows: Iterable[ScoreRow]) -> tuple[ScoreRowRecord, ...]:
     return tuple(records)
 
 
-def _ranked_run(average_precision: AveragePrecision) -> RankedRun:
-    """Return the average precision of a run and its rankings as the document records them."""
+def _ranked_run(average_precision: AveragePrecision | None) -> RankedRun | None:
+    """Return the average precision of a run and its rankings as the document records them, None if there is none."""
+    if average_precision is None:
+        return None
     tables = {}
     for name, table in average_precision.variants:
         tables[name] = ApTable(_ap_rows(table.rows), _ap_rows(table.macro))
@@ -453,8 +462,13 @@ def _ranked_node_row(node: RankedNode) -> RankedNodeRow:
     )
 
 
-def _resampled(bootstrap: Bootstrap) -> Resampled:
-    """Return the resamples as the document records them: their number, and the limits of each value."""
+def _resampled(bootstrap: Bootstrap | None) -> Resampled | None:
+    """Return the resamples as the document records them: their number, and the limits of each value.
+
+    The result is None if nothing was resampled.
+    """
+    if bootstrap is None:
+        return None
     return Resampled(len(bootstrap.samples), bootstrap.limits)
 
 

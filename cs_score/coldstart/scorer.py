@@ -623,18 +623,18 @@ def _match_unit(unit: ScoringUnit) -> UnitResult:
     """
     problems = ProblemLog()
     assessment_by_index: Mapping[int, Assessment] = {}
-    matching_error = None
+    error_of_matching = None
     try:
         assessment_by_index = _match_lines(unit, problems)
     except InputError as error:
-        matching_error = error
+        error_of_matching = error
     return UnitResult(
         id=unit.id,
         assessment_by_index=assessment_by_index,
         labels_by_index={},
         queries=(),
         problems=problems,
-        matching_error=matching_error,
+        matching_error=error_of_matching,
     )
 
 
@@ -712,8 +712,11 @@ def _count_query(unit: ScoringUnit, gold: QueryGold, counting: Counting) -> Quer
         responses_by_class = judging.place_responses(tree, lines, counting.assessment_by_index, unit.run.links)
     except InputError as error:
         return QueryResult(query, problems=gold.problems, counting_error=error)
-    all_tallies = counting.tally(tree, responses_by_class)
-    tallies = [tally for tally in all_tallies if tree.depth(tally.name) <= _hop_limit_of_row(tally.name, unit, query)]
+    tallies = []
+    for tally in counting.tally(tree, responses_by_class):
+        hop_limit = _hop_limit_of_row(tally.name, unit, query)
+        if tree.depth(tally.name) <= hop_limit:
+            tallies.append(tally)
     return QueryResult(query, tuple(tallies), problems=gold.problems)
 
 
@@ -746,10 +749,18 @@ def _rank_query(unit: ScoringUnit, gold: QueryGold, counted: UnitResult, query_r
         if ranking.exceeds_ground_truth:  # the run gives more than there is to find, which the task does not allow
             error = _error_above_one(ranking, unit.run.links.lines_by_node, most_justifications)
             return replace(query_result, ranking_error=error)
-    if not gold.classes.edition.ranks_all_levels:
-        hop_limit = unit.hop_limits[query.short_id]
-        rankings = [ranking for ranking in rankings if _is_scored_level(ranking.level, hop_limit)]
-    return replace(query_result, rankings=tuple(rankings))
+    return replace(query_result, rankings=_shown_rankings(rankings, unit, gold))
+
+
+def _shown_rankings(rankings: Iterable[Ranking], unit: ScoringUnit, gold: QueryGold) -> tuple[Ranking, ...]:
+    """Return the rankings of a query that are shown: those of the hops that are scored for the query, and of `ALL`.
+
+    Some editions show the rankings of all hops, whatever is scored.
+    """
+    if gold.classes.edition.ranks_all_levels:
+        return tuple(rankings)
+    hop_limit = unit.hop_limits[gold.query.short_id]
+    return tuple([ranking for ranking in rankings if _is_scored_level(ranking.level, hop_limit)])
 
 
 def _is_scored_level(level: str, hop_limit: int) -> bool:
@@ -942,11 +953,16 @@ def score_separately(
     return replace(
         first,
         options=options,
-        runs=tuple(replace(result.runs[0], origin=result.origin) for result in results),
+        runs=_runs_with_origins(results),
         problems=tuple(problems),
         warnings=_distinct_warnings(results),
         origin=origin.with_option(SCORED_SEPARATELY, True),
     )
+
+
+def _runs_with_origins(results: Iterable[Result]) -> tuple[ScoredRun, ...]:
+    """Return the only run of each result, with the origin of its result, since the combined result has another one."""
+    return tuple([replace(result.runs[0], origin=result.origin) for result in results])
 
 
 def _distinct_warnings(results: Iterable[Result]) -> tuple[str, ...]:

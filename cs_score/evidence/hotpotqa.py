@@ -201,9 +201,9 @@ class HotpotQA(Mode):
         joint = NO_AGREEMENT
         with self.error_location(unit) as location:
             if ANSWER in prediction:
-                answer_agreement = _compare_answer_of(unit, location)
+                answer_agreement = _agreement_of_answer(unit, location)
             if FACTS in prediction:
-                facts_agreement = _compare_facts_of(unit, location)
+                facts_agreement = _agreement_of_facts(unit, location)
         if ANSWER in prediction and FACTS in prediction:
             joint = joint_agreement(answer_agreement, facts_agreement)
         return 1, *answer_agreement, *facts_agreement, *joint
@@ -534,7 +534,7 @@ def _questions_with_wrong_facts(units: Sequence[Unit], table: UnitTable) -> Iter
 # ---- Comparing answers and facts
 
 
-def _compare_answer_of(unit: Unit, location: reading.ErrorLocation) -> AnswerAgreement:
+def _agreement_of_answer(unit: Unit, location: reading.ErrorLocation) -> AnswerAgreement:
     """Return how well the predicted answer to a question agrees with the answer of gold.
 
     The prediction has an answer. `location` is the context manager of the caller; its file is set to the file that is
@@ -548,7 +548,7 @@ def _compare_answer_of(unit: Unit, location: reading.ErrorLocation) -> AnswerAgr
     return compare_answers(normalise_answer(predicted_answer), normalise_answer(gold_answer))
 
 
-def _compare_facts_of(unit: Unit, location: reading.ErrorLocation) -> AnswerAgreement:
+def _agreement_of_facts(unit: Unit, location: reading.ErrorLocation) -> AnswerAgreement:
     """Return how well the predicted facts of a question agree with the facts of gold.
 
     The prediction has facts. `location` is the context manager of the caller; its file is set to the file that is

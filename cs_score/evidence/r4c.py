@@ -645,10 +645,10 @@ def _read_references(gold: References) -> dict[int, Derivation]:
     drawn_positions: set[int] = set()
     for order in gold.orders:
         drawn_positions.update(order)
-    return {position: _read_reference(derivations, position) for position in sorted(drawn_positions)}
+    return {position: _derivation_at(derivations, position) for position in sorted(drawn_positions)}
 
 
-def _read_reference(derivations: Sequence[object], position: int) -> Derivation:
+def _derivation_at(derivations: Sequence[object], position: int) -> Derivation:
     """Return the facts of the reference at a position. Raises InputError if it is malformed or missing.
 
     `derivations` are the JSON values of all references of the instance.

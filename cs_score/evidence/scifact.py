@@ -639,7 +639,7 @@ class _IdMismatch(NamedTuple):
         """Return how many claims have no prediction, in words: `2 of 300 claims have none`."""
         return f"{self.missing_predictions.total():,} of {number_with_noun(len(self.gold_ids), 'claim')} have none"
 
-    def error_without_order(self) -> InputError:
+    def error_of_matching_by_id(self) -> InputError:
         """Return the error for claims that are matched by id: the first prediction without a claim in gold.
 
         If each prediction has a claim, the error names the first claim without a prediction.
@@ -649,7 +649,7 @@ class _IdMismatch(NamedTuple):
                 return self._error_at(position, f"{self.gold_file} has no such claim (or fewer of them)")
         return self._error_of_missing_prediction()
 
-    def error_in_order(self) -> InputError:
+    def error_of_matching_by_position(self) -> InputError:
         """Return the error for claims that are matched by position: the first prediction with another id than gold.
 
         If there is none before the end of the predictions, the error names the first claim without a prediction.
@@ -717,9 +717,9 @@ def _check_claims(gold: InputContent, predictions: InputContent, *, any_order: b
         return
     mismatch = _compare_ids(gold_ids, predicted_ids, (gold.name, predictions.name))
     if not any_order:
-        raise mismatch.error_in_order()
+        raise mismatch.error_of_matching_by_position()
     if not mismatch.is_other_order:
-        raise mismatch.error_without_order()
+        raise mismatch.error_of_matching_by_id()
 
 
 def _compare_ids(gold_ids: list[Hashable], predicted_ids: list[Hashable], file_names: tuple[str, str]) -> _IdMismatch:
@@ -780,8 +780,8 @@ def _count_correct(verdicts: Iterable[AbstractVerdict]) -> tuple[int, int, int, 
         if verdict.is_label_right:
             abstract_count += 1
             labelled_sentence_count += len(verdict.correct_sentences)
-        if verdict.is_rationalized:
-            rationalized_count += 1
+            if verdict.is_rationalized:
+                rationalized_count += 1
     return abstract_count, rationalized_count, sentence_count, labelled_sentence_count
 
 
@@ -831,7 +831,8 @@ def _find_correct_sentences(
     `keys_of_sets` holds the keys (`as_key`) of the sentences of each gold set of an abstract, and `predicted_keys` the
     keys of the predicted sentences. Raises InputError if a predicted sentence is in several gold sets.
     """
-    _check_in_one_set(keys_of_sets, predicted_keys)
+    if len(keys_of_sets) > 1:
+        _check_in_one_set(keys_of_sets, predicted_keys)
     correct_keys: set[Hashable] = set()
     for keys in keys_of_sets:
         if keys <= predicted_keys:

@@ -184,10 +184,10 @@ def corrected_lines(lines: Sequence[LabelledLine], faults: Iterable[Fault], gold
         else:
             kind_by_number[fault.part] = fault.kind
     kind_by_number.pop(0, None)  # an earlier correction has added line 0, which is right
-    return _correct_lines(lines, kind_by_number, gold) + _label_as_right(new_lines, lines, gold)
+    return _apply_corrections(lines, kind_by_number, gold) + _complete_new_lines(new_lines, lines, gold)
 
 
-def _correct_lines(
+def _apply_corrections(
     lines: Iterable[LabelledLine], kind_by_number: Mapping[object, str], gold: UnitGold
 ) -> list[LabelledLine]:
     """Return the lines of a run for a unit without wrong lines, and with half right lines as right ones.
@@ -209,7 +209,7 @@ def _as_right_line(line: LabelledLine, gold: UnitGold) -> LabelledLine:
     return replace(line, label=gold.rules.accepted_label, class_name=_judged_class(line, gold))
 
 
-def _label_as_right(
+def _complete_new_lines(
     new_lines: Iterable[LabelledLine], lines: Sequence[LabelledLine], gold: UnitGold
 ) -> list[LabelledLine]:
     """Return new lines for a unit with the label of a right answer and the lowest confidence of its other `lines`."""

@@ -77,8 +77,8 @@ def read_judged(
     table = JudgedTable(source, heading_by_meaning, ignored_columns)
     reader = _Reader(table)
     reader.read_rows()
-    reader.check_labels(needs_label=needs_label)
-    reader.check_runs()
+    reader.refuse_missing_labels(needs_label=needs_label)
+    reader.refuse_missing_runs()
     return reader.judged_file()
 
 
@@ -215,7 +215,7 @@ class _Reader:
 
     # ---- The whole file
 
-    def check_labels(self, *, needs_label: bool) -> None:
+    def refuse_missing_labels(self, *, needs_label: bool) -> None:
         """Raise InputError, with the first such line, if a line that was read lacks a label.
 
         Either all lines or no lines may have a label. If `needs_label` is true, all lines must have one. A table
@@ -227,7 +227,7 @@ class _Reader:
             numbers_without_label = [line.number for line in self._lines() if not line.label]
             raise self._error_of_empty_cell(min(numbers_without_label), "label")
 
-    def check_runs(self) -> None:
+    def refuse_missing_runs(self) -> None:
         """Raise InputError, with the first such line, if a line that was read lacks the name of a run.
 
         Either all lines or no lines may have the name of a run.

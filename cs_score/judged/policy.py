@@ -164,14 +164,14 @@ def _side_by_label(labels_of_sides: Iterable[tuple[str, Sequence[str]]]) -> dict
     """
     side_by_label: dict[str, str] = {}
     for side, labels in labels_of_sides:
-        _check_side(side)
+        _refuse_unknown_side(side)
         for label in labels:
-            _check_label(label, side, earlier_side=side_by_label.get(label))
+            _refuse_label_on_side(label, side, earlier_side=side_by_label.get(label))
             side_by_label[label] = side
     return side_by_label
 
 
-def _check_side(side: str) -> None:
+def _refuse_unknown_side(side: str) -> None:
     """Raise ValueError if a policy has no side with this name."""
     if side not in VALUE_BY_SIDE:
         sides_there = ", ".join(VALUE_BY_SIDE)
@@ -179,7 +179,7 @@ def _check_side(side: str) -> None:
         raise ValueError(f"no side is called {one_line(side)}; there are {sides_there}{suggestion}")
 
 
-def _check_label(label: str, side: str, *, earlier_side: str | None) -> None:
+def _refuse_label_on_side(label: str, side: str, *, earlier_side: str | None) -> None:
     """Raise ValueError for a label that may not be on a side of a policy.
 
     These are an empty label, a label that is on another side, which is `earlier_side`, and a reserved label on a side

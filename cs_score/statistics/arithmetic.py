@@ -1,4 +1,6 @@
-"""The arithmetic of measures over units: division by 0, equality within rounding, and sums without rounding.
+"""The arithmetic of measures over units: division by 0, equality within rounding, and sums without rounding. A unit is
+an item of a test set (a query, a claim), and a statistic is a number of each unit whose sum over all units a measure
+needs.
 
 A matrix product adds numbers in an order that depends on the library, the processor and the shape of the matrices. To
 make sums independent of this order, a column whose sums could be rounded is written in two digits to a large base. Each
@@ -147,7 +149,8 @@ _LARGEST_EXPONENT: Final = 1023
 
 
 class ExactStatistics(Record):
-    """The statistics of one or more systems on the same units, written in integers that can be summed exactly.
+    """The statistics of one or more systems on the same units, written in integers that can be summed exactly. These
+    integers are called digits: a statistic that is not whole has a high digit and a low digit.
 
     `digits` (units, systems, digit columns) has one column of integers for each of the `statistic_count` statistics. A
     statistic that is not whole is written in two digits: its value is
@@ -257,15 +260,15 @@ def _digit_layout(statistics: Floats) -> _DigitLayout:
 
     Raises InputError if a value is not finite, or if a sum would overflow.
     """
-    unit_bits = len(statistics).bit_length()
     largest = np.abs(statistics).max(axis=(0, 1))  # (k,)
     if not np.isfinite(largest).all():
         raise InputError("a statistic is not a finite number")
     split_columns = np.flatnonzero(~_have_exact_sums(statistics, largest))
-    _, powers = np.frexp(largest[split_columns])  # each largest value is below 2^power
-    if int(powers.max(initial=0)) + unit_bits > _LARGEST_EXPONENT:
-        raise InputError("a statistic is too large for its sums to be represented")
+    unit_bits = len(statistics).bit_length()
     digit_bits = _SUM_BITS - unit_bits  # a sum over all units has `unit_bits` more bits than a digit
+    _, powers = np.frexp(largest[split_columns])  # each largest value is below 2^power
+    if (powers + unit_bits > _LARGEST_EXPONENT).any():
+        raise InputError("a statistic is too large for its sums to be represented")
     exponents = (powers - digit_bits).astype(np.intc)  # the largest value then fills its first digit
     return _DigitLayout(split_columns, digit_bits, exponents)
 

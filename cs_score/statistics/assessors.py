@@ -1,4 +1,6 @@
-"""Two assessors of the same answers: Cohen's kappa, and limits of scores if the assessor is chosen at random.
+"""Two assessors of the same answers: Cohen's kappa, and limits of scores if the assessor is chosen at random. An
+assessor judges an answer, for instance as CORRECT or WRONG. Resamples draw units (queries, claims) with all their
+answers.
 
 Sources: docs/statistics/assessors.md.
 """

@@ -1,4 +1,6 @@
-"""Two or more systems compared on the same units: tests of pairs, sizes of differences, ranks and tiers.
+"""Two or more systems compared on the same units: tests of pairs, sizes of differences, ranks and tiers. A system is a
+run among several, and a family is the set of pairs that are tested together. Systems of a tier do not differ
+significantly from the best system of it.
 
 The difference of a unit is its contribution to the difference of two scores, times the number of units. The mean of
 these numbers is the difference of the scores. Effect sizes and tests of equivalence are computed from them.
@@ -240,10 +242,13 @@ def compare_tables(
     tests = family_tests(systems, pairs, with_sign_test=with_sign_test)
     tested_systems = _TestedSystems(names, measures, primary, systems, tests)
     comparison = tested_systems.comparison(unit_count=len(units.ids), margin=equivalence)
-    if not common:
-        return comparison
-    notes = (note_on_common_units(len(units.ids), units.dropped), *comparison.notes)
-    return replace(comparison, dropped=units.dropped, notes=notes)
+    return _with_dropped_units(comparison, units) if common else comparison
+
+
+def _with_dropped_units(comparison: SystemComparison, units: AlignedUnits) -> SystemComparison:
+    """Return a comparison on the common units with the units that were left out, and a note that names them."""
+    note = note_on_common_units(len(units.ids), units.dropped)
+    return replace(comparison, dropped=units.dropped, notes=(note, *comparison.notes))
 
 
 def _check_margin(margin: float | None) -> None:
@@ -290,7 +295,8 @@ class _Placement(NamedTuple):
 
 
 class _TestedSystems(Record):
-    """Systems with their names, and the tests of a family of pairs of these systems.
+    """Systems with their names, and the tests of a family of pairs of these systems. A family is the set of pairs that
+    are tested together. Systems, measures and pairs are known by their positions.
 
     The systems are compared under several measures. One of them is the primary measure, and the others are exploratory.
     """

@@ -1,4 +1,5 @@
-"""Tails, limits and probabilities of distributions without scipy, the same on every platform.
+"""Tails, limits and probabilities of distributions without scipy, the same on every platform. The tail of a
+distribution at a value is the probability of larger values.
 
 Numpy is not used: its last digits differ from version to version.
 """

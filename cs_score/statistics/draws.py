@@ -1,4 +1,6 @@
-"""Random draws of units: bootstrap resamples, exchanges of two systems, permutations of several systems.
+"""Random draws of units: bootstrap resamples, exchanges of two systems, permutations of several systems. A bootstrap
+resample draws as many units as there are, with replacement. Statistics of units are written in digits: whole numbers,
+which are summed without rounding.
 
 Resample r belongs to block r // RESAMPLES_PER_BLOCK. Every block has its own generator, PCG64 seeded with (seed,
 purpose, block), so that the draws do not depend on the size of the chunks in which they are made. All draws are 64-bit

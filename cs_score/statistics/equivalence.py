@@ -1,4 +1,5 @@
-"""Tests of equivalence: whether two systems differ by less than a margin.
+"""Tests of equivalence: whether two systems differ by less than a margin. Two one-sided tests have the hypothesis that
+one of the systems is worse than the other by the margin or more.
 
 If every unit is right or wrong (1 or 0), the systems are compared by two one-sided score tests (Nam's). Of n units, let
 x be the number that only the second system has right, and y the number that only the first system has right. The

@@ -1,4 +1,6 @@
-"""Families of tests: paired tests of several pairs of systems, and the correction for their number.
+"""Families of tests: paired tests of several pairs of systems, and the correction for their number. Such corrections
+are max-T, HSD and Holm's method. A resample is extreme if its difference is at least as large as the observed
+difference.
 
 All tests are two-sided. They count the resamples whose difference is *at least as* extreme as the observed difference.
 With N random resamples the p-value is (1 + count) / (1 + N). As a consequence, no p-value is 0, a system and its copy
@@ -236,12 +238,9 @@ def sign_flip_tests(systems: ResampledSystems, pairs: Sequence[Pair], *, with_ma
         extreme_counts += np.count_nonzero(is_extreme, axis=2)
         if max_t is not None:
             max_t.count_extremes(differences)
-    return SignFlipTests(
-        flip_count=flips.flip_count,
-        is_exact=flips.is_exact,
-        uncorrected=_p_values(extreme_counts, flips.flip_count, is_exact=flips.is_exact),
-        corrected_by_max_t=[] if max_t is None else max_t.p_values(flips.flip_count, is_exact=flips.is_exact),
-    )
+    p_values = _p_values(extreme_counts, flips.flip_count, is_exact=flips.is_exact)
+    corrected = [] if max_t is None else max_t.p_values(flips.flip_count, is_exact=flips.is_exact)
+    return SignFlipTests(flips.flip_count, flips.is_exact, uncorrected=p_values, corrected_by_max_t=corrected)
 
 
 def _flipped_differences(systems: ResampledSystems, pairs: Sequence[Pair], draws: Iterable[Counts]) -> Iterator[Floats]:
@@ -388,7 +387,8 @@ def _ordered_pairs(observed: Floats, scales: Floats) -> _OrderedPairs:
 
 
 class _MaxT:
-    """The correction max-T, which counts extreme resamples for each pair and computes p-values from the counts.
+    """The correction max-T, which counts extreme resamples for each pair and computes p-values from the counts. The
+    standardised difference of a pair is the difference of its scores, divided by the scale of the pair.
 
     A resample is extreme for a pair if the largest standardised difference, |difference| / scale, reaches the observed
     one of the pair. Pairs whose units do not differ are not tested.
@@ -485,12 +485,11 @@ def sign_test_p_values(ratios: Ratio) -> list[float] | None:
     if not is_right_or_wrong.all():
         return None
     differences = values[:, 1] - values[:, 0]  # (units, measures)
-    p_values = []
-    for differences_of_measure in differences.T:
-        wins = int((differences_of_measure > 0).sum())
-        losses = int((differences_of_measure < 0).sum())
-        p_values.append(_sign_test_p(wins, losses))
-    return p_values
+    wins = (differences > 0).sum(axis=0).tolist()  # for each measure
+    losses = (differences < 0).sum(axis=0).tolist()
+    return [
+        _sign_test_p(wins_of_measure, losses_of_measure) for wins_of_measure, losses_of_measure in zip(wins, losses)
+    ]
 
 
 def _sign_test_p(wins: int, losses: int) -> float:

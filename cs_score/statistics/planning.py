@@ -1,4 +1,6 @@
 """Power analysis: the difference between two systems that a test set can detect, and the units that a difference needs.
+The power of a test is the probability that it calls a difference significant. The effect size is the difference in
+standard deviations of the units' differences.
 
 If all units are right or wrong, power is that of the exact sign test (`sign_test`). Otherwise it is that of the paired
 t test of the differences of the units. The difference of a unit is its contribution to the difference of the scores

@@ -1,4 +1,6 @@
-"""Percentile, BCa and paired t intervals for the scores of systems, and for differences of scores.
+"""Percentile, BCa and paired t intervals for the scores of systems, and for differences of scores. The limits of a
+percentile interval are quantiles of the scores in bootstrap resamples, which draw units with replacement. BCa corrects
+these limits for bias and skewness.
 
 All systems are scored on the same resamples of the units. The acceleration of BCa is estimated by the jackknife (Efron
 1987; Efron and Tibshirani 1993, eq. 14.9, 14.14, 14.15). As in scipy, resamples with the same score as all units count
@@ -278,17 +280,11 @@ class ResampledSystems:
             return _with_one_note(sample.point, None, None, Note("WITHHELD", text), undefined_count)
         limits = self._limits(sample._replace(resampled=defined))
         is_faultless = is_score and sample.point in (0.0, 1.0) and ALL_EQUAL in limits.notes
-        notes = [*limits.notes, *self._notes_on_units(sample.point, effective_units, is_faultless=is_faultless)]
-        if undefined_count:
-            notes.append(Note("LEFT_OUT", f"{undefined_count} of {len(sample.resampled)} resamples left out (0/0)"))
-        return Interval(
-            point=sample.point,
-            low=limits.low,
-            high=limits.high,
-            undefined_resamples=undefined_count,
-            note="; ".join(note.text for note in notes),
-            notes=tuple(notes),
-        )
+        notes_on_units = self._notes_on_units(sample.point, effective_units, is_faultless=is_faultless)
+        notes_on_resamples = _notes_on_left_out(undefined_count, len(sample.resampled))
+        notes = (*limits.notes, *notes_on_units, *notes_on_resamples)
+        note_text = "; ".join(note.text for note in notes)
+        return Interval(sample.point, limits.low, limits.high, undefined_count, note=note_text, notes=notes)
 
     def _notes_on_units(self, point: float, effective_units: int, *, is_faultless: bool) -> list[Note]:
         """Return a note on the units of a score or difference if it is faultless, or if few units affect it.
@@ -314,9 +310,7 @@ class ResampledSystems:
         if len(sample.resampled) == 1:
             return _BootstrapLimits(lowest, lowest, (ONE_RESAMPLE,))
         if highest - lowest <= sample.rounding:
-            # The resamples differ by rounding only. If they agree with the score, the score itself is the limit.
-            limit = sample.point if abs(lowest - sample.point) <= sample.rounding else lowest
-            return _BootstrapLimits(limit, limit, (ALL_EQUAL,))
+            return _equal_limits(sample, lowest)
         if self.settings.method == "bca":
             return _bca_limits(sample, self.settings.level)
         return _percentile_limits(sample, self.settings.level)
@@ -343,6 +337,16 @@ class _BootstrapLimits(NamedTuple):
     notes: tuple[Note, ...]
 
 
+def _equal_limits(sample: _BootstrapSample, resampled_score: float) -> _BootstrapLimits:
+    """Return the limits of a sample in which all resamples have the same score, up to rounding.
+
+    If this score agrees with the score on all units, the latter is the limit.
+    """
+    agrees = abs(resampled_score - sample.point) <= sample.rounding
+    limit = sample.point if agrees else resampled_score
+    return _BootstrapLimits(limit, limit, (ALL_EQUAL,))
+
+
 def _percentile_limits(sample: _BootstrapSample, level: float) -> _BootstrapLimits:
     """Return the limits between which the central share 1 - level of the resamples lies."""
     low, high = np.quantile(sample.resampled, [level / 2, 1 - level / 2], method="linear").tolist()
@@ -356,6 +360,13 @@ def _bca_limits(sample: _BootstrapSample, level: float) -> _BootstrapLimits:
         return _percentile_limits(sample, level)._replace(notes=(BCA_UNDEFINED,))
     low, high = np.quantile(sample.resampled, tails, method="linear").tolist()
     return _BootstrapLimits(low, high, notes=())
+
+
+def _notes_on_left_out(undefined_count: int, resample_count: int) -> tuple[Note, ...]:
+    """Return a note if resamples without a score were left out; no note otherwise."""
+    if undefined_count == 0:
+        return ()
+    return (Note("LEFT_OUT", f"{undefined_count} of {resample_count} resamples left out (0/0)"),)
 
 
 def _note_on_few_effective_units(effective_units: int, unit_count: int) -> Note:

@@ -1,4 +1,5 @@
-"""Settings of resampling, families of tests, and the notes that readers must see beside the numbers.
+"""Settings of resampling, families of tests, and the notes that readers must see beside the numbers. A resample draws
+units of a test set, or clusters of units, at random. A family is the set of pairs of systems that are tested together.
 
 This module checks settings and writes notes. Importing it does not load numpy.
 """

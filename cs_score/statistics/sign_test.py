@@ -1,4 +1,5 @@
-"""Power of the exact two-sided sign test (McNemar's) for units that are right or wrong.
+"""Power of the exact two-sided sign test (McNemar's) for units that are right or wrong. The test compares how many
+units each of two systems wins. Its power is the probability that it calls their difference significant.
 
 Let w be the share of units that only the second system has right (wins), and l the share of units that only the first
 system has right (losses). The number m of units in which the systems differ is binomial, and so is the number of wins

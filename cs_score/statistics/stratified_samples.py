@@ -1,4 +1,6 @@
-"""Scores of a pool that was assessed in part, estimated from a stratified sample of its answers.
+"""Scores of a pool that was assessed in part, estimated from a stratified sample of its answers. A stratum is a group
+of answers that were assessed with the same probability. The weight of an assessed answer is the number of answers that
+it represents.
 
 Items are the answers of a run. Item i adds x_i to the numerator of a score (1 if it is right) and y_i to the
 denominator (1 if it is right or wrong). Both numbers are known if the item was assessed. For every item there is a

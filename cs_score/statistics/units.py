@@ -1,7 +1,6 @@
-"""Runs reduced to one row of statistics per unit, and systems that are brought onto the same units.
-
-A *unit* is what a test set is made of and what a resample draws: a claim, an instance, a question, a query. Every
-measure is a function of the sums of the statistics over all units. Loads no numpy.
+"""Runs reduced to one row of statistics per unit, and systems that are brought onto the same units. A *unit* is what a
+test set is made of and what a resample draws: a claim, an instance, a question, a query. Every measure is a function of
+the sums of the statistics over all units. Loads no numpy.
 """
 
 from __future__ import annotations
@@ -132,8 +131,13 @@ def align_systems(tables: Mapping[str, UnitTable], *, common: bool = False) -> A
     if not common:
         _require_same_units(row_by_unit_of_systems)
     shared_units = _shared_units(row_by_unit_of_systems)
-    if not shared_units and common:
+    if common and not shared_units:
         raise InputError("the systems have no unit in common")
+    return _align_rows(row_by_unit_of_systems, shared_units)
+
+
+def _align_rows(row_by_unit_of_systems: Mapping[str, Mapping[Unit, Any]], shared_units: Sequence[Unit]) -> AlignedUnits:
+    """Return the rows of each system for the shared units, in their order, and the ids of its other units."""
     rows = {}
     dropped = {}
     for name, row_by_unit in row_by_unit_of_systems.items():
@@ -241,10 +245,7 @@ class Clusters(Record):
         Returns None if every unit is a cluster of its own and there is only one stratum: such units are drawn
         individually. Raises InputError if a unit has no cluster.
         """
-        different_units = dict.fromkeys(units)
-        missing = [unit for unit in different_units if unit not in self.clusters]
-        if missing:
-            raise InputError(f"no cluster for {named_units(missing)}", file=self.file)
+        self._require_clusters(units)
         cluster_of_units = [self.clusters[unit] for unit in units]
         clusters_by_stratum = self._clusters_by_stratum(cluster_of_units)
         # Clusters are numbered stratum by stratum, so that the clusters of a stratum have consecutive numbers.
@@ -256,6 +257,13 @@ class Clusters(Record):
             cluster_of_units=tuple([position_by_cluster[cluster] for cluster in cluster_of_units]),
             clusters_per_stratum=tuple([len(clusters) for clusters in clusters_by_stratum.values()]),
         )
+
+    def _require_clusters(self, units: Iterable[str]) -> None:
+        """Raise InputError if a unit has no cluster. `units` are the ids of the units."""
+        distinct_units = dict.fromkeys(units)
+        missing = [unit for unit in distinct_units if unit not in self.clusters]
+        if missing:
+            raise InputError(f"no cluster for {named_units(missing)}", file=self.file)
 
     def _clusters_by_stratum(self, clusters: Iterable[str]) -> dict[str, list[str]]:
         """Return the given clusters by their stratum, each cluster once: `{"news": ["doc1", "doc2"]}`.

@@ -1,4 +1,6 @@
-"""The tables of a batch beside its leaderboard: answers, agreement, stability and problems, and `batch.json`."""
+"""The tables of a batch beside its leaderboard: answers, agreement, stability and problems, and `batch.json`. The
+*outcome* of a run has its scores under one policy. A *system* is a run id of a run; most runs have only one.
+"""
 
 from __future__ import annotations
 

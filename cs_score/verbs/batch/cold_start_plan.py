@@ -1,7 +1,6 @@
 """Cold Start runs in a batch: queries and pool are read once, and each run is scored as if it were the only one.
-
-*Gold* is what the queries and the pool (assessments of responses) say. A batch scores many runs against the same gold,
-each of them under one or several *policies*, which say which responses count as right.
+*Gold* is the queries and the pool (assessments of responses). A *policy* says which responses count as right; a batch
+scores each run under one or several policies.
 """
 
 from __future__ import annotations
@@ -9,8 +8,7 @@ from __future__ import annotations
 import itertools
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from operator import attrgetter
 from typing import Any
@@ -156,15 +154,15 @@ def policies_of_batch(
     `"sf"` or `"x:right=CORRECT"`, and `option` is the option or argument that gave them, for messages. Raises
     UsageError for a text that is no policy, and for a name that is taken or cannot be that of a folder.
     """
-    others = read_policies(further_policies, options, policy_texts, "--also-policy")
-    name = policy_name if others else ""
-    for other in others:
-        if other.name in RESERVED_NAMES:
-            raise UsageError(f"--also-policy {other.name}: that is a file of every batch; choose another name")
-        if other.name == name:
-            raise UsageError(f"{option} {name} is the policy in force already")
-    first = NamedPolicy(name, options.policy, options.justifications, policy_texts)
-    return [first, *others]
+    named_policies = read_policies(further_policies, options, policy_texts, "--also-policy")
+    first_name = policy_name if named_policies else ""
+    for policy in named_policies:
+        if policy.name in RESERVED_NAMES:
+            raise UsageError(f"--also-policy {policy.name}: that is a file of every batch; choose another name")
+        if policy.name == first_name:
+            raise UsageError(f"{option} {first_name} is the policy in force already")
+    first_policy = NamedPolicy(first_name, options.policy, options.justifications, policy_texts)
+    return [first_policy, *named_policies]
 
 
 class PreparedColdStart(PreparedGold):
@@ -297,10 +295,11 @@ def _hops_of_measure(measure: Measure, last_hop: int) -> list[str]:
 
 
 class _LoadedRun:
-    """The file of a run, converted and validated if need be, and loaded on top of gold.
+    """The file of a run, converted and validated if need be, and loaded on top of gold (queries and assessments). The
+    file may hold several runs, which have run ids of their own.
 
-    The file may hold several runs, which have run ids of their own. `prepared_runs` tell what conversion and validation
-    did to each of them. `log` has the problems that were met until `load` returned or raised an error.
+    `prepared_runs` tell what conversion and validation did to each of them. `log` has the problems that were met until
+    `load` returned or raised an error.
     """
 
     def __init__(self, prepared_gold: PreparedColdStart, run_file: BatchRunFile, limits: Justifications) -> None:
@@ -410,7 +409,8 @@ def _chosen_runs(files: Sequence[Input], run_ids: Sequence[str] | None) -> list[
 
 
 class _Attempt(Record):
-    """The scoring of a run under a policy, which may be complete or stopped by an error.
+    """The scoring of a run under a policy, which may be complete or stopped by an error. Its *outcome* is the record
+    of the run: state, scores of each run id, problems. The files of the run come with it.
 
     `prepared_gold` has gold and the options. `prepared_runs` tell what conversion and validation did to the runs of the
     file. `log` has the problems of scoring.
@@ -605,15 +605,13 @@ class _Attempt(Record):
 
         A run that cannot be analysed has no page.
         """
-        make_page = self.prepared_gold.plan.page
-        if make_page is None:
+        if self.prepared_gold.plan.page is None:
             return
-        task = task_named(COLD_START_MODE)
-        analyze_result = part_of_slice("analyze", "by_task:analyze_result", needed_by="the page of a run")
+        run_count = len(result.runs)
         for position, (run, loaded_run) in enumerate(zip(result.runs, loaded_runs)):
-            with suppress(InputError):
-                page = make_page(analyze_result(task, self._run_to_analyse(run, loaded_run, result)))
-                yield page_name(position, len(result.runs)), encoded([page])
+            page = _page_of_run(self._run_to_analyse(run, loaded_run, result), self.prepared_gold.plan.page)
+            if page is not None:
+                yield page_name(position, run_count), encoded([page])
 
     def _run_to_analyse(self, run: ScoredRun, loaded_run: Run, result: Result) -> AnalysedRun:
         """Return a scored run of a result, together with the run as it was loaded, as analyses need them."""
@@ -626,6 +624,19 @@ class _Attempt(Record):
             origin=run.origin or result.origin,
             signature=result.signature(run),
         )
+
+
+def _page_of_run(run: AnalysedRun, make_page: Callable[[Any], str]) -> str | None:
+    """Return the page of a scored run as HTML, or None if the run cannot be analysed.
+
+    `make_page` makes a page of an analysis. The function that analyses the run belongs to the command `analyze`, and is
+    loaded only when a page is made.
+    """
+    analyze_result = part_of_slice("analyze", "by_task:analyze_result", needed_by="the page of a run")
+    try:
+        return make_page(analyze_result(task_named(COLD_START_MODE), run))
+    except InputError:
+        return None
 
 
 def _count_by_severity(problems: Iterable[Problem]) -> Counter[Severity]:

@@ -1,4 +1,6 @@
-"""The command `cs-score batch`, which scores many runs or systems against one gold standard."""
+"""The command `cs-score batch`, which scores many runs or systems against one gold standard. The words of its command
+line name gold (in Cold Start query files and assessments) and the runs.
+"""
 
 from __future__ import annotations
 

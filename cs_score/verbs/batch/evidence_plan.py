@@ -1,6 +1,5 @@
 """Predictions of the evidence tasks in a batch: gold is read once, and each file of predictions is scored alone.
-
-A file of predictions may hold several *systems*, each with predictions of its own; a batch makes a run of each system.
+A file may hold the predictions of several *systems*; each system is a run of the batch.
 """
 
 from __future__ import annotations
@@ -192,9 +191,7 @@ def _runs_in_file(
 
     If systems are chosen, a run is made of each chosen one, also of an only one. Two runs may have the same name.
     """
-    systems: Sequence[str] = ()
-    if run.file.name != "-":  # standard input can be read only once
-        systems = mode.systems_of_file(run.file.name)
+    systems = _systems_in_file(mode, run.file.name)
     has_one_system = len(systems) == 1 and not chosen_systems
     if not systems or has_one_system:
         return [run]
@@ -204,6 +201,16 @@ def _runs_in_file(
             name = _name_of_system(system, run, is_only_file=is_only_file)
             runs.append(replace(run, name=name, system=system))
     return runs
+
+
+def _systems_in_file(mode: Mode, file_name: str) -> Sequence[str]:
+    """Return the names of the systems in a file of predictions; none if the file cannot be read or has no systems.
+
+    Standard input is not read, because it can be read only once.
+    """
+    if file_name == "-":
+        return ()
+    return mode.systems_of_file(file_name)
 
 
 def _name_of_system(system: str, run: BatchRunFile, *, is_only_file: bool) -> str:

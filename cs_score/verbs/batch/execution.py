@@ -1,10 +1,13 @@
-"""A whole batch: many runs scored against the same gold standard, each as if it were alone, and their tables."""
+"""A whole batch: many runs scored against the same gold standard, each as if it were alone, and their tables. The
+*outcome* of a run under a policy says whether it was scored, and has its scores. It is stored in the folder of the run.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import glob
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from cs_score.base.display import join_first
@@ -59,13 +62,24 @@ def run_batch(
     # A pipe can be read only once, so its bytes are kept in memory from here on.
     repeatable_runs = [replace(run, file=InputFile.of(run.file.name)) for run in runs]
     edition_by_run = _edition_by_run(plan, repeatable_runs, may_differ=options.mix_editions)
-    with outputs_at_once(), folder_made(options.out, "-o"), locked(options.out) as lock_remark:
-        if lock_remark is not None:
-            remark(lock_remark)
-        store.clear_leftovers(options.out)
+    with _folder_of_batch(options.out, remark):
         with paused_collector():
             prepared_gold = plan.prepare()
         return _score_and_rank(_Batch(prepared_gold, repeatable_runs, options, remark), edition_by_run)
+
+
+@contextlib.contextmanager
+def _folder_of_batch(folder: str, remark: Callable[[str], None]) -> Iterator[None]:
+    """Make the output folder of a batch, and lock it for this process while the context is entered.
+
+    The temporary files of an earlier batch that was killed are removed. `remark` prints a line if that batch had locked
+    the folder. Raises UsageError if another batch is at work in the folder, OutputError if it cannot be made.
+    """
+    with outputs_at_once(), folder_made(folder, "-o"), locked(folder) as lock_remark:
+        if lock_remark is not None:
+            remark(lock_remark)
+        store.clear_leftovers(folder)
+        yield
 
 
 def _score_and_rank(batch: _Batch, edition_by_run: Mapping[str, str]) -> BatchResult:
@@ -192,9 +206,8 @@ class _RunAndPolicy(NamedTuple):
 
 
 class _Batch:
-    """Scores the runs of a batch against the same gold, and writes their files into the output folder.
-
-    The outcome of a run says under one policy whether it was scored, and has its scores and the names of its files.
+    """Scores the runs of a batch against the same gold, and writes their files into the output folder. The outcome of a
+    run says under one policy whether it was scored, and has its scores and the names of its files.
     It is made with the gold and the runs, `score_runs` does the work, and `ordered_outcomes` returns the outcomes.
     """
 
@@ -368,23 +381,28 @@ class _Batch:
             self._store(scored)
 
     def _store(self, scored: ScoredInBatch) -> None:
-        """Store the outcome of a run, and write the files that came with it into the output folder.
+        """Store the outcome of a run, and write the files that came with it into the output folder."""
+        outcome = self._outcome_to_store(scored)
+        key = _RunAndPolicy(outcome.run, outcome.policy)
+        if outcome.state == FAILED and not outcome.files:
+            store.clear(self._folder_by_key[key])  # files of an earlier batch are out of date
+        self._outcome_by_key[key] = outcome
 
-        A failed outcome is stored instead if the worker read other inputs than this process (its machine may have
+    def _outcome_to_store(self, scored: ScoredInBatch) -> Outcome:
+        """Write the files that came with an outcome into the folder of its run; return the outcome with their names.
+
+        A failed outcome is returned instead if the worker read other inputs than this process (its machine may have
         another file at the same path), or if the files cannot be written.
         """
         outcome = scored.outcome
-        key = _RunAndPolicy(outcome.run, outcome.policy)
-        folder = self._folder_by_key[key]
+        folder = self._folder_by_key[_RunAndPolicy(outcome.run, outcome.policy)]
         try:
             self._check_inputs_of_worker(outcome)
-            if scored.files:
-                outcome = store.write_run(folder, outcome, scored.files)
+            if not scored.files:
+                return outcome
+            return store.write_run(folder, outcome, scored.files)
         except OutputError as error:
-            outcome = _failed_instead(outcome, reason=str(error))
-        if outcome.state == FAILED and not outcome.files:
-            store.clear(folder)  # files of an earlier batch are out of date
-        self._outcome_by_key[key] = outcome
+            return _failed_instead(outcome, reason=str(error))
 
     def _check_inputs_of_worker(self, outcome: Outcome) -> None:
         """Raise OutputError if the worker that scored a run read other bytes of gold than this process.

@@ -1,4 +1,6 @@
-"""The input files of a batch: how its workers read them, which files are its runs, and how each run is named."""
+"""The input files of a batch: how its workers read them, which files are its runs, and how each run is named. The name
+of a run is also that of its folder in the output of the batch, so no two names are alike.
+"""
 
 from __future__ import annotations
 
@@ -152,14 +154,20 @@ def find_runs(words: Iterable[str], list_file: str | None, run_endings: Sequence
     listed_words = [_ListedWord(word, edition="") for word in words]
     if list_file is not None:
         listed_words += _read_list(list_file)
-    files, remarks = _distinct_files(listed_words, run_endings)
+    files, remarks_on_files = _distinct_files(listed_words, run_endings)
     if not files:
         raise InputError("no run to score", remedy="name run files, folders or patterns after the pool, or --runs-from")
+    runs, remarks_on_names = _runs_of_files(files)
+    return FoundRuns(runs, remarks_on_files + remarks_on_names)
+
+
+def _runs_of_files(files: Sequence[_ListedFile]) -> FoundRuns:
+    """Return a run for each file, with a name that no other run has, and remarks on names that several files share."""
     name_by_path = _name_runs([file.path for file in files])
     runs = []
     for path, edition in files:
         runs.append(BatchRunFile(name=name_by_path[path], file=InputFile(path), edition=edition))
-    return FoundRuns(runs, remarks + _remarks_on_names(name_by_path))
+    return FoundRuns(runs, _remarks_on_names(name_by_path))
 
 
 def _distinct_files(listed_words: Iterable[_ListedWord], run_endings: Sequence[str]) -> _ListedFiles:
@@ -297,7 +305,8 @@ def _names_with_folders(paths: Sequence[str]) -> dict[str, str]:
         name_by_path = {path: _short_name(path, count) for path, count in folder_count_by_path.items()}
         paths_to_extend = []
         for path in _paths_with_unusable_names(name_by_path):
-            if folder_count_by_path[path] < len(_folders_above(path)):
+            has_more_folders = folder_count_by_path[path] < len(_folders_above(path))
+            if has_more_folders:
                 paths_to_extend.append(path)
         if not paths_to_extend:
             return name_by_path

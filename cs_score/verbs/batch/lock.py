@@ -1,7 +1,5 @@
-"""The lock of an output folder, so that two batches never write into the same folder at once.
-
-The folder holds a lock file while a batch is at work. The file names the process (its *owner*), which also locks the
-file, so that the kernel releases the lock when the process ends.
+"""The lock of an output folder, so that two batches never write into the same folder at once. The folder holds a lock
+file while a batch is at work. The file names its *owner*, the process that has locked it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """The overview of many runs: what each run found, how much runs have in common, how certain their rankings are.
-
-A *target* is something that gold wants found: an equivalence class of the ground truth or, in evidence tasks, a unit
-(claim, question) by a measure. Targets are numbered from 0. The *findings* of a run say which targets it found.
+A *target* is something to be found: an equivalence class (answers that mean the same) or, in evidence tasks, a unit
+(claim, question) by a measure. *Findings* say which targets a run found, by their numbers.
 
 A batch scores many runs and calls `make_overview` with the results. Each run has its `Findings` under each policy,
 which are small enough to be stored with the run and to be sent from one process to another. In evidence tasks, a unit
@@ -517,15 +516,11 @@ def shares_found_together(finder_counts: Sequence[int], run_count: int, part: st
     if not finder_counts:
         return []
     target_count = len(finder_counts)
-    target_count_by_finders = dict(sorted(Counter(finder_counts).items()))
+    target_counts = sorted(Counter(finder_counts).items())  # the number of targets that m runs found, for each m
     shares = []
-    for k, missed_by_finders in enumerate(_missed_shares(target_count_by_finders, run_count), start=1):
-        found_count = sum(
-            (1 - missed_by_finders[finders]) * count for finders, count in target_count_by_finders.items()
-        )
-        agreed_count = sum(count for finders, count in target_count_by_finders.items() if finders >= k)
-        recall = found_count / target_count
-        agreed = agreed_count / target_count
+    for k, missed_share in enumerate(_missed_shares(finder_counts, run_count), start=1):
+        recall = sum((1 - missed_share[finders]) * count for finders, count in target_counts) / target_count
+        agreed = sum(count for finders, count in target_counts if finders >= k) / target_count
         shares.append(FoundTogether(part=part, systems=k, recall=recall, agreed=agreed))
     return shares
 
@@ -802,23 +797,54 @@ def _summarize_policy(policy_results: PolicyResults, evaluation: Evaluation, uni
     """
     policy = policy_results.policy
     values_of_systems = _values_of_systems(policy_results.tables, evaluation)
-    answers_by_system = _answers_by_system(policy_results.results, values_of_systems, evaluation, units)
-    finders = _finders_of(_targets_of(evaluation, units), answers_by_system, len(policy_results.results))
-    shared_answers = _shared_answers(answers_by_system, _mask_by_part(evaluation, len(units)))
+    answers = _answers_of_policy(policy_results.results, values_of_systems, evaluation, units)
     return PolicyOverview(
         policy=policy,
         unit_scores=_unit_scores(policy, units, values_of_systems),
-        difficulties=_difficulties(policy, finders),
-        agreement=Agreement(
-            policy=policy,
-            pairs=_overlaps(shared_answers),
-            union=_score_union(evaluation, answers_by_system),
-            systems=_found_together(finders),
-        ),
-        marks_of_systems=finders.marks_of_systems,
-        finder_counts=finders.counts,
-        right_answers=shared_answers.right,
-        wrong_answers=shared_answers.wrong,
+        difficulties=_difficulties(policy, answers.finders),
+        agreement=_agreement(policy, answers, evaluation),
+        marks_of_systems=answers.finders.marks_of_systems,
+        finder_counts=answers.finders.counts,
+        right_answers=answers.shared.right,
+        wrong_answers=answers.shared.wrong,
+    )
+
+
+class _AnswersOfPolicy(NamedTuple):
+    """The answers of all systems under one policy.
+
+    `by_system` has the answers of each scored system, by its position. `finders` are the systems that found each
+    target. `shared` counts the answers that each two systems have in common.
+    """
+
+    by_system: Mapping[int, AnswerBits]
+    finders: _Finders
+    shared: _SharedRightAndWrong
+
+
+def _answers_of_policy(
+    results: Sequence[SystemResult | None],
+    values_of_systems: Sequence[UnitValues],
+    evaluation: Evaluation,
+    units: Sequence[Unit],
+) -> _AnswersOfPolicy:
+    """Return the answers of all systems under one policy, who found each target, and which answers two systems share.
+
+    `results` has None for a system that was not scored. `values_of_systems` has the values of each system in its units.
+    """
+    answers_by_system = _answers_by_system(results, values_of_systems, evaluation, units)
+    finders = _finders_of(_targets_of(evaluation, units), answers_by_system, len(results))
+    shared_answers = _shared_answers(answers_by_system, _mask_by_part(evaluation, len(units)))
+    return _AnswersOfPolicy(answers_by_system, finders, shared_answers)
+
+
+def _agreement(policy: str, answers: _AnswersOfPolicy, evaluation: Evaluation) -> Agreement:
+    """Return how much the systems agree under a policy: each two of them, several together, and all together."""
+    return Agreement(
+        policy=policy,
+        pairs=_overlaps(answers.shared),
+        union=_score_union(evaluation, answers.by_system),
+        systems=_found_together(answers.finders),
     )
 
 
@@ -952,14 +978,10 @@ def _found_count(marks: str | None, numbers: Iterable[int]) -> int:
 
 def _unit_scores(policy: str, units: Sequence[Unit], values_of_systems: Sequence[UnitValues]) -> list[UnitScores]:
     """Return the scores of each unit in all systems, by the first measure; None for a system without the unit."""
+    no_values: Values = (None,)
     unit_scores = []
     for unit in units:
-        scores: list[float | None] = []
-        for values_by_unit in values_of_systems:
-            if unit in values_by_unit:
-                scores.append(values_by_unit[unit][0])
-            else:
-                scores.append(None)
+        scores = [values_by_unit.get(unit, no_values)[0] for values_by_unit in values_of_systems]
         unit_id, _ = unit
         unit_scores.append(UnitScores(policy, unit_id, tuple(scores)))
     return unit_scores

@@ -1,7 +1,6 @@
-"""The page of a batch, from `batch.json`, and its charts by kind.
-
-A batch scores many runs against the same gold. Its page shows the leaderboard, the score of each unit (query, claim,
-question) in each run, which answers few runs found, how much the runs agree, and how certain their ranks are.
+"""The page of a batch (many runs scored against the same gold), from `batch.json`, and its charts by kind.
+It shows the leaderboard, the score of each unit (query, claim, question) in each run, which answers few runs found, how
+much the runs agree, and how certain their ranks are.
 """
 
 from __future__ import annotations
@@ -64,12 +63,14 @@ _RUNS_IN_AGREEMENT_CHART: Final = 40
 _BARS_IN_DIFFICULTY_CHART: Final = 24
 """How many bars a chart of difficulty shows beside that of the answers that no run found."""
 
+_SCALE_OF_CORRELATIONS: Final = Scale(*DOT_PLACES, low=-1.0, high=1.0, step=0.5)
+"""The axis of a chart of correlations."""
+
 
 class BatchPage(PageMaker):
-    """The page of a batch (many runs scored against the same gold), and its charts.
-
-    A run is known by its position in the document, counted from 0. Its label is its name, with the run id if several
-    runs share the name. A *part* of gold is `class` in Cold Start, and a measure in evidence tasks.
+    """The page of a batch (many runs scored against the same gold), and its charts. A run is known by its position in
+    the document, counted from 0. Its label is its name, with the run id if several runs share the name. A *part* of
+    gold is `class` in Cold Start, and a measure in evidence tasks.
     """
 
     document: BatchOverview
@@ -164,9 +165,7 @@ class BatchPage(PageMaker):
         if document.bootstrap is not None:
             unit_count = len(document.queries) // len(document.policies)
             sentences += limit_lines(document.bootstrap, unit_count, document.families)
-        for row in document.leaderboard:
-            for measures_and_reason in undefined_sentences(row.undefined or {}):
-                sentences.append(f"{row.run} has no {measures_and_reason}; it has no rank by these.")
+        sentences += _sentences_on_missing_scores(document.leaderboard)
         sentences += note_sentences(document.notes)
         return " ".join(sentences)
 
@@ -292,12 +291,7 @@ class BatchPage(PageMaker):
 
         `unit_count` is the number of all units.
         """
-        texts = []
-        for unit in drawn_units:
-            mean = _mean(unit.scores[:_SIDE_OF_HEAT_MAP])
-            if mean is not None:
-                texts.append(f"{unit.unit}: mean {mean:.4f}")
-        introduction = f"{'; '.join(texts)}."
+        introduction = _means_in_words(drawn_units)
         if unit_count > _SIDE_OF_HEAT_MAP:
             introduction += f" The {_SIDE_OF_HEAT_MAP} of {unit_count} in which runs differ the most."
         if len(self.labels) > _SIDE_OF_HEAT_MAP:
@@ -479,14 +473,8 @@ class BatchPage(PageMaker):
             for position, share in enumerate(ranking.shares):
                 is_first = position in ranking.runs
                 if share or is_first:
-                    rows.append(
-                        {
-                            "a": _ranking_text(ranking),
-                            "run": self.labels[position],
-                            "is_first": "yes" if is_first else "no",
-                            "share": share,
-                        }
-                    )
+                    cells = _cells_of_first_place(ranking, self.labels[position], share, is_first=is_first)
+                    rows.append(cells)
         return rows
 
     def stability_charts(self) -> Iterator[Drawing]:
@@ -504,9 +492,7 @@ class BatchPage(PageMaker):
             across="Kendall's tau-b (-1 to 1)",
             upwards="ranking",
         )
-        start, end = DOT_PLACES
-        correlations = Scale(start, end, low=-1.0, high=1.0, step=0.5)
-        yield dots(caption, rows[:_RANKINGS_IN_CHART], x_scale=correlations)
+        yield dots(caption, rows[:_RANKINGS_IN_CHART], x_scale=_SCALE_OF_CORRELATIONS)
 
     CHARTS: ClassVar = {
         "leaderboard": interval_charts,
@@ -526,6 +512,25 @@ def _labels_of_runs(systems: Sequence[System]) -> list[str]:
         has_own_name = count_by_name[system.run] == 1
         labels.append(system.run if has_own_name else f"{system.run} {system.run_id}")
     return labels
+
+
+def _sentences_on_missing_scores(rows: Iterable[RankedRow]) -> list[str]:
+    """Return a sentence for each run without a value of some measures, and each reason: `run has no SF-AP: ...`."""
+    sentences = []
+    for row in rows:
+        for measures_and_reason in undefined_sentences(row.undefined or {}):
+            sentences.append(f"{row.run} has no {measures_and_reason}; it has no rank by these.")
+    return sentences
+
+
+def _means_in_words(units: Iterable[UnitScores]) -> str:
+    """Return the mean score of each unit in the runs that a heat map shows: `"Q1: mean 0.5000; Q2: mean 0.2500."`."""
+    texts = []
+    for unit in units:
+        mean = _mean(unit.scores[:_SIDE_OF_HEAT_MAP])
+        if mean is not None:
+            texts.append(f"{unit.unit}: mean {mean:.4f}")
+    return f"{'; '.join(texts)}."
 
 
 def _units_with_most_spread(units: Sequence[UnitScores]) -> list[UnitScores]:
@@ -567,6 +572,11 @@ def _cells_of_correlation(pair: RankingPair) -> dict[str, Any]:
     cells["b"] = _ranking_text(pair.b)
     cells["tau"] = pair.tau
     return cells
+
+
+def _cells_of_first_place(ranking: RunRanking, label: str, share: float | None, *, is_first: bool) -> dict[str, Any]:
+    """Return the cells of a run in a ranking: whether it is first, and the share of resamples in which it was first."""
+    return {"a": _ranking_text(ranking), "run": label, "is_first": "yes" if is_first else "no", "share": share}
 
 
 def _dots_of_rankings(main_ranking: RunRanking, pairs: Iterable[RankingPair]) -> list[Dots]:

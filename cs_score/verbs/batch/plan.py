@@ -1,4 +1,6 @@
-"""The options of a batch, the base classes of the plan and the gold of each task, and the scored run."""
+"""The options of a batch, the base classes of the plan and the gold of each task, and the scored run. A *plan* has all
+inputs and options that scores depend on. It can be sent to a worker, which reads gold by it.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
 """The output folder of a batch: the files of each run and, written last, the record that says that they are complete.
-
 The record of a run is `signature.json` in the folder of the run. `--resume` keeps a run whose record and files are as
 the batch wrote them.
 """
@@ -230,10 +229,8 @@ def digest_files(files: RunFiles) -> tuple[WrittenFile, ...]:
 
 
 class _FileDigest:
-    """The size and the SHA-256 of a file of a run, computed block by block.
-
-    The first line of a file `.params` is the time of the call. It is left out of the SHA-256, so that equal calls give
-    files with equal digests.
+    """The size and the SHA-256 of a file of a run, computed block by block. The first line of a file `.params` is the
+    time of the call. It is left out of the SHA-256, so that equal calls give files with equal digests.
     """
 
     def __init__(self, name: str) -> None:

@@ -1,4 +1,6 @@
-"""Checks of a run against limits, for `cs-score check`: minimum scores, and maximum drops below a baseline."""
+"""Checks of a run against limits, for `cs-score check`: minimum scores, and maximum drops below a baseline. A limit
+belongs to a measure. A drop is the score of the baseline, which is an earlier run, minus the score of the run.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Compare systems by the scores that any table has of them, in the way in which the tasks compare their runs."""
+"""Compare systems by the scores that any table has of them, in the way in which the tasks compare their runs. A number
+of a table belongs to a system, a measure and a unit (such as a question). It has a denominator, which is 1 for a plain
+score.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Read the tables that evaluation frameworks export: delimited tables, JSON lines, and the rows of trec_eval."""
+"""Read the tables that evaluation frameworks export: delimited tables, JSON lines, and the rows of trec_eval. Each row
+is about a unit, such as a question. A file may have names of its own for the columns.
+"""
 
 from __future__ import annotations
 
@@ -109,15 +111,19 @@ def _add_trec_header(table: Delimited) -> Delimited:
     if not _are_trec_rows(rows):
         return table
     _, first_cells = rows[0]
-    column_count = len(first_cells)
+    columns = _TREC_COLUMNS[len(first_cells)]
     rows_with_number = []
     for line, cells in rows:
-        if len(cells) != column_count:
-            problem = f"{len(cells)} cells, where the rows before have {column_count}"
-            raise InputError(problem, file=table.file, place=f"line {line}")
+        _require_cells(cells, len(columns), table.file, line)
         if _is_number(cells[-1]):
             rows_with_number.append((line, cells))
-    return replace(table, columns=_TREC_COLUMNS[column_count], rows=rows_with_number)
+    return replace(table, columns=columns, rows=rows_with_number)
+
+
+def _require_cells(cells: Sequence[str], count: int, file: str, line: int) -> None:
+    """Raise InputError if a row has another number of cells than the rows before."""
+    if len(cells) != count:
+        raise InputError(f"{len(cells)} cells, where the rows before have {count}", file=file, place=f"line {line}")
 
 
 def _rows_without_header(table: Delimited) -> list[tuple[int, tuple[str, ...]]]:

@@ -1,4 +1,6 @@
-"""Two assessors of the same runs: how far they agree, and how scores and ranks change from one to the other.
+"""Two assessors of the same runs: how far they agree, and how scores and ranks change from one to the other. An
+assessor judges answers with labels such as CORRECT. A unit is a query or a claim, and a slot is the relation that an
+answer fills.
 
 See docs/statistics/assessors.md.
 """
@@ -146,6 +148,16 @@ class AssessedResults(Record):
     second_judgments: JudgedAnswers = field(default_factory=dict)
     has_labels: bool = False
 
+    @property
+    def only_first_count(self) -> int:
+        """The number of answers that only the first assessor has judged: `12`."""
+        return len(self.first_judgments.keys() - self.second_judgments.keys())
+
+    @property
+    def only_second_count(self) -> int:
+        """The number of answers that only the second assessor has judged: `3`."""
+        return len(self.second_judgments.keys() - self.first_judgments.keys())
+
     def answers_of_both(self) -> Iterator[AnswerOfBoth]:
         """Yield the answers that both assessors have judged, in the order of the first assessor."""
         for key, first_answer in self.first_judgments.items():
@@ -177,9 +189,9 @@ def compare_assessors(
         resampling=systems.settings,
         units=len(units.ids),
         notes=(*_notes_of_sample(units), *systems.first.notes),
-        agreement=tuple(_agreement_by_slot(results.first_judgments, results.second_judgments, systems.settings)),
-        only_first=len(results.first_judgments.keys() - results.second_judgments.keys()),
-        only_second=len(results.second_judgments.keys() - results.first_judgments.keys()),
+        agreement=tuple(_agreement_by_slot(results, systems.settings)),
+        only_first=results.only_first_count,
+        only_second=results.only_second_count,
         labels=_label_pairs(results),
         differing=_answers_judged_differently(results),
         runs=tuple(runs),
@@ -371,12 +383,12 @@ JudgmentsByUnit: TypeAlias = dict[str, list[JudgmentPair]]
 """The judgments of both assessors of each answer, by the unit of the answer."""
 
 
-def _agreement_by_slot(first: JudgedAnswers, second: JudgedAnswers, settings: Resampling) -> list[AssessorAgreement]:
+def _agreement_by_slot(results: AssessedResults, settings: Resampling) -> list[AssessorAgreement]:
     """Return the agreement of two assessors over all slots together, then in each slot, in alphabetical order.
 
     There is none if no answer was judged by both. If the settings have clusters, the clusters are the units.
     """
-    judgments_by_slot = _judgments_by_slot(first, second, settings)
+    judgments_by_slot = _judgments_by_slot(results, settings)
     judgments_of_all_slots = judgments_by_slot.pop(ALL_SLOTS)
     if not judgments_of_all_slots:
         return []
@@ -386,18 +398,16 @@ def _agreement_by_slot(first: JudgedAnswers, second: JudgedAnswers, settings: Re
     return agreements
 
 
-def _judgments_by_slot(first: JudgedAnswers, second: JudgedAnswers, settings: Resampling) -> dict[str, JudgmentsByUnit]:
+def _judgments_by_slot(results: AssessedResults, settings: Resampling) -> dict[str, JudgmentsByUnit]:
     """Return the judgments of the answers that both assessors have judged, by slot and unit.
 
     All answers are under `ALL_SLOTS`, too: `{"all": {"q1": [("C", "W")]}, "per:age": {"q1": [("C", "W")]}}`.
     """
     judgments_by_slot: dict[str, JudgmentsByUnit] = {ALL_SLOTS: {}}
-    for key, first_answer in first.items():
-        if key not in second:
-            continue
-        unit = _drawn_unit(first_answer.unit, settings)
-        judgments = (first_answer.judgment, second[key].judgment)
-        for slot in {ALL_SLOTS, first_answer.slot}:  # in tasks without slots both are the same
+    for _, first, second in results.answers_of_both():
+        unit = _drawn_unit(first.unit, settings)
+        judgments = (first.judgment, second.judgment)
+        for slot in {ALL_SLOTS, first.slot}:  # in tasks without slots both are the same
             judgments_by_unit = judgments_by_slot.setdefault(slot, {})
             judgments_by_unit.setdefault(unit, []).append(judgments)
     return judgments_by_slot
@@ -477,10 +487,9 @@ def _notes_on_kappa(assessors: AssessorComparison, resamples: str) -> Iterator[s
     )
     unit_count = assessors.agreement[0].units
     if unit_count < FEWEST_RELIABLE_UNITS:
-        units_text = number_with_noun(unit_count, "unit")
         yield (
-            f"Note: {units_text} with answers that both have judged: below {FEWEST_RELIABLE_UNITS} the limits of "
-            "kappa are too narrow."
+            f"Note: {number_with_noun(unit_count, 'unit')} with answers that both have judged: below "
+            f"{FEWEST_RELIABLE_UNITS} the limits of kappa are too narrow."
         )
 
 

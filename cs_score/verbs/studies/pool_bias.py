@@ -1,8 +1,7 @@
-"""Pool bias: how runs score against the pool as it would be if their team had not taken part (J. Zobel, SIGIR 1998).
-
-A team's own assessments are those of answers that a run of the team gives and no run of another team. They are taken
-out of the pool, together with the assessments of second-hop answers whose first-hop answer the pool then lacks, and
-the team's runs are scored again. See docs/statistics.
+"""Pool bias: how runs score against the pool as it would be if their team had not taken part (J. Zobel, SIGIR 1998). A
+team's own assessments are those of answers that a run of the team gives and no run of another team. They are taken out
+of the pool, together with the assessments of second-hop answers whose first-hop answer the pool then lacks, and the
+team's runs are scored again. See docs/statistics.
 """
 
 from __future__ import annotations

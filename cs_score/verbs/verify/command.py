@@ -91,13 +91,18 @@ def _verify_in_one_document(line: CommandLine, result_file: str, input_files: li
 
 def _lines_of_verdict(verdict: Verdict) -> list[str]:
     """Return the lines that are printed about a verified file: values that differ, then the conclusion, then notes."""
-    differences = verdict.differences
-    texts = [str(difference) for difference in differences[:MOST_VALUES]]
-    if len(differences) > MOST_VALUES:
-        texts.append(f"... and {len(differences) - MOST_VALUES} more")
-    conclusion = "reproduced"
-    if differences:
-        conclusion = f"differs from its record in {number_with_noun(len(differences), 'value')}"
-    texts.append(f"{conclusion} ({number_with_noun(verdict.compared, verdict.unit)} compared)")
-    texts.extend(f"note: {note}" for note in verdict.notes)
+    texts = [str(difference) for difference in verdict.differences[:MOST_VALUES]]
+    hidden_count = len(verdict.differences) - MOST_VALUES
+    if hidden_count > 0:
+        texts.append(f"... and {hidden_count} more")
+    texts.append(_conclusion(verdict))
+    texts += [f"note: {note}" for note in verdict.notes]
     return [one_line(f"{verdict.file}: {text}") for text in texts]
+
+
+def _conclusion(verdict: Verdict) -> str:
+    """Return what a verdict says: `"reproduced (12 numbers compared)"`, `"differs from its record in 1 value ..."`."""
+    compared = number_with_noun(verdict.compared, verdict.unit)
+    if verdict.is_reproduced:
+        return f"reproduced ({compared} compared)"
+    return f"differs from its record in {number_with_noun(len(verdict.differences), 'value')} ({compared} compared)"

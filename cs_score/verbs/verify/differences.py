@@ -1,4 +1,6 @@
-"""Values and lines that differ between a recorded result and the computed one."""
+"""Values and lines that differ between a recorded result and the computed one. A value is called by its place in
+the JSON, such as `runs[TIDE_KB].scores.SF-AP`, a cell of a table by its line and column, such as `line 3, SF-F1`.
+"""
 
 from __future__ import annotations
 
@@ -55,20 +57,23 @@ def _object_differences(
     recorded: Mapping[str, Json], computed: Mapping[str, Json], name: str
 ) -> Iterator[ValueDifference]:
     """Yield the values that differ between two JSON objects at the place `name`, also for members of only one."""
-    for key in computed:
+    for key, computed_value in computed.items():
+        place = member_place(name, key)
         if key in recorded:
-            yield from differences(recorded[key], computed[key], member_place(name, key))
+            yield from differences(recorded[key], computed_value, place)
         else:
-            yield ValueDifference(member_place(name, key), "nothing", value_text(computed[key]))
-    for key in recorded:
+            yield ValueDifference(place, "nothing", value_text(computed_value))
+    for key, recorded_value in recorded.items():
         if key not in computed:
-            yield ValueDifference(member_place(name, key), value_text(recorded[key]), "nothing")
+            yield ValueDifference(member_place(name, key), value_text(recorded_value), "nothing")
 
 
 def _array_differences(recorded: Sequence[Json], computed: Sequence[Json], name: str) -> Iterator[ValueDifference]:
     """Yield the values that differ between two JSON arrays at the place `name`; if their lengths differ, only these."""
-    if len(recorded) != len(computed):
-        yield ValueDifference(f"the number of entries of {name}", str(len(recorded)), str(len(computed)))
+    recorded_count = len(recorded)
+    computed_count = len(computed)
+    if recorded_count != computed_count:
+        yield ValueDifference(f"the number of entries of {name}", str(recorded_count), str(computed_count))
         return
     for label, recorded_entry, computed_entry in zip(_labels(computed), recorded, computed):
         yield from differences(recorded_entry, computed_entry, f"{name}[{label}]")

@@ -1,6 +1,5 @@
-"""The search for the input files of a recorded result, which are identified by their content.
-
-A record lists each input by its name, its role (queries, pool, run, gold) and its SHA-256.
+"""The search for the input files of a recorded result, which are identified by their content. A record lists each
+input by its name, its role (queries, pool, run, gold) and its SHA-256.
 """
 
 from __future__ import annotations
@@ -58,9 +57,8 @@ class FoundInput(Record, dict=True):
 
 
 class Places:
-    """The files among which the inputs of a record are looked for.
-
-    Each file is read once, and only if needed: files with the name of an input are tried first.
+    """The files among which the inputs of a record are looked for. An input is recognised by its SHA-256. Each file is
+    read once, and only if needed: files with the name of an input are tried first.
     """
 
     def __init__(self, files: Sequence[str], record_folder: str, *, is_forced: bool = False) -> None:

@@ -1,4 +1,6 @@
-"""Read the files that can be verified: scores of one task, and what a batch has written about its runs."""
+"""Read the files that can be verified: scores of one task, and what a batch has written about its runs. The *head* of
+recorded scores has the members that say how they were made.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The runs, the leaderboard and the tables of a recorded batch, computed again from the input files found for them."""
+"""The runs, the leaderboard and the tables of a recorded batch, computed again from the input files found for them.
+The *outcome* of a run has its scores under one policy. Its *origin* lists the inputs and options of the scoring.
+"""
 
 from __future__ import annotations
 
@@ -211,10 +213,10 @@ TABLES: Final = ("leaderboard.tsv", "leaderboard.md", "leaderboard.tex", *TABLES
 
 
 class WholeBatch(BatchRuns):
-    """A leaderboard and, if there is one, the `batch.json` beside it, computed again from all runs that they record.
+    """A leaderboard and, if there is one, the `batch.json` beside it (the overview), computed again from all runs that
+    they record. The recorded outcomes of failed runs are taken over.
 
-    The recorded outcomes of failed runs are taken over. Methods raise InputError and NotFoundError for runs that cannot
-    be scored.
+    Methods raise InputError and NotFoundError for runs that cannot be scored.
     """
 
     def __init__(self, places: Places, recorded: Recorded, overview: BatchOverview | None) -> None:

@@ -1,7 +1,5 @@
-"""Functions that compute recorded scores again from the input files that were found for them.
-
-A *record* is the JSON that an earlier call of cs-score wrote. It lists the options of that call and the inputs by their
-role (queries, pool, run, gold) and SHA-256.
+"""Functions that compute recorded scores again from the input files that were found for them. The *record* is the
+JSON that an earlier call wrote. It lists the options of that call, and its inputs by role (queries, pool, run, gold).
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """The verification of recorded results: inputs are found and scored again, and all values compared with the record.
-
-A *record* is a JSON file that cs-score wrote: the scores of some runs, or what a batch (many runs scored into a folder)
-says about its runs. The *verdict* on a file lists the values that differ.
+A *record* is a JSON file that cs-score wrote about scores, about a run of a batch, or about a whole batch (many runs
+scored into a folder). The *verdict* on a file lists the values that differ.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ import os
 import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final, Literal, NamedTuple, TypeAlias
+from typing import Any, Final, Literal, NamedTuple, TypeAlias, cast
 
 from msgspec import UnsetType
 
@@ -186,19 +185,24 @@ def _verify_batch_folder(folder: str, places: Places) -> Iterator[Verdict]:
 
 
 def _verify_tables(folder: str, batch: WholeBatch) -> Iterator[Verdict]:
-    """Yield the verdicts on the tables of a batch that exist in its folder, such as `leaderboard.tsv`.
-
-    If another version of cs-score wrote them, the version counts as no difference.
-    """
+    """Yield the verdicts on the tables of a batch that exist in its folder, such as `leaderboard.tsv`."""
     for name in TABLES:
         file = os.path.join(folder, name)
-        if not os.path.isfile(file):
-            continue
-        recorded = _read_text(file)
-        if _other_versions(batch.recorded.value):
-            recorded = _VERSION.sub(VERSION, recorded)
-        computed = batch.rescored_table(name, recorded)
-        yield _table_verdict(file, recorded, computed)
+        if os.path.isfile(file):
+            recorded = _recorded_table(file, batch)
+            yield _table_verdict(file, recorded, batch.rescored_table(name, recorded))
+
+
+def _recorded_table(file: str, batch: WholeBatch) -> str:
+    """Return the text of a table of a batch. Raises InputError if it cannot be read.
+
+    If another version of cs-score made the batch, the text names this version instead, so that it counts as no
+    difference.
+    """
+    text = _read_text(file)
+    if _other_versions(batch.recorded.value):
+        return _VERSION.sub(VERSION, text)
+    return text
 
 
 def _table_verdict(file: str, recorded: str, computed: str) -> Verdict:
@@ -353,18 +357,22 @@ def _whole_batch(records: Sequence[Recorded], places: Places) -> WholeBatch | No
 
     If only `batch.json` is, the leaderboard beside it is read. Raises InputError if there is no such file.
     """
-    board_record: Recorded | None = None
-    overview: BatchOverview | None = None
-    for record in records:
-        if isinstance(record.contents, LeaderboardDocument):
-            board_record = record
-        elif isinstance(record.contents, BatchOverview):
-            overview = record.contents
-            if board_record is None:
-                board_record = _leaderboard_beside(record.file)
+    board_record = _record_of_type(LeaderboardDocument, records)
+    overview_record = _record_of_type(BatchOverview, records)
+    if board_record is None and overview_record is not None:
+        board_record = _leaderboard_beside(overview_record.file)
     if board_record is None:
         return None
+    overview = None if overview_record is None else cast(BatchOverview, overview_record.contents)
     return WholeBatch(places, board_record, overview)
+
+
+def _record_of_type(record_type: type[Document], records: Iterable[Recorded]) -> Recorded | None:
+    """Return the first of some records whose contents are of a type, such as LeaderboardDocument; None without any."""
+    for record in records:
+        if isinstance(record.contents, record_type):
+            return record
+    return None
 
 
 def _leaderboard_beside(overview_file: str) -> Recorded:
@@ -585,17 +593,24 @@ def _changed_files(file: str, outcome: Outcome) -> list[ValueDifference]:
     `file` is the file of the record, in the folder of the run. Raises InputError if the record names a file outside
     this folder.
     """
-    folder = os.path.dirname(file)
     changed_files = []
     for position, written in enumerate(outcome.files):
-        if os.path.basename(written.name) != written.name:
+        is_file_name = os.path.basename(written.name) == written.name
+        if not is_file_name:
             raise InputError("is no name of a file", file=file, place=f"files[{position}][0]")
-        try:
-            check_file(os.path.join(folder, written.name), written)
-        except ChangedFileError:
+        if not _is_as_recorded(os.path.join(os.path.dirname(file), written.name), written):
             difference = ValueDifference(f"the file {written.name}", _content_in_words(written), "another file")
             changed_files.append(difference)
     return changed_files
+
+
+def _is_as_recorded(path: str, written: WrittenFile) -> bool:
+    """Return whether the file at `path` has the size and the digest that were recorded when it was written."""
+    try:
+        check_file(path, written)
+    except ChangedFileError:
+        return False
+    return True
 
 
 def _content_in_words(written: WrittenFile) -> str:
