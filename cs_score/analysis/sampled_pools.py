@@ -473,15 +473,11 @@ def estimate_runs(
 
     Raises InputError for a run without answers, and for a stratum without assessed answers.
     """
+    strata_by_run = {name: _strata_of_run(run, inclusion) for name, run in runs.items()}
+    scores_by_run = {name: _estimate_scores(run.items) for name, run in runs.items()}
     sampled_runs = []
-    scores_by_run = {}
     for name, run in runs.items():
-        if not run.items:
-            raise InputError(f"run {run.name} has no answer that counts: there is nothing to estimate")
-        strata = _count_strata(run.items, inclusion, run.name)
-        scores = _estimate_scores(run.items)
-        scores_by_run[name] = scores
-        sampled_runs.append(_sampled_run(name, run, strata, scores, confidence))
+        sampled_runs.append(_sampled_run(name, run, strata_by_run[name], scores_by_run[name], confidence))
     return SampledPoolDocument(
         task=task,
         measure=measure,
@@ -490,6 +486,16 @@ def estimate_runs(
         differences=tuple(_differences(scores_by_run, confidence)),
         signatures={name: run.signature for name, run in runs.items()},
     )
+
+
+def _strata_of_run(run: SampledRunItems, inclusion: Inclusion) -> tuple[SampledStratum, ...]:
+    """Return how many answers of a run each stratum has, in the order of the table of strata.
+
+    Raises InputError for a run without answers, and for a stratum without assessed answers.
+    """
+    if not run.items:
+        raise InputError(f"run {run.name} has no answer that counts: there is nothing to estimate")
+    return _count_strata(run.items, inclusion, run.name)
 
 
 def _estimate_scores(items: Sequence[SampledItem]) -> _RunScores:

@@ -488,17 +488,20 @@ def _correct_equivalences(tests: Sequence[EquivalenceTest], margin: float, level
     equivalences = []
     for index, test in enumerate(tests):
         p_adjusted = corrected_p_by_test.get(index)
-        equivalences.append(
-            Equivalence(
-                margin=margin,
-                p=test.p_value,
-                p_adjusted=p_adjusted,
-                equivalent=_is_equivalent(test, p_adjusted, level),
-                test=test.method,
-                reason=test.reason,
-            )
-        )
+        equivalences.append(_equivalence_of(test, p_adjusted, margin, level))
     return equivalences
+
+
+def _equivalence_of(test: EquivalenceTest, p_adjusted: float | None, margin: float, level: float) -> Equivalence:
+    """Return the outcome of a test of equivalence as documents have it, with its corrected p-value if it has one."""
+    return Equivalence(
+        margin=margin,
+        p=test.p_value,
+        p_adjusted=p_adjusted,
+        equivalent=_is_equivalent(test, p_adjusted, level),
+        test=test.method,
+        reason=test.reason,
+    )
 
 
 def _corrected_p_by_test(tests: Sequence[EquivalenceTest]) -> dict[int, float]:

@@ -68,12 +68,12 @@ def make_leaderboard(
     p-values. `headline` are the further measures that readable tables show. `edition_by_run` has the edition of the
     scorer that each run follows; it is empty or None if all follow the same. Nothing is tested if they follow several.
     """
-    edition_by_run = edition_by_run or {}
+    editions = edition_by_run or {}
     boards = []
     for policy in dict.fromkeys([outcome.policy for outcome in outcomes]):
         outcomes_of_policy = [outcome for outcome in outcomes if outcome.policy == policy]
         ranked_runs = _rank(outcomes_of_policy, measure)
-        boards.append(_board_of_policy(policy, ranked_runs, task, measure, edition_by_run))
+        boards.append(_board_of_policy(policy, ranked_runs, task, measure, editions))
     rows = _rows_of_boards(boards)
     shown_measures = tuple(dict.fromkeys([measure, *headline]))
     return LeaderboardDocument(
@@ -83,7 +83,7 @@ def make_leaderboard(
         headline=shown_measures,
         families={board.policy: board.family for board in boards if board.family is not None},
         verdicts={board.policy: board.verdict for board in boards if board.family is not None},
-        notes=_notes_of_boards(boards, edition_by_run),
+        notes=_notes_of_boards(boards, editions),
         rows=rows,
     )
 

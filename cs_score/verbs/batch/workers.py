@@ -10,7 +10,6 @@ import os
 import threading
 import traceback
 from abc import abstractmethod
-from collections import deque
 from collections.abc import Collection, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
 from typing import Any, Final, TypeAlias
@@ -174,14 +173,14 @@ def _complete_jobs(
 
     The workers never have more than `most_jobs_at_once` jobs.
     """
-    waiting_jobs = deque(jobs)
+    waiting_jobs = list(jobs)
     job_by_future: dict[OutcomesFuture, Job] = {}
     while waiting_jobs or job_by_future:
-        while waiting_jobs and len(job_by_future) < most_jobs_at_once:
-            job = waiting_jobs.popleft()
+        free_count = most_jobs_at_once - len(job_by_future)
+        for job in waiting_jobs[:free_count]:
             progress.starts(job.run.name)
-            future = backend.submit(job)
-            job_by_future[future] = job
+            job_by_future[backend.submit(job)] = job
+        waiting_jobs = waiting_jobs[free_count:]
         done_futures = backend.wait(job_by_future, _TICK_SECONDS)
         progress.show_if_due()
         for future in done_futures:

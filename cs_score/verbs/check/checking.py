@@ -330,9 +330,6 @@ def _judgement(run: Measured, baseline: Measured | None, checks: Sequence[Check]
     """Return the document with all checks of a run. If all are about one measure, its signature names this measure."""
     measure = _measure_of_signature(checks)
     origin = replace(run.origin, measure=measure)
-    baseline_of_document = None
-    if baseline is not None:
-        baseline_of_document = Baseline(baseline.name, str(baseline.origin.signature.of(measure)))
     return Checked(
         task=origin.task,
         measure=measure,
@@ -341,8 +338,16 @@ def _judgement(run: Measured, baseline: Measured | None, checks: Sequence[Check]
         passed=all(check.passed for check in checks),
         checks=tuple(checks),
         notes=notes,
-        baseline=baseline_of_document,
+        baseline=_baseline_of_document(baseline, measure),
     )
+
+
+def _baseline_of_document(baseline: Measured | None, measure: str) -> Baseline | None:
+    """Return the name of a baseline and the signature of its score by a measure, or None without a baseline."""
+    if baseline is None:
+        return None
+    signature = baseline.origin.signature.of(measure)
+    return Baseline(baseline.name, str(signature))
 
 
 def _measure_of_signature(checks: Sequence[Check]) -> str:

@@ -409,13 +409,18 @@ def _read_number(table: Delimited, line: int, column: str, text: str) -> float:
     if not math.isfinite(number) or has_underscore:
         raise InputError(f"column {column}: {text} is no number", file=table.file, place=f"line {line}")
     if abs(number) > _LARGEST_NUMBER:
-        raise InputError(
-            f"column {column}: {text} is too large to be squared and added up",
-            file=table.file,
-            place=f"line {line}",
-            remedy=f"give the numbers in another unit of measurement: they go up to {_LARGEST_NUMBER:g}",
-        )
+        raise _too_large_error(table, line, column, text)
     return number
+
+
+def _too_large_error(table: Delimited, line: int, column: str, text: str) -> InputError:
+    """Return the error that a number of a table, which has the given `text`, is too large."""
+    return InputError(
+        f"column {column}: {text} is too large to be squared and added up",
+        file=table.file,
+        place=f"line {line}",
+        remedy=f"give the numbers in another unit of measurement: they go up to {_LARGEST_NUMBER:g}",
+    )
 
 
 # ---- Comparing
