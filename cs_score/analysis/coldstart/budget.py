@@ -1,4 +1,7 @@
-"""Compute the error budget of a run: the score that it would have if all mistakes of one kind were corrected."""
+"""Compute the error budget of a run: the score that it would have if all mistakes of one kind were corrected. Mistakes
+are lines that count as wrong and equivalence classes that were not found. A policy says which categories of lines are
+right, wrong or ignored.
+"""
 
 from __future__ import annotations
 
@@ -63,9 +66,13 @@ class BudgetRow(Record, kw_only=True):
     policy: Mapping[str, str]
 
 
-class _ScoreAfter(NamedTuple):
-    """The score by the analysed measure after a change; None with the reason if the scorer would not give it."""
+class _Corrected(NamedTuple):
+    """A change that corrects mistakes, and the score by the analysed measure after it.
 
+    The score is None if the scorer would not give it, for the `reason`.
+    """
+
+    change: Change
     score: float | None
     reason: str | None = None
 
@@ -79,39 +86,66 @@ def budget(
     that the `policy` does not count as wrong has no mistakes and no gain. `tallies` are the rows of the measure's
     table.
     """
-    effects = effects.for_first_measure()
-    [score_before] = effects.scores.values()
-    faults = _in_order_of_correction(faults, effects.editor)
-    count_by_category = Counter([fault.category for fault in faults])
-    cumulated = _ScoreAfter(score_before)
-    kinds_so_far: list[str] = []
+    corrector = _Corrector(effects.for_first_measure(), policy, faults)
+    cumulated = corrector.correct([])
+    corrected_kinds: list[str] = []
     rows = []
     for kind in progress(list(KINDS), "correcting mistakes"):
-        kinds_so_far.append(kind)
-        category = KINDS[kind].category
-        count = count_by_category[category]
-        change = correction_of([kind], effects, policy, faults)
-        corrected_alone = _ScoreAfter(score_before)
-        if count:
-            change_so_far = correction_of(kinds_so_far, effects, policy, faults)
-            corrected_alone = _score_after(change, effects)
-            cumulated = corrected_alone if change_so_far == change else _score_after(change_so_far, effects)
-        row = BudgetRow(
+        alone = corrector.correct([kind])
+        if corrector.has_mistakes(kind):
+            corrected_kinds.append(kind)
+            is_first = corrected_kinds == [kind]  # then its correction has been scored
+            cumulated = alone if is_first else corrector.correct(corrected_kinds)
+        rows.append(corrector.row(kind, alone, cumulated))
+    return [_with_reach(row, corrector.faults, tallies) if row.kind == "missed" else row for row in rows]
+
+
+class _Corrector:
+    """Corrects the mistakes of a run, all those of some kinds at once, and scores the corrected run.
+
+    `faults` are all mistakes in the order in which they are corrected.
+    """
+
+    def __init__(self, effects: Effects, policy: Policy, faults: Iterable[RunFault]) -> None:
+        """Take the mistakes of a run under a policy; `effects` are those on the analysed measure alone."""
+        self.faults = _in_order_of_correction(faults, effects.editor)
+        self._effects = effects
+        self._policy = policy
+        self._count_by_category = Counter([fault.category for fault in self.faults])
+        [self._score_before] = effects.scores.values()
+
+    def has_mistakes(self, kind: str) -> bool:
+        """Return whether the run has mistakes of a kind."""
+        return self._count_of(kind) > 0
+
+    def _count_of(self, kind: str) -> int:
+        """Return the number of mistakes of a kind."""
+        return self._count_by_category[KINDS[kind].category]
+
+    def correct(self, kinds: Sequence[str]) -> _Corrected:
+        """Return the change that corrects all mistakes of some kinds, and the score after it."""
+        change = correction_of(kinds, self._effects, self._policy, self.faults)
+        if not any(self.has_mistakes(kind) for kind in kinds):
+            return _Corrected(change, self._score_before)
+        effect = self._effects.effect_of(change)
+        [score] = effect.scores.values()
+        return _Corrected(change, score, effect.reason if score is None else None)
+
+    def row(self, kind: str, alone: _Corrected, cumulated: _Corrected) -> BudgetRow:
+        """Return the row of a kind, from its correction alone, and from that of this kind and all kinds before it."""
+        policy = alone.change.policy or self._policy
+        return BudgetRow(
             kind=kind,
-            count=count,
-            gain=_gain(corrected_alone.score, score_before),
-            score=corrected_alone.score,
+            count=self._count_of(kind),
+            gain=_gain(alone.score, self._score_before),
+            score=alone.score,
             cumulated=cumulated.score,
-            reason=corrected_alone.reason or cumulated.reason or UNSET,
-            note=_why_not_wrong(category, policy) or UNSET,
-            removed=effects.editor.places_removed_by(change),
-            added=change.added_texts,
-            policy={side.lower(): text for side, text in (change.policy or policy).texts().items()},
+            reason=alone.reason or cumulated.reason or UNSET,
+            note=_why_not_wrong(KINDS[kind].category, self._policy) or UNSET,
+            removed=self._effects.editor.places_removed_by(alone.change),
+            added=alone.change.added_texts,
+            policy={side.lower(): text for side, text in policy.texts().items()},
         )
-        if category == MISSED:
-            row = _with_reach(row, faults, tallies)
-        rows.append(row)
-    return rows
 
 
 def _gain(score: float | None, score_before: float | None) -> float | None:
@@ -152,21 +186,10 @@ def _with_reach(row: BudgetRow, faults: Iterable[RunFault], tallies: Sequence[Ta
     return replace(row, unreachable=reasons, reachable_recall=recall)
 
 
-def _score_after(change: Change, effects: Effects) -> _ScoreAfter:
-    """Return the score by the analysed measure after a change, or the reason why there is none."""
-    effect = effects.effect_of(change)
-    [score] = effect.scores.values()
-    return _ScoreAfter(score, effect.reason if score is None else None)
-
-
 def _why_not_wrong(category: str, policy: Policy) -> str:
     """Return in words how a policy counts the lines of a category; an empty text if it counts them as wrong."""
-    if category == MISSED:
-        return ""
-    sides = [side for side in SIDES if category in policy.categories_on(side)]
-    if category == DUPLICATE:  # only the last side that lists duplicates counts
-        sides = sides[-1:]
-    if WRONG in sides:
+    sides = _sides_of(category, policy)
+    if category == MISSED or WRONG in sides:
         return ""
     if RIGHT in sides:
         return "right under this policy"
@@ -175,30 +198,53 @@ def _why_not_wrong(category: str, policy: Policy) -> str:
     return "not counted under this policy"
 
 
+def _sides_of(category: str, policy: Policy) -> list[PolicySide]:
+    """Return the sides on which a policy lists a category: `["WRONG"]`.
+
+    If several sides list duplicates, only the last one is returned, since only that one counts.
+    """
+    sides = [side for side in SIDES if category in policy.categories_on(side)]
+    return sides[-1:] if category == DUPLICATE else sides
+
+
 def correction_of(kinds: Iterable[str], effects: Effects, policy: Policy, faults: Sequence[RunFault]) -> Change:
     """Return the change to the files and the policy of a run that corrects all mistakes of some kinds.
 
     `faults` are all mistakes, the missed classes among them in load order of their answers.
     """
-    categories = {fault.category for fault in faults}
-    new_policy = policy
-    categories_to_edit: set[str | None] = set()
-    for kind in kinds:
-        category, side = KINDS[kind]
-        if side is None:
-            categories_to_edit.add(category)
-        elif category in categories:
-            new_policy = move_category(new_policy, category, WRONG, side)
+    chosen_kinds = [KINDS[kind] for kind in kinds]
+    categories_to_edit = {kind.category for kind in chosen_kinds if kind.side is None}
+    faults_to_edit = [fault for fault in faults if fault.category in categories_to_edit]
+    change = _edit_of(faults_to_edit, effects.editor)
+    new_policy = _policy_correcting(chosen_kinds, policy, faults)
+    return change if new_policy == policy else replace(change, policy=new_policy)
+
+
+def _edit_of(faults: Iterable[RunFault], editor: Editor) -> Change:
+    """Return the change that removes wrong lines and adds answers that find missed classes.
+
+    Answers to a query that no line would create are not added.
+    """
     wrong_lines: list[Response] = []
     missed_answers: list[Assessment] = []
     for fault in faults:
-        if fault.category in categories_to_edit:
-            wrong_lines += fault.lines
-            if isinstance(fault.line, Assessment):
-                missed_answers.append(fault.line)
-    change = effects.editor.removal_of(wrong_lines)
-    added_lines = effects.editor.lines_to_give(missed_answers, change.places, only_linkable=True)
-    return replace(change, added=added_lines, policy=None if new_policy == policy else new_policy)
+        wrong_lines += fault.lines
+        if isinstance(fault.line, Assessment):
+            missed_answers.append(fault.line)
+    removal = editor.removal_of(wrong_lines)
+    return replace(removal, added=editor.lines_to_add(missed_answers, removal.places, only_linkable=True))
+
+
+def _policy_correcting(kinds: Iterable[Kind], policy: Policy, faults: Iterable[RunFault]) -> Policy:
+    """Return a policy that no longer counts lines of some kinds as wrong, if the run has such lines.
+
+    Kinds that are corrected in the files of the run change nothing in the policy.
+    """
+    categories = {fault.category for fault in faults}
+    for category, side in kinds:
+        if side is not None and category in categories:
+            policy = move_category(policy, category, WRONG, side)
+    return policy
 
 
 def move_category(policy: Policy, category: str, source: PolicySide, target: PolicySide) -> Policy:

@@ -1,4 +1,5 @@
-"""Changes to the files of a run: lines that are removed or added, together with the lines that depend on them.
+"""Make changes to the files of a run: lines that are removed or added, together with the lines that depend on them. A
+line of the first hop creates the follow-on query about its answer, which lines of the second hop answer.
 
 No file is read or written here. Removing a line also removes the lines that answer a follow-on query which it alone has
 created. To find a missed class, an accepted answer of the pool is added as a line of the run, after the answers that
@@ -10,6 +11,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from functools import cached_property
 from operator import attrgetter
 from typing import Final, TypeAlias
 
@@ -64,13 +66,14 @@ _NEVER: Final[_LoadPosition] = (math.inf, 0)
 
 
 class FollowOnLines:
-    """The lines of runs and pool that create follow-on queries, and the lines that answer them.
+    """The lines of runs and pool that create follow-on queries, and the lines that answer them. A line creates the
+    follow-on query about its answer. A line that answers this query is only read if an earlier line has created the
+    query.
 
-    A line creates the follow-on query about its answer. A line that answers this query is only read if an earlier line
-    has created the query. `answering` has the lines of the run files that answer each follow-on query, by the short id
-    of the query, and `creating` the lines that create it. Skipped lines are included, since they create queries and
-    answer them like other lines. `pool_lines_needing_run` has the first line of the pool that answers each follow-on
-    query for which no earlier line of the pool creates the query, so that a line of the run must do so.
+    `answering` has the lines of the run files that answer each follow-on query, by the short id of the query, and
+    `creating` the lines that create it. Skipped lines are included, since they create queries and answer them like
+    other lines. `pool_lines_needing_run` has the first line of the pool that answers each follow-on query for which no
+    earlier line of the pool creates the query, so that a line of the run must do so.
     """
 
     def __init__(self, run: Run, rank_by_file: Mapping[str, int]) -> None:
@@ -80,13 +83,9 @@ class FollowOnLines:
         self.creating: dict[str, list[LinkedLine]] = defaultdict(list)
         self._first_in_pool: dict[str, _LoadPosition] = {}
         self.pool_lines_needing_run: dict[str, Assessment | SkippedLine] = {}
-        run_lines: list[LinkedLine] = [*run.links.responses]
-        run_lines += _skipped_lines(run, run.links.skipped_lines, FileKind.RUN)
-        pool_lines: list[Assessment | SkippedLine] = [*run.gold.links.assessments]
-        pool_lines += _skipped_lines(run, run.gold.links.skipped_lines, FileKind.ASSESSMENTS)
-        pool_lines.sort(key=self.position)
-        answered_ids = {line.query.short_id for line in run_lines if line.query.level}
-        answered_ids.update([line.query.short_id for line in pool_lines if line.query.level])
+        run_lines = _linked_lines_of_run(run)
+        pool_lines = sorted(_linked_lines_of_pool(run), key=self.position)
+        answered_ids = _answered_follow_ons([*run_lines, *pool_lines])
         self._collect_run_lines(run_lines, answered_ids)
         self._collect_pool_lines(pool_lines, answered_ids)
 
@@ -122,19 +121,39 @@ class FollowOnLines:
 
         Lines at the removed places do not count. The position is `_NEVER`, after all lines, if no line creates it.
         """
-        positions = [self._first_in_pool.get(short_id, _NEVER)]
+        first_position = self._first_in_pool.get(short_id, _NEVER)
         for line in self.creating.get(short_id, ()):
             if (line.file, line.number) not in removed_places:
-                positions.append(self.position(line))
-        return min(positions)
+                first_position = min(first_position, self.position(line))
+        return first_position
 
     def lines_losing_query(self, short_id: str, removed_places: Container[LinePlace]) -> list[LinkedLine]:
         """Return the lines that answer a follow-on query, but that no line would precede any more which creates it.
 
         The lines at the removed places are taken as gone.
         """
+        if short_id not in self.answering:
+            return []
         creation = self.position_of_creation(short_id, removed_places)
         return [line for line in self.answering[short_id] if self.position(line) <= creation]
+
+
+def _linked_lines_of_run(run: Run) -> list[LinkedLine]:
+    """Return the lines of the run files that have a query: all responses, then the skipped lines."""
+    skipped_lines = _skipped_lines(run, run.links.skipped_lines, FileKind.RUN)
+    return [*run.links.responses, *skipped_lines]
+
+
+def _linked_lines_of_pool(run: Run) -> list[Assessment | SkippedLine]:
+    """Return the lines of the pool that have a query: all assessments, then the skipped lines."""
+    links = run.gold.links
+    skipped_lines = _skipped_lines(run, links.skipped_lines, FileKind.ASSESSMENTS)
+    return [*links.assessments, *skipped_lines]
+
+
+def _answered_follow_ons(lines: Iterable[LinkedLine | Assessment]) -> set[str]:
+    """Return the short ids of the follow-on queries that some lines answer; lines of the first hop answer none."""
+    return {line.query.short_id for line in lines if line.query.level}
 
 
 def _skipped_lines(run: Run, lines: Iterable[SkippedLine], kind: FileKind) -> list[SkippedLine]:
@@ -153,41 +172,25 @@ class LineWriter:
         """Look up in the run `run_id` which file, confidence and value types its lines have; `files` are by name."""
         self._run = run
         self._run_id = run_id
-        own_lines = [line for line in run.links.responses if line.run_id == run_id]
-        if not own_lines:  # for a run without lines, those of the other runs of the call are the model
-            own_lines = run.links.responses
-        self.file = files[own_lines[-1].file]
+        model_lines = _lines_of_run_id(run, run_id)
+        self.file = files[model_lines[-1].file]
         self.has_nodes = self.file.schema.position("NODEID") is not None
-        least_confident = min(own_lines, key=attrgetter("confidence"))
+        least_confident = min(model_lines, key=attrgetter("confidence"))
         self._confidence = tab_files.read_confidence(least_confident.text.split("\t")[7])
-        self._node_stem = _unused_node_stem(own_lines)
-        self._type_by_slot = _value_types(own_lines)
+        self._node_stem = _unused_node_stem(model_lines)
+        self._type_by_slot = _value_types(model_lines)
 
     def write(self, answer: Assessment, index: int) -> Response:
         """Return a line of the run that gives an answer of the pool.
 
         `index` is the position of the line among all lines that are added, from 0.
         """
-        pool_columns = dict(zip(self._run.layouts[answer.file].columns, tab_files.split_columns(answer.text)))
-        slot = answer.query.slots[0]
-        columns = [
-            answer.query.full_id,
-            slot,
-            self._run_id,
-            pool_columns["RELATION_PROVENANCE_TRIPLES"],
-            pool_columns["VALUE"],
-            self._value_type(slot),
-            pool_columns["VALUE_PROVENANCE_TRIPLES"],
-            self._confidence.text,
-        ]
-        if self.has_nodes:
-            columns.append(f"{self._node_stem}{index + 1}")
         follow_on = self._run.links.find_follow_on(answer.target)
         assert follow_on is not None  # every answer of the pool has created its follow-on query
         return Response(
             index=index,
             number=index,
-            text="\t".join(columns),
+            text="\t".join(self._columns_of_line(answer, index)),
             query=answer.query,
             run_id=self._run_id,
             confidence=self._confidence.value,
@@ -197,12 +200,44 @@ class LineWriter:
             stored_answer=answer.answer,
         )
 
+    def _columns_of_line(self, answer: Assessment, index: int) -> list[str]:
+        """Return the texts of the columns of a line that gives an answer of the pool.
+
+        `index` is the position of the line among all lines that are added, from 0; with 0 its node id is `:Found1`.
+        """
+        slot = answer.query.slots[0]
+        text_by_column = self._columns_of_answer(answer)
+        columns = [
+            answer.query.full_id,
+            slot,
+            self._run_id,
+            text_by_column["RELATION_PROVENANCE_TRIPLES"],
+            text_by_column["VALUE"],
+            self._value_type(slot),
+            text_by_column["VALUE_PROVENANCE_TRIPLES"],
+            self._confidence.text,
+        ]
+        if self.has_nodes:
+            columns.append(f"{self._node_stem}{index + 1}")
+        return columns
+
+    def _columns_of_answer(self, answer: Assessment) -> dict[str, str]:
+        """Return the texts of an assessment in the pool by the name of their column: `{"VALUE": "John Smith", ...}`."""
+        names = self._run.layouts[answer.file].columns
+        return dict(zip(names, tab_files.split_columns(answer.text)))
+
     def _value_type(self, slot: str) -> str:
         """Return the value type (column 6) of answers to a slot: the one that the run uses, or else the usual one."""
         if slot in self._type_by_slot:
             return self._type_by_slot[slot]
         predicate = find_predicate(slot)
         return "string" if predicate is None else predicate.usual_type
+
+
+def _lines_of_run_id(run: Run, run_id: str) -> list[Response]:
+    """Return the responses of a run of the call, in load order; if it has none, the responses of all runs."""
+    own_lines = [line for line in run.links.responses if line.run_id == run_id]
+    return own_lines or run.links.responses
 
 
 def _unused_node_stem(lines: Sequence[Response]) -> str:
@@ -229,8 +264,7 @@ class Editor:
     """Makes changes to the files of one run. Other runs in the same files are not changed.
 
     `files` are the run files by name, and `rank_by_file` has the position of every file in load order. Lines are added
-    to `extended_file`; `has_nodes` says whether its layout has node ids. `answer_by_class` has for each class the
-    answer of the pool that is added to find it.
+    to `extended_file`; `has_nodes` says whether its layout has node ids.
     """
 
     def __init__(self, run: Run, run_id: str) -> None:
@@ -243,8 +277,16 @@ class Editor:
         self._writer = LineWriter(run, run_id, self.files)
         self.extended_file = self._writer.file
         self.has_nodes = self._writer.has_nodes
-        self.answer_by_class = _best_accepted(run.gold.links.assessments, attrgetter("value_class"))
-        self._answer_by_target = _best_accepted(run.gold.links.assessments, attrgetter("target"))
+
+    @cached_property
+    def answer_by_class(self) -> Mapping[str, Assessment]:
+        """The answer of the pool that is added to find a class, by the name of the class."""
+        return _best_accepted(self._run.gold.links.assessments, attrgetter("value_class"))
+
+    @cached_property
+    def _answer_by_target(self) -> Mapping[str, Assessment]:
+        """The answer of the pool that is added to create a follow-on query, by the short id of the query."""
+        return _best_accepted(self._run.gold.links.assessments, attrgetter("target"))
 
     def removal_of(self, lines: Iterable[LinkedLine], earlier: Change = _NO_CHANGE) -> Change:
         """Return the change that removes some lines, their repetitions, and all lines that cannot be read without them.
@@ -252,29 +294,40 @@ class Editor:
         It also removes the lines that an `earlier` change removes.
         """
         places = set(earlier.places)
-        responses = set(earlier.responses)
+        indexes = set(earlier.responses)
         lines_to_remove = list(lines)
         while lines_to_remove:
             line = lines_to_remove.pop()
-            if (line.file, line.number) in places:
-                continue
-            places.add((line.file, line.number))
-            file = self.files[line.file]
-            if isinstance(line, Response):
-                repeated_responses = file.responses_by_repeated_line.get(line.number, (line,))
-                responses.update([response.index for response in repeated_responses])
-            # A copy of the line was not read before, but would be read now in its place.
-            places.update([(line.file, number) for number in file.copies_by_text.get(line.text, ())])
-            if line.target in self.follow_on_lines.answering:
+            if (line.file, line.number) not in places:
+                places.update(self._places_of_copies(line))
+                indexes.update(self._indexes_of_loads(line))
                 lines_to_remove += self.follow_on_lines.lines_losing_query(line.target, places)
-        return Change(frozenset(responses), frozenset(places))
+        return Change(frozenset(indexes), frozenset(places))
+
+    def _places_of_copies(self, line: LinkedLine) -> list[LinePlace]:
+        """Return the place of a line, then the places of its copies in the same file: `[("run.tab", 7), ...]`.
+
+        A copy was not read, since it repeats the line; it would be read if only the line were removed.
+        """
+        copy_numbers = self.files[line.file].copies_by_text.get(line.text, ())
+        return [(line.file, number) for number in (line.number, *copy_numbers)]
+
+    def _indexes_of_loads(self, line: LinkedLine) -> list[int]:
+        """Return the indexes of all responses that a line has given, one for each time that its file was loaded.
+
+        Return an empty list for a skipped line, which gives no response.
+        """
+        if not isinstance(line, Response):
+            return []
+        responses = self.files[line.file].responses_by_repeated_line.get(line.number, (line,))
+        return [response.index for response in responses]
 
     def places_removed_by(self, change: Change) -> list[At]:
         """Return the places of the lines that a change removes, in load order."""
         places = sorted(change.places, key=lambda place: (self.rank_by_file[place[0]], place[1]))
         return [At(*place) for place in places]
 
-    def lines_to_give(
+    def lines_to_add(
         self,
         assessments: Iterable[Assessment],
         removed_places: Container[LinePlace] = (),
@@ -284,39 +337,48 @@ class Editor:
         """Return the lines to add so that the run gives the answers of some assessments, each answer once.
 
         An answer of a later hop needs a line that gives its parent answer, the one its query asks about. If no line of
-        the run does, lines at `removed_places` not counted, the parent answer is added, too. With `only_linkable`
+        the run does, lines at `removed_places` not counted, the parent answer is added before it. With `only_linkable`
         answers are left out if no line would create their query.
         """
-        added_by_text: dict[str, Response] = {}
+        line_by_text: dict[str, Response] = {}
         added_targets: set[str] = set()
         for assessment in assessments:
-            if assessment.text in added_by_text:
+            if assessment.text in line_by_text:
                 continue
-            answers = self._answer_with_missing_parents(assessment, added_targets, removed_places)
-            if only_linkable and self._why_unlinkable(answers[-1].query, added_targets) is not None:
+            answers = self._missing_parents_and_answer(assessment, added_targets, removed_places)
+            if only_linkable and self._why_unlinkable(answers[0].query, added_targets) is not None:
                 continue
-            for answer in reversed(answers):  # parents first
-                added_by_text[answer.text] = self._writer.write(answer, len(added_by_text))
+            for answer in answers:
+                line_by_text[answer.text] = self._writer.write(answer, len(line_by_text))
                 added_targets.add(answer.target)
-        return tuple(added_by_text.values())
+        return tuple(line_by_text.values())
 
-    def _answer_with_missing_parents(
+    def _missing_parents_and_answer(
         self, assessment: Assessment, added_targets: Container[str], removed_places: Container[LinePlace]
     ) -> list[Assessment]:
-        """Return an assessment, then its parent answer if no line gives that one, then the parent's parent ...
+        """Return the parent answers of an assessment that no line gives, the one of the first hop first, then itself.
 
         `added_targets` are the short ids of the follow-on queries that added lines create.
         """
         answers = [assessment]
-        while True:
-            query = answers[-1].query
-            if query.parent is None or query.short_id in added_targets:
-                return answers
-            if self._is_created_by_run(query, removed_places):
-                return answers
-            if query.short_id not in self._answer_by_target:
-                return answers
-            answers.append(self._answer_by_target[query.short_id])
+        while self._needs_parent(answers[0].query, added_targets, removed_places):
+            parent = self._answer_by_target[answers[0].query.short_id]
+            answers.insert(0, parent)
+        return answers
+
+    def _needs_parent(
+        self, query: LinkedQuery, added_targets: Container[str], removed_places: Container[LinePlace]
+    ) -> bool:
+        """Return whether an answer of the pool must be added, and can be, so that a line creates this query.
+
+        Queries of the first hop need no such line. `added_targets` are the short ids of the follow-on queries that
+        added lines create; lines at `removed_places` create none.
+        """
+        if query.parent is None or query.short_id in added_targets:
+            return False
+        if self._is_created_by_run(query, removed_places):
+            return False
+        return query.short_id in self._answer_by_target
 
     def _is_created_by_run(self, query: LinkedQuery, removed_places: Container[LinePlace]) -> bool:
         """Return whether a line of the run creates a follow-on query; lines at the removed places do not count."""

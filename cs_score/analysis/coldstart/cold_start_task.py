@@ -1,4 +1,6 @@
-"""Implement the interface of a task for Cold Start: its measures, and the statistics that comparisons need."""
+"""Implement the interface of a task for Cold Start: its measures, and the statistics that comparisons need. A result
+has the scores of one or several runs; a unit is an LDC query with its entry points, or a query of its own.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Count the lines and equivalence classes in the table of a measure by the groups that they belong to."""
+"""Count the lines and equivalence classes in the table of a measure by the groups that they belong to, such as their
+slot or language. A row of the table counts the lines of the run that answer a query, and the classes (answers of the
+pool that mean the same) to be found there.
+"""
 
 from __future__ import annotations
 
@@ -82,18 +85,24 @@ def count_table(scored: AnalysedRun, measure: Measure, faults: Iterable[RunFault
     The LDC-MAX table counts the entry point that represents each LDC query. For LDC-MEAN and average precision the SF
     table is returned, since these are means over rows of it and count nothing themselves.
     """
-    missed_by_row: dict[str, list[RunFault]] = defaultdict(list)
-    for fault in faults:
-        if fault.kind == "class":
-            missed_by_row[fault.row].append(fault)
+    missed_by_row = _missed_classes_by_row(faults)
     table = LDC_MAX if measure.table == LDC_MAX else SF
+    name = table if measure.hop is None else f"{table}@{measure.hop}"
     rows = _rows_of_table(scored, table, measure.level)
     entry_counts: Counter[TableEntry] = Counter()
     for row in rows:
         drawn_unit = scored.result.unit_by_query[row.query.full_id]
-        _count_row(row, drawn_unit, missed_by_row[row.tally.name], entry_counts)
-    name = table if measure.hop is None else f"{table}@{measure.hop}"
+        entry_counts.update(_entries_of_row(row, drawn_unit, missed_by_row.get(row.tally.name, ())))
     return CountedTable(name, rows, entry_counts)
+
+
+def _missed_classes_by_row(faults: Iterable[RunFault]) -> dict[str, list[RunFault]]:
+    """Return the classes that were not found, by the name of the row that would count them: `CS17_ENG_0001:2`."""
+    missed_by_row: dict[str, list[RunFault]] = defaultdict(list)
+    for fault in faults:
+        if fault.kind == "class":
+            missed_by_row[fault.row].append(fault)
+    return missed_by_row
 
 
 def _rows_of_table(scored: AnalysedRun, table: str, level: str) -> list[CountedRow]:
@@ -101,16 +110,19 @@ def _rows_of_table(scored: AnalysedRun, table: str, level: str) -> list[CountedR
 
     The `level` is the hop, or `ALL` for the rows of all hops.
     """
-    representatives = None
-    if table == LDC_MAX:
-        ldc_queries = scored.result.tables.ldc_queries
-        representatives = {best_entry_point(ldc_query.entry_points).short_id for ldc_query in ldc_queries}
+    representatives = _representatives(scored)
     rows: list[CountedRow] = []
     for unit in scored.result.units:
         for result in unit.queries:
-            if representatives is None or result.query.short_id in representatives:
+            if table == SF or result.query.short_id in representatives:
                 rows += _rows_of_query(result, unit, level)
     return rows
+
+
+def _representatives(scored: AnalysedRun) -> set[str]:
+    """Return the short ids of the entry points with the highest F1, one for each LDC query (rule ldc-max)."""
+    ldc_queries = scored.result.tables.ldc_queries
+    return {best_entry_point(ldc_query.entry_points).short_id for ldc_query in ldc_queries}
 
 
 def _rows_of_query(result: QueryResult, unit: UnitResult, level: str) -> list[CountedRow]:
@@ -124,39 +136,72 @@ def _rows_of_query(result: QueryResult, unit: UnitResult, level: str) -> list[Co
     return rows
 
 
-def _count_row(row: CountedRow, drawn_unit: str, missed: Iterable[RunFault], entry_counts: Counter[TableEntry]) -> None:
-    """Add the lines and classes of a row to `entry_counts`.
+def _entries_of_row(row: CountedRow, drawn_unit: str, missed: Iterable[RunFault]) -> list[TableEntry]:
+    """Return the entries of a row: one for each line, each class that was not found, and each class to find.
 
     `missed` are the classes of the row that were not found. `drawn_unit` is the id of the unit that a resample draws,
-    which is the group `ldc_query`. A class of the ground truth belongs to the groups of the first line that found it,
-    otherwise to the groups of the answer of the pool that would find it, and without such an answer to unknown groups.
+    which is the group `ldc_query`.
     """
     row_groups = (row.slot, str(row.hop), row.query.entity_type or UNKNOWN)
-    groups_by_found_class: dict[str, GroupNames] = {}
-    for _, line, assessment in row.lines():
-        labels = row.unit.labels_by_index[line.index]
-        # Lines share few value types; one text for each saves memory.
-        value_type = sys.intern(line.text.split("\t", 6)[5].lower())
-        line_groups = _line_groups(line, assessment)
-        groups: GroupNames = (*row_groups, value_type, *line_groups, judging.category_in(labels), drawn_unit)
-        entry_counts[TableEntry(groups, labels)] += 1
-        if RIGHT not in labels or assessment is None or not assessment.is_accepted:
-            continue
-        if not judging.is_wrong_bin(assessment.value_class, row.query.full_id):
-            groups_by_found_class.setdefault(assessment.value_class, groups)
-    groups_of_missed: list[GroupNames] = []
-    for fault in missed:
-        groups_of_missed.append((*row_groups, UNKNOWN, *_class_groups(fault.line), MISSED, drawn_unit))
-    for groups in groups_of_missed:
-        entry_counts[TableEntry(groups, _NOT_FOUND)] += 1
-    ground_truth = row.tally.counts.ground_truth
-    groups_to_find = list(groups_by_found_class.values())[:ground_truth] + groups_of_missed
-    for groups in groups_to_find:
-        entry_counts[TableEntry(groups, _TO_FIND)] += 1
-    unknown_count = ground_truth - len(groups_to_find)
-    if unknown_count > 0:
-        unknown_groups = (*row_groups, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, MISSED, drawn_unit)
-        entry_counts[TableEntry(unknown_groups, _TO_FIND)] += unknown_count
+    counted_lines = [_count_line(scored_line, row, row_groups, drawn_unit) for scored_line in row.lines()]
+    groups_of_missed = [_groups_of_missed_class(fault, row_groups, drawn_unit) for fault in missed]
+    groups_to_find = _groups_of_found_classes(counted_lines, row) + groups_of_missed
+    # All other classes of the ground truth have no answer in the pool from which their groups could be known.
+    unknown_count = row.tally.counts.ground_truth - len(groups_to_find)
+    unknown_groups = (*row_groups, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, MISSED, drawn_unit)
+    groups_to_find += [unknown_groups] * unknown_count
+    entries = [line.entry for line in counted_lines]
+    entries += [TableEntry(groups, _NOT_FOUND) for groups in groups_of_missed]
+    entries += [TableEntry(groups, _TO_FIND) for groups in groups_to_find]
+    return entries
+
+
+def _groups_of_missed_class(fault: RunFault, row_groups: GroupNames, drawn_unit: str) -> GroupNames:
+    """Return the groups of a class that was not found, from the answer of the pool that would find it.
+
+    `row_groups` are the groups of everything in its row, `drawn_unit` is the unit of its query.
+    """
+    class_groups = _class_groups(fault.line)
+    return (*row_groups, UNKNOWN, *class_groups, MISSED, drawn_unit)
+
+
+class _CountedLine(NamedTuple):
+    """The entry of a line in a table, and the class of the ground truth that the line has found, None without one."""
+
+    entry: TableEntry
+    found_class: str | None
+
+
+def _count_line(scored_line: ScoredLine, row: CountedRow, row_groups: GroupNames, drawn_unit: str) -> _CountedLine:
+    """Return the entry of a line that a row counts, with the class that the line has found.
+
+    `row_groups` are the groups of all lines of the row: its slot, hop and entity type. `drawn_unit` is the unit of the
+    query.
+    """
+    _, line, assessment = scored_line
+    labels = row.unit.labels_by_index[line.index]
+    # Lines share few value types; one text for each saves memory.
+    value_type = sys.intern(line.text.split("\t", 6)[5].lower())
+    line_groups = _line_groups(line, assessment)
+    groups = (*row_groups, value_type, *line_groups, judging.category_in(labels), drawn_unit)
+    found_class = None
+    if RIGHT in labels and assessment is not None and _is_of_ground_truth(assessment, row.query):
+        found_class = assessment.value_class
+    return _CountedLine(TableEntry(groups, labels), found_class)
+
+
+def _is_of_ground_truth(assessment: Assessment, query: Query) -> bool:
+    """Return whether an assessment accepts its answer, and puts it in a class of the query's ground truth."""
+    return assessment.is_accepted and not judging.is_wrong_bin(assessment.value_class, query.full_id)
+
+
+def _groups_of_found_classes(counted_lines: Iterable[_CountedLine], row: CountedRow) -> list[GroupNames]:
+    """Return for each class that a row counts as found the groups of the first line that has found it."""
+    groups_by_class: dict[str, GroupNames] = {}
+    for line in counted_lines:
+        if line.found_class is not None:
+            groups_by_class.setdefault(line.found_class, line.entry.groups)
+    return list(groups_by_class.values())[: row.tally.counts.ground_truth]
 
 
 def _line_groups(line: Response, assessment: Assessment | None) -> tuple[str, str, str]:
@@ -200,17 +245,10 @@ def count_groups(entry_counts: EntryCounts, dimensions: Sequence[str]) -> dict[G
 
 def _sum_labels(label_counts: Counter[Labels]) -> GroupCounts:
     """Return the counts of a group; `label_counts` has the number of its lines and classes by their labels."""
-    counts_by_labels = [_ZERO]
-    ground_truth = 0
-    mistakes = 0
-    for labels, count in label_counts.items():
-        if labels == _TO_FIND:
-            ground_truth = count
-        elif labels == _NOT_FOUND:
-            mistakes += count
-        else:
-            counts_by_labels.append(judging.counts_of(labels, count))
-            if WRONG in labels:
-                mistakes += count
-    counts = judging.sum_counts(counts_by_labels)
-    return GroupCounts(replace(counts, ground_truth=ground_truth), mistakes)
+    line_labels = [labels for labels in label_counts if labels not in (_TO_FIND, _NOT_FOUND)]
+    line_counts = [judging.counts_of(labels, label_counts[labels]) for labels in line_labels]
+    counts = judging.sum_counts([_ZERO, *line_counts])
+    wrong_lines = sum([label_counts[labels] for labels in line_labels if WRONG in labels])
+    return GroupCounts(
+        counts=replace(counts, ground_truth=label_counts[_TO_FIND]), mistakes=wrong_lines + label_counts[_NOT_FOUND]
+    )

@@ -1,13 +1,14 @@
-"""The difference that changes to its files make to the scores of a run.
+"""Compute the difference that changes to its files make to the scores of a run. Every measure is computed from sums
+over units (an LDC query with its entry points, or a query of its own): each unit adds one summand to every sum.
 
-Every measure is computed from sums over units. After a change only the units that it affects are scored again, and the
-differences of their summands are added to the sums. This is also true of LDC-MAX and LDC-MEAN, since all entry points
-of an LDC query are in the same unit.
+After a change only the units that it affects are scored again, and the differences of their summands are added to the
+sums. This is also true of LDC-MAX and LDC-MEAN, since all entry points of an LDC query are in the same unit.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Final, NamedTuple
 
 from cs_score.analysis.coldstart.changes import Change
@@ -40,6 +41,11 @@ class Effect(Record):
     differences: Mapping[str, float | None]
     reason: str | None = None
     scores: Mapping[str, float | None] = {}
+
+    @property
+    def gain(self) -> float | None:
+        """The difference by the first measure, the one that is analysed."""
+        return next(iter(self.differences.values()))
 
 
 class ScoredChange(Record, eq=False):
@@ -75,10 +81,10 @@ _SF_ROWS: Final = f"{SF}:{ALL_LEVELS}:row"
 
 
 class Effects:
-    """Computes the effects of changes to the files of one run on its scores.
+    """Computes the effects of changes to the files of one run on its scores. An effect is the score of the changed
+    files minus the score of the original files, both as the scorer would give them.
 
-    An effect is the score of the changed files minus the score of the original files, both as the scorer would give
-    them. `editor` makes the changes, `unchanged` has the results before any change, and `scores` are the scores of the
+    `editor` makes the changes, `unchanged` has the results before any change, and `scores` are the scores of the
     original files by measure.
     """
 
@@ -94,37 +100,50 @@ class Effects:
         self.editor = self._rescoring.editor
         self._is_ranked = any(not measure.average for measure in measures)
         self._row_column_by_measure = {measure: _row_column(measure) for measure in measures}
-        columns = list(sums_of(measures))
-        columns += self._row_column_by_measure.values()
-        columns.append(_SF_ROWS)
-        self._row_sums = RowSums(dict.fromkeys(columns))
-        queries = scored.run.gold.query_set
-        self._ranks_all_levels = queries.edition.ranks_all_levels
-        self._entry_points_by_unit: dict[str, list[str]] = {}
-        for ldc_id in queries.ldc_id_by_query.values():
-            self._entry_points_by_unit[ldc_id] = list(dict.fromkeys(queries.by_id[ldc_id].expansion_ids or ()))
+        self._row_sums = RowSums(self._columns_of_sums())
         self.unchanged = self._score_unchanged()
         self.scores = self._scores_from(self.unchanged.totals, self.unchanged.unranked_reasons).by_measure
 
+    def _columns_of_sums(self) -> dict[str, None]:
+        """Return the columns of sums from which scores are computed, and the columns that count rows, each once."""
+        columns = list(sums_of(self._measures))
+        columns += self._row_column_by_measure.values()
+        columns.append(_SF_ROWS)
+        return dict.fromkeys(columns)
+
+    @cached_property
+    def _ranks_all_levels(self) -> bool:
+        """Whether the edition has rankings over all hops."""
+        return self._scored.run.gold.query_set.edition.ranks_all_levels
+
+    @cached_property
+    def _entry_points_by_unit(self) -> Mapping[str, list[str]]:
+        """The short ids of the entry points of each LDC query, by its id: `{"CS14_0001": ["00fb79cef8", ...]}`."""
+        queries = self._scored.run.gold.query_set
+        entry_points_by_unit: dict[str, list[str]] = {}
+        for ldc_id in queries.ldc_id_by_query.values():
+            expansion_ids = queries.by_id[ldc_id].expansion_ids or ()
+            entry_points_by_unit[ldc_id] = list(dict.fromkeys(expansion_ids))
+        return entry_points_by_unit
+
     def _score_unchanged(self) -> ScoredChange:
         """Return the results of all units before any change, with the sums over them."""
-        unit_by_id: dict[str, UnitResult] = {}
-        sums_by_unit: dict[str, Sequence[float]] = {}
-        totals = [0.0] * (len(self._row_sums.columns) + 1)  # the last sum is the number of ranked nodes
-        unranked_reasons: dict[str, str] = {}
-        for unit in self._scored.result.units:
-            sums = self._sums_of_unit(unit, self._scored.run)
-            unit_by_id[unit.id] = unit
-            sums_by_unit[unit.id] = sums
-            totals = [total + value for total, value in zip(totals, sums)]
-            _add_unranked_reason(unit, unranked_reasons)
+        units = self._scored.result.units
+        sums_by_unit = {unit.id: self._sums_of_unit(unit, self._scored.run) for unit in units}
         return ScoredChange(
             change=Change(),
-            unit_by_id=unit_by_id,
+            unit_by_id={unit.id: unit for unit in units},
             sums_by_unit=sums_by_unit,
-            totals=totals,
-            unranked_reasons=unranked_reasons,
+            totals=self._add_up(sums_by_unit.values()),
+            unranked_reasons=_unranked_reasons_of(units),
         )
+
+    def _add_up(self, sums_of_units: Iterable[Sequence[float]]) -> Sequence[float]:
+        """Return the sums over units of each column, and last the number of ranked nodes of all units."""
+        totals = [0.0] * (len(self._row_sums.columns) + 1)
+        for sums in sums_of_units:
+            totals = [total + value for total, value in zip(totals, sums)]
+        return totals
 
     def for_measures(self, measures: Sequence[Measure]) -> Effects:
         """Return an object that computes the effects of changes to the same run on other measures."""
@@ -155,19 +174,23 @@ class Effects:
             rescored = list(self._rescore(change, start))
         except InputError as refusal:
             return self._effect_of_refused(refusal), start
-        unit_by_id = dict(start.unit_by_id)
-        sums_by_unit = dict(start.sums_by_unit)
-        for unit, sums in rescored:
-            unit_by_id[unit.id] = unit
-            sums_by_unit[unit.id] = sums
-        scored_change = ScoredChange(
+        scored_change = self._scored_change(change, start, rescored)
+        return self._effect_from_totals(scored_change.totals, scored_change.unranked_reasons), scored_change
+
+    def _scored_change(self, change: Change, start: ScoredChange, rescored: Sequence[_RescoredSums]) -> ScoredChange:
+        """Return the results of all units after a change.
+
+        Units that were not rescored keep the results of the `start`.
+        """
+        new_unit_by_id = {unit.id: unit for unit, _ in rescored}
+        new_sums_by_unit = {unit.id: sums for unit, sums in rescored}
+        return ScoredChange(
             change=change,
-            unit_by_id=unit_by_id,
-            sums_by_unit=sums_by_unit,
+            unit_by_id={**start.unit_by_id, **new_unit_by_id},
+            sums_by_unit={**start.sums_by_unit, **new_sums_by_unit},
             totals=self._totals_after(start, rescored),
             unranked_reasons=_unranked_reasons_after(start, rescored),
         )
-        return self._effect_from_totals(scored_change.totals, scored_change.unranked_reasons), scored_change
 
     def _rescore(self, change: Change, start: ScoredChange) -> Iterator[_RescoredSums]:
         """Yield the units whose results differ from the `start`, scored again.
@@ -197,10 +220,7 @@ class Effects:
         `unranked_reasons` has for each unit that could not be ranked the reason.
         """
         scores, reason = self._scores_from(totals, unranked_reasons)
-        differences: dict[str, float | None] = {}
-        for name, old_score in self.scores.items():
-            new_score = scores[name]
-            differences[name] = None if new_score is None or old_score is None else new_score - old_score
+        differences = {name: _difference(scores[name], old_score) for name, old_score in self.scores.items()}
         return Effect(differences=differences, reason=reason, scores=scores)
 
     def _scores_from(self, totals: Sequence[float], unranked_reasons: Mapping[str, str]) -> _Scores:
@@ -210,25 +230,43 @@ class Effects:
         """
         count_by_column = dict(zip(self._row_sums.columns, totals))
         if self._entry_points_by_unit and not count_by_column[_SF_ROWS]:
-            no_scores = dict.fromkeys([str(measure) for measure in self._measures])
-            return _Scores(no_scores, "nothing to score: no row would be left")
-        ranked_node_count = totals[-1]
+            names = [str(measure) for measure in self._measures]
+            return _Scores(dict.fromkeys(names), "nothing to score: no row would be left")
         why_unranked = next(iter(unranked_reasons.values()), None)
+        if why_unranked is None and not totals[-1]:
+            why_unranked = NO_RANKED_NODE
+        return self._scores_with_reason(self._formula(totals, divide), count_by_column, why_unranked)
+
+    def _scores_with_reason(
+        self, values: Iterable[float], count_by_column: Mapping[str, float], why_unranked: str | None
+    ) -> _Scores:
+        """Return the score by each measure, and the reason why one of them is missing.
+
+        `values` are the scores that the formulas of the measures give. `count_by_column` has the number of rows in each
+        column that counts rows, `why_unranked` the reason why there is no average precision, None if there is one.
+        """
         scores: dict[str, float | None] = {}
-        reason: str | None = None
-        for measure, score in zip(self._measures, self._formula(totals, divide)):
-            if why_unranked is not None and not measure.average:
-                scores[str(measure)] = None
-                reason = why_unranked
-            elif not ranked_node_count and not measure.average:
-                scores[str(measure)] = None
-                reason = reason or NO_RANKED_NODE
-            elif not count_by_column[self._row_column_by_measure[measure]]:
-                scores[str(measure)] = None
-                reason = reason or f"there would be no row of hop {measure.level}"
-            else:
-                scores[str(measure)] = score
-        return _Scores(scores, reason)
+        reasons: list[str] = []
+        for measure, value in zip(self._measures, values):
+            reason = self._why_undefined(measure, count_by_column, why_unranked)
+            scores[str(measure)] = value if reason is None else None
+            if reason is not None:
+                reasons.append(reason)
+        return _Scores(scores, _main_reason(reasons, why_unranked))
+
+    def _why_undefined(
+        self, measure: Measure, count_by_column: Mapping[str, float], why_unranked: str | None
+    ) -> str | None:
+        """Return why the scorer would not give a measure; None if it would.
+
+        `count_by_column` has the number of rows in each column that counts rows, `why_unranked` the reason why there is
+        no average precision, None if there is one.
+        """
+        if why_unranked is not None and not measure.average:
+            return why_unranked
+        if not count_by_column[self._row_column_by_measure[measure]]:
+            return f"there would be no row of hop {measure.level}"
+        return None
 
     def _sums_of_unit(self, unit: UnitResult, run: Run) -> Sequence[float]:
         """Return the summands of a unit in the sums of all columns, and last its number of ranked nodes.
@@ -255,16 +293,23 @@ class Effects:
         is_added_to_all = is_counted or self._ranks_all_levels
         for rows in rows_by_query.values():
             self._row_sums.add(sums, SF, rows, is_counted, is_added_to_all)
-        entry_points = []
-        for short_id in self._entry_points_by_unit.get(unit_id, ()):
-            if rows_by_query.get(short_id):
-                entry_points.append(EntryPointRows(short_id, rows_by_query[short_id]))
+        entry_points = self._entry_points_with_rows(unit_id, rows_by_query)
         if not entry_points:
             return
         if is_counted:
             self._row_sums.add(sums, LDC_MAX, best_entry_point(entry_points).rows, is_counted, is_added_to_all)
         means = ldc_means([LdcQueryRows(unit_id, entry_points)])
         self._row_sums.add(sums, LDC_MEAN, means, is_counted, is_added_to_all)
+
+    def _entry_points_with_rows(
+        self, unit_id: str, rows_by_query: Mapping[str, Sequence[ScoreRow]]
+    ) -> list[EntryPointRows]:
+        """Return the rows of the entry points of a unit; none if the unit is not an LDC query."""
+        entry_points = []
+        for short_id in self._entry_points_by_unit.get(unit_id, ()):
+            if rows_by_query.get(short_id):
+                entry_points.append(EntryPointRows(short_id, rows_by_query[short_id]))
+        return entry_points
 
     def _count_ranked_nodes(self, unit: UnitResult, run: Run) -> int:
         """Return the number of ranked nodes of the run in a unit. A run without any has no average precision.
@@ -289,6 +334,24 @@ class Effects:
         return line_count
 
 
+def _difference(score: float | None, old_score: float | None) -> float | None:
+    """Return a score minus the score before a change; None if one of the two is undefined."""
+    if score is None or old_score is None:
+        return None
+    return score - old_score
+
+
+def _main_reason(reasons: Sequence[str], why_unranked: str | None) -> str | None:
+    """Return the reason that is given for missing scores: that a unit could not be ranked, or else the first reason.
+
+    `why_unranked` is the reason why there is no average precision, None if there is one. Returns None if there are no
+    reasons, since no score is missing.
+    """
+    if why_unranked in reasons and why_unranked != NO_RANKED_NODE:
+        return why_unranked
+    return reasons[0] if reasons else None
+
+
 def _row_column(measure: Measure) -> str:
     """Return the column in which the rows of a measure's table are counted: `SF:ALL:row`, `SF:1:ranking`."""
     kind = "row" if measure.average else "ranking"
@@ -297,16 +360,18 @@ def _row_column(measure: Measure) -> str:
 
 def _unranked_reasons_after(start: ScoredChange, rescored: Iterable[_RescoredSums]) -> Mapping[str, str]:
     """Return why units could not be ranked, by unit, after the results of some units have been replaced."""
+    new_units = [unit for unit, _ in rescored]
     unranked_reasons = dict(start.unranked_reasons)
-    for unit, _ in rescored:
+    for unit in new_units:
         unranked_reasons.pop(unit.id, None)
-        _add_unranked_reason(unit, unranked_reasons)
+    return unranked_reasons | _unranked_reasons_of(new_units)
+
+
+def _unranked_reasons_of(units: Iterable[UnitResult]) -> dict[str, str]:
+    """Return why units could not be ranked, by the id of the unit; units that were ranked are left out."""
+    unranked_reasons: dict[str, str] = {}
+    for unit in units:
+        for result in unit.queries:
+            if result.ranking_error is not None:
+                unranked_reasons.setdefault(unit.id, str(result.ranking_error))
     return unranked_reasons
-
-
-def _add_unranked_reason(unit: UnitResult, unranked_reasons: dict[str, str]) -> None:
-    """Add to the reasons by unit why a query of this unit could not be ranked, if there is such a query."""
-    for result in unit.queries:
-        if result.ranking_error is not None:
-            unranked_reasons[unit.id] = str(result.ranking_error)
-            return

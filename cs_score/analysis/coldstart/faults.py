@@ -1,15 +1,18 @@
-"""Find the faults of a run: lines that count as wrong, nodes with such lines, and equivalence classes not found."""
+"""Find the faults of a run: lines that count as wrong, nodes with such lines, and equivalence classes not found. A node
+has the lines of the run that are about the same entity, a class the accepted answers of the pool that mean the same.
+The labels of a line say how it counts.
+"""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from typing import Final, Literal, NamedTuple
 
 from cs_score.analysis.coldstart.changes import Editor
 from cs_score.analysis.coldstart.scored import AnalysedRun
 from cs_score.base.records import Record
-from cs_score.coldstart.judging import REDUNDANT, Labels, category_in, is_wrong_bin
+from cs_score.coldstart.judging import REDUNDANT, ClassTree, Labels, category_in, is_wrong_bin
 from cs_score.coldstart.lines import CORRECT, Assessment, Response
 from cs_score.coldstart.options import DUPLICATE, RIGHT, WRONG, Policy
 from cs_score.coldstart.result import UnitResult
@@ -43,11 +46,12 @@ ONLY_NOMINAL: Final = "only nominal mentions"
 
 
 class Reachability:
-    """Decides whether some answer of the pool would find a class under a policy (docs/background/scoring.md).
+    """Decides whether some answer of the pool would find a class under a policy (docs/background/scoring.md). An answer
+    finds its class if its judgment counts as right, if a right answer of the parent class leads to its query, and if
+    its mention names the entity.
 
-    An answer finds its class if its judgment counts as right, if a right answer of the parent class leads to its query,
-    and if its mention names the entity. In a run without node ids, all answers of a row belong to one node, so that it
-    is enough if one of them names the entity.
+    In a run without node ids, all answers of a row belong to one node, so that it is enough if one of them names the
+    entity.
     """
 
     def __init__(self, scored: AnalysedRun, *, with_nodes: bool) -> None:
@@ -76,14 +80,17 @@ class Reachability:
         right_answers = [answer for answer in self._answers_by_class[class_name] if self._is_right(answer)]
         if not right_answers:
             return ONLY_INEXACT if CORRECT in self._policy.right else NONE_RIGHT
-        right_answers = [answer for answer in right_answers if self._has_right_parent(answer)]
-        if not right_answers:
+        reachable_answers = [answer for answer in right_answers if self._has_right_parent(answer)]
+        if not reachable_answers:
             return NO_RIGHT_PARENT
-        if any(self._names_entity(answer) for answer in right_answers):
-            return None
-        if not self._with_nodes and _parent_of_class(class_name) in self._named_rows:
+        is_named = any(self._names_entity(answer) for answer in reachable_answers)
+        if is_named or self._is_named_by_row(class_name):
             return None
         return ONLY_NOMINAL
+
+    def _is_named_by_row(self, class_name: str) -> bool:
+        """Return whether another class of the same row names the entity, in a run whose rows are one node each."""
+        return not self._with_nodes and _parent_of_class(class_name) in self._named_rows
 
     def _is_right(self, answer: Assessment) -> bool:
         """Return whether the judgment of an answer counts as right under the policy."""
@@ -103,10 +110,16 @@ class Reachability:
             return True
         target = (answer.query.short_id, _parent_of_class(answer.value_class))
         if target not in self._rightness_by_target:
-            parents = self._answers_by_target[target]
-            is_right = any(self._is_right(parent) and self._has_right_parent(parent) for parent in parents)
-            self._rightness_by_target[target] = is_right
+            self._rightness_by_target[target] = self._has_right_answer(target)
         return self._rightness_by_target[target]
+
+    def _has_right_answer(self, target: tuple[str, str]) -> bool:
+        """Return whether the pool has a right answer to which a right path leads.
+
+        `target` has the short id of the follow-on query about the answer, and the answer's class.
+        """
+        answers = self._answers_by_target[target]
+        return any(self._is_right(answer) and self._has_right_parent(answer) for answer in answers)
 
 
 def _is_counted(assessment: Assessment, scored: AnalysedRun) -> bool:
@@ -127,10 +140,15 @@ def find_faults(scored: AnalysedRun, editor: Editor) -> Iterator[RunFault]:
     """Yield the faults of a run unit by unit: wrong lines, then nodes with wrong lines, then classes not found."""
     reachability = Reachability(scored, with_nodes=editor.has_nodes)
     for unit in scored.result.units:
-        wrong_lines = _wrong_lines(scored, unit)
-        yield from wrong_lines
-        yield from _nodes_with_wrong_lines(scored, unit, wrong_lines)
+        yield from _faults_of_lines(scored, unit)
         yield from _missed_classes(scored, unit, editor, reachability)
+
+
+def _faults_of_lines(scored: AnalysedRun, unit: UnitResult) -> Iterator[RunFault]:
+    """Yield a fault for each wrong line of a unit, then one for each node of several lines that has a wrong line."""
+    wrong_lines = _wrong_lines(scored, unit)
+    yield from wrong_lines
+    yield from _nodes_with_wrong_lines(scored, unit, wrong_lines)
 
 
 def _wrong_lines(scored: AnalysedRun, unit: UnitResult) -> list[RunFault]:
@@ -138,32 +156,38 @@ def _wrong_lines(scored: AnalysedRun, unit: UnitResult) -> list[RunFault]:
     faults: list[RunFault] = []
     for line in counted_lines(unit):
         labels = unit.labels_by_index[line.index]
-        if WRONG not in labels:
-            continue
-        assessment = unit.assessment_by_index.get(line.index)
-        class_name = None
-        if assessment is not None and assessment.is_accepted:
-            class_name = assessment.value_class
-        category = category_of(labels, scored.policy)
-        faults.append(RunFault(kind="line", line=line, category=category, class_name=class_name, lines=[line]))
+        if WRONG in labels:
+            category = category_of(labels, scored.policy)
+            class_name = accepted_class(unit.assessment_by_index.get(line.index))
+            faults.append(RunFault(kind="line", line=line, category=category, class_name=class_name, lines=[line]))
     return faults
+
+
+def accepted_class(assessment: Assessment | None) -> str | None:
+    """Return the class of an assessment; None without an assessment, or if it did not accept the answer."""
+    if assessment is None or not assessment.is_accepted:
+        return None
+    return assessment.value_class
 
 
 def _nodes_with_wrong_lines(
     scored: AnalysedRun, unit: UnitResult, wrong_lines: Iterable[RunFault]
 ) -> Iterator[RunFault]:
     """Yield a fault for each node that has a wrong line, if it has several lines of the run in the unit."""
-    unit_of = scored.run.gold.unit_of
     nodes = dict.fromkeys([fault.lines[0].node for fault in wrong_lines])
     for node in nodes:
         if node is None:
             continue
-        lines = []
-        for line in scored.run.links.lines_by_node[node]:
-            if line.run_id == scored.run_id and unit_of(line.query.base_id) == unit.id:
-                lines.append(line)
+        lines = _lines_of_node(node, scored, unit)
         if len(lines) > 1:
             yield RunFault(kind="node", line=lines[0], category=None, lines=lines)
+
+
+def _lines_of_node(node: str, scored: AnalysedRun, unit: UnitResult) -> list[Response]:
+    """Return the lines of a node that belong to the run and to a unit; `node` is its FQ node id."""
+    unit_of = scored.run.gold.unit_of
+    lines_of_run = [line for line in scored.run.links.lines_by_node[node] if line.run_id == scored.run_id]
+    return [line for line in lines_of_run if unit_of(line.query.base_id) == unit.id]
 
 
 def _missed_classes(
@@ -175,17 +199,24 @@ def _missed_classes(
     """
     for row in rows_to_find(scored, unit):
         for class_name in _classes_missed_in(row):
-            answer = editor.answer_by_class.get(class_name)
-            if answer is None:
-                continue
-            yield RunFault(
-                kind="class",
-                line=answer,
-                category=MISSED,
-                class_name=class_name,
-                row=row.name,
-                unreachable=_why_unreachable(class_name, row, reachability),
-            )
+            if class_name in editor.answer_by_class:
+                why_unreachable = _why_unreachable(class_name, row, reachability)
+                yield _missed_class(editor.answer_by_class[class_name], row, why_unreachable)
+
+
+def _missed_class(answer: Assessment, row: RowToFind, why_unreachable: str | None) -> RunFault:
+    """Return the fault that a run has not found the class of an accepted answer.
+
+    `row` would count the class; `why_unreachable` says why no answer of the pool could find it.
+    """
+    return RunFault(
+        kind="class",
+        line=answer,
+        category=MISSED,
+        class_name=answer.value_class,
+        row=row.name,
+        unreachable=why_unreachable,
+    )
 
 
 def _classes_missed_in(row: RowToFind) -> list[str]:
@@ -250,13 +281,21 @@ def rows_to_find(scored: AnalysedRun, unit: UnitResult) -> Iterator[RowToFind]:
         tree = scored.run.gold.gold_of_query(result.query, scored.run.links).tree
         assert tree is not None  # the query was scored
         lines_by_row = {tally.name: tally.responses for tally in result.tallies}
-        classes_by_row: dict[str, list[str]] = defaultdict(list)
-        for class_name, row_name in tree.parent_by_class.items():
-            if row_name in lines_by_row and not is_wrong_bin(class_name, tree.root):
-                classes_by_row[row_name].append(class_name)
-        for row_name, class_names in classes_by_row.items():
+        for row_name, class_names in _classes_by_row(tree, lines_by_row).items():
             found_classes = classes_found(lines_by_row[row_name], unit)
             yield RowToFind(row_name, tree.is_single_by_row.get(row_name, False), class_names, found_classes)
+
+
+def _classes_by_row(tree: ClassTree, row_names: Container[str]) -> dict[str, list[str]]:
+    """Return the classes of the ground truth by the row that counts them, for the rows that have these names.
+
+    For a query with the classes 1 and 2: `{"CS17_ENG_0001": ["CS17_ENG_0001:1", "CS17_ENG_0001:2"]}`.
+    """
+    classes_by_row: dict[str, list[str]] = defaultdict(list)
+    for class_name, row_name in tree.parent_by_class.items():
+        if row_name in row_names and not is_wrong_bin(class_name, tree.root):
+            classes_by_row[row_name].append(class_name)
+    return classes_by_row
 
 
 def classes_found(lines: Iterable[Response], unit: UnitResult) -> set[str]:

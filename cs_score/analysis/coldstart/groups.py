@@ -1,10 +1,12 @@
-"""Score groups of lines and classes: by slot, hop, language and others, by several of these at once, with intervals."""
+"""Score groups of lines and classes: by slot, hop, language and other dimensions, by several of these at once
+(crossed), with intervals. A group counts its right and answered lines, and the equivalence classes of its ground truth.
+"""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from msgspec import UNSET, UnsetType
 
@@ -63,18 +65,22 @@ def read_crossings(texts: Iterable[str]) -> list[str]:
 
     Raises UsageError for an unknown dimension, and for one that is crossed with itself.
     """
-    crossings: dict[str, None] = {}
-    for text in texts:
-        names = [name.strip() for name in text.split(SEPARATOR)]
-        for name in names:
-            if name not in DIMENSIONS:
-                raise UsageError(
-                    f"no groups by {name}; there are {', '.join(DIMENSIONS)}{did_you_mean(name, DIMENSIONS)}"
-                )
-        if len(set(names)) < len(names):
-            raise UsageError(f"{text} crosses a dimension with itself")
-        crossings[SEPARATOR.join(names)] = None
-    return list(crossings)
+    crossings = [SEPARATOR.join(_dimensions_in(text)) for text in texts]
+    return list(dict.fromkeys(crossings))
+
+
+def _dimensions_in(text: str) -> list[str]:
+    """Return the dimensions that a text names: `slot, language` -> `["slot", "language"]`.
+
+    Raises UsageError for an unknown dimension, and for one that is crossed with itself.
+    """
+    names = [name.strip() for name in text.split(SEPARATOR)]
+    for name in names:
+        if name not in DIMENSIONS:
+            raise UsageError(f"no groups by {name}; there are {', '.join(DIMENSIONS)}{did_you_mean(name, DIMENSIONS)}")
+    if len(set(names)) < len(names):
+        raise UsageError(f"{text} crosses a dimension with itself")
+    return names
 
 
 def groups_of(
@@ -86,27 +92,63 @@ def groups_of(
     intervals of their scores, from resamples of `units`; but groups by LDC query have none, since a resample draws each
     LDC query as a whole.
     """
-    counts_without_units = _drop_units(table.entry_counts)
-    mistakes_in_all = sum([group.mistakes for group in count_groups(counts_without_units, ()).values()])
+    scorer = _GroupScorer(table.entry_counts, units, resampling)
     groups_by_dimension: dict[str, list[Group]] = {}
     for crossing in dict.fromkeys([*DIMENSIONS, *crossings]):
-        dimensions = crossing.split(SEPARATOR)
-        is_by_unit = _UNIT_DIMENSION in dimensions
-        counts_by_group = count_groups(table.entry_counts if is_by_unit else counts_without_units, dimensions)
-        intervals_by_group: dict[GroupNames, dict[str, Interval]] = {}
-        if resampling is not None and units and not is_by_unit:
-            intervals_by_group = dict(_intervals_of_groups(table.entry_counts, dimensions, units, resampling))
-        has_recall = RUN_ONLY.isdisjoint(dimensions)
-        groups = []
-        for names in sorted(counts_by_group, key=lambda names: _order_of_group(names, counts_by_group[names])):
-            group = _make_group(names, counts_by_group[names], mistakes_in_all, has_recall=has_recall)
-            if intervals_by_group:
-                shown_scores = _SCORES if has_recall else _SCORES[:1]
-                intervals = {name: intervals_by_group[names][name] for name in shown_scores}
-                group = replace(group, intervals=intervals)
-            groups.append(group)
-        groups_by_dimension[crossing] = groups
+        groups_by_dimension[crossing] = scorer.groups(crossing.split(SEPARATOR))
     return groups_by_dimension
+
+
+class _GroupScorer:
+    """Scores the groups of lines and classes in which a table can be divided by dimensions such as slot or hop."""
+
+    def __init__(self, entry_counts: EntryCounts, units: Sequence[str], resampling: Resampling | None) -> None:
+        """Take the entries of the table. With `resampling`, groups get intervals from resamples of `units`."""
+        self._entry_counts = entry_counts
+        self._units = units
+        self._resampling = resampling
+        self._counts_without_units = _drop_units(entry_counts)
+        whole_tables = count_groups(self._counts_without_units, ()).values()
+        self._mistakes_in_all = sum([whole_table.mistakes for whole_table in whole_tables])
+
+    def groups(self, dimensions: Sequence[str]) -> list[Group]:
+        """Return the scored groups of some dimensions, which are crossed, those with the most mistakes first."""
+        counts_by_group = self._counts_by_group(dimensions)
+        intervals_by_group = self._intervals_by_group(dimensions)
+        has_recall = RUN_ONLY.isdisjoint(dimensions)
+        names_in_order = sorted(counts_by_group, key=lambda names: _order_of_group(names, counts_by_group[names]))
+        groups = []
+        for names in names_in_order:
+            group = _make_group(names, counts_by_group[names], self._mistakes_in_all, has_recall=has_recall)
+            if names in intervals_by_group:
+                group = replace(group, intervals=_shown_intervals(intervals_by_group[names], has_recall=has_recall))
+            groups.append(group)
+        return groups
+
+    def _counts_by_group(self, dimensions: Sequence[str]) -> dict[GroupNames, GroupCounts]:
+        """Return the counts of the groups of some dimensions, by the names of the group: `("per:children", "0")`."""
+        is_by_unit = _UNIT_DIMENSION in dimensions
+        return count_groups(self._entry_counts if is_by_unit else self._counts_without_units, dimensions)
+
+    def _intervals_by_group(self, dimensions: Sequence[str]) -> dict[GroupNames, dict[str, Interval]]:
+        """Return the intervals of precision, recall and F1 by the names of the group; empty without resamples."""
+        if self._resampling is None or not self._units or _UNIT_DIMENSION in dimensions:
+            return {}
+        counts_by_unit = _counts_by_unit(self._entry_counts, dimensions)
+        names = list(counts_by_unit)
+        intervals_by_group: dict[GroupNames, dict[str, Interval]] = {}
+        for start in range(0, len(names), _GROUPS_AT_ONCE):
+            names_at_once = names[start : start + _GROUPS_AT_ONCE]
+            rows = [_row_of_unit(unit, names_at_once, counts_by_unit) for unit in self._units]
+            intervals = resampled.bootstrap_intervals(rows, _scores_of_groups, self._resampling, units=self._units)
+            intervals_by_group |= _intervals_by_score(names_at_once, intervals)
+        return intervals_by_group
+
+
+def _shown_intervals(intervals: Mapping[str, Interval], *, has_recall: bool) -> dict[str, Interval]:
+    """Return the intervals of the scores that a group has: of precision alone unless it `has_recall`."""
+    shown_scores = _SCORES if has_recall else _SCORES[:1]
+    return {name: intervals[name] for name in shown_scores}
 
 
 def _drop_units(entry_counts: EntryCounts) -> EntryCounts:
@@ -147,26 +189,40 @@ _GROUPS_AT_ONCE: Final = 64
 """The number of groups that are resampled together; it limits the memory for their resamples."""
 
 
-def _intervals_of_groups(
-    entry_counts: EntryCounts, dimensions: Sequence[str], units: Sequence[str], resampling: Resampling
-) -> Iterator[tuple[GroupNames, dict[str, Interval]]]:
-    """Yield the names of each group with the intervals of its precision, recall and F1, from resamples of units."""
+def _intervals_by_score(
+    groups: Iterable[GroupNames], intervals: Sequence[Interval]
+) -> dict[GroupNames, dict[str, Interval]]:
+    """Return the intervals of each group by score; `intervals` has three for each group: of precision, recall and F1.
+
+    For the group `("NAM",)`: `{("NAM",): {"precision": ..., "recall": ..., "f1": ...}}`.
+    """
+    intervals_by_group: dict[GroupNames, dict[str, Interval]] = {}
+    first = 0
+    for group in groups:
+        intervals_by_group[group] = dict(zip(_SCORES, intervals[first : first + len(_SCORES)]))
+        first += len(_SCORES)
+    return intervals_by_group
+
+
+_CountsByUnit: TypeAlias = Mapping[GroupNames, Mapping[str, Counts]]
+"""The counts of each unit in each group; units that have nothing in a group are left out."""
+
+
+def _counts_by_unit(entry_counts: EntryCounts, dimensions: Sequence[str]) -> _CountsByUnit:
+    """Return the counts of each unit in the groups of some dimensions, by group and unit."""
     counts_by_unit: dict[GroupNames, dict[str, Counts]] = defaultdict(dict)
     for (*names, unit), group_counts in count_groups(entry_counts, [*dimensions, _UNIT_DIMENSION]).items():
         counts_by_unit[tuple(names)][unit] = group_counts.counts
-    groups = list(counts_by_unit)
-    for start in range(0, len(groups), _GROUPS_AT_ONCE):
-        groups_at_once = groups[start : start + _GROUPS_AT_ONCE]
-        unit_rows = []
-        for unit in units:
-            unit_row: list[int] = []
-            for group in groups_at_once:
-                counts = counts_by_unit[group].get(unit, _NO_COUNTS)
-                unit_row += [counts.right, counts.answered, counts.ground_truth]
-            unit_rows.append(unit_row)
-        intervals = iter(resampled.bootstrap_intervals(unit_rows, _scores_of_groups, resampling, units=units))
-        for group in groups_at_once:
-            yield group, dict(zip(_SCORES, intervals))
+    return counts_by_unit
+
+
+def _row_of_unit(unit: str, groups: Iterable[GroupNames], counts_by_unit: _CountsByUnit) -> list[int]:
+    """Return the right lines, answered lines and ground truth of a unit in each group, one group after the other."""
+    row: list[int] = []
+    for group in groups:
+        counts = counts_by_unit[group].get(unit, _NO_COUNTS)
+        row += [counts.right, counts.answered, counts.ground_truth]
+    return row
 
 
 _NO_COUNTS: Final = Counts()

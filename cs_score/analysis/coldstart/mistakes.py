@@ -1,4 +1,7 @@
-"""List the mistakes of a run, each with the gain in the score if it were corrected: the cost list of an analysis."""
+"""List the mistakes of a run, each with the gain in the score if it were corrected: the cost list of an analysis. A
+fault is a wrong line, a node with a wrong line, or an equivalence class not found. It is corrected by removing lines or
+by adding an answer.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from typing import Final, Literal, TypeAlias
 from msgspec import UNSET, UnsetType
 
 from cs_score.analysis.coldstart.changes import At, Change
-from cs_score.analysis.coldstart.effects import Effects
+from cs_score.analysis.coldstart.effects import Effect, Effects
 from cs_score.analysis.coldstart.faults import RunFault
 from cs_score.base.records import Record, field
 from cs_score.coldstart.lines import Assessment, Response
@@ -59,15 +62,21 @@ def cost_list(effects: Effects, faults: Iterable[RunFault], top: int | None = No
     come last. `top` is the number of mistakes to return, None for all. Each gain is exact, but correcting two mistakes
     need not gain the sum of both gains.
     """
-    rank_by_file = effects.editor.rank_by_file
     if top is None:
+        rank_by_file = effects.editor.rank_by_file
         mistakes = [_weigh(fault, effects) for fault in faults]
         return sorted(mistakes, key=lambda mistake: _rank(mistake, rank_by_file))
     # Effects on one measure take less time: those on the others are only computed for the mistakes that are listed.
-    effects_on_first = effects.for_first_measure()
-    mistakes_with_faults = ((_weigh(fault, effects_on_first), fault) for fault in faults)
-    costliest = heapq.nsmallest(top, mistakes_with_faults, key=lambda pair: _rank(pair[0], rank_by_file))
-    return [_weigh(fault, effects) for _, fault in costliest]
+    costliest_faults = _costliest_faults(effects.for_first_measure(), faults, top)
+    return [_weigh(fault, effects) for fault in costliest_faults]
+
+
+def _costliest_faults(effects: Effects, faults: Iterable[RunFault], count: int) -> list[RunFault]:
+    """Return the faults whose correction gains most by the first measure of `effects`, the greatest gain first."""
+    rank_by_file = effects.editor.rank_by_file
+    mistakes_with_faults = ((_weigh(fault, effects), fault) for fault in faults)
+    costliest = heapq.nsmallest(count, mistakes_with_faults, key=lambda pair: _rank(pair[0], rank_by_file))
+    return [fault for _, fault in costliest]
 
 
 def _rank(mistake: Mistake, rank_by_file: Mapping[str, int]) -> _Rank:
@@ -83,7 +92,6 @@ def _weigh(fault: RunFault, effects: Effects) -> Mistake:
     change = _correction_of(fault, effects)
     effect = effects.effect_of(change)
     is_class = fault.kind == "class"
-    reasons = [reason for reason in (fault.unreachable, effect.reason) if reason]
     return Mistake(
         kind=fault.kind,
         change="found" if is_class else "absent",
@@ -96,17 +104,23 @@ def _weigh(fault: RunFault, effects: Effects) -> Mistake:
         category=fault.category,
         node=line.node if isinstance(line, Response) else None,
         class_name=fault.class_name,
-        gain=next(iter(effect.differences.values())),
+        gain=effect.gain,
         effects=effect.differences,
         reachable=fault.unreachable is None if is_class else UNSET,
-        reason="; ".join(reasons) or UNSET,
+        reason=_reasons_in_words(fault, effect) or UNSET,
         removed=effects.editor.places_removed_by(change),
         added=change.added_texts,
     )
 
 
+def _reasons_in_words(fault: RunFault, effect: Effect) -> str:
+    """Return why no answer of the pool finds a class, and why its correction has no score; empty without a reason."""
+    reasons = (fault.unreachable, effect.reason)
+    return "; ".join([reason for reason in reasons if reason])
+
+
 def _correction_of(fault: RunFault, effects: Effects) -> Change:
     """Return the change that corrects a fault: it removes wrong lines, or adds the answer that finds a class."""
     if isinstance(fault.line, Assessment):
-        return Change(added=effects.editor.lines_to_give([fault.line]))
+        return Change(added=effects.editor.lines_to_add([fault.line]))
     return effects.editor.removal_of(fault.lines)

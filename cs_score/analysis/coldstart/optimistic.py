@@ -1,15 +1,16 @@
-"""The optimistic scenario: the scores that a run would have if the unassessed answers were right.
+"""Make the optimistic scenario: the scores that a run would have if the unassessed answers were right. For each of them
+an assessment is added to the pool that judges it correct and assigns it to an equivalence class (answers that mean the
+same).
 
-For each unassessed answer an assessment is added to the pool that judges it correct. The answers are taken hop by hop,
-the most confident ones first. Each is assigned to the first class below its parent's class for which the run has no
-right answer yet, or else to a new class. Answers of one node are assigned to the same class. An answer stays wrong if
-its parent is not right even then.
+The answers are taken hop by hop, the most confident ones first. Each is assigned to the first class below its parent's
+class for which the run has no right answer yet, or else to a new class. Answers of one node are assigned to the same
+class. An answer stays wrong if its parent is not right even then.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from itertools import count
 from typing import Final, NamedTuple, TypeAlias
 
@@ -19,7 +20,8 @@ from cs_score.base.records import replace
 from cs_score.coldstart.file_columns import ASSESSMENTS_2016, FileKind, Schema
 from cs_score.coldstart.gold import Run, group_by_query, group_by_unit
 from cs_score.coldstart.judging import UNASSESSED, is_wrong_bin
-from cs_score.coldstart.lines import CORRECT, Assessment, FollowOn, Links, Response
+from cs_score.coldstart.lines import CORRECT, Assessment, FollowOn, LinkedQuery, Links, Response
+from cs_score.coldstart.result import UnitResult
 from cs_score.coldstart.tab_files import NO_SPAN, split_columns
 
 _NAMED: Final = "NAM"
@@ -44,14 +46,23 @@ class OptimisticScenario:
         writer = _AssessmentWriter(self._scored.run)
         scored = self._scored
         for level in _levels_of(scored):
-            new_assessments: list[Assessment] = []
-            for line, class_name in _assign_classes(scored, level):
-                number = len(self.added) + len(new_assessments) + 1
-                new_assessments.append(writer.write(line, class_name, number))
+            new_assessments = self._assess(scored, level, writer)
             if new_assessments:
                 self.added += new_assessments
                 scored = _score_with(scored, new_assessments)
         return scored
+
+    def _assess(self, scored: AnalysedRun, level: int, writer: _AssessmentWriter) -> list[Assessment]:
+        """Return assessments that judge the unassessed answers of a hop correct, as the `writer` writes them.
+
+        `scored` is the run with the assessments that were added for earlier hops.
+        """
+        lines_with_classes = _assign_classes(scored, level)
+        first_number = len(self.added) + 1
+        return [
+            writer.write(line, class_name, number)
+            for number, (line, class_name) in enumerate(lines_with_classes, first_number)
+        ]
 
 
 def _levels_of(scored: AnalysedRun) -> list[int]:
@@ -77,21 +88,40 @@ def _assign_classes(scored: AnalysedRun, level: int) -> Iterator[_ClassOfLine]:
 
     If several lines give the same answer with the same justification, only the first of them is yielded.
     """
-    links = scored.run.links
-    found_classes = _classes_found_in_run(scored)
-    free_classes_by_parent: dict[str, Iterator[str]] = {}
-    for lines in _group_by_entity(_unassessed_lines(scored, level), links):
-        query = lines[0].query
-        parent_class = links.class_of_query(query)
-        if parent_class not in free_classes_by_parent:
-            free_classes = _free_classes(scored.run, query.base_id, parent_class, found_classes)
-            free_classes_by_parent[parent_class] = free_classes
-        class_name = next(free_classes_by_parent[parent_class])
-        first_lines: dict[tuple[str, str, str], Response] = {}
-        for line in lines:
-            first_lines.setdefault((line.query.full_id, line.target, line.relation), line)
-        for line in first_lines.values():
+    free_classes = _FreeClasses(scored)
+    for lines in _group_by_entity(_unassessed_lines(scored, level), scored.run.links):
+        class_name = free_classes.take(lines[0].query)
+        for line in _lines_with_different_answers(lines):
             yield _ClassOfLine(line, class_name)
+
+
+class _FreeClasses:
+    """The classes that no right line of a run has found, of which each is given to one group of lines."""
+
+    def __init__(self, scored: AnalysedRun) -> None:
+        """Look up which classes a scored run has found."""
+        self._run = scored.run
+        self._found_classes = _classes_found_in_run(scored)
+        self._classes_by_parent: dict[str, Iterator[str]] = {}
+
+    def take(self, query: LinkedQuery) -> str:
+        """Return the next free class for answers to a query; no class is returned twice.
+
+        It is below the class of the answer that the query asks about, its parent class.
+        """
+        parent_class = self._run.links.class_of_query(query)
+        if parent_class not in self._classes_by_parent:
+            free_classes = _free_classes(self._run, query, parent_class, self._found_classes)
+            self._classes_by_parent[parent_class] = free_classes
+        return next(self._classes_by_parent[parent_class])
+
+
+def _lines_with_different_answers(lines: Iterable[Response]) -> Iterable[Response]:
+    """Return the first line for each combination of query, answer and justification that some lines give."""
+    first_lines: dict[tuple[str, str, str], Response] = {}
+    for line in lines:
+        first_lines.setdefault((line.query.full_id, line.target, line.relation), line)
+    return first_lines.values()
 
 
 def _classes_found_in_run(scored: AnalysedRun) -> set[str]:
@@ -103,17 +133,21 @@ def _classes_found_in_run(scored: AnalysedRun) -> set[str]:
 
 
 def _unassessed_lines(scored: AnalysedRun, level: int) -> list[Response]:
-    """Return the counted lines of a hop that were not assessed, but could be.
-
-    A line whose provenance is invalid cannot be assessed, since no assessment would match it.
-    """
+    """Return the counted lines of a hop that were not assessed, but could be."""
     lines = []
     for unit in scored.result.units:
         for line in counted_lines(unit):
-            is_unassessed = line.query.level == level and UNASSESSED in unit.labels_by_index[line.index]
-            if is_unassessed and line.provenance != NO_SPAN:
+            if line.query.level == level and _could_be_assessed(line, unit):
                 lines.append(line)
     return lines
+
+
+def _could_be_assessed(line: Response, unit: UnitResult) -> bool:
+    """Return whether a line of a unit was not assessed, but could be.
+
+    A line whose provenance is invalid cannot be assessed, since no assessment would match it.
+    """
+    return UNASSESSED in unit.labels_by_index[line.index] and line.provenance != NO_SPAN
 
 
 _EntityKey: TypeAlias = tuple[str, str, str]
@@ -126,26 +160,51 @@ def _group_by_entity(lines: Sequence[Response], links: Links) -> list[list[Respo
     Lines of the same node are in one group, and lines that give the same answer are, too; a group has all lines that
     are connected in these ways, in load order. Groups are sorted by confidence, the most confident one first.
     """
-    lines_by_key: dict[_EntityKey, list[Response]] = defaultdict(list)
-    for line in lines:
-        for key in _entity_keys(line, links):
-            lines_by_key[key].append(line)
+    neighbours = _LinesByEntityKey(lines, links)
     groups: list[list[Response]] = []
     grouped_indexes: set[int] = set()
     for line in lines:
-        group: list[Response] = []
-        connected_lines = [line]
-        while connected_lines:
-            member = connected_lines.pop()
-            if member.index in grouped_indexes:
-                continue
-            grouped_indexes.add(member.index)
-            group.append(member)
-            for key in _entity_keys(member, links):
-                connected_lines += lines_by_key.pop(key, ())
-        if group:
-            groups.append(sorted(group, key=lambda member: member.index))
+        if line.index not in grouped_indexes:
+            group = neighbours.connected_lines(line)
+            grouped_indexes.update([member.index for member in group])
+            groups.append(group)
     return sorted(groups, key=_group_order)
+
+
+class _LinesByEntityKey:
+    """Finds the lines that share an entity key with a line: the same answer to the same query, or the same node."""
+
+    def __init__(self, lines: Iterable[Response], links: Links) -> None:
+        """Index lines by their entity keys."""
+        self._links = links
+        self._lines_by_key: dict[_EntityKey, list[Response]] = defaultdict(list)
+        for line in lines:
+            for key in _entity_keys(line, links):
+                self._lines_by_key[key].append(line)
+
+    def connected_lines(self, first_line: Response) -> list[Response]:
+        """Return the lines that share a key with a line, the lines that share a key with one of these, and so on.
+
+        The lines are in load order; the given line is one of them.
+        """
+        line_by_index = {first_line.index: first_line}
+        lines_to_visit = [first_line]
+        while lines_to_visit:
+            for neighbour in self._neighbours(lines_to_visit.pop()):
+                if neighbour.index not in line_by_index:
+                    line_by_index[neighbour.index] = neighbour
+                    lines_to_visit.append(neighbour)
+        return [line_by_index[index] for index in sorted(line_by_index)]
+
+    def _neighbours(self, line: Response) -> list[Response]:
+        """Return the lines that share an entity key with a line.
+
+        Each key is looked up only once, since all lines that share it are connected then.
+        """
+        neighbours: list[Response] = []
+        for key in _entity_keys(line, self._links):
+            neighbours += self._lines_by_key.pop(key, ())
+        return neighbours
 
 
 def _group_order(group: Sequence[Response]) -> tuple[float, int]:
@@ -164,25 +223,37 @@ def _entity_keys(line: Response, links: Links) -> list[_EntityKey]:
     return keys
 
 
-def _free_classes(run: Run, base_id: str, parent_class: str, found_classes: set[str]) -> Iterator[str]:
+def _free_classes(run: Run, query: LinkedQuery, parent_class: str, found_classes: Container[str]) -> Iterator[str]:
     """Yield the classes below a parent class that were not found, in load order of the pool, then endless new ones.
 
-    After `CS17_ENG_0001:7`, the last class of a query, the first new one is `CS17_ENG_0001:8`. `base_id` is the short
-    id of the query.
+    After `CS17_ENG_0001:7`, the last class of a query, the first new one is `CS17_ENG_0001:8`.
     """
-    tree = run.gold.gold_of_query(run.gold.query_set.by_id[base_id], run.links).tree
-    assert tree is not None  # the query was scored
-    last_number = 0
-    for class_name, class_above in tree.parent_by_class.items():
-        if class_above != parent_class or is_wrong_bin(class_name, tree.root):
-            continue
-        component = class_name.rpartition(":")[2]
-        if component.isascii() and component.isdigit():
-            last_number = max(last_number, int(component))
+    classes = _classes_below(run, query, parent_class)
+    for class_name in classes:
         if class_name not in found_classes:
             yield class_name
+    last_number = max([_number_of_class(class_name) for class_name in classes], default=0)
     for number in count(last_number + 1):
         yield f"{parent_class}:{number}"
+
+
+def _classes_below(run: Run, query: LinkedQuery, parent_class: str) -> list[str]:
+    """Return the classes of the ground truth of a query that are below a class, in load order of the pool."""
+    base_query = run.gold.query_set.by_id[query.base_id]
+    tree = run.gold.gold_of_query(base_query, run.links).tree
+    assert tree is not None  # the query was scored
+    classes = []
+    for class_name, class_above in tree.parent_by_class.items():
+        if class_above == parent_class and not is_wrong_bin(class_name, tree.root):
+            classes.append(class_name)
+    return classes
+
+
+def _number_of_class(class_name: str) -> int:
+    """Return the last component of the name of a class: `CS17_ENG_0001:7` -> 7; 0 if that is not a number."""
+    component = class_name.rpartition(":")[2]
+    is_number = component.isascii() and component.isdigit()
+    return int(component) if is_number else 0
 
 
 # ---- The assessments of these answers
@@ -197,47 +268,55 @@ class _AssessmentWriter:
         self._schema: Schema = run.layouts.get(self._file, ASSESSMENTS_2016)
         self._assessments = [assessment for assessment in run.gold.links.assessments if assessment.file == self._file]
         self._first_by_query: dict[str, Assessment] = {}
-        self._last_number = 0
         for assessment in self._assessments:
             self._first_by_query.setdefault(assessment.query.base_id, assessment)
-            self._last_number = max(self._last_number, assessment.number)
-        assumed_mention = run.gold.query_set.edition.assumed_mention
-        has_value_mention = self._schema.position("VALUE_MENTION_TYPE") is not None
-        has_class_mention = self._schema.position("EC_MENTION_TYPE") is not None
-        self._value_mention = _NAMED if has_value_mention else assumed_mention
-        self._class_mention = _NAMED if has_class_mention else assumed_mention
+        self._last_number = max([assessment.number for assessment in self._assessments], default=0)
+        self._assumed_mention = run.gold.query_set.edition.assumed_mention
 
     def write(self, line: Response, class_name: str, number: int) -> Assessment:
         """Return an assessment that judges a line's answer correct and assigns it to a class.
 
         `number` is the number of the assessment among the added ones, from 1.
         """
-        _, slot, _, relation, value, _, provenance, _ = line.text.split("\t", 7)
-        text_by_column = self._columns_of_model(line)
-        text_by_column["ASSESSMENT_ID"] = f"optimistic_{number}"
-        text_by_column["QUERY_AND_SLOT_NAME"] = f"{line.query.full_id}:{slot}"
-        text_by_column["RELATION_PROVENANCE_TRIPLES"] = relation
-        text_by_column["VALUE"] = value
-        text_by_column["VALUE_PROVENANCE_TRIPLES"] = provenance
-        text_by_column["VALUE_ASSESSMENT"] = "C"
-        text_by_column["VALUE_MENTION_TYPE"] = _NAMED
-        text_by_column["PROVENANCE_ASSESSMENT"] = "C"
-        text_by_column["VALUE_EC"] = class_name
-        text_by_column["EC_MENTION_TYPE"] = _NAMED
-        columns = [text_by_column.get(column, "0") for column in self._schema.columns]
+        text_by_column = self._columns_of_assessment(line, class_name, number)
         return Assessment(
             number=self._last_number + number,
-            text="\t".join(columns),
+            text="\t".join([text_by_column.get(column, "0") for column in self._schema.columns]),
             query=line.query,
             answer=line.answer,
             judgment=CORRECT,
             is_accepted=True,
             value_class=class_name,
-            value_mention=self._value_mention,
-            class_mention=self._class_mention,
+            value_mention=self._mention_in_column("VALUE_MENTION_TYPE"),
+            class_mention=self._mention_in_column("EC_MENTION_TYPE"),
             target=line.target,
             file=self._file,
         )
+
+    def _mention_in_column(self, column: str) -> str | None:
+        """Return the mention type in a column of new assessments: `NAM`; without the column, the assumed one."""
+        has_column = self._schema.position(column) is not None
+        return _NAMED if has_column else self._assumed_mention
+
+    def _columns_of_assessment(self, line: Response, class_name: str, number: int) -> dict[str, str]:
+        """Return the texts of a new assessment by column, with some columns that its layout may not have.
+
+        `number` is the number of the assessment among the added ones, from 1: the first id is `optimistic_1`.
+        """
+        _, slot, _, relation, value, _, provenance, _ = line.text.split("\t", 7)
+        return {
+            **self._columns_of_model(line),
+            "ASSESSMENT_ID": f"optimistic_{number}",
+            "QUERY_AND_SLOT_NAME": f"{line.query.full_id}:{slot}",
+            "RELATION_PROVENANCE_TRIPLES": relation,
+            "VALUE": value,
+            "VALUE_PROVENANCE_TRIPLES": provenance,
+            "VALUE_ASSESSMENT": "C",
+            "VALUE_MENTION_TYPE": _NAMED,
+            "PROVENANCE_ASSESSMENT": "C",
+            "VALUE_EC": class_name,
+            "EC_MENTION_TYPE": _NAMED,
+        }
 
     def _columns_of_model(self, line: Response) -> dict[str, str]:
         """Return by column the texts of an assessment on which a new one for a line is modelled; empty without any.
@@ -265,18 +344,27 @@ def last_pool_file(run: Run) -> str | None:
 def _score_with(scored: AnalysedRun, new_assessments: Sequence[Assessment]) -> AnalysedRun:
     """Return the run scored against its pool with some more assessments at the end."""
     run = scored.run
+    links = _links_with(run, new_assessments)
+    gold = run.gold.with_fields(links=links, assessments_by_query=group_by_query(links.assessments))
+    run_with_links = replace(run, gold=gold, links=links, lines_by_run_id=group_by_unit(gold, links.responses))
+    return score_for_analysis(run_with_links, scored.policy, scored.run_id)
+
+
+def _links_with(run: Run, new_assessments: Sequence[Assessment]) -> Links:
+    """Return the links of a run and its pool with some more assessments at the end of the pool."""
     links = Links(run.gold.query_set, run.links)
-    links.follow_ons = _follow_ons_with(run, new_assessments)
     links.assessments = [*run.gold.links.assessments, *new_assessments]
-    links.responses = []
-    for line in run.links.responses:
-        follow_on = links.follow_ons.get(line.target)
-        links.responses.append(line if follow_on is None else replace(line, follow_on=follow_on))
+    links.follow_ons = _follow_ons_with(run, new_assessments)
+    links.responses = [_with_follow_on(line, links.follow_ons) for line in run.links.responses]
     for name, lines in run.links.lines_by_node.items():
         links.lines_by_node[name] = [links.responses[line.index] for line in lines]
-    gold = run.gold.with_fields(links=links, assessments_by_query=group_by_query(links.assessments))
-    run = replace(run, gold=gold, links=links, lines_by_run_id=group_by_unit(gold, links.responses))
-    return score_for_analysis(run, scored.policy, scored.run_id)
+    return links
+
+
+def _with_follow_on(line: Response, follow_on_by_id: Mapping[str, FollowOn]) -> Response:
+    """Return a line with the follow-on query about its answer, if that is among these, by short id."""
+    follow_on = follow_on_by_id.get(line.target)
+    return line if follow_on is None else replace(line, follow_on=follow_on)
 
 
 def _follow_ons_with(run: Run, new_assessments: Sequence[Assessment]) -> dict[str, FollowOn]:

@@ -33,20 +33,31 @@ def score_as_far_as_possible(run: Run, policy: Policy, stop: InputError | None =
 
     `stop` is the error that stopped loading, if any: then nothing is scored.
     """
-    run_id = next(iter(run.run_ids), "")
-    units: list[UnitResult] = []
-    if stop is None:
-        try:
-            return score_for_analysis(run, policy)
-        except ScoringStopped as error:
-            stop = error
-        if run_id:
-            units = [score_unit(unit, policy) for unit in units_of(run, run_id)]
-    run_result = ScoredRun(run_id, PrecisionRecall(averaged_table([]), None, None), tuple(units))
+    if stop is not None:
+        return _analysed_in_part(run, policy, (), stop)
+    try:
+        return score_for_analysis(run, policy)
+    except ScoringStopped as error:
+        run_id = _first_run_id(run)
+        units = [score_unit(unit, policy) for unit in units_of(run, run_id)] if run_id else []
+        return _analysed_in_part(run, policy, units, error)
+
+
+def _first_run_id(run: Run) -> str:
+    """Return the id of the first run of a call; an empty text if there is none."""
+    return next(iter(run.run_ids), "")
+
+
+def _analysed_in_part(run: Run, policy: Policy, units: Iterable[UnitResult], stop: InputError) -> AnalysedRun:
+    """Return a run that was not scored to the end, with the results of some of its units and with empty tables.
+
+    `stop` is the error that stopped loading or scoring.
+    """
+    run_result = ScoredRun(_first_run_id(run), PrecisionRecall(averaged_table([]), None, None), tuple(units))
     result = CallScorer(replace(run, remarks=()), policy, ProblemLog()).result([])
     return AnalysedRun(
         run=run,
-        run_id=run_id,
+        run_id=run_result.run_id,
         policy=policy,
         result=run_result,
         stopped=stop,

@@ -1,10 +1,12 @@
-"""Take lines away from a scored query without scoring it again, if all other lines count as before.
+"""Take lines away from a scored query without scoring it again, if all other lines count as before. A tally is a row of
+the tables with its lines and counts. A ranking has the nodes of a query (lines about the same entity) sorted by
+confidence.
 
 Most wrong lines do not influence other lines: they give no right answer, share their node with no right line, and no
 remaining line asks about their answer. Then the counts of a removed line are subtracted from its row, and its node is
 moved in the rankings or removed from them. That needs one pass over the ranked values of the query, whereas scoring the
-query again labels and ranks all of its lines. In all other cases the functions return None, and the query is scored
-again.
+query again labels and ranks all of its lines. In all other cases the functions raise `SubtractionError`, and the query
+is scored again.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from functools import cached_property
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias, TypeVar
 
 from cs_score.analysis.coldstart.changes import Change, Editor
 from cs_score.analysis.coldstart.run_files import LinkedLine
@@ -29,8 +31,15 @@ from cs_score.measures.registry import RANKING_FORMULAS
 _DEEPEST_HOP: Final = 1
 """The last hop whose lines can be taken away. A line of a later hop may be the only reason for a row of its parent."""
 
+_FORMULAS: Final = tuple(RANKING_FORMULAS.values())
+"""The functions that compute the scores of a ranking, of which average precision is the first."""
+
 RankKey: TypeAlias = tuple[float, int, int]
 """The sort key of nodes in a ranking: minus the confidence, then number and index of the first line."""
+
+
+class SubtractionError(Exception):
+    """Raised if other lines may count differently without the removed lines, so that the query is scored again."""
 
 
 class Removals:
@@ -51,29 +60,45 @@ class Removals:
 
         Unless `is_ranked`, the rankings stay as they were before the change.
         """
-        if change.added or change.policy is not None or len(change.places) != len(change.responses):
+        if not _only_removes_responses(change):
             return None
-        lines_by_query: dict[str, list[Response]] = defaultdict(list)
-        for index in sorted(change.responses):
-            line = self._scored.run.links.responses[index]
-            lines_by_query[line.query.base_id].append(line)
+        try:
+            return self._subtract(change, is_ranked=is_ranked)
+        except SubtractionError:
+            return None
+
+    def _subtract(self, change: Change, *, is_ranked: bool) -> list[UnitResult]:
+        """Return the changed units after a change that only removes responses.
+
+        Raises SubtractionError if some of their queries have to be scored again.
+        """
         unit_by_id: dict[str, UnitResult] = {}
-        for base_id, lines in lines_by_query.items():
+        for base_id, lines in self._removed_lines_by_query(change).items():
             query_lines = self._query_lines(base_id)
-            if query_lines is None:
-                return None
             result = query_lines.result_without(lines, change.responses, is_ranked=is_ranked)
-            if result is None:
-                return None
             unit = unit_by_id.get(query_lines.unit.id, query_lines.unit)
             unit_by_id[unit.id] = _with_result(unit, result)
         return list(unit_by_id.values())
 
-    def _query_lines(self, base_id: str) -> QueryLines | None:
-        """Return the lines of a query; None if several queries share its id, or it could not be scored."""
+    def _removed_lines_by_query(self, change: Change) -> dict[str, list[Response]]:
+        """Return the responses that a change removes, in load order, by the short id of their query."""
+        lines_by_query: dict[str, list[Response]] = defaultdict(list)
+        for index in sorted(change.responses):
+            line = self._scored.run.links.responses[index]
+            lines_by_query[line.query.base_id].append(line)
+        return lines_by_query
+
+    def _query_lines(self, base_id: str) -> QueryLines:
+        """Return the lines of a query, indexed when they are first asked for.
+
+        Raises SubtractionError if several queries share the id, or if the query could not be scored.
+        """
         if base_id not in self._query_lines_by_id:
             self._query_lines_by_id[base_id] = self._index_query(base_id)
-        return self._query_lines_by_id[base_id]
+        query_lines = self._query_lines_by_id[base_id]
+        if query_lines is None:
+            raise SubtractionError
+        return query_lines
 
     def _index_query(self, base_id: str) -> QueryLines | None:
         """Return the lines of a query, indexed anew.
@@ -87,6 +112,11 @@ class Removals:
         if result.counting_error is not None or result.ranking_error is not None:
             return None
         return QueryLines(self._scored, self._editor, unit, result)
+
+
+def _only_removes_responses(change: Change) -> bool:
+    """Return whether a change only removes lines, all of them responses, under the same policy."""
+    return not change.added and change.policy is None and len(change.places) == len(change.responses)
 
 
 def _with_result(unit: UnitResult, result: QueryResult) -> UnitResult:
@@ -103,6 +133,7 @@ class QueryLines:
 
     def __init__(self, scored: AnalysedRun, editor: Editor, unit: UnitResult, result: QueryResult) -> None:
         """Index the lines of the query that has this result."""
+        tree = scored.run.gold.gold_of_query(result.query, scored.run.links).tree
         self.unit = unit
         self._result = result
         self._links = scored.run.links
@@ -111,82 +142,75 @@ class QueryLines:
         self._ranks_all_levels = scored.run.gold.query_set.edition.ranks_all_levels
         self._answering = editor.follow_on_lines.answering
         self._creating = editor.follow_on_lines.creating
-        self._row_position_by_index: dict[int, int] = {}
-        for position, tally in enumerate(result.tallies):
-            for line in tally.responses:
-                self._row_position_by_index[line.index] = position
-        tree = scored.run.gold.gold_of_query(result.query, scored.run.links).tree
+        self._row_position_by_index = _row_positions(result)
         self._rows_of_gold: Collection[str] = () if tree is None else tree.ground_truth
         self._levels = [LevelRanking(ranking) for ranking in result.rankings]
-        self._node_by_name: dict[str, RankedNode] = {}
-        self._children_by_parent: dict[str, list[str]] = defaultdict(list)
-        for ranking in result.rankings:
-            for node in ranking.nodes:
-                if node.name not in self._node_by_name:
-                    self._node_by_name[node.name] = node
-                    if node.level:
-                        self._children_by_parent[parent_node(node.name)].append(node.name)
+        self._node_by_name = _ranked_nodes(result)
+        self._children_by_parent = _children_by_parent(self._node_by_name.values())
 
     @cached_property
     def _has_plain_nodes(self) -> bool:
         """Whether all nodes have one or two components, and are ranked under the names that their lines have."""
         if any(node.level > _DEEPEST_HOP for node in self._node_by_name.values()):
             return False
-        prefix = f"{self._result.query.full_id}:"
         for tally in self._result.tallies:
-            for line in tally.responses:
-                if line.node is not None and line.node.startswith(prefix) and line.node not in self._node_by_name:
-                    return False
+            if any(self._is_ranked_otherwise(line) for line in tally.responses):
+                return False
         return True
 
-    def result_without(
-        self, lines: Sequence[Response], indexes: Collection[int], *, is_ranked: bool
-    ) -> QueryResult | None:
-        """Return the result of the query without some of its lines; None if the query has to be scored again.
+    def _is_ranked_otherwise(self, line: Response) -> bool:
+        """Return whether the node of a line belongs to the query, but is ranked under another name or not at all."""
+        if line.node is None or line.node in self._node_by_name:
+            return False
+        return line.node.startswith(f"{self._result.query.full_id}:")
 
-        `indexes` are the indexes of all lines that the change removes, in other queries as well. Unless `is_ranked`,
-        the rankings stay as they were.
+    def result_without(
+        self, lines: Sequence[Response], removed_indexes: Collection[int], *, is_ranked: bool
+    ) -> QueryResult:
+        """Return the result of the query without some of its lines.
+
+        `removed_indexes` are the indexes of all lines that the change removes, in other queries as well. Unless
+        `is_ranked`, the rankings stay as they were. Raises SubtractionError if the query has to be scored again.
         """
-        orphans = self._orphans(lines, indexes)
-        if orphans is None:
-            return None
+        orphans = self._orphans(lines, removed_indexes)
         lines_to_unrank = [*lines, *orphans]
         if any(self._may_influence_others(line) for line in lines_to_unrank):
-            return None
+            raise SubtractionError
         tallies = self._tallies_without(lines)
-        if tallies is None:
-            return None
         if not is_ranked:
             return replace(self._result, tallies=tallies)
-        rankings = self._rankings_without(lines_to_unrank)
-        if rankings is None:
-            return None
-        return replace(self._result, tallies=tallies, rankings=tuple(rankings))
+        return replace(self._result, tallies=tallies, rankings=self._rankings_without(lines_to_unrank))
 
-    def _orphans(self, lines: Iterable[Response], indexes: Collection[int]) -> list[Response] | None:
+    def _orphans(self, lines: Iterable[Response], removed_indexes: Collection[int]) -> list[Response]:
         """Return the remaining lines whose query asks about an answer that no line of the run gives any more.
 
         Their counts stay the same, since they have no right parent before or after the change. But their nodes are no
-        longer ranked, since they have no parent node. Returns None if another line still gives the answer, or in other
-        cases in which remaining lines may count differently.
+        longer ranked, since they have no parent node. Raises SubtractionError if another line still gives the answer,
+        or in other cases in which remaining lines may count differently.
         """
         orphans: list[Response] = []
         for line in lines:
-            dependents = []
-            for dependent in self._answering.get(line.target, ()):
-                if _index_of(dependent) not in indexes:
-                    dependents.append(dependent)
-            if not dependents:
-                continue
-            if self._links.lines_without_parent or self._links.was_skipped(line.target):
-                return None
-            if any(_index_of(parent) not in indexes for parent in self._creating[line.target]):
-                return None
-            for dependent in dependents:
-                if not isinstance(dependent, Response) or self._answering.get(dependent.target):
-                    return None
-                orphans.append(dependent)
+            answering = _without_removed(self._answering.get(line.target, ()), removed_indexes)
+            if answering:
+                self._require_sole_parent(line, removed_indexes)
+                orphans += [self._orphan(dependent) for dependent in answering]
         return orphans
+
+    def _require_sole_parent(self, line: Response, removed_indexes: Collection[int]) -> None:
+        """Raise SubtractionError unless a removed line was the only parent of the lines that ask about its answer.
+
+        Another line is a parent, too, if it gives the same answer and is not at one of the removed indexes.
+        """
+        if self._links.lines_without_parent or self._links.was_skipped(line.target):
+            raise SubtractionError
+        if _without_removed(self._creating[line.target], removed_indexes):
+            raise SubtractionError
+
+    def _orphan(self, line: LinkedLine) -> Response:
+        """Return a line that loses its parent. Raises SubtractionError if it was skipped, or if lines ask about it."""
+        if not isinstance(line, Response) or self._answering.get(line.target):
+            raise SubtractionError
+        return line
 
     def _may_influence_others(self, line: Response) -> bool:
         """Return whether other lines may count differently if a line is taken away."""
@@ -204,51 +228,64 @@ class QueryLines:
         labels = self.unit.labels_by_index.get(line.index)
         return labels is not None and category_in(labels) not in self._policy.right
 
-    def _tallies_without(self, lines: Iterable[Response]) -> tuple[Tally, ...] | None:
-        """Return the rows of the query without the counts of some lines; None if a row would vanish without them."""
+    def _tallies_without(self, lines: Iterable[Response]) -> tuple[Tally, ...]:
+        """Return the rows of the query without the counts of some lines.
+
+        Raises SubtractionError if a row would vanish without them.
+        """
         lines_by_position: dict[int, list[Response]] = defaultdict(list)
         for line in lines:
             lines_by_position[self._row_position_by_index[line.index]].append(line)
         tallies = list(self._result.tallies)
         for position, lines_of_row in lines_by_position.items():
-            tally = tallies[position]
-            if len(lines_of_row) == len(tally.responses) and tally.name not in self._rows_of_gold:
-                return None
-            numbers = astuple(tally.counts)
-            for line in lines_of_row:
-                line_numbers = astuple(counts_of(self.unit.labels_by_index[line.index]))
-                numbers = tuple([number - line_number for number, line_number in zip(numbers, line_numbers)])
-            tallies[position] = Tally(tally.name, Counts(*numbers), tally.responses)
+            tallies[position] = self._tally_without(tallies[position], lines_of_row)
         return tuple(tallies)
+
+    def _tally_without(self, tally: Tally, lines: Sequence[Response]) -> Tally:
+        """Return a row without the counts of some of its lines.
+
+        Raises SubtractionError if all lines of the row are removed, and it has no classes of the ground truth.
+        """
+        is_emptied = len(lines) == len(tally.responses)
+        if is_emptied and tally.name not in self._rows_of_gold:
+            raise SubtractionError
+        numbers = astuple(tally.counts)
+        for line in lines:
+            line_numbers = astuple(counts_of(self.unit.labels_by_index[line.index]))
+            numbers = tuple([number - line_number for number, line_number in zip(numbers, line_numbers)])
+        return Tally(tally.name, Counts(*numbers), tally.responses)
 
     # -- Rankings
 
-    def _rankings_without(self, lines: Sequence[Response]) -> list[Ranking] | None:
-        """Return the rankings without some lines; None if the query has to be ranked again.
-
-        That is necessary unless all nodes of these lines are mapped to no class, so that no class becomes free.
-        """
+    def _rankings_without(self, lines: Sequence[Response]) -> tuple[Ranking, ...]:
+        """Return the rankings without some lines. Raises SubtractionError if the query has to be ranked again."""
         if self._ranks_all_levels or not self._has_plain_nodes:
-            return None
+            raise SubtractionError
+        moves = self._moves_without(lines)
+        return tuple([level.ranking_after(moves) for level in self._levels])
+
+    def _moves_without(self, lines: Iterable[Response]) -> list[Move]:
+        """Return the moves of the ranked nodes that lose some of the given lines.
+
+        Nodes of lines without parent are not ranked. Raises SubtractionError if other nodes may change with them.
+        """
         losses = self._losses_of_nodes(lines)
         moves: list[Move] = []
         for name in losses.changed_nodes:
-            if name.partition(":")[0] != self._result.query.full_id:
-                continue  # nodes of lines without parent are not ranked
-            node = self._node_by_name.get(name)
-            if node is None or node.mapped_class is not None:
-                return None
-            move = self._move_of(node, losses)
-            if move is None:
-                return None
-            moves.append(move)
-        rankings = []
-        for level in self._levels:
-            ranking = level.ranking_after(moves)
-            if ranking is None:
-                return None
-            rankings.append(ranking)
-        return rankings
+            query_id = name.partition(":")[0]
+            if query_id == self._result.query.full_id:
+                moves.append(self._move_of(self._classless_node(name), losses))
+        return moves
+
+    def _classless_node(self, name: str) -> RankedNode:
+        """Return a ranked node that is mapped to no class.
+
+        Raises SubtractionError if it is mapped to a class, which would become free for other nodes, or is not ranked.
+        """
+        node = self._node_by_name.get(name)
+        if node is None or node.mapped_class is not None:
+            raise SubtractionError
+        return node
 
     def _losses_of_nodes(self, lines: Iterable[Response]) -> _Losses:
         """Return which nodes lose some of the given lines, and which of them lose all of their lines."""
@@ -256,42 +293,80 @@ class QueryLines:
         changed_nodes = dict.fromkeys([line.node for line in lines if line.node is not None])
         vanishing_nodes: set[str] = set()
         for name in changed_nodes:
-            if all(line.index in indexes for line in self._links.lines_by_node[name]):
+            if not _without_removed(self._links.lines_by_node[name], indexes):
                 vanishing_nodes.add(name)
         return _Losses(indexes, changed_nodes, vanishing_nodes)
 
-    def _move_of(self, node: RankedNode, losses: _Losses) -> Move | None:
-        """Return the new rank of a node that loses lines, or its end; None if other nodes change with it.
+    def _move_of(self, node: RankedNode, losses: _Losses) -> Move:
+        """Return the move of a node that loses lines: to another rank, or out of the ranking.
 
-        A node of the second hop is ranked by its own confidence multiplied by that of its parent. A parent without
-        lines of its own has the lines of its children, so that its confidence changes with them.
+        Raises SubtractionError if other nodes change with it.
         """
         children = self._children_by_parent.get(node.name, ())
         if any(child not in losses.vanishing_nodes for child in children):
-            return None
-        parent = parent_node(node.name)
-        if node.level and parent not in self._links.lines_by_node:
-            return None
+            raise SubtractionError
+        # A parent without lines of its own has the lines of its children, so that its confidence changes with them.
+        has_parent_lines = parent_node(node.name) in self._links.lines_by_node
+        if node.level and not has_parent_lines:
+            raise SubtractionError
         if node.name in losses.vanishing_nodes:
-            return Move(node, None, None)
-        if node.level and parent in losses.changed_nodes:
-            return None
+            return Move(node, None)
+        return Move(node, self._node_without(node, losses))
+
+    def _node_without(self, node: RankedNode, losses: _Losses) -> RankedNode:
+        """Return a node with its confidence and its first line after it has lost some of its lines.
+
+        A node of the second hop is ranked by its own confidence multiplied by that of its parent. Raises
+        SubtractionError if the parent loses lines, too.
+        """
         remaining_lines = [line for line in self._links.lines_by_node[node.name] if line.index not in losses.indexes]
         confidence = self._confidence_of(remaining_lines)
         if node.level:
+            parent = parent_node(node.name)
+            if parent in losses.changed_nodes:
+                raise SubtractionError
             confidence *= self._confidence_of(self._links.lines_by_node[parent])
         first_line = min(remaining_lines, key=lambda line: line.number)
-        moved_node = replace(node, confidence=confidence, first_line=first_line)
-        return Move(node, moved_node, _rank_key(moved_node))
+        return replace(node, confidence=confidence, first_line=first_line)
 
     def _confidence_of(self, lines: Iterable[Response]) -> float:
         """Return the confidence that a node has with these lines."""
         return node_confidence([line.confidence for line in lines], self._most_justifications)
 
 
-def _index_of(line: LinkedLine) -> int | None:
-    """Return the index of a response; None for a skipped line, which has no index."""
-    return line.index if isinstance(line, Response) else None
+def _row_positions(result: QueryResult) -> dict[int, int]:
+    """Return the position of the row that counts a line among the rows of a query, by the index of the line."""
+    position_by_index: dict[int, int] = {}
+    for position, tally in enumerate(result.tallies):
+        for line in tally.responses:
+            position_by_index[line.index] = position
+    return position_by_index
+
+
+def _ranked_nodes(result: QueryResult) -> dict[str, RankedNode]:
+    """Return the nodes in the rankings of a query by FQ node id; of several ranks of a node the first one counts."""
+    node_by_name: dict[str, RankedNode] = {}
+    for ranking in result.rankings:
+        for node in ranking.nodes:
+            node_by_name.setdefault(node.name, node)
+    return node_by_name
+
+
+def _children_by_parent(nodes: Iterable[RankedNode]) -> dict[str, list[str]]:
+    """Return the nodes of the second hop below each node, all by FQ node id: `{"Q:E1": ["Q:E1:E2"]}`."""
+    children_by_parent: dict[str, list[str]] = defaultdict(list)
+    for node in nodes:
+        if node.level:
+            children_by_parent[parent_node(node.name)].append(node.name)
+    return children_by_parent
+
+
+Line = TypeVar("Line", bound=LinkedLine)
+
+
+def _without_removed(lines: Iterable[Line], removed_indexes: Collection[int]) -> list[Line]:
+    """Return the lines that are not at a removed index, among them all skipped lines, which have no index."""
+    return [line for line in lines if not isinstance(line, Response) or line.index not in removed_indexes]
 
 
 class _Losses(NamedTuple):
@@ -303,16 +378,40 @@ class _Losses(NamedTuple):
 
 
 class Move(NamedTuple):
-    """A node that loses lines, the node that it becomes, and the key of its new rank; both are None if it vanishes."""
+    """A node that loses lines, and the node that it becomes; None if it vanishes from the ranking."""
 
     node: RankedNode
     moved_node: RankedNode | None
-    key: RankKey | None
 
 
 def _rank_key(node: RankedNode) -> RankKey:
     """Return the key by which a node is ranked: the smaller, the better."""
     return -node.confidence, *load_order(node.first_line)
+
+
+class _RankedNodes(NamedTuple):
+    """Nodes in the order of their ranks, with the sort key and the value of each node in lists of their own.
+
+    The lists are changed together when a node is removed or inserted.
+    """
+
+    keys: list[RankKey]
+    values: list[float]
+    nodes: list[RankedNode]
+
+    def remove(self, position: int) -> None:
+        """Remove the node at a position, counted from 0."""
+        del self.keys[position]
+        del self.values[position]
+        del self.nodes[position]
+
+    def insert(self, node: RankedNode) -> None:
+        """Insert a node at the position that its sort key gives it."""
+        key = _rank_key(node)
+        position = bisect_left(self.keys, key)
+        self.keys.insert(position, key)
+        self.values.insert(position, node.value)
+        self.nodes.insert(position, node)
 
 
 class LevelRanking:
@@ -325,33 +424,35 @@ class LevelRanking:
         self._values = [node.value for node in ranking.nodes]
         self._position_by_name = {node.name: position for position, node in enumerate(ranking.nodes)}
 
-    def ranking_after(self, moves: Iterable[Move]) -> Ranking | None:
-        """Return the ranking after nodes without a class have vanished or moved; None if scoring must decide.
+    def ranking_after(self, moves: Iterable[Move]) -> Ranking:
+        """Return the ranking after nodes without a class have vanished or moved.
 
-        Scoring decides if no node is left, since the level may then have no row, and if average precision would exceed
-        the ground truth, which scoring refuses with a message.
+        Raises SubtractionError if no node is left, since the level may then have no row, and if average precision would
+        exceed the ground truth, which scoring refuses with a message.
         """
         moves_here = [move for move in moves if move.node.name in self._position_by_name]
         if not moves_here:
             return self._ranking
-        keys = self._keys.copy()
-        values = self._values.copy()
-        nodes = list(self._ranking.nodes)
-        positions = [self._position_by_name[move.node.name] for move in moves_here]
-        for position in sorted(positions, reverse=True):
-            del keys[position]
-            del values[position]
-            del nodes[position]
+        ranked = self._without([move.node.name for move in moves_here])
         for move in moves_here:
-            if move.moved_node is not None and move.key is not None:
-                position = bisect_left(keys, move.key)
-                keys.insert(position, move.key)
-                values.insert(position, move.moved_node.value)
-                nodes.insert(position, move.moved_node)
-        if not nodes:
-            return None
-        scores = tuple(
-            [score_ranking(values, self._ranking.ground_truth) for score_ranking in RANKING_FORMULAS.values()]
-        )
-        ranking = replace(self._ranking, scores=scores, nodes=tuple(nodes))
-        return None if ranking.exceeds_ground_truth else ranking
+            if move.moved_node is not None:
+                ranked.insert(move.moved_node)
+        if not ranked.nodes:
+            raise SubtractionError
+        ranking = self._ranking_of(ranked)
+        if ranking.exceeds_ground_truth:
+            raise SubtractionError
+        return ranking
+
+    def _without(self, names: Iterable[str]) -> _RankedNodes:
+        """Return the ranked nodes, but not the nodes that have these FQ node ids."""
+        ranked = _RankedNodes(self._keys.copy(), self._values.copy(), list(self._ranking.nodes))
+        positions = [self._position_by_name[name] for name in names]
+        for position in sorted(positions, reverse=True):  # the last one first, so that the other positions stay valid
+            ranked.remove(position)
+        return ranked
+
+    def _ranking_of(self, ranked: _RankedNodes) -> Ranking:
+        """Return the ranking of other nodes at this level, with its scores by all formulas."""
+        scores = [score_ranking(ranked.values, self._ranking.ground_truth) for score_ranking in _FORMULAS]
+        return replace(self._ranking, scores=tuple(scores), nodes=tuple(ranked.nodes))

@@ -1,4 +1,6 @@
-"""Score a run again after changes to its files, unit by unit, as the scorer would score the changed files.
+"""Score a run again after changes to its files, unit by unit, as the scorer would score the changed files. A unit is an
+LDC query with all its entry points, or a query of its own. A node has the lines of the run that are about the same
+entity.
 
 Only the units are scored again whose lines a change removes or adds. There are two exceptions: in some runs a node id
 may name a query of another unit, so that all units are scored again; and if a unit has lines in several files, removing
@@ -11,6 +13,7 @@ import operator
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 from cs_score.analysis.coldstart.changes import Change, Editor
@@ -19,11 +22,12 @@ from cs_score.analysis.coldstart.scored import AnalysedRun
 from cs_score.base.errors import InputError
 from cs_score.base.records import replace
 from cs_score.coldstart.file_columns import RUN_2017
-from cs_score.coldstart.gold import Run, ScoringUnit, group_by_unit
+from cs_score.coldstart.gold import ColdStartGold, Run, ScoringUnit, group_by_unit
 from cs_score.coldstart.judging import compares_values, find_assessments
 from cs_score.coldstart.limits import DiscardRules
 from cs_score.coldstart.lines import Links, Response
 from cs_score.coldstart.linking import NO_NODE
+from cs_score.coldstart.options import Policy
 from cs_score.coldstart.queries import Query
 from cs_score.coldstart.ranking import RunNodes
 from cs_score.coldstart.result import QueryResult, UnitResult
@@ -38,117 +42,148 @@ class RescoredUnit(NamedTuple):
     run: Run
 
 
+class _Extent(NamedTuple):
+    """What has to be scored again after a `change`.
+
+    `base_ids` are the short ids of the queries that are scored again; None means all queries of the affected units.
+    `added_by_unit` has the added lines by the id of their unit. Nodes are ranked only if `is_ranked`.
+    """
+
+    change: Change
+    base_ids: Container[str] | None
+    added_by_unit: Mapping[str, Sequence[Response]]
+    is_ranked: bool
+
+
 class Rescoring:
-    """Scores the units of one run again after changes to its files. Its `editor` makes such changes."""
+    """Scores the units of one run again after changes to its files. A change has the lines to remove from the files of
+    the run and the lines to add; the `editor` makes such changes.
+    """
 
     def __init__(self, scored: AnalysedRun) -> None:
-        """Find out which units a change may affect; `scored` is the run before any change."""
-        run = scored.run
+        """Start from a scored run; `scored` is the run before any change."""
         self._scored = scored
-        self._run = run
-        self.editor = Editor(run, scored.run_id)
-        self._unit_by_id = {unit.id: unit for unit in scored.result.units}
-        self._unit_ids = self._unit_ids_in_scoring_order()
-        # Average precision pools the nodes of the runs of a call: those scored before this run are scored again, too.
-        self._run_ids = run.run_ids[: run.run_ids.index(scored.run_id) + 1]
-        self._has_several_files = sum([len(file.ends) for file in self.editor.files.values()]) > 1
-        self._units_of_several_files = self._find_units_of_several_files()
-        self._are_units_entangled = self._may_share_nodes()
-        # Then the queries of a unit can be scored again one by one.
-        self._has_separate_queries = (
-            not self._are_units_entangled and not self._has_several_files and len(run.lines_by_run_id) == 1
-        )
+        self._run = scored.run
+        self.editor = Editor(scored.run, scored.run_id)
         self._removals = Removals(scored, self.editor)
+        self._unit_by_id = {unit.id: unit for unit in scored.result.units}
 
-    def _unit_ids_in_scoring_order(self) -> list[str]:
-        """Return the ids of all scored units, in the order in which the scorer scores them."""
+    @cached_property
+    def _unit_ids(self) -> list[str]:
+        """The ids of all scored units, in the order in which the scorer scores them: `["CS14_0001", "CS14_0002"]`."""
         gold = self._run.gold
         unit_ids = dict.fromkeys([gold.unit_of(query.base_id) for query in gold.selected_queries()])
         unit_ids.update(dict.fromkeys(self._unit_by_id))
         return [unit_id for unit_id in unit_ids if unit_id in self._unit_by_id]
 
-    def _find_units_of_several_files(self) -> list[str]:
-        """Return the ids of the units that have lines in several files."""
+    @cached_property
+    def _run_ids(self) -> list[str]:
+        """The ids of this run and of the runs of the call that are scored before it; this run comes last.
+
+        Average precision pools the nodes of all runs of a call, so that the earlier runs have to be scored again, too.
+        """
+        run_ids = self._run.run_ids
+        return run_ids[: run_ids.index(self._scored.run_id) + 1]
+
+    @cached_property
+    def _has_several_files(self) -> bool:
+        """Whether the run was loaded from several files, or several times from one file."""
+        load_count = sum([len(file.ends) for file in self.editor.files.values()])
+        return load_count > 1
+
+    @cached_property
+    def _units_of_several_files(self) -> list[str]:
+        """The ids of the units that have lines in several files: `["CS14_0001"]`."""
         if not self._has_several_files:
             return []
         files_by_unit: dict[str, set[str]] = defaultdict(set)
         for line in self._run.links.responses:
-            files_by_unit[self._run.gold.unit_of(line.query.base_id)].add(line.file)
+            unit_id = self._run.gold.unit_of(line.query.base_id)
+            files_by_unit[unit_id].add(line.file)
         return [unit_id for unit_id, files in files_by_unit.items() if len(files) > 1]
 
-    def _may_share_nodes(self) -> bool:
-        """Return whether lines of one unit may belong to a node of another unit, so that all must be scored together.
+    @cached_property
+    def _has_separate_queries(self) -> bool:
+        """Whether the queries of a unit can be scored again one by one, since no query depends on another one."""
+        is_single_run = len(self._run.lines_by_run_id) == 1
+        return is_single_run and not self._has_several_files and not self._are_units_entangled
 
-        This is possible if a node id does not begin with a colon, or if a query file defines a query with the id of a
-        follow-on query. If any number of justifications counts, all lines without a parent line form one group, too.
+    @cached_property
+    def _are_units_entangled(self) -> bool:
+        """Whether lines of one unit may belong to a node of another unit, so that all must be scored together.
+
+        If any number of justifications counts, all lines without a parent line form one node, whatever their units are.
         """
-        if self._run.limits.justifications_per_node is None and self._run.links.lines_without_parent:
+        links = self._run.links
+        if self._run.limits.justifications_per_node is None and links.lines_without_parent:
             return True
-        queries = self._run.gold.query_set.by_id
-        for line in self._run.links.responses:
-            node_id = _written_node_id(line)
-            if node_id is None:
-                continue
-            if not node_id.startswith(":"):
-                return True
-            if line.query.level > 1 and line.query.short_id in queries:
-                return True
-        return False
+        query_by_id = self._run.gold.query_set.by_id
+        return any(_may_be_in_foreign_node(line, query_by_id) for line in links.responses)
 
     def rescore(
         self, change: Change, earlier: Change, unit_by_id: Mapping[str, UnitResult], *, is_ranked: bool
     ) -> Iterator[RescoredUnit]:
         """Yield each unit whose result differs from the one after an `earlier` change, which the change contains.
 
-        `unit_by_id` has all units as they are after the earlier change. Nodes are ranked only if `is_ranked`. Raises
-        InputError if the scorer would refuse the changed files.
+        `unit_by_id` has the results of all units after the earlier change, which may be a change of nothing. Nodes are
+        ranked only if `is_ranked`. Raises InputError if the scorer would refuse the changed files.
         """
         reason = self.editor.why_refused(change)
         if reason is not None:
             raise InputError(reason)
-        is_ranked = is_ranked or len(self._run_ids) > 1
-        units = self._units_by_subtraction(change, earlier, is_ranked)
-        if units is None:
-            yield from self._score_changed_units(change, earlier, unit_by_id, is_ranked)
-            return
-        for unit in units:
-            yield RescoredUnit(unit, self._run)
+        must_rank = is_ranked or len(self._run_ids) > 1
+        subtracted_units = self._units_by_subtraction(change, earlier, must_rank)
+        if subtracted_units is None:
+            return self._score_changed_units(change, earlier, unit_by_id, must_rank)
+        return iter([RescoredUnit(unit, self._run) for unit in subtracted_units])
 
     def _score_changed_units(
         self, change: Change, earlier: Change, unit_by_id: Mapping[str, UnitResult], is_ranked: bool
     ) -> Iterator[RescoredUnit]:
         """Yield the units that a change may affect, scored from the changed lines.
 
-        The arguments are as in `rescore`.
+        The change contains an `earlier` one, after which the units have the results `unit_by_id`. Nodes are ranked only
+        if `is_ranked`.
         """
-        base_ids = self._changed_queries(change, earlier)
-        base_ids_to_score = None  # all queries of the unit
-        if self._has_separate_queries and change.policy is None:
-            base_ids_to_score = base_ids
-        run_of_all_units = None
+        changed_ids = self._changed_queries(change, earlier)
+        is_by_query = self._has_separate_queries and change.policy is None
+        extent = _Extent(
+            change=change,
+            base_ids=changed_ids if is_by_query else None,
+            added_by_unit=self._added_lines_by_unit(change),
+            is_ranked=is_ranked,
+        )
+        affected_ids = self._affected_units(change, changed_ids)
+        # A unit without result has only lines of other runs of the call.
+        old_units = [unit_by_id[unit_id] for unit_id in affected_ids if unit_id in unit_by_id]
+        return self._score_units(old_units, extent)
+
+    def _score_units(self, old_units: Iterable[UnitResult], extent: _Extent) -> Iterator[RescoredUnit]:
+        """Yield units scored again from their lines after a change; `old_units` are their results before it."""
         if self._are_units_entangled:
-            run_of_all_units = self._change_run(self._run.links.responses, change, change.added, is_ranked)
-        added_by_unit = self._added_lines_by_unit(change)
-        for unit_id in self._affected_units(change, base_ids):
-            if unit_id not in unit_by_id:  # only other runs of the call have lines of this unit
-                continue
-            changed_run = run_of_all_units
-            if changed_run is None:
-                lines = self._lines_of_unit(unit_id, base_ids_to_score)
-                changed_run = self._change_run(lines, change, added_by_unit.get(unit_id, []), is_ranked)
-            old_results = unit_by_id[unit_id].queries
-            queries = [result.query for result in old_results]
-            if base_ids_to_score is not None:
-                queries = [query for query in queries if query.base_id in base_ids_to_score]
-            unit = self._score_unit(unit_id, queries, changed_run, change, is_ranked)
-            yield RescoredUnit(_with_unchanged_results(unit, old_results), changed_run)
+            change = extent.change
+            shared_run = self._change_run(self._run.links.responses, change, change.added, extent.is_ranked)
+            for old_unit in old_units:
+                yield self._score_unit_again(old_unit, shared_run, extent)
+            return
+        for old_unit in old_units:
+            run_of_unit = self._change_run_of_unit(old_unit.id, extent)
+            yield self._score_unit_again(old_unit, run_of_unit, extent)
+
+    def _score_unit_again(self, old_unit: UnitResult, run: Run, extent: _Extent) -> RescoredUnit:
+        """Return a unit scored from the lines of a changed run; queries outside the extent keep their old results."""
+        queries = _queries_within(old_unit, extent.base_ids)
+        new_unit = self._score_unit(old_unit.id, queries, run, extent)
+        return RescoredUnit(_with_unchanged_results(new_unit, old_unit.queries), run)
 
     def _units_by_subtraction(self, change: Change, earlier: Change, is_ranked: bool) -> list[UnitResult] | None:
-        """Return the changed units if the removed lines can be subtracted from their results; None otherwise.
+        """Return the changed units without the removed lines, whose counts are subtracted; None if that is impossible.
 
-        That takes much less time than scoring the units again.
+        Subtraction takes much less time than scoring the units again. It starts from the results before any change, so
+        that an `earlier` change must not have removed a line.
         """
-        if not self._has_separate_queries or self._run.limits.justifications_per_node is None or earlier.places:
+        can_subtract = self._has_separate_queries and self._run.limits.justifications_per_node is not None
+        if not can_subtract or earlier.places:
             return None
         return self._removals.units_without(change, is_ranked=is_ranked)
 
@@ -178,21 +213,34 @@ class Rescoring:
                 lines_by_unit[unit_id] += lines
         return lines_by_unit
 
-    def _lines_of_unit(self, unit_id: str, base_ids: Container[str] | None) -> list[Response]:
-        """Return the lines of all runs in a unit, in load order.
-
-        `base_ids` are the queries whose lines are wanted; None means all queries of the unit.
-        """
+    def _lines_of_unit(self, unit_id: str) -> list[Response]:
+        """Return the lines of all runs in a unit, in load order."""
         lines: list[Response] = []
-        for units in self._run.lines_by_run_id.values():
-            for base_id, lines_of_query in units.get(unit_id, {}).items():
-                if base_ids is None or base_id in base_ids:
+        for lines_by_unit in self._run.lines_by_run_id.values():
+            for lines_of_query in lines_by_unit.get(unit_id, {}).values():
+                lines += lines_of_query
+        lines.sort(key=operator.attrgetter("index"))
+        return lines
+
+    def _lines_of_queries(self, unit_id: str, base_ids: Container[str]) -> list[Response]:
+        """Return the lines of all runs that answer some queries of a unit, given by short id, query by query."""
+        lines: list[Response] = []
+        for lines_by_unit in self._run.lines_by_run_id.values():
+            for base_id, lines_of_query in lines_by_unit.get(unit_id, {}).items():
+                if base_id in base_ids:
                     lines += lines_of_query
-        if base_ids is None:
-            lines.sort(key=operator.attrgetter("index"))
         return lines
 
     # -- The lines after a change
+
+    def _change_run_of_unit(self, unit_id: str, extent: _Extent) -> Run:
+        """Return a run that has the lines of a unit as they are after a change."""
+        if extent.base_ids is None:
+            lines = self._lines_of_unit(unit_id)
+        else:
+            lines = self._lines_of_queries(unit_id, extent.base_ids)
+        added_lines = extent.added_by_unit.get(unit_id, ())
+        return self._change_run(lines, extent.change, added_lines, extent.is_ranked)
 
     def _change_run(
         self, lines: Sequence[Response], change: Change, added_lines: Sequence[Response], is_ranked: bool
@@ -205,36 +253,64 @@ class Rescoring:
         """
         if self._only_appends(change):
             return self._append_lines(lines, added_lines, is_ranked)
-        run = self._run
-        gold = run.gold
         removed_lines = [line for line in lines if line.index in change.responses]
-        remaining_lines = [line for line in lines if line.index not in change.responses]
-        links = Links(gold.query_set, run.links)
-        is_linked_anew = any(line.target in self.editor.follow_on_lines.answering for line in removed_lines)
-        if any(run.links.was_skipped(line.target) for line in removed_lines):
-            is_linked_anew = True
-            gold = gold.with_fields()
-        if added_lines or self._has_several_files:
-            is_linked_anew = True
-            remaining_lines = self._renumber(remaining_lines, change, added_lines)
-        if is_linked_anew:
-            for line in removed_lines:
-                links.node_by_follow_on[line.target] = None
+        remaining_lines = self._remaining_lines(lines, change, added_lines)
+        links = Links(self._run.gold.query_set, self._run.links)
+        if self._must_link_again(removed_lines, added_lines):
+            links.node_by_follow_on.update(dict.fromkeys([line.target for line in removed_lines]))
             remaining_lines = _with_nodes(remaining_lines, links.node_by_follow_on)
-        if run.limits.justifications_per_node is None:
+        if self._run.limits.justifications_per_node is None:
             self._check_limits(remaining_lines, change)
+        gold = self._gold_without(removed_lines)
+        return self._run_of_lines(remaining_lines, gold, links, is_ranked)
+
+    def _run_of_lines(self, lines: Sequence[Response], gold: ColdStartGold, links: Links, is_ranked: bool) -> Run:
+        """Return a run over gold with these lines and links; the links get the lines of each node if `is_ranked`."""
         if is_ranked:
-            links.lines_by_node.update(_lines_by_node(remaining_lines))
-        return replace(run, gold=gold, links=links, lines_by_run_id=group_by_unit(gold, remaining_lines))
+            links.lines_by_node.update(_lines_by_node(lines))
+        return replace(self._run, gold=gold, links=links, lines_by_run_id=group_by_unit(gold, lines))
+
+    def _remaining_lines(
+        self, lines: Iterable[Response], change: Change, added_lines: Sequence[Response]
+    ) -> list[Response]:
+        """Return the lines of some units that a change leaves, and its added lines, numbered as in the changed files.
+
+        If the run has one file and no line is added, lines keep their numbers, since only the order of lines matters.
+        """
+        remaining_lines = [line for line in lines if line.index not in change.responses]
+        if added_lines or self._has_several_files:
+            return self._renumber(remaining_lines, change, added_lines)
+        return remaining_lines
+
+    def _must_link_again(self, removed_lines: Iterable[Response], added_lines: Sequence[Response]) -> bool:
+        """Return whether lines may get other nodes since some lines are removed or added.
+
+        The node id of a line of the second hop begins with that of its parent, the line whose answer its query asks
+        about. Therefore the nodes may change if a removed line is the parent of others.
+        """
+        if added_lines or self._has_several_files:
+            return True
+        for line in removed_lines:
+            is_parent = line.target in self.editor.follow_on_lines.answering
+            if is_parent or self._run.links.was_skipped(line.target):
+                return True
+        return False
+
+    def _gold_without(self, removed_lines: Iterable[Response]) -> ColdStartGold:
+        """Return the gold of the run; without its derived values if these may depend on one of the removed lines.
+
+        They may if a skipped line gives the same answer as a removed line.
+        """
+        gold = self._run.gold
+        if any(self._run.links.was_skipped(line.target) for line in removed_lines):
+            return gold.with_fields()
+        return gold
 
     def _only_appends(self, change: Change) -> bool:
         """Return whether a change only adds lines after all others, so that these keep indexes, numbers and nodes."""
-        if (
-            change.places
-            or not change.added
-            or self._has_several_files
-            or self._run.limits.justifications_per_node is None
-        ):
+        if change.places or not change.added:
+            return False
+        if self._has_several_files or self._run.limits.justifications_per_node is None:
             return False
         return list(self.editor.extended_file.ends) == [len(self._run.links.responses)]
 
@@ -242,14 +318,23 @@ class Rescoring:
         """Return a run with the lines of some units and added lines after them; only the added lines are linked."""
         links = Links(self._run.gold.query_set, self._run.links)
         new_lines = self._renumber_added(added_lines, lines, removed_count=0)
-        for line in new_lines:
-            parent_node = self._run.links.node_by_follow_on.get(line.query.short_id)
+        links.node_by_follow_on.update(self._parent_nodes_of(new_lines))
+        linked_lines = _with_nodes(new_lines, links.node_by_follow_on)
+        all_lines = [*lines, *linked_lines]
+        return self._run_of_lines(all_lines, self._run.gold, links, is_ranked)
+
+    def _parent_nodes_of(self, lines: Iterable[Response]) -> dict[str, str]:
+        """Return the node of the parent of each line, by the short id of the follow-on query that the line answers.
+
+        The parent is the line of the run whose answer the query asks about. Lines without a parent are left out.
+        """
+        node_by_follow_on = self._run.links.node_by_follow_on
+        node_by_query: dict[str, str] = {}
+        for line in lines:
+            parent_node = node_by_follow_on.get(line.query.short_id)
             if parent_node is not None:
-                links.node_by_follow_on[line.query.short_id] = parent_node
-        all_lines = [*lines, *_with_nodes(new_lines, links.node_by_follow_on)]
-        if is_ranked:
-            links.lines_by_node.update(_lines_by_node(all_lines))
-        return replace(self._run, links=links, lines_by_run_id=group_by_unit(self._run.gold, all_lines))
+                node_by_query[line.query.short_id] = parent_node
+        return node_by_query
 
     def _renumber(self, lines: Iterable[Response], change: Change, added_lines: Sequence[Response]) -> list[Response]:
         """Return remaining and added lines in load order, with the indexes and numbers they have in the changed files.
@@ -257,22 +342,38 @@ class Rescoring:
         If the run has one file, lines keep their numbers, since only the order matters. With several files the numbers
         also decide between lines of different files: each is reduced by the number of lines removed before it.
         """
-        removed_numbers_by_file: dict[str, list[int]] = defaultdict(list)
+        removed_numbers_by_file = self._removed_numbers_by_file(change)
+        added_count = len(change.added)
+        renumbered = [self._moved_line(line, added_count, removed_numbers_by_file) for line in lines]
+        removed_count = len(removed_numbers_by_file.get(self.editor.extended_file.name, ()))
+        renumbered += self._renumber_added(added_lines, renumbered, removed_count, added_count)
+        return sorted(renumbered, key=operator.attrgetter("index"))
+
+    def _removed_numbers_by_file(self, change: Change) -> Mapping[str, Sequence[int]]:
+        """Return the numbers of the lines that a change removes from each file, in order: `{"run.tab": [3, 7]}`.
+
+        Return an empty dictionary for a run in one file, whose lines keep their numbers.
+        """
+        removed_numbers: dict[str, list[int]] = defaultdict(list)
         if self._has_several_files:
             for place in self.editor.places_removed_by(change):
-                removed_numbers_by_file[place.file].append(place.line)
-        ends = self.editor.extended_file.ends
-        renumbered: list[Response] = []
-        for line in lines:
-            # Added lines come at the end of one file, before the lines of the files that are loaded later.
-            index = line.index + len(change.added) * bisect_right(ends, line.index)
-            number = line.number - bisect_left(removed_numbers_by_file.get(line.file, ()), line.number)
-            if index != line.index or number != line.number:
-                line = replace(line, index=index, number=number)
-            renumbered.append(line)
-        removed_count = len(removed_numbers_by_file.get(self.editor.extended_file.name, ()))
-        renumbered += self._renumber_added(added_lines, renumbered, removed_count, len(change.added))
-        return sorted(renumbered, key=operator.attrgetter("index"))
+                removed_numbers[place.file].append(place.line)
+        return removed_numbers
+
+    def _moved_line(
+        self, line: Response, added_count: int, removed_numbers_by_file: Mapping[str, Sequence[int]]
+    ) -> Response:
+        """Return a line with its index and number after lines were added and removed.
+
+        `added_count` is the number of added lines. They come at the end of one file, before the lines of the files that
+        are loaded later.
+        """
+        loads_before = bisect_right(self.editor.extended_file.ends, line.index)
+        index = line.index + added_count * loads_before
+        number = line.number - bisect_left(removed_numbers_by_file.get(line.file, ()), line.number)
+        if index == line.index and number == line.number:
+            return line
+        return replace(line, index=index, number=number)
 
     def _renumber_added(
         self, added_lines: Sequence[Response], lines: Iterable[Response], removed_count: int, added_per_load: int = 0
@@ -283,11 +384,8 @@ class Rescoring:
         is the number of lines that one loading of the file adds in all units; later loadings begin so much later.
         """
         file = self.editor.extended_file
-        texts_in_file: set[str] = set()
-        # Without node ids an added line may repeat a line of the file; then most editions do not read it.
-        if added_lines and not self._run.gold.query_set.edition.keeps_repeated_lines and not self.editor.has_nodes:
-            texts_in_file = {line.text for line in lines if line.file == file.name}
         first_number = file.last_number + 1 - removed_count
+        texts_in_file = self._unrepeatable_texts(lines) if added_lines else frozenset()
         new_lines: list[Response] = []
         for line in added_lines:
             if line.text in texts_in_file:
@@ -297,6 +395,16 @@ class Rescoring:
                 new_lines.append(replace(line, index=index, number=first_number + line.number))
         return new_lines
 
+    def _unrepeatable_texts(self, lines: Iterable[Response]) -> Container[str]:
+        """Return the texts of those lines that would not be read again if they were repeated at the end of their file.
+
+        An added line may only repeat another line if lines have no node ids. Some editions then read it all the same.
+        """
+        if self.editor.has_nodes or self._run.gold.query_set.edition.keeps_repeated_lines:
+            return frozenset()
+        file_name = self.editor.extended_file.name
+        return {line.text for line in lines if line.file == file_name}
+
     def _check_limits(self, lines: Sequence[Response], change: Change) -> None:
         """Raise InputError if the limits on justifications cannot be applied to some lines (rule single-values).
 
@@ -304,85 +412,158 @@ class Rescoring:
         that these answer: for every hop that `lines` lack, the first remaining line of the run is added.
         """
         rules = DiscardRules(self._run.limits, ProblemLog())
-        first_by_level: dict[int, Response] = {}
+        first_lines = self._first_lines_of_hops(change)
+        for end in self._ends_of_limited_files():
+            new_end = self._end_after(end, change)
+            loaded_lines = [line for line in lines if line.index < new_end]
+            loaded_hops = {line.query.level for line in loaded_lines}
+            lines_of_other_hops = [
+                line for line in first_lines if line.query.level not in loaded_hops and line.index < end
+            ]
+            # Only an error that this raises is of interest.
+            rules.apply([*loaded_lines, *lines_of_other_hops], _lines_by_node(loaded_lines), is_in_order=False)
+
+    def _first_lines_of_hops(self, change: Change) -> list[Response]:
+        """Return the first line of the run that answers each hop after a change, in load order."""
+        first_line_by_hop: dict[int, Response] = {}
         for line in self._run.links.responses:
             if line.index not in change.responses:
-                first_by_level.setdefault(line.query.level, line)
-        ends_with_additions = self.editor.extended_file.ends if change.added else ()
+                first_line_by_hop.setdefault(line.query.level, line)
+        return list(first_line_by_hop.values())
+
+    def _ends_of_limited_files(self) -> list[int]:
+        """Return the numbers of responses that had been loaded each time that the limits were applied, in order.
+
+        They are applied after each file with the layout of 2017.
+        """
         ends: list[int] = []
         for file in self.editor.files.values():
             if file.schema is RUN_2017:
                 ends += file.ends
-        for end in sorted(ends):
-            new_end = end + len(change.added) * bisect_right(ends_with_additions, end)
-            loaded_lines = [line for line in lines if line.index < new_end]
-            levels = {line.query.level for line in loaded_lines}
-            other_levels = [line for level, line in first_by_level.items() if level not in levels and line.index < end]
-            # Only an error that this raises is of interest.
-            rules.apply([*loaded_lines, *other_levels], _lines_by_node(loaded_lines), is_in_order=False)
+        return sorted(ends)
+
+    def _end_after(self, end: int, change: Change) -> int:
+        """Return a number of loaded responses, increased by the lines that a change adds to the files loaded so far."""
+        if not change.added:
+            return end
+        loads_with_additions = bisect_right(self.editor.extended_file.ends, end)
+        return end + len(change.added) * loads_with_additions
 
     # -- Scoring
 
-    def _score_unit(
-        self, unit_id: str, queries: Sequence[Query], run: Run, change: Change, is_ranked: bool
-    ) -> UnitResult:
+    def _score_unit(self, unit_id: str, queries: Sequence[Query], run: Run, extent: _Extent) -> UnitResult:
         """Return a unit with some of its queries scored from the lines of a changed run, under the change's policy.
 
-        Earlier runs of the same call are scored again first, since the nodes of all runs are ranked together. Raises
-        InputError if the scorer would have to stop before it has tables.
+        Raises InputError if the scorer would have to stop before it has tables.
         """
-        gold = run.gold
-        if compares_values(gold.options.discipline):
+        if compares_values(run.gold.options.discipline):
             _require_known_classes(queries, run)
-        nodes = RunNodes(run.links.lines_by_node, run.limits.justifications_per_node)
-        matched_unit = self._unit_with_assessments(unit_id, queries, run, change)
-        policy = change.policy or self._scored.policy
+        policy = extent.change.policy or self._scored.policy
+        unit = self._unit_to_score(unit_id, queries, run, extent.change)
+        other_result = self._score_earlier_runs(unit, policy, is_ranked=extent.is_ranked)
+        return _scored_unit(replace(unit, other_run=other_result), policy, is_ranked=extent.is_ranked)
+
+    def _unit_to_score(self, unit_id: str, queries: Sequence[Query], run: Run, change: Change) -> ScoringUnit:
+        """Return a unit with everything that scoring needs: its queries, its lines in the changed run, and the nodes.
+
+        Lines that the change leaves as they are keep their assessments.
+        """
+        return ScoringUnit(
+            id=unit_id,
+            gold=run.gold,
+            queries=queries,
+            hop_limits=run.gold.hop_limits,
+            run=run,
+            lines_by_query=_lines_of_unit_in(run, self._scored.run_id, unit_id),
+            nodes=RunNodes(run.links.lines_by_node, run.limits.justifications_per_node),
+            earlier_result=self._unit_with_assessments(unit_id, queries, run, change),
+        )
+
+    def _score_earlier_runs(self, unit: ScoringUnit, policy: Policy, *, is_ranked: bool) -> UnitResult | None:
+        """Return the result of a unit for the last run of the call that is scored before this run; None without any.
+
+        Earlier runs are scored again first, since the nodes of all runs are ranked together. Raises InputError if one
+        of them cannot be scored.
+        """
         result: UnitResult | None = None
-        for run_id in self._run_ids:
-            if result is not None:
-                _raise_if_unranked(result)
-            unit = ScoringUnit(
-                id=unit_id,
-                gold=gold,
-                queries=queries,
-                hop_limits=gold.hop_limits,
-                run=run,
-                lines_by_query=run.lines_by_run_id.get(run_id, {}).get(unit_id, {}),
-                nodes=nodes,
-                other_run=result,
-                earlier_result=matched_unit if run_id == self._run_ids[-1] else None,
-            )
-            result = score_unit(unit, policy, is_ranked)
-            _raise_if_uncounted(result)
-        assert result is not None
+        for run_id in self._run_ids[:-1]:
+            lines_by_query = _lines_of_unit_in(unit.run, run_id, unit.id)
+            unit_of_run = replace(unit, lines_by_query=lines_by_query, other_run=result, earlier_result=None)
+            result = _scored_unit(unit_of_run, policy, is_ranked=is_ranked)
+            _raise_if_unranked(result)
         return result
 
     def _unit_with_assessments(
         self, unit_id: str, queries: Sequence[Query], run: Run, change: Change
     ) -> UnitResult | None:
-        """Return the unit with the assessment of each line, so that scoring need not match lines to assessments.
+        """Return a result of the unit that says which assessment each line of the changed run has.
 
-        Lines that keep their indexes keep their assessments; only added lines are matched here. Returns None if all
-        lines have to be matched again.
+        With it, scoring need not match the lines to assessments. Lines that keep their indexes keep their assessments.
+        Returns None if all lines have to be matched again.
         """
         if run.gold is not self._run.gold:
             return None
         unit = self._unit_by_id[unit_id]
         if not change.added:
             return unit
-        if not self._only_appends(change):
-            return None
+        if self._only_appends(change):
+            return self._with_added_assessments(unit, queries, run)
+        return None
+
+    def _with_added_assessments(self, unit: UnitResult, queries: Sequence[Query], run: Run) -> UnitResult:
+        """Return a unit with the assessments of its old lines and of the lines that were added to the run.
+
+        Only the added lines are matched to the assessments of the pool. The result has no labels and no tables.
+        """
         problems = ProblemLog()
         assessment_by_index = dict(unit.assessment_by_index)
-        lines_by_query = run.lines_by_run_id.get(self._scored.run_id, {}).get(unit_id, {})
+        lines_by_query = _lines_of_unit_in(run, self._scored.run_id, unit.id)
         for base_id in dict.fromkeys([query.base_id for query in queries]):
-            lines = lines_by_query.get(base_id, ())
-            new_lines = [line for line in lines if line.index >= len(self._run.links.responses)]
+            new_lines = self._added_lines_among(lines_by_query.get(base_id, ()))
             if new_lines:
                 judgement_by_value = run.gold.judgements_by_value(base_id, run.links)
                 discipline = run.gold.options.discipline
                 assessment_by_index |= find_assessments(new_lines, judgement_by_value, run.links, discipline, problems)
-        return UnitResult(unit_id, assessment_by_index, {}, (), problems)
+        return UnitResult(unit.id, assessment_by_index, {}, (), problems)
+
+    def _added_lines_among(self, lines: Iterable[Response]) -> list[Response]:
+        """Return those lines of a changed run that come after all lines of the original run."""
+        original_line_count = len(self._run.links.responses)
+        return [line for line in lines if line.index >= original_line_count]
+
+
+def _may_be_in_foreign_node(line: Response, query_by_id: Container[str]) -> bool:
+    """Return whether a line may belong to a node of another unit.
+
+    This is possible if its node id does not begin with a colon, or if a query file defines a query with the id of the
+    follow-on query that the line answers. `query_by_id` has the queries of the query files by short id.
+    """
+    node_id = _written_node_id(line)
+    if node_id is None:
+        return False
+    if not node_id.startswith(":"):
+        return True
+    return line.query.level > 1 and line.query.short_id in query_by_id
+
+
+def _queries_within(unit: UnitResult, base_ids: Container[str] | None) -> list[Query]:
+    """Return the scored queries of a unit that have one of these short ids; all of them if `base_ids` is None."""
+    queries = [result.query for result in unit.queries]
+    if base_ids is None:
+        return queries
+    return [query for query in queries if query.base_id in base_ids]
+
+
+def _lines_of_unit_in(run: Run, run_id: str, unit_id: str) -> Mapping[str, Sequence[Response]]:
+    """Return the lines of one run of a call in a unit, by the short id of their query; empty if it has none there."""
+    return run.lines_by_run_id.get(run_id, {}).get(unit_id, {})
+
+
+def _scored_unit(unit: ScoringUnit, policy: Policy, *, is_ranked: bool) -> UnitResult:
+    """Return the result of a unit under a policy. Raises InputError if its lines cannot be matched or counted."""
+    result = score_unit(unit, policy, is_ranked)
+    _raise_if_uncounted(result)
+    return result
 
 
 def _with_unchanged_results(unit: UnitResult, old_results: Iterable[QueryResult]) -> UnitResult:
@@ -429,24 +610,34 @@ def _written_node_id(line: Response) -> str | None:
 def _with_nodes(lines: Iterable[Response], node_by_follow_on: dict[str, str | None]) -> list[Response]:
     """Return lines, which are in load order, with the FQ node ids that linking the changed files would give them.
 
-    The FQ node id of a line of the second hop begins with that of its parent, the first line that gives the answer its
-    query asks about: `CS17_ENG_0001:E1` is the prefix of `CS17_ENG_0001:E1:E2`. `node_by_follow_on` has the parent's
-    node by the short id of the follow-on query, and the lines' own nodes are added to it. An empty text is a parent
-    without node; a query without parent so far has None or no entry.
+    `node_by_follow_on` has the node of each parent, the first line that gives the answer a follow-on query asks about,
+    by the short id of the query; the nodes of these lines are added to it. An empty text is a parent without node; a
+    query without parent so far has None or no entry.
     """
     linked_lines: list[Response] = []
     for line in lines:
-        query = line.query
         node = line.node
-        if query.level == 1 or node is None:
-            node_id = _written_node_id(line)
-            if node_id is not None:
-                prefix = query.full_id if query.level != 1 else node_by_follow_on.get(query.short_id)
-                node = (prefix or "") + node_id
-        if len(query.slots) > 1 and node_by_follow_on.get(line.target) is None:
+        if line.query.level == 1 or node is None:
+            node = _node_of(line, node_by_follow_on)
+        if len(line.query.slots) > 1 and node_by_follow_on.get(line.target) is None:
             node_by_follow_on[line.target] = node or ""
         linked_lines.append(line if node == line.node else replace(line, node=node))
     return linked_lines
+
+
+def _node_of(line: Response, node_by_follow_on: Mapping[str, str | None]) -> str | None:
+    """Return the FQ node id that linking gives a line; the line's present one if the file has no node id for it.
+
+    The FQ node id of a line of the second hop begins with that of its parent: `CS17_ENG_0001:E1` is the prefix of
+    `CS17_ENG_0001:E1:E2`. In all other hops the prefix is the id of the query. `node_by_follow_on` has the nodes of
+    parents by the short id of the follow-on query.
+    """
+    node_id = _written_node_id(line)
+    if node_id is None:
+        return line.node
+    if line.query.level != 1:
+        return line.query.full_id + node_id
+    return (node_by_follow_on.get(line.query.short_id) or "") + node_id
 
 
 def _lines_by_node(lines: Iterable[Response]) -> dict[str, list[Response]]:

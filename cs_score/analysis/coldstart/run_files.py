@@ -1,17 +1,20 @@
-"""Collect all lines of the files of a run in order, for changes to the files and for explanations of their lines."""
+"""Collect all lines of the files of a run in order, for changes to the files and for explanations of their lines. A
+line that answers a query is a response; other lines were skipped (they only create a query) or not read.
+"""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from operator import attrgetter
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from cs_score.base.display import one_line
 from cs_score.base.records import Record
 from cs_score.coldstart.file_columns import FileKind, Schema, detect_schema
 from cs_score.coldstart.gold import Run
-from cs_score.coldstart.lines import Response, SkippedLine
+from cs_score.coldstart.lines import Links, Response, SkippedLine
 from cs_score.coldstart.tab_files import UnreadLine, is_blank_or_comment, split_columns
 
 LinkedLine: TypeAlias = Response | SkippedLine
@@ -54,9 +57,9 @@ class RunFile(Record):
             return None
         is_empty = True
         for text in self._texts_after_change(removed_places, added_texts):
-            is_empty = False
             if not is_blank_or_comment(text):
                 return self._why_other_layout(text)
+            is_empty = False
         return None if is_empty else f"only blank lines and comments would be left of {self.name}"
 
     def _layout_line(self) -> AnyLine | None:
@@ -84,59 +87,86 @@ class RunFile(Record):
 
 def files_of_run(run: Run) -> dict[str, RunFile]:
     """Return the run files by name, in load order, each with the lines of all runs in it."""
-    responses_by_file, repeated_by_file = _responses_of_files(run.links.responses)
-    ends_by_file = _ends_of_files(run.links.responses)
-    other_lines_by_file: dict[str, list[AnyLine]] = defaultdict(list)
-    for skipped in run.links.skipped_lines:
-        other_lines_by_file[skipped.file].append(skipped)
-    copies_by_file: dict[str, dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
-    for unread in run.links.unread_lines:
-        other_lines_by_file[unread.file].append(unread)
-        copies_by_file[unread.file][unread.text].append(unread.number)
-    files: dict[str, RunFile] = {}
-    for name, schema in run.layouts.items():
-        if schema.kind is not FileKind.RUN:
-            continue
-        lines: list[AnyLine] = list(responses_by_file[name].values())
-        lines += other_lines_by_file[name]
-        files[name] = RunFile(
+    lines = _LinesByFile(run.links)
+    schemas = {name: schema for name, schema in run.layouts.items() if schema.kind is FileKind.RUN}
+    return {name: lines.run_file(name, schema) for name, schema in schemas.items()}
+
+
+class _LinesByFile:
+    """The lines of a run by the name of their file, from which the run files are made."""
+
+    def __init__(self, links: Links) -> None:
+        """Divide the responses, the skipped lines and the unread lines of a run among their files."""
+        self._responses = _responses_of_files(links.responses)
+        self._ends = _ends_of_files(links.responses)
+        self._unscored_lines = _unscored_lines_of_files(links)
+        self._copies = _copies_of_files(links.unread_lines)
+
+    def run_file(self, name: str, schema: Schema) -> RunFile:
+        """Return the file with this name and layout, with all its lines sorted by their numbers."""
+        lines: list[AnyLine] = list(self._responses.first_by_file[name].values())
+        lines += self._unscored_lines[name]
+        return RunFile(
             name=name,
             schema=schema,
             lines=sorted(lines, key=attrgetter("number")),
-            ends=ends_by_file[name],
-            responses_by_repeated_line=repeated_by_file[name],
-            copies_by_text=copies_by_file[name],
+            ends=self._ends[name],
+            responses_by_repeated_line=self._responses.repeated_by_file[name],
+            copies_by_text=self._copies[name],
         )
-    return files
 
 
-def _responses_of_files(
-    responses: Iterable[Response],
-) -> tuple[dict[str, dict[int, Response]], dict[str, dict[int, list[Response]]]]:
-    """Return the responses of each file by line number, and the responses of lines that were loaded several times.
+def _unscored_lines_of_files(links: Links) -> dict[str, list[SkippedLine | UnreadLine]]:
+    """Return the lines of each file that gave no response, since they were skipped or not read, by the file's name."""
+    lines_by_file: dict[str, list[SkippedLine | UnreadLine]] = defaultdict(list)
+    lines: list[SkippedLine | UnreadLine] = [*links.skipped_lines, *links.unread_lines]
+    for line in lines:
+        lines_by_file[line.file].append(line)
+    return lines_by_file
 
-    A line is loaded again if its file is loaded again. The first dictionary has the first response of every line; the
-    second one has all responses of the lines that have several.
+
+def _copies_of_files(unread_lines: Iterable[UnreadLine]) -> dict[str, dict[str, list[int]]]:
+    """Return the numbers of unread lines by the name of their file and by their text."""
+    copies_by_file: dict[str, dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
+    for line in unread_lines:
+        copies_by_file[line.file][line.text].append(line.number)
+    return copies_by_file
+
+
+class _FileResponses(NamedTuple):
+    """The responses of each file by the name of the file and by line number.
+
+    A line is loaded again if its file is loaded again. `first_by_file` has the first response of every line, and
+    `repeated_by_file` all responses of the lines that have several.
     """
+
+    first_by_file: dict[str, dict[int, Response]]
+    repeated_by_file: dict[str, dict[int, list[Response]]]
+
+
+def _responses_of_files(responses: Iterable[Response]) -> _FileResponses:
+    """Return the responses of each file by line number, and the responses of lines that were loaded several times."""
     first_by_file: dict[str, dict[int, Response]] = defaultdict(dict)
     repeated_by_file: dict[str, dict[int, list[Response]]] = defaultdict(dict)
     for response in responses:
         first = first_by_file[response.file].setdefault(response.number, response)
         if first is not response:
             repeated_by_file[response.file].setdefault(response.number, [first]).append(response)
-    return first_by_file, repeated_by_file
+    return _FileResponses(first_by_file, repeated_by_file)
 
 
 def _ends_of_files(responses: Sequence[Response]) -> dict[str, list[int]]:
-    """Return for each file, and each time that it was loaded, how many responses of all files were loaded by then."""
+    """Return the numbers of responses that all files had given whenever a file had been loaded, by the file's name.
+
+    If `a.tab` with three responses is loaded before `b.tab` with two: `{"a.tab": [3], "b.tab": [5]}`. A file that is
+    loaded several times has several numbers.
+    """
     ends_by_file: dict[str, list[int]] = defaultdict(list)
-    file_name = ""
-    last_number = 0
-    for response in responses:
-        is_next_load = response.file != file_name or response.number <= last_number  # numbers rise within a file
-        if file_name and is_next_load:
-            ends_by_file[file_name].append(response.index)
-        file_name = response.file
-        last_number = response.number
-    ends_by_file[file_name].append(len(responses))
+    for last, following in pairwise(responses):
+        # Line numbers rise within a file, unless it is loaded again.
+        is_end_of_file = following.file != last.file or following.number <= last.number
+        if is_end_of_file:
+            ends_by_file[last.file].append(following.index)
+    if responses:
+        ends_by_file[responses[-1].file].append(len(responses))
     return ends_by_file

@@ -1,4 +1,5 @@
-"""Score a run in two scenarios for its unassessed answers: all of them wrong, and all of them right.
+"""Score a run in two scenarios for its unassessed answers, for which the pool has no assessment: all of them wrong in
+the pessimistic scenario, all of them right in the optimistic one.
 
 The pessimistic scenario counts unassessed lines as wrong. The optimistic one adds assessments by which they are right;
 it is made in `optimistic.py`. Neither is a limit of the score: with other assessments it may be lower or higher.
@@ -6,8 +7,8 @@ it is made in `optimistic.py`. Neither is a limit of the score: with other asses
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from cs_score.analysis.coldstart.budget import move_category
@@ -68,36 +69,50 @@ class Scenarios(Record, omit_defaults=True):
 
 def scenarios(scored: AnalysedRun, measure: Measure) -> Scenarios:
     """Return the scores of a run in both scenarios; the scores as they are if every counted answer was assessed."""
-    score_by_measure: dict[str, float] = {}
-    for known_measure, score in scored.result.measures.items():
-        if known_measure.hop is None:
-            score_by_measure[str(known_measure)] = score
+    score_by_measure = _scores_over_all_hops(scored)
     score_by_measure[str(measure)] = scored.result.measures[measure]
     slots = _slot_shares(scored)
+    pool_file = last_pool_file(scored.run)
     if not any(slot.unassessed for slot in slots):
-        return _unchanged_scenarios(str(measure), score_by_measure, slots, last_pool_file(scored.run))
-    names = list(score_by_measure)
-    all_wrong = move_category(scored.policy, UNASSESSED, IGNORE, WRONG)
-    pessimistic = try_scores(lambda: scored.under(all_wrong), names)
+        return _unchanged_scenarios(str(measure), score_by_measure, slots, pool_file)
+    pessimistic = _pessimistic_scores(scored, list(score_by_measure))
     optimistic_scenario = OptimisticScenario(scored)
-    optimistic = try_scores(optimistic_scenario.score, names)
+    optimistic = try_scores(optimistic_scenario.score, list(score_by_measure))
+    analysed = str(measure)
+    return Scenarios(
+        pessimistic=pessimistic.by_measure[analysed],
+        score=score_by_measure[analysed],
+        optimistic=optimistic.by_measure[analysed],
+        unassessed=len(optimistic_scenario.added),
+        slots=slots,
+        added_pool=[assessment.text for assessment in optimistic_scenario.added],
+        added_pool_to=pool_file,
+        scores=_scenario_by_measure(score_by_measure, pessimistic, optimistic),
+        reason=pessimistic.reason or optimistic.reason,
+    )
+
+
+def _scores_over_all_hops(scored: AnalysedRun) -> dict[str, float]:
+    """Return the scores of a run by the measures over all hops: `{"SF-ALL-Micro-F1": 0.25, ...}`."""
+    return {str(measure): score for measure, score in scored.result.measures.items() if measure.hop is None}
+
+
+def _pessimistic_scores(scored: AnalysedRun, names: Sequence[str]) -> TriedScores:
+    """Return the scores of a run by some measures if the policy counts unassessed lines as wrong."""
+    all_wrong = move_category(scored.policy, UNASSESSED, IGNORE, WRONG)
+    return try_scores(lambda: scored.under(all_wrong), names)
+
+
+def _scenario_by_measure(
+    score_by_measure: Mapping[str, float], pessimistic: TriedScores, optimistic: TriedScores
+) -> dict[str, Scenario]:
+    """Return each measure in both scenarios, beside its score as it is."""
     scenario_by_measure: dict[str, Scenario] = {}
     for name, score in score_by_measure.items():
         scenario_by_measure[name] = Scenario(
             pessimistic=pessimistic.by_measure[name], score=score, optimistic=optimistic.by_measure[name]
         )
-    analysed = scenario_by_measure[str(measure)]
-    return Scenarios(
-        pessimistic=analysed.pessimistic,
-        score=analysed.score,
-        optimistic=analysed.optimistic,
-        unassessed=len(optimistic_scenario.added),
-        slots=slots,
-        added_pool=[assessment.text for assessment in optimistic_scenario.added],
-        added_pool_to=last_pool_file(scored.run),
-        scores=scenario_by_measure,
-        reason=pessimistic.reason or optimistic.reason,
-    )
+    return scenario_by_measure
 
 
 def _unchanged_scenarios(
@@ -119,18 +134,15 @@ def _unchanged_scenarios(
 
 def _slot_shares(scored: AnalysedRun) -> list[SlotShare]:
     """Return for each slot the number of its counted lines, and the number and share of unassessed ones among them."""
-    line_count_by_slot: Counter[str] = Counter()
-    unassessed_count_by_slot: Counter[str] = Counter()
+    unassessed_flags_by_slot: dict[str, list[bool]] = defaultdict(list)
     for unit in scored.result.units:
         for line in counted_lines(unit):
-            slot = line.query.slots[0]
-            line_count_by_slot[slot] += 1
-            if UNASSESSED in unit.labels_by_index[line.index]:
-                unassessed_count_by_slot[slot] += 1
+            is_unassessed = UNASSESSED in unit.labels_by_index[line.index]
+            unassessed_flags_by_slot[line.query.slots[0]].append(is_unassessed)
     shares = []
-    for slot in sorted(line_count_by_slot):
-        line_count = line_count_by_slot[slot]
-        unassessed_count = unassessed_count_by_slot[slot]
+    for slot, unassessed_flags in sorted(unassessed_flags_by_slot.items()):
+        line_count = len(unassessed_flags)
+        unassessed_count = sum(unassessed_flags)
         shares.append(SlotShare(slot, line_count, unassessed_count, unassessed_count / line_count))
     return shares
 
@@ -151,9 +163,13 @@ def try_scores(score: Callable[[], AnalysedRun], names: Sequence[str]) -> TriedS
         scored = score()
     except InputError as refusal:
         return TriedScores(dict.fromkeys(names), str(refusal))
-    scores = scored.result.scores
-    by_measure = {name: scores.get(name) for name in names}
+    by_measure = {name: scored.result.scores.get(name) for name in names}
+    return TriedScores(by_measure, _why_score_missing(scored, names))
+
+
+def _why_score_missing(scored: AnalysedRun, names: Iterable[str]) -> str | None:
+    """Return why a run lacks the first of some measures that it has no score by; None if it has a score by each."""
     for name in names:
-        if name not in scores:
-            return TriedScores(by_measure, str(scored.stopped or f"there would be no {name}"))
-    return TriedScores(by_measure, None)
+        if name not in scored.result.scores:
+            return str(scored.stopped or f"there would be no {name}")
+    return None

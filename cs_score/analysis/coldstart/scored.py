@@ -1,4 +1,6 @@
-"""Hold a scored run together with its gold data, from which all analyses are computed."""
+"""Hold a scored run together with its gold data, from which all analyses are computed. A line is a response of the run;
+a unit is an LDC query with its entry points, or a query of its own.
+"""
 
 from __future__ import annotations
 
@@ -115,22 +117,24 @@ def score_for_analysis(
     runs and none is named, InputError if the run cannot be scored.
     """
     run_ids = list(dict.fromkeys(run.run_ids))
-    if run_id is None and len(run_ids) > 1:
-        raise UsageError(f"there are {len(run_ids)} runs ({', '.join(run_ids)}): say which, with --run")
-    stop: ScoringStopped | None = None
+    chosen_id = _chosen_run_id(run_id, run_ids)
     try:
         result = score_runs(run, policy, earlier_results=earlier_results)
-    except ScoringStopped as stopped:
-        stop = stopped
-        result = stopped.partial_result  # it has tables if only the rankings failed
-    if run_id is None and run_ids:
-        run_id = run_ids[0]
-    if stop is None:
-        _require_run(run_id, run_ids, result)
-    run_result = _result_of_run(result, run_id)
-    if run_result is None or (stop is not None and not run_result.tables.sf.rows):
-        assert stop is not None
-        raise stop
+    except ScoringStopped as stop:
+        run_result = _result_with_tables(stop, chosen_id)
+        return _analysed_run(run, policy, stop.partial_result, run_result, stop)
+    _require_run(chosen_id, run_ids, result)
+    run_result = next(run_result for run_result in result.runs if run_result.run_id == chosen_id)
+    return _analysed_run(run, policy, result, run_result)
+
+
+def _analysed_run(
+    run: Run, policy: Policy, result: Result, run_result: ScoredRun, stop: ScoringStopped | None = None
+) -> AnalysedRun:
+    """Return a run together with its result, which is one of the results of all runs of a call.
+
+    `stop` is the error that has stopped scoring, if any. It only matters if the run has no average precision.
+    """
     return AnalysedRun(
         run=run,
         run_id=run_result.run_id,
@@ -142,6 +146,18 @@ def score_for_analysis(
     )
 
 
+def _chosen_run_id(run_id: str | None, run_ids: Sequence[str]) -> str | None:
+    """Return the id of the run to analyse: the given one, or else that of the only run; None if there is no run.
+
+    Raises UsageError if there are several runs and no id is given.
+    """
+    if run_id is not None:
+        return run_id
+    if len(run_ids) > 1:
+        raise UsageError(f"there are {len(run_ids)} runs ({', '.join(run_ids)}): say which, with --run")
+    return run_ids[0] if run_ids else None
+
+
 def _require_run(run_id: str | None, run_ids: Sequence[str], result: Result) -> None:
     """Raise InputError if there is no run at all, or none of this id among the runs that have lines."""
     if run_id is None:
@@ -150,12 +166,15 @@ def _require_run(run_id: str | None, run_ids: Sequence[str], result: Result) -> 
         raise InputError(f"there is no run {run_id}", remedy=f"the lines are of {', '.join(run_ids) or 'no run'}")
 
 
-def _result_of_run(result: Result, run_id: str | None) -> ScoredRun | None:
-    """Return the result of the run with this id; None if it has none."""
-    for run_result in result.runs:
-        if run_result.run_id == run_id:
+def _result_with_tables(stop: ScoringStopped, run_id: str | None) -> ScoredRun:
+    """Return the result that the run with this id has although scoring was stopped.
+
+    It has tables if only its rankings failed. Otherwise the error that has stopped scoring is raised again.
+    """
+    for run_result in stop.partial_result.runs:
+        if run_result.run_id == run_id and run_result.tables.sf.rows:
             return run_result
-    return None
+    raise stop
 
 
 Progress: TypeAlias = Callable[[Sequence[Any], str], Iterable[Any]]

@@ -1,4 +1,6 @@
-"""The parts of tables and texts that documents about results of evidence tasks share: mistakes, cells, sentences."""
+"""The parts of tables and texts that documents about results of evidence tasks share: mistakes, cells, sentences. A
+unit is a claim, an instance or a question; a layout has the columns of a table and makes its rows from a document.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from textwrap import wrap
 from typing import Any, Final
 
-from cs_score.analysis.evidence.mistake_records import ExplainedUnit
+from cs_score.analysis.evidence.mistake_records import EvidenceMistake, ExplainedUnit
 from cs_score.base.display import LONGEST_LINE, JsonText, cell, json_value, one_line, prose_width
 from cs_score.base.records import asdict, replace
 from cs_score.evidence.mode import Mode
@@ -68,22 +70,29 @@ def _mistake_rows(document: Any) -> Iterator[Mapping[str, Any]]:
     """Yield a row for each mistake that a document lists, with values whole and, for texts, shortened."""
     longest = LONGEST_LINE if isinstance(document, ExplainedUnit) else SHORT_VALUE
     for mistake in document.mistakes:
-        row: dict[str, Any] = {}
-        for key, value in asdict(mistake).items():
-            if isinstance(value, str | int | float):
-                row[key] = value
-        row |= {
+        yield {
+            **_plain_fields(mistake),
             "unit": text_of(mistake.unit),
             "name": unit_name(mistake),
-            "predicted": as_json(mistake.predicted),
-            "gold": as_json(mistake.gold),
-            "predicted_in_short": shorten(short_value_text(mistake.predicted), longest),
-            "gold_in_short": shorten(short_value_text(mistake.gold), longest),
             "prediction": json_value(mistake.prediction),
+            **_cells_of_values(mistake, longest),
+            **{f"effect:{measure}": effect for measure, effect in mistake.effects.items()},
         }
-        for measure, effect in mistake.effects.items():
-            row[f"effect:{measure}"] = effect
-        yield row
+
+
+def _plain_fields(mistake: EvidenceMistake) -> dict[str, str | int | float]:
+    """Return the fields of a mistake that have a text or a number, by name: `{"kind": "wrong label", ...}`."""
+    return {key: value for key, value in asdict(mistake).items() if isinstance(value, str | int | float)}
+
+
+def _cells_of_values(mistake: EvidenceMistake, longest: int) -> dict[str, str | None]:
+    """Return the predicted value of a mistake and that of gold, as JSON and with at most `longest` characters."""
+    return {
+        "predicted": as_json(mistake.predicted),
+        "gold": as_json(mistake.gold),
+        "predicted_in_short": shorten(short_value_text(mistake.predicted), longest),
+        "gold_in_short": shorten(short_value_text(mistake.gold), longest),
+    }
 
 
 def count_column(statistic: str) -> str:
@@ -108,14 +117,22 @@ def short_value_text(value: object) -> JsonText | None:
     Another object is its keys and values with commas, a list of objects has semicolons between them, and every other
     value is JSON. The text is safe to print. None stays None, since it means that there is no value.
     """
-    if isinstance(value, dict) and value.keys() == {"label", "sentences"}:
-        return JsonText(f"{_member_text(value['label'])} {as_json(value['sentences'])}")
     if isinstance(value, dict):
-        return JsonText(", ".join([f"{cell(key)} {_member_text(member)}" for key, member in value.items()]))
+        return JsonText(_object_text(value))
     if isinstance(value, list) and value and all(isinstance(item, dict) for item in value):
-        items = [short_value_text(item) for item in value]
-        return JsonText("; ".join([item for item in items if item]))
+        texts = [_object_text(item) for item in value]
+        return JsonText("; ".join([text for text in texts if text]))
     return as_json(value)
+
+
+def _object_text(members: Mapping[str, object]) -> str:
+    """Return the members of a JSON object in a short form: `title Paris, sentence 4`.
+
+    The keys are left out if they are "label" and "sentences": `SUPPORT [4, 5]`.
+    """
+    if members.keys() == {"label", "sentences"}:
+        return f"{_member_text(members['label'])} {as_json(members['sentences'])}"
+    return ", ".join([f"{cell(key)} {_member_text(member)}" for key, member in members.items()])
 
 
 def _member_text(value: object) -> str:

@@ -1,4 +1,6 @@
-"""Implement the interface of a task for evidence: its measures, and the statistics that comparisons need."""
+"""Implement the interface of a task for evidence: its measures, and the statistics that comparisons need. A result has
+the predictions for the units of gold (claims, instances or questions) with their scores.
+"""
 
 from __future__ import annotations
 

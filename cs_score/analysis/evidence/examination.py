@@ -1,4 +1,6 @@
-"""Examines a result by a measure: the cost of each mistake, the error budget, groups, confusions, explanations.
+"""Examines a result by a measure: the cost of each mistake, the error budget, groups, confusions, explanations. A unit
+is a claim, an instance or a question. An entry is a prediction for one unit or several; its faults are the differences
+from gold that lower the score.
 
 The cost of a mistake is the gain in score if only this mistake is corrected: its prediction is replaced, and the units
 with this prediction are scored again.
@@ -9,7 +11,7 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Final, NamedTuple, TypeAlias, overload
 
@@ -146,12 +148,7 @@ class Examination:
         self.mode = result.mode
         self.measure = measure
         self.formula = self.mode.formula_of([measure])
-        occurrences: Counter[Hashable] = Counter()
-        self.name_by_key: dict[UnitKey, UnitName] = {}
-        for unit in result.units:
-            id_key = as_key(unit.id)
-            occurrences[id_key] += 1
-            self.name_by_key[id_key, occurrences[id_key]] = UnitName(unit.id, occurrences[id_key])
+        self.name_by_key = _names_by_key(result.units)
         self.names = list(self.name_by_key.values())
         self.rows = dict(zip(self.name_by_key, result.table.rows))
         self.units = dict(zip(self.name_by_key, result.units))
@@ -176,16 +173,22 @@ class Examination:
         """The entries of the predictions file, without corrections, in the order of their first units."""
         units = self.result.units
         rows = self.result.table.rows
-        positions_by_entry: dict[Hashable, list[int]] = {}
-        for position, unit in enumerate(units):
-            # In some tasks all units with the same id share a prediction.
-            entry_key = as_key(unit.id) if self.mode.shares_predictions else position
-            positions_by_entry.setdefault(entry_key, []).append(position)
         entries = []
-        for positions in positions_by_entry.values():
+        for positions in self._positions_of_entries():
             entry_rows = [rows[position] for position in positions]
             entries.append(Entry(self, positions, units[positions[0]], entry_rows))
         return entries
+
+    def _positions_of_entries(self) -> Iterable[list[int]]:
+        """Return for each entry of the predictions file the positions of its units in the result.
+
+        In some tasks all units with the same id share a prediction, in all others each unit has its own.
+        """
+        positions_by_entry: dict[Hashable, list[int]] = {}
+        for position, unit in enumerate(self.result.units):
+            entry_key = as_key(unit.id) if self.mode.shares_predictions else position
+            positions_by_entry.setdefault(entry_key, []).append(position)
+        return positions_by_entry.values()
 
     # ---- Costs and the error budget
 
@@ -210,16 +213,15 @@ class Examination:
         `sums` are the sums of the table of units, `scores` the values of all measures for these sums. The effect on a
         measure is its value after the correction minus its value before.
         """
+        measures = self.mode.measures
         try:
             new_rows = entry.rows_after_correction(fault)
         except InputError as error:
-            return MistakeCost(entry, fault, None, dict.fromkeys(self.mode.measures), str(error))
-        new_sums = sums
-        for row, new_row in zip(entry.rows, new_rows):
-            new_sums = tuple([total + (after - before) for total, before, after in zip(new_sums, row, new_row)])
+            return MistakeCost(entry, fault, None, dict.fromkeys(measures), str(error))
+        new_sums = _sums_with_other_rows(sums, entry.rows, new_rows)
         new_scores = self.mode.formula(new_sums, divide)
         effects: dict[str, float | None] = {}
-        for measure, score, new_score in zip(self.mode.measures, scores, new_scores):
+        for measure, score, new_score in zip(measures, scores, new_scores):
             effects[measure] = new_score - score
         return MistakeCost(entry, fault, effects[self.measure], effects, UNSET)
 
@@ -245,32 +247,31 @@ class Examination:
         A row has the score if all faults of the kind are corrected, and the score if the faults of earlier kinds are
         corrected, too. Faults whose correction the scorer would refuse are not corrected.
         """
-        table = self.result.table
         kinds = self.mode.kinds
-        rows_without_kind = {kind: list(table.rows) for kind in kinds}
-        rows_without_kinds_so_far = {kind: list(table.rows) for kind in kinds}
-        counts: Counter[str] = Counter()
+        rows_by_kind = {kind: self._uncorrected_rows() for kind in kinds}
+        fault_counts: Counter[str] = Counter()
         for entry in entries:
-            counts.update([fault.kind for fault in entry.faults])
-            entry_so_far = entry
-            for kind in kinds:
-                entry_without_kind = entry.without_kind(kind)
-                is_uncorrected = entry_so_far is entry  # then a second scoring would have the same result
-                entry_so_far = entry_without_kind if is_uncorrected else entry_so_far.without_kind(kind)
-                _replace_rows(rows_without_kind[kind], entry_without_kind)
-                _replace_rows(rows_without_kinds_so_far[kind], entry_so_far)
-        budget = []
-        for kind in kinds:
-            score = self._score_of_rows(rows_without_kind[kind])
-            row = EvidenceBudgetRow(
-                kind=kind,
-                count=counts[kind],
-                gain=score - self.result.scores[self.measure],
-                score=score,
-                cumulated=self._score_of_rows(rows_without_kinds_so_far[kind]),
-            )
-            budget.append(row)
-        return tuple(budget)
+            fault_counts.update([fault.kind for fault in entry.faults])
+            for corrected in _corrected_entries(entry, kinds):
+                _replace_rows(rows_by_kind[corrected.kind].alone, corrected.alone)
+                _replace_rows(rows_by_kind[corrected.kind].cumulated, corrected.cumulated)
+        return tuple([self._budget_row(kind, fault_counts[kind], rows_by_kind[kind]) for kind in kinds])
+
+    def _uncorrected_rows(self) -> _CorrectedRows:
+        """Return the rows of all units as they are, in two lists in which rows can be replaced by corrected ones."""
+        rows = self.result.table.rows
+        return _CorrectedRows(alone=list(rows), cumulated=list(rows))
+
+    def _budget_row(self, kind: str, fault_count: int, rows: _CorrectedRows) -> EvidenceBudgetRow:
+        """Return the row of a kind of faults, from the rows of all units after its correction."""
+        score = self._score_of_rows(rows.alone)
+        return EvidenceBudgetRow(
+            kind=kind,
+            count=fault_count,
+            gain=score - self.result.scores[self.measure],
+            score=score,
+            cumulated=self._score_of_rows(rows.cumulated),
+        )
 
     def _score_of_rows(self, rows: Sequence[Row]) -> float:
         """Return the score of the examined measure if the units have other rows."""
@@ -284,21 +285,25 @@ class Examination:
         Each unit is in one group of a dimension. If all measures are means, there is a dimension `ASPECT`, too, with a
         group for each line of the report. `costs` are the costs of all mistakes.
         """
-        groups_by_dimension: dict[str, list[EvidenceGroup]] = {}
+        groups_by_dimension: dict[str, tuple[EvidenceGroup, ...]] = {}
         groups_of_units = [self.mode.groups(unit) for unit in self.result.units]
         for dimension, positions_by_group in positions_of_groups(groups_of_units).items():
-            mistake_counts = _count_mistakes(costs, positions_by_group)
-            groups = []
-            for name, positions in positions_by_group.items():
-                mistake_count = mistake_counts[name]
-                share = divide(mistake_count, len(costs))
-                groups.append(self._group_of_units(name, positions, mistake_count, share))
-            groups_by_dimension[dimension] = groups
+            groups_by_dimension[dimension] = self._groups_of_dimension(positions_by_group, costs)
         if set(self.mode.measures) <= set(self.result.table.columns):
-            aspects = groups_by_dimension.setdefault(ASPECT, [])
-            for row in self.mode.rows:
-                aspects.append(self._group_of_report_row(row, costs))
-        return {dimension: tuple(groups) for dimension, groups in groups_by_dimension.items()}
+            aspects = [self._group_of_report_row(row, costs) for row in self.mode.rows]
+            groups_by_dimension[ASPECT] = groups_by_dimension.get(ASPECT, ()) + tuple(aspects)
+        return groups_by_dimension
+
+    def _groups_of_dimension(
+        self, positions_by_group: Mapping[str, Sequence[int]], costs: Sequence[MistakeCost]
+    ) -> tuple[EvidenceGroup, ...]:
+        """Return the groups of one dimension; `positions_by_group` has the positions of the units in each group."""
+        mistake_counts = _count_mistakes(costs, positions_by_group)
+        groups = []
+        for name, positions in positions_by_group.items():
+            share = divide(mistake_counts[name], len(costs))
+            groups.append(self._group_of_units(name, positions, mistake_counts[name], share))
+        return tuple(groups)
 
     def _group_of_units(self, name: str, positions: Sequence[int], mistake_count: int, share: float) -> EvidenceGroup:
         """Return the group of the units at these positions, with their totals and scores.
@@ -308,14 +313,14 @@ class Examination:
         table = self.result.table
         sums = replace(table, rows=[table.rows[position] for position in positions]).sums()
         scores = self.mode.scores(sums)
-        score_by_heading = self._score_by_heading(self.measure, scores)
+        main_scores = self._main_scores(self.measure, scores)
         return EvidenceGroup(
             group=name,
             units=len(positions),
             counts=dict(zip(table.columns, sums)),
-            precision=score_by_heading.get("precision"),
-            recall=score_by_heading.get("recall"),
-            f1=score_by_heading.get("f1"),
+            precision=main_scores.precision,
+            recall=main_scores.recall,
+            f1=main_scores.f1,
             scores=scores,
             mistakes=mistake_count,
             share=share,
@@ -326,32 +331,31 @@ class Examination:
         table = self.result.table
         totals = dict(zip(table.columns, table.sums()))
         scores = {measure: self.result.scores[measure] for measure in row.measures}
-        score_by_heading = self._score_by_heading(row.measures[0], scores)
-        costs_of_row = [cost for cost in costs if any(cost.effects[measure] for measure in row.measures)]
+        main_scores = self._main_scores(row.measures[0], scores)
         return EvidenceGroup(
             group=row.name,
             units=len(table.ids),
             counts={measure: totals[measure] for measure in row.measures},
-            precision=score_by_heading.get("precision"),
-            recall=score_by_heading.get("recall"),
-            f1=score_by_heading.get("f1"),
+            precision=main_scores.precision,
+            recall=main_scores.recall,
+            f1=main_scores.f1,
             scores=scores,
-            mistakes=len(costs_of_row),
+            mistakes=sum([_changes_a_measure(cost, row) for cost in costs]),
             share=None,
         )
 
-    def _score_by_heading(self, measure: str, scores: Mapping[str, float]) -> dict[str, float]:
-        """Return the scores of the report's line with a measure, by heading: {"precision": 0.5, "recall": 0.25, ...}.
+    def _main_scores(self, measure: str, scores: Mapping[str, float]) -> _MainScores:
+        """Return precision, recall and F1 in the report's line with a measure; `scores` has the scores by measure.
 
-        Return an empty dictionary for a line with a single measure. `scores` has the scores by measure.
+        All three are None for a line with a single measure.
         """
         row = next(row for row in self.mode.rows if measure in row.measures)
         if len(row.measures) == 1:
-            return {}
-        score_by_heading = {}
-        for heading, measure_of_row in zip(self.mode.headings, row.measures):
-            score_by_heading["precision" if heading == "prec" else heading] = scores[measure_of_row]
-        return score_by_heading
+            return _MainScores(None, None, None)
+        measure_by_heading = dict(zip(self.mode.headings, row.measures))
+        score_by_heading = {heading: scores[name] for heading, name in measure_by_heading.items()}
+        precision = score_by_heading.get("prec", score_by_heading.get("precision"))
+        return _MainScores(precision, score_by_heading.get("recall"), score_by_heading.get("f1"))
 
     def confusions(self) -> tuple[ConfusionCount, ...]:
         """Return how often each label of gold was predicted as each other label, the most frequent pairs first.
@@ -377,21 +381,22 @@ class Examination:
         return tuple(rows) or UNSET
 
     def policies(self, policies: Iterable[str]) -> tuple[PolicyScores, ...] | UnsetType:
-        """Return the scores under other policies; UNSET if none are named. Raises UsageError for an unknown policy.
-
-        A policy under which the result cannot be scored has no scores, but a reason.
-        """
-        rows = []
-        for text in policies:
-            policy, units = self.mode.units_under_policy(text, self.result.units)
-            try:
-                scores = self._scores_of_units(units)
-            except InputError as error:
-                rows.append(PolicyScores(policy, None, None, {}, reason=str(error)))
-                continue
-            score = scores[self.measure]
-            rows.append(PolicyScores(policy, score, score - self.result.scores[self.measure], scores))
+        """Return the scores under other policies; UNSET if none are named. Raises UsageError for an unknown policy."""
+        rows = [self._scores_under_policy(text) for text in policies]
         return tuple(rows) or UNSET
+
+    def _scores_under_policy(self, text: str) -> PolicyScores:
+        """Return the scores under a policy, written as for `--policy`; without scores a reason why there are none.
+
+        Raises UsageError for an unknown policy.
+        """
+        policy, units = self.mode.units_under_policy(text, self.result.units)
+        try:
+            scores = self._scores_of_units(units)
+        except InputError as error:
+            return PolicyScores(policy, None, None, {}, reason=str(error))
+        score = scores[self.measure]
+        return PolicyScores(policy, score, score - self.result.scores[self.measure], scores)
 
     def _scores_of_units(self, units: Sequence[Unit]) -> dict[str, float]:
         """Return the scores by measure if the result had these units. Raises InputError if they cannot be scored."""
@@ -405,28 +410,45 @@ class Examination:
 
         These are the units with the mistakes of `costs`, and `with_others` all other units after them.
         """
+        steps = []
+        texts = []
+        for number, position in enumerate(self._positions_to_explain(costs, with_others=with_others)):
+            name = self.names[position]
+            steps.append(UnitSteps(name.id, name.occurrence, (number,)))
+            texts.append(self._explanation_of_unit(position))
+        return EvidenceExplanations(len(self.names) - len(steps), tuple(steps), tuple(texts))
+
+    def _positions_to_explain(self, costs: Iterable[MistakeCost], *, with_others: bool) -> list[int]:
+        """Return the positions of at most `MOST_UNITS` units in order: units with mistakes, and `with_others` others.
+
+        Units with mistakes are preferred.
+        """
         positions = [cost.position for cost in costs]
         if with_others:
             positions += range(len(self.names))
         distinct_positions = list(dict.fromkeys(positions))
-        explained_positions = sorted(distinct_positions[:MOST_UNITS])
-        steps = []
-        texts = []
-        for number, position in enumerate(explained_positions):
-            name = self.names[position]
-            steps.append(UnitSteps(name.id, name.occurrence, (number,)))
-            texts.append("\n".join([one_line(line) for line in self.result.explain_unit_at(position)]))
-        return EvidenceExplanations(len(self.names) - len(explained_positions), tuple(steps), tuple(texts))
+        return sorted(distinct_positions[:MOST_UNITS])
+
+    def _explanation_of_unit(self, position: int) -> str:
+        """Return the lines that explain how the unit at a position was scored, as one text that is safe to print."""
+        return "\n".join([one_line(line) for line in self.result.explain_unit_at(position)])
 
     def explain_units(self, positions: Sequence[int]) -> tuple[ExplainedUnit, ...]:
         """Return explanations of how the units at these positions were scored, with their mistakes and their costs."""
-        chosen_positions = frozenset(positions)
-        entries = [entry for entry in self.entries if not chosen_positions.isdisjoint(entry.positions)]
-        costs_by_position: defaultdict[int, list[MistakeCost]] = defaultdict(list)
+        costs_by_position = self._costs_by_position(frozenset(positions))
+        return tuple([self._explained_unit(position, costs_by_position.get(position, ())) for position in positions])
+
+    def _costs_by_position(self, positions: frozenset[int]) -> dict[int, list[MistakeCost]]:
+        """Return the costs of the mistakes of units by the position of the unit, for the units at these positions.
+
+        Units that share their prediction with one of them are in the result, too.
+        """
+        entries = [entry for entry in self.entries if not positions.isdisjoint(entry.positions)]
+        costs_by_position: dict[int, list[MistakeCost]] = defaultdict(list)
         for cost in self.costs(entries):
             for position in cost.entry.positions:
                 costs_by_position[position].append(cost)
-        return tuple([self._explained_unit(position, costs_by_position[position]) for position in positions])
+        return costs_by_position
 
     def _explained_unit(self, position: int, costs: Sequence[MistakeCost]) -> ExplainedUnit:
         """Return the explanation of how the unit at a position was scored; `costs` are the costs of its mistakes."""
@@ -464,15 +486,75 @@ class Examination:
         The key has the part's noun, its value as JSON, and its number among equal parts, from 1. There are no parts if
         the unit was not scored.
         """
-        part_by_key: dict[tuple[str, str, int], Part] = {}
         if key not in self.units:
-            return part_by_key
+            return {}
+        part_by_key: dict[tuple[str, str, int], Part] = {}
         occurrences: Counter[tuple[str, str]] = Counter()
         for part in self.mode.parts(self.units[key], self.measure):
             noun_and_value = (part.noun, json.dumps(part.value, sort_keys=True))
             occurrences[noun_and_value] += 1
             part_by_key[*noun_and_value, occurrences[noun_and_value]] = part
         return part_by_key
+
+
+def _names_by_key(units: Iterable[Unit]) -> dict[UnitKey, UnitName]:
+    """Return the names of units by the keys of the units.
+
+    The second unit with the id 7 has the name `UnitName(7, 2)`.
+    """
+    name_by_key: dict[UnitKey, UnitName] = {}
+    occurrences: Counter[Hashable] = Counter()
+    for unit in units:
+        id_key = as_key(unit.id)
+        occurrences[id_key] += 1
+        name_by_key[id_key, occurrences[id_key]] = UnitName(unit.id, occurrences[id_key])
+    return name_by_key
+
+
+class _MainScores(NamedTuple):
+    """Precision, recall and F1 in a line of the report; None where the line does not have them."""
+
+    precision: float | None
+    recall: float | None
+    f1: float | None
+
+
+class _CorrectedRows(NamedTuple):
+    """The rows of all units after the correction of a kind of faults, alone and together with all kinds before it."""
+
+    alone: list[Row]
+    cumulated: list[Row]
+
+
+class _CorrectedEntry(NamedTuple):
+    """An entry without faults of a kind, and the entry without faults of this kind and of all kinds before it."""
+
+    kind: str
+    alone: Entry
+    cumulated: Entry
+
+
+def _corrected_entries(entry: Entry, kinds: Iterable[str]) -> Iterator[_CorrectedEntry]:
+    """Yield an entry with the faults of each kind corrected, in the order of the kinds."""
+    cumulated = entry
+    for kind in kinds:
+        alone = entry.without_kind(kind)
+        is_uncorrected = cumulated is entry  # then a second scoring would have the same result
+        cumulated = alone if is_uncorrected else cumulated.without_kind(kind)
+        yield _CorrectedEntry(kind, alone, cumulated)
+
+
+def _sums_with_other_rows(sums: Sequence[float], rows: Iterable[Row], new_rows: Iterable[Row]) -> Sequence[float]:
+    """Return the sums of a table of units after some of its rows were replaced by new ones, in the same order."""
+    new_sums = sums
+    for row, new_row in zip(rows, new_rows):
+        new_sums = tuple([total + (after - before) for total, before, after in zip(new_sums, row, new_row)])
+    return new_sums
+
+
+def _changes_a_measure(cost: MistakeCost, row: ReportRow) -> bool:
+    """Return whether the correction of a fault changes one of the measures in a line of the report."""
+    return any(cost.effects[measure] for measure in row.measures)
 
 
 def _replace_rows(rows: list[Row], entry: Entry) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from cs_score.api.any_result import task_of
 from cs_score.api.arguments import Together, at_least_one, checked, resampling_of
 from cs_score.api.findings import Difference
@@ -40,9 +42,7 @@ def diff(
     at_least_one("top", top)
     task = task_of("diff", [a, b])
     settings = resampling_of(bootstrap, seed, confidence, interval, clusters, force=force)
-    is_pair = isinstance(names, tuple | list) and len(names) == 2
-    if not is_pair or not all(isinstance(name, str) for name in names):
-        raise UsageError(f"names takes what the two are called, such as ('mine', 'theirs'), not {names!r}")
+    _require_two_names(names)
     for result in (a, b):
         if isinstance(result, RunResult):
             result.require_one_run()
@@ -56,3 +56,10 @@ def diff(
         resampling=settings,
     )
     return Difference(difference, top)
+
+
+def _require_two_names(names: Any) -> None:
+    """Raise UsageError unless the argument `names` has two texts, such as `("mine", "theirs")`."""
+    is_pair = isinstance(names, tuple | list) and len(names) == 2
+    if not is_pair or not all(isinstance(name, str) for name in names):
+        raise UsageError(f"names takes what the two are called, such as ('mine', 'theirs'), not {names!r}")

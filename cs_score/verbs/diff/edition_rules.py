@@ -1,8 +1,10 @@
-"""Find out which rule of an edition changes which rows, for one run that was scored under two editions."""
+"""Find out which rule of an edition changes which rows, for one run that was scored under two editions, A and B. An
+edition is a published version of the scorer; a rule is one thing that editions do differently.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from msgspec import UNSET, UnsetType
@@ -62,31 +64,38 @@ def rules_of(a: AnalysedRun, b: AnalysedRun) -> list[EditionRule]:
     """
     if a.again is None or a.run.gold.options.edition == b.run.gold.options.edition:
         return []
-    # The rules that change something each by itself
-    rules = _edition_rules(a, b)
-    if a.policy.texts() != b.policy.texts():
-        rules.append(_rule_alone(a, POLICY, a.policy.texts(), b.policy.texts(), {"policy": b.policy}))
-    # The other rows that differ
-    explained_rows: set[tuple[str, str, str]] = set()
-    for rule in rules:
-        explained_rows.update([(row.table, row.row, row.level) for row in rule.rows])
-    unexplained_rows = []
-    for row in _row_differences(a, b):
-        if (row.table, row.row, row.level) not in explained_rows:
-            unexplained_rows.append(row)
-    rules.append(EditionRule(rule=None, rows=unexplained_rows))
+    rules = _edition_rules(a, b) + _policy_rules(a, b)
+    rules.append(EditionRule(rule=None, rows=_unexplained_rows(a, b, rules)))
     return [rule for rule in rules if rule.rows or rule.reason]
+
+
+def _policy_rules(a: AnalysedRun, b: AnalysedRun) -> list[EditionRule]:
+    """Return the rule `policy` with the rows of A that change under the policy of B; no rule if both have the same."""
+    policy_a = a.policy.texts()
+    policy_b = b.policy.texts()
+    if policy_a == policy_b:
+        return []
+    return [_rule_alone(a, POLICY, policy_a, policy_b, {"policy": b.policy})]
+
+
+def _unexplained_rows(a: AnalysedRun, b: AnalysedRun, rules: Iterable[EditionRule]) -> list[RowDifference]:
+    """Return the rows that differ between A and B, but that none of these rules changes alone."""
+    explained_rows: set[_RowId] = set()
+    for rule in rules:
+        explained_rows.update([_id_of_row(row) for row in rule.rows])
+    return [row for row in _row_differences(a, b) if _id_of_row(row) not in explained_rows]
 
 
 def _edition_rules(a: AnalysedRun, b: AnalysedRun) -> list[EditionRule]:
     """Return the rules in which the editions of A and B differ, each with the rows of A that it changes alone."""
     edition_a = a.run.gold.options.edition
     edition_b = b.run.gold.options.edition
+    names = [name for name in Edition.__struct_fields__ if name not in _NO_RULES]
     rules = []
-    for name in Edition.__struct_fields__:
+    for name in names:
         value_a = getattr(edition_a, name)
         value_b = getattr(edition_b, name)
-        if name not in _NO_RULES and value_a != value_b:
+        if value_a != value_b:
             mixed_edition = replace(edition_a, **{name: value_b})
             rules.append(_rule_alone(a, name, value_a, value_b, {"rules": mixed_edition}))
     return rules
@@ -101,10 +110,9 @@ def _rule_alone(
     """
     assert a.again is not None
     rule = EditionRule(rule=name, a=value_a, b=value_b)
-    option_values = asdict(a.run.gold.options)
-    option_values.update(option_changes)
+    options = _MixedOptions(**{**asdict(a.run.gold.options), **option_changes})
     try:
-        scored_again = a.again(_MixedOptions(**option_values))
+        scored_again = a.again(options)
     except InputError as refusal:
         return replace(rule, reason=str(refusal))
     return replace(rule, rows=_row_differences(a, scored_again))
@@ -121,26 +129,30 @@ _RowId: TypeAlias = tuple[str, str, str]
 """Table, name and level of a row."""
 
 
+def _id_of_row(row: RowDifference) -> _RowId:
+    """Return the table, the name and the level of a row: `("SF", "CS17_ENG_0001", "0")`."""
+    return row.table, row.row, row.level
+
+
 def _row_differences(a: AnalysedRun, b: AnalysedRun) -> list[RowDifference]:
     """Return the rows of the SF tables whose score or counts differ between A and B, or that one of them lacks."""
     rows_a = _score_by_row(a)
     rows_b = _score_by_row(b)
-    differences = []
-    for row_id in dict.fromkeys([*rows_a, *rows_b]):
-        row_a = rows_a.get(row_id)
-        row_b = rows_b.get(row_id)
-        if row_a != row_b:
-            table, name, level = row_id
-            differences.append(
-                RowDifference(
-                    table=table,
-                    row=name,
-                    level=level,
-                    a=None if row_a is None else row_a.score,
-                    b=None if row_b is None else row_b.score,
-                )
-            )
-    return differences
+    row_ids = dict.fromkeys([*rows_a, *rows_b])
+    different_ids = [row_id for row_id in row_ids if rows_a.get(row_id) != rows_b.get(row_id)]
+    return [_row_difference(row_id, rows_a.get(row_id), rows_b.get(row_id)) for row_id in different_ids]
+
+
+def _row_difference(row_id: _RowId, score_a: _RowScore | None, score_b: _RowScore | None) -> RowDifference:
+    """Return a row with its scores in A and B; a score is None if the side lacks the row."""
+    table, name, level = row_id
+    return RowDifference(
+        table=table,
+        row=name,
+        level=level,
+        a=None if score_a is None else score_a.score,
+        b=None if score_b is None else score_b.score,
+    )
 
 
 def _score_by_row(scored: AnalysedRun) -> dict[_RowId, _RowScore]:

@@ -1,4 +1,6 @@
 """Compares two results of a task of evidence: which units make the difference, and which parts are judged differently.
+A unit is a claim, an instance or a question; its parts are for example the abstracts and sentences that were predicted
+for it.
 
 The difference of the scores is divided among the units; the share of a unit is its contribution.
 """
@@ -7,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
@@ -48,28 +50,25 @@ class ExaminedPair:
 
     def units(self) -> list[UnitDifference]:
         """Return the units that count differently in A and B, the largest contribution first."""
-        units = []
-        for key, contribution in self._contributions.items():
-            if self.a.ratio(key) == self.b.ratio(key):
-                continue
-            unit = UnitDifference(
-                unit=self._names[key].id,
-                occurrence=self._names[key].occurrence,
-                a=self.a.score([key]) if key in self.a.rows else None,
-                b=self.b.score([key]) if key in self.b.rows else None,
-                contribution=contribution,
-            )
-            units.append(unit)
+        keys = [key for key in self._contributions if self.a.ratio(key) != self.b.ratio(key)]
+        units = [self._unit(key) for key in keys]
         return sorted(units, key=lambda unit: -abs(unit.contribution or 0.0))
+
+    def _unit(self, key: UnitKey) -> UnitDifference:
+        """Return the unit with this key: its scores in A and B, None where it was not scored, and its contribution."""
+        name = self._names[key]
+        return UnitDifference(
+            unit=name.id,
+            occurrence=name.occurrence,
+            a=self.a.score([key]) if key in self.a.rows else None,
+            b=self.b.score([key]) if key in self.b.rows else None,
+            contribution=self._contributions[key],
+        )
 
     def groups(self) -> dict[str, tuple[GroupDifference, ...]]:
         """Return the groups of units by dimension, with their scores in A and B and their contributions."""
-        # The groups of each unit, and then the units of each group
         keys = list(self._contributions)
-        groups_of_units = []
-        for key in keys:
-            examination = self.a if key in self.a.rows else self.b
-            groups_of_units.append(self._mode.groups(examination.units[key]))
+        groups_of_units = [self._groups_of_unit(key) for key in keys]
         groups_by_dimension = {}
         for dimension, positions_by_group in positions_of_groups(groups_of_units).items():
             groups = []
@@ -77,6 +76,11 @@ class ExaminedPair:
                 groups.append(self._group(name, [keys[position] for position in positions]))
             groups_by_dimension[dimension] = tuple(groups)
         return groups_by_dimension
+
+    def _groups_of_unit(self, key: UnitKey) -> Mapping[str, str]:
+        """Return the group of a unit in each dimension, from A if it was scored there: `{"hops": "2"}`."""
+        examination = self.a if key in self.a.rows else self.b
+        return self._mode.groups(examination.units[key])
 
     def _group(self, name: str, keys: Sequence[UnitKey]) -> GroupDifference:
         """Return the group of the units with these keys: its scores in A and B, and its contribution.
@@ -93,22 +97,34 @@ class ExaminedPair:
 
         The parts of a unit in A come first, then the parts that it has only in B.
         """
-        answers = []
-        counts: Counter[tuple[str, PairOutcome]] = Counter()
+        differing_answers = []
+        answer_counts: Counter[tuple[str, PairOutcome]] = Counter()
+        for answer in self._compared_parts():
+            answer_counts[answer.part, answer.outcome] += 1
+            if _judgment_text(answer.a) != _judgment_text(answer.b):
+                differing_answers.append(answer)
+        return DifferingAnswers(differing_answers, _outcome_counts(answer_counts))
+
+    def _compared_parts(self) -> Iterator[Answer]:
+        """Yield all parts of all units with their judgments in A and B."""
         for unit_key in dict.fromkeys([*self.a.name_by_key, *self.b.name_by_key]):
             parts_of_a = self.a.parts(unit_key)
             parts_of_b = self.b.parts(unit_key)
             for part_key in dict.fromkeys([*parts_of_a, *parts_of_b]):
-                answer = _compare_parts(self._names[unit_key], parts_of_a.get(part_key), parts_of_b.get(part_key))
-                counts[answer.part, answer.outcome] += 1
-                if _judgment_text(answer.a) != _judgment_text(answer.b):
-                    answers.append(answer)
-        outcomes = []
-        nouns = {noun for noun, _ in counts}
-        for noun in sorted(nouns):
-            for outcome in PairOutcome:
-                outcomes.append(OutcomeCount(noun, outcome, counts[noun, outcome]))
-        return DifferingAnswers(answers, tuple(outcomes))
+                yield _compare_parts(self._names[unit_key], parts_of_a.get(part_key), parts_of_b.get(part_key))
+
+
+def _outcome_counts(answer_counts: Mapping[tuple[str, PairOutcome], int]) -> tuple[OutcomeCount, ...]:
+    """Return the number of parts with each outcome, the kinds of parts (`abstract`, `sentence` ...) sorted by name.
+
+    `answer_counts` has the number of answers by the kind of part and outcome; missing numbers are 0.
+    """
+    kinds_of_parts = {kind for kind, _ in answer_counts}
+    rows = []
+    for kind in sorted(kinds_of_parts):
+        for outcome in PairOutcome:
+            rows.append(OutcomeCount(kind, outcome, answer_counts.get((kind, outcome), 0)))
+    return tuple(rows)
 
 
 def _compare_parts(unit: UnitName, part_of_a: Part | None, part_of_b: Part | None) -> Answer:
@@ -117,8 +133,6 @@ def _compare_parts(unit: UnitName, part_of_a: Part | None, part_of_b: Part | Non
     assert part is not None
     a = _judgment_of(part_of_a)
     b = _judgment_of(part_of_b)
-    is_right = (a is not None and a.right, b is not None and b.right)
-    is_judged = (a is not None, b is not None)
     return Answer(
         unit=unit.id,
         occurrence=unit.occurrence,
@@ -126,8 +140,15 @@ def _compare_parts(unit: UnitName, part_of_a: Part | None, part_of_b: Part | Non
         value=part.value,
         a=a,
         b=b,
-        outcome=outcome_of(is_right, is_judged),
+        outcome=_outcome_of_judgments(a, b),
     )
+
+
+def _outcome_of_judgments(a: Judgment | None, b: Judgment | None) -> PairOutcome:
+    """Return the outcome of a part from its judgments in A and B, such as `right in A only`."""
+    is_right = (a is not None and a.right, b is not None and b.right)
+    is_judged = (a is not None, b is not None)
+    return outcome_of(is_right, is_judged)
 
 
 def _judgment_of(part: Part | None) -> Judgment | None:

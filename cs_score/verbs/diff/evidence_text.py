@@ -1,9 +1,10 @@
-"""The tables and the text of the difference of two results of an evidence task."""
+"""The tables and the text of the difference of two results, A and B, of an evidence task: units (claims, instances or
+questions) with their contributions, and the parts of units that were judged differently.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
 from typing import Any, Final
 
 from cs_score.analysis.evidence.document_text import (
@@ -69,12 +70,9 @@ def layouts_of(mode: Mode) -> Sequence[Layout]:
         min_rows=1,
     )
     answer_columns = (name, *columns("part", "value"), *_SIDES)
-    shortened_answers = Layout(
-        "answers", "What was judged differently:", answer_columns, _answer_rows, min_rows=1, is_file=False
-    )
-    whole_answers = replace(
-        shortened_answers, rows=partial(_answer_rows, is_whole=True), for_people=False, is_file=True
-    )
+    answers = Layout("answers", "What was judged differently:", answer_columns, _answer_rows, min_rows=1)
+    shortened_answers = replace(answers, rows=_shortened_answer_rows, is_file=False)
+    whole_answers = replace(answers, for_people=False)
     return (differing_units, _OUTCOMES, shortened_answers, whole_answers, _GROUPS)
 
 
@@ -84,17 +82,27 @@ def _differing_unit_rows(difference: EvidenceDifference) -> Iterator[Mapping[str
         yield {**asdict(unit), "name": unit_name(unit)}
 
 
-def _answer_rows(difference: EvidenceDifference, *, is_whole: bool = False) -> Iterator[Mapping[str, Any]]:
-    """Yield a row for each answer that was judged differently; texts are shortened unless the table `is_whole`."""
+def _answer_rows(difference: EvidenceDifference) -> Iterator[Mapping[str, Any]]:
+    """Yield a row for each answer that was judged differently, with its whole texts."""
     for answer in difference.answers:
-        value: str | None = short_value_text(answer.value)
-        a = _judgment_in_words(answer.a)
-        b = _judgment_in_words(answer.b)
-        if not is_whole:
-            value = shorten(value, SHORT_VALUE)
-            a = shorten(a, _SHORT_JUDGMENT)
-            b = shorten(b, _SHORT_JUDGMENT)
-        yield {"name": unit_name(answer), "part": answer.part, "value": value, "a": a, "b": b}
+        yield {
+            "name": unit_name(answer),
+            "part": answer.part,
+            "value": short_value_text(answer.value),
+            "a": _judgment_in_words(answer.a),
+            "b": _judgment_in_words(answer.b),
+        }
+
+
+def _shortened_answer_rows(difference: EvidenceDifference) -> Iterator[Mapping[str, Any]]:
+    """Yield a row for each answer that was judged differently, with the value and the judgments shortened."""
+    for row in _answer_rows(difference):
+        yield {
+            **row,
+            "value": shorten(row["value"], SHORT_VALUE),
+            "a": shorten(row["a"], _SHORT_JUDGMENT),
+            "b": shorten(row["b"], _SHORT_JUDGMENT),
+        }
 
 
 def _judgment_in_words(judgment: Judgment | None) -> str | None:
@@ -112,19 +120,27 @@ def text_of(mode: Mode, difference: EvidenceDifference, terminal_width: int | No
     and the cells of tables are not shortened.
     """
     writer = DocumentText(mode, layouts_of(mode), terminal_width, top)
-    head_lines = _lines_about_inputs(writer, difference)
+    lines_about_inputs = _lines_about_inputs(writer, difference)
     lines = heading(difference, "predictions", writer.width, title_of(difference))
-    lines += head_lines
+    lines += lines_about_inputs
     if writer.is_screen:
-        unit_count = max(_UNITS_ON_SCREEN - len(head_lines), _FEWEST_UNITS)
-        row_counts = {"units": unit_count, "groups": _GROUPS_ON_SCREEN}
-        lines += writer.screen_tables(difference, row_counts, _contribution_order)
-        lines += writer.hint("--all shows every unit, outcome, answer and group; --format json has all of it.")
+        lines += _screen_lines(writer, difference, len(lines_about_inputs))
     else:
         lines += writer.whole_tables(difference)
     if not difference.units:
         lines += ["", f"No {mode.unit} counts differently."]
     return "\n".join(lines)
+
+
+def _screen_lines(writer: DocumentText, difference: EvidenceDifference, line_count: int) -> list[str]:
+    """Return the tables of a first screen and a hint to the whole text.
+
+    The more lines say which files were scored (`line_count`), the fewer units are shown.
+    """
+    unit_count = max(_UNITS_ON_SCREEN - line_count, _FEWEST_UNITS)
+    row_counts = {"units": unit_count, "groups": _GROUPS_ON_SCREEN}
+    lines = writer.screen_tables(difference, row_counts, _contribution_order)
+    return lines + writer.hint("--all shows every unit, outcome, answer and group; --format json has all of it.")
 
 
 def _lines_about_inputs(writer: DocumentText, difference: EvidenceDifference) -> list[str]:

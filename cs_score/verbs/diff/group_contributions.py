@@ -1,6 +1,6 @@
-"""Compute how much groups of rows and lines contribute to the difference between the scores of two runs.
-
-A score is a ratio of sums over the rows of a table; the contribution of a group follows from its part of the sums.
+"""Compute how much groups of rows and lines contribute to the difference between the scores of two runs, A and B. A
+score is a ratio of sums over the rows of a table, to which each row adds its summands. The contribution of a group
+follows from its summands.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from cs_score.analysis.coldstart.scored import AnalysedRun
 from cs_score.analysis.outcomes import UNKNOWN, contributions_of
 from cs_score.base.records import Record, replace
 from cs_score.coldstart.queries import Query
-from cs_score.coldstart.result import ALL_LEVELS
+from cs_score.coldstart.result import ALL_LEVELS, ScoredRun
 from cs_score.coldstart.unit_statistics import unit_table
 from cs_score.measures.registry import MICRO, Measure, SumsFormula, divide, formula_of, sums_of
 
@@ -54,8 +54,9 @@ def shares_of(sums_a: Mapping[str, Sums], sums_b: Mapping[str, Sums], measure: M
     `sums_a` and `sums_b` have the summands of each unit or group in A and B, by its name.
     """
     formula = formula_of([measure])
+    contribution_by_name = contributions_of(sums_a, sums_b, formula)
     shares = []
-    for name, contribution in contributions_of(sums_a, sums_b, formula).items():
+    for name, contribution in contribution_by_name.items():
         score_a = _score_of(sums_a.get(name), formula)
         score_b = _score_of(sums_b.get(name), formula)
         shares.append(Share(name, score_a, score_b, contribution))
@@ -89,24 +90,34 @@ def group_shares(a: AnalysedRun, b: AnalysedRun, measure: Measure) -> dict[str, 
     grouped by the dimensions in which the lines of a row may differ. In the dimensions that the pool does not know
     (`RUN_ONLY`), groups have contributions, but no scores by measures that need the number of classes.
     """
-    needs_classes = any(column.endswith(":ground_truth") for column in sums_of([measure]))
     dimensions = list(_sums_by_row_groups(a, b, measure))
     if measure.average == MICRO:  # only micro averages are made of sums over lines
         dimensions += _sums_by_line_groups(a, b, measure)
-    shares_by_dimension: dict[str, list[GroupShare]] = {}
-    for group_sums in dimensions:
-        has_scores = not (needs_classes and group_sums.dimension in RUN_ONLY)
-        shares = shares_of(group_sums.a, group_sums.b, measure)
-        shares.sort(key=lambda share: share.name)
-        groups = []
-        for share in shares:
-            group = GroupShare(group=share.name, a=None, b=None, contribution=share.contribution)
-            if has_scores:
-                row_count = group_sums.row_counts.get(share.name, UNSET)
-                group = replace(group, n=row_count, a=share.a, b=share.b)
-            groups.append(group)
-        shares_by_dimension[group_sums.dimension] = groups
-    return shares_by_dimension
+    return {group_sums.dimension: _shares_of_groups(group_sums, measure) for group_sums in dimensions}
+
+
+def _shares_of_groups(group_sums: _GroupSums, measure: Measure) -> list[GroupShare]:
+    """Return the groups of a dimension with their scores and contributions, sorted by name."""
+    shares = shares_of(group_sums.a, group_sums.b, measure)
+    shares.sort(key=lambda share: share.name)
+    if not _has_scores(group_sums.dimension, measure):
+        return [GroupShare(group=share.name, a=None, b=None, contribution=share.contribution) for share in shares]
+    groups = []
+    for share in shares:
+        row_count = group_sums.row_counts.get(share.name, UNSET)
+        group = GroupShare(group=share.name, n=row_count, a=share.a, b=share.b, contribution=share.contribution)
+        groups.append(group)
+    return groups
+
+
+def _has_scores(dimension: str, measure: Measure) -> bool:
+    """Return whether the groups of a dimension have scores by a measure.
+
+    They have none if the measure needs the number of classes, and the pool does not know to which group a class that
+    was not found belongs.
+    """
+    needs_classes = any(column.endswith(":ground_truth") for column in sums_of([measure]))
+    return not needs_classes or dimension not in RUN_ONLY
 
 
 # ---- Rows
@@ -121,19 +132,11 @@ class _RowKey(NamedTuple):
 
 def _sums_by_row_groups(a: AnalysedRun, b: AnalysedRun, measure: Measure) -> Iterator[_GroupSums]:
     """Yield for each dimension the summands of the groups of rows that the measure is computed from."""
-    # Over all hops, a ranking is one row that belongs to no hop.
-    has_rows_by_hop = bool(measure.average) and measure.level == ALL_LEVELS
-    sums_a = _sums_by_row(a, measure, has_rows_by_hop=has_rows_by_hop)
-    sums_b = _sums_by_row(b, measure, has_rows_by_hop=has_rows_by_hop)
-    query_by_id = {query.full_id: query for query in a.run.gold.query_set.by_id.values()}
-    query_by_id.update({query.full_id: query for query in b.run.gold.query_set.by_id.values()})
-    dimensions = ["entity_type"]
-    if has_rows_by_hop or measure.level != ALL_LEVELS:
-        dimensions = ["slot", "hop", "entity_type"]
-    for dimension in dimensions:
-        group_by_row: dict[_RowKey, str] = {}
-        for key in [*sums_a, *sums_b]:
-            group_by_row[key] = _group_of_row(key, dimension, query_by_id[key.query_id])
+    sums_a = _sums_by_row(a, measure)
+    sums_b = _sums_by_row(b, measure)
+    query_by_id = _queries_of(a) | _queries_of(b)
+    for dimension in _dimensions_of_rows(measure):
+        group_by_row = _group_by_row([*sums_a, *sums_b], dimension, query_by_id)
         yield _GroupSums(
             dimension=dimension,
             a=_add_up_groups(sums_a, group_by_row),
@@ -142,25 +145,55 @@ def _sums_by_row_groups(a: AnalysedRun, b: AnalysedRun, measure: Measure) -> Ite
         )
 
 
-def _sums_by_row(scored: AnalysedRun, measure: Measure, *, has_rows_by_hop: bool) -> dict[_RowKey, Sums]:
-    """Return the summands of each query at each hop of the measure; queries that add nothing are left out.
+def _group_by_row(keys: Iterable[_RowKey], dimension: str, query_by_id: Mapping[str, Query]) -> dict[_RowKey, str]:
+    """Return the group of each row in a dimension: `{_RowKey("CS17_ENG_0001", "0"): "per:children"}` for `slot`."""
+    return {key: _group_of_row(key, dimension, query_by_id[key.query_id]) for key in keys}
 
-    Unless the measure `has_rows_by_hop`, it has the rows of its own level only.
+
+def _queries_of(scored: AnalysedRun) -> dict[str, Query]:
+    """Return the queries of the query files of a run, by full id."""
+    return {query.full_id: query for query in scored.run.gold.query_set.by_id.values()}
+
+
+def _has_rows_by_hop(measure: Measure) -> bool:
+    """Return whether a measure over all hops is computed from rows that belong to one hop each.
+
+    A ranking over all hops is one row, which belongs to no hop.
     """
-    result = scored.result
-    # Every query is made a unit of its own, whatever LDC query it belongs to.
-    query_ids = set(result.unit_by_query) | set(result.unit_by_query.values())
-    result_by_query = replace(result, unit_by_query={query_id: query_id for query_id in query_ids})
-    hops = [measure.level]
-    if has_rows_by_hop:
-        hops = _hops_of_table(scored, measure.table)
+    return bool(measure.average) and measure.level == ALL_LEVELS
+
+
+def _dimensions_of_rows(measure: Measure) -> list[str]:
+    """Return the dimensions by which the rows of a measure are grouped.
+
+    Rows that belong to no hop are not grouped by slot and hop.
+    """
+    if _has_rows_by_hop(measure) or measure.level != ALL_LEVELS:
+        return ["slot", "hop", "entity_type"]
+    return ["entity_type"]
+
+
+def _sums_by_row(scored: AnalysedRun, measure: Measure) -> dict[_RowKey, Sums]:
+    """Return the summands of the rows of each query at each hop; queries that add nothing are left out.
+
+    Each row has one summand for each sum that the measure is computed from, such as its right lines.
+    """
+    result = _with_queries_as_units(scored.result)
+    hops = _hops_of_table(scored, measure.table) if _has_rows_by_hop(measure) else [measure.level]
     sums_by_row: dict[_RowKey, Sums] = {}
     for hop in hops:
-        table = unit_table(result_by_query, [measure.at_level(hop)])
+        measure_at_hop = measure.at_level(hop)
+        table = unit_table(result, [measure_at_hop])
         for query_id, sums in zip(table.ids, table.rows):
             if any(sums):
                 sums_by_row[_RowKey(query_id, hop)] = sums
     return sums_by_row
+
+
+def _with_queries_as_units(result: ScoredRun) -> ScoredRun:
+    """Return a result in which every query is a unit of its own, whatever LDC query it belongs to."""
+    query_ids = set(result.unit_by_query) | set(result.unit_by_query.values())
+    return replace(result, unit_by_query={query_id: query_id for query_id in query_ids})
 
 
 def _hops_of_table(scored: AnalysedRun, table_name: str) -> list[str]:
@@ -203,8 +236,7 @@ def _sums_by_line_groups(a: AnalysedRun, b: AnalysedRun, measure: Measure) -> It
     """Yield for each dimension in which the lines of a row may differ the summands of the groups of lines."""
     entry_counts_a = _entry_counts_of(a, measure)
     entry_counts_b = _entry_counts_of(b, measure)
-    # A column of the measure has a count of a table and a hop: `SF:ALL:right` has the count `right`.
-    count_names = [column.rpartition(":")[2] for column in sums_of([measure])]
+    count_names = _count_names(measure)
     for dimension in _LINE_DIMENSIONS:
         yield _GroupSums(
             dimension=dimension,
@@ -212,6 +244,14 @@ def _sums_by_line_groups(a: AnalysedRun, b: AnalysedRun, measure: Measure) -> It
             b=_sums_by_line_group(entry_counts_b, dimension, count_names),
             row_counts={},
         )
+
+
+def _count_names(measure: Measure) -> list[str]:
+    """Return the names of the counts that a measure is computed from: `["right", "answered", "ground_truth"]`.
+
+    A column of the measure, such as `SF:ALL:right`, has the count of a table and a hop.
+    """
+    return [column.rpartition(":")[2] for column in sums_of([measure])]
 
 
 def _entry_counts_of(scored: AnalysedRun, measure: Measure) -> EntryCounts:

@@ -1,9 +1,11 @@
-"""The page of a difference of two runs and its charts: scores, contributions, groups, answers."""
+"""The page of a difference of two runs, A and B, and its charts: scores, contributions, groups, answers. A unit (a
+query, a claim or a question) contributes a part of the difference of the scores.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, ClassVar, Final
 
 from cs_score.analysis.evidence.document_text import short_value_text
@@ -44,35 +46,60 @@ class DifferencePage(PageMaker):
     def page(self) -> Page:
         """Return the page: scores, contributions of units, groups, rules, answers and classes."""
         document = self.document
+        title = f"{document.names['b']} against {document.names['a']}"
+        return Page(title, f"{document.measure} {document.difference:+.4f}", list(self._sections()))
+
+    def _sections(self) -> Iterator[Section]:
+        """Yield the sections of the page; there are none for groups, rules and classes that the document lacks."""
+        document = self.document
         view = view_of_differences(task_named(document.task))
         layouts = {layout.name: layout for layout in view.layouts}
-        sections = [self._scores(), self._contributions(layouts["units"])]
+        yield self._scores()
+        yield self._contributions(layouts["units"])
         if document.groups:
-            group_blocks: list[Block] = [charts_side_by_side(self.group_charts())]
-            group_blocks += tables_of_document(layouts["groups"], document, "by")
-            sections.append(Section("groups", "Scores by group", group_blocks))
+            yield self._groups(layouts["groups"])
         if getattr(document, "rules", None):
             rule_tables = list(tables_of_document(layouts["rules"], document, "rule"))
-            sections.append(Section("rules", "Rules", rule_tables))
-        sections.append(self._answers())
+            yield Section("rules", "Rules", rule_tables)
+        yield self._answers()
         if getattr(document, "classes", None):
-            layout = layout_with_cells(layouts["classes"], [Column("row")])
-            class_tables = tables_of_document(layout, document, "class", is_small=False)
-            sections.append(Section("classes", "Classes", [_counts(document.found), *class_tables]))
-        sections.append(difference_origin(document))
-        title = f"{document.names['b']} against {document.names['a']}"
-        return Page(title, f"{document.measure} {document.difference:+.4f}", sections)
+            yield self._classes(layouts["classes"])
+        yield difference_origin(document)
+
+    def _groups(self, layout: Layout) -> Section:
+        """Return the section of the scores of A and B by group."""
+        group_tables = tables_of_document(layout, self.document, "by")
+        return Section("groups", "Scores by group", [charts_side_by_side(self.group_charts()), *group_tables])
+
+    def _classes(self, layout: Layout) -> Section:
+        """Return the section of the equivalence classes that only one of the two runs has found."""
+        layout_with_row = layout_with_cells(layout, [Column("row")])
+        class_tables = tables_of_document(layout_with_row, self.document, "class", is_small=False)
+        return Section("classes", "Classes", [_counts(self.document.found), *class_tables])
 
     def _scores(self) -> Section:
         """Return the section of both scores, their difference with interval and tests, and the signatures."""
         document = self.document
-        # The difference with its interval, the scores, and the p-value
+        blocks: list[Block] = [Facts([self._difference_fact()], is_main=True), Facts(self._facts())]
+        blocks += answered_only_lines({"A": document.origins["a"], "B": document.origins["b"]})
+        blocks += comparison_sentences(document)
+        blocks += note_sentences(document.notes)
+        blocks.append(Code([f"A {document.signatures['a']}", f"B {document.signatures['b']}"]))
+        return Section("scores", "Scores", blocks)
+
+    def _difference_fact(self) -> PageFact:
+        """Return the difference of the scores with its interval, if that is known."""
+        document = self.document
         interval = document.interval
         interval_text = ""
         if interval is not None and interval.low is not None:
             confidence = document.resampling.confidence
             interval_text = f"{interval.low:+.4f} to {interval.high:+.4f} ({confidence:g} % interval)"
-        difference = PageFact(f"B - A in {document.measure}", f"{document.difference:+.4f}", interval_text)
+        return PageFact(f"B - A in {document.measure}", f"{document.difference:+.4f}", interval_text)
+
+    def _facts(self) -> list[PageFact]:
+        """Return the scores of A and B, and the p-value of their difference if there is one."""
+        document = self.document
         facts = [
             PageFact(f"A: {document.names['a']}", f"{document.a:.4f}"),
             PageFact(f"B: {document.names['b']}", f"{document.b:.4f}"),
@@ -80,13 +107,7 @@ class DifferencePage(PageMaker):
         if document.p is not None:
             p = f"{document.p:.4f}" if document.p >= 0.0001 else "<0.0001"
             facts.append(PageFact("p", p, document.family.test_in_words))
-        # What a reader must know of them
-        blocks: list[Block] = [Facts([difference], is_main=True), Facts(facts)]
-        blocks += answered_only_lines({"A": document.origins["a"], "B": document.origins["b"]})
-        blocks += comparison_sentences(document)
-        blocks += note_sentences(document.notes)
-        blocks.append(Code([f"A {document.signatures['a']}", f"B {document.signatures['b']}"]))
-        return Section("scores", "Scores", blocks)
+        return facts
 
     def _contributions(self, layout: Layout) -> Section:
         """Return the section of the contributions of units to the difference."""
@@ -96,87 +117,114 @@ class DifferencePage(PageMaker):
         return Section("contributions", "Contributions", blocks)
 
     def _with_answer_counts(self, layout: Layout) -> Layout:
-        """Return the layout of units with the number of their answers, which opens these in the table of answers.
+        """Return the layout of units with a column for the number of their answers that counted differently.
 
-        There is no such column if answers belong to SF queries and units are LDC queries.
+        Each number is a link that shows these answers in the table of answers. There is no such column if answers
+        belong to SF queries and units are LDC queries.
         """
         unit_names = [_name_of_unit(unit) for unit in self.document.units]
-        answer_count_by_unit = Counter([unit_text(answer) for answer in self.document.answers])
-        if not set(answer_count_by_unit).intersection(unit_names):
+        count_by_unit = Counter([unit_text(answer) for answer in self.document.answers])
+        if count_by_unit.keys().isdisjoint(unit_names):
             return layout_with_cells(layout)
-
-        def answer_count(_: Mapping[str, Any], row_number: int) -> object:
-            unit = unit_names[row_number]
-            count = answer_count_by_unit[unit]
-            return link_to_rows(count, ChartTarget("answers", "unit", unit)) if count else 0
-
-        return layout_with_cells(layout, [Column("answers")], {"answers": answer_count})
+        cells = [_link_to_answers(unit, count_by_unit[unit]) for unit in unit_names]
+        return layout_with_cells(layout, [Column("answers")], {"answers": lambda _row, row_number: cells[row_number]})
 
     def contribution_charts(self) -> Iterator[Drawing]:
         """Yield a chart of the units that contribute most to the difference, either way."""
-        document = self.document
-        contributing_units = [unit for unit in document.units if unit.contribution]
+        contributing_units = [unit for unit in self.document.units if unit.contribution]
         if not contributing_units:
             return
-        largest_first = sorted(contributing_units, key=lambda unit: -abs(unit.contribution))
-        drawn_units = largest_first[:_MOST_DRAWN]
-        drawn_units.sort(key=lambda unit: -unit.contribution)
-        rows = []
-        for unit in drawn_units:
-            rows.append(Bar(_name_of_unit(unit), 0.0, unit.contribution, f"{unit.contribution:+.4f}"))
+        rows = [_bar_of_unit(unit) for unit in _units_to_draw(contributing_units)]
         title = "Contributions to B - A"
         introduction = ""
         if len(rows) < len(contributing_units):
             title += f", the {len(rows)} largest"
             introduction = f"The {len(rows)} largest of {len(contributing_units)}: "
+        yield bars(self._caption_of_contributions(title), rows, introduction=introduction)
+
+    def _caption_of_contributions(self, title: str) -> Caption:
+        """Return the caption of the chart of contributions; its axes are the measure and the units."""
+        document = self.document
         axis_title = getattr(document, "unit", unit_noun(document.task).capitalize())
-        caption = Caption("contributions", title, f"contribution in {document.measure}", axis_title)
-        yield bars(caption, rows, introduction=introduction)
+        return Caption("contributions", title, f"contribution in {document.measure}", axis_title)
 
     def group_charts(self) -> Iterator[Drawing]:
         """Yield a chart for each dimension: the scores of A and B in its groups."""
         for dimension, groups in self.document.groups.items():
-            if not 2 <= len(groups) <= _MOST_DRAWN:
-                continue
-            rows = []
-            for group in groups:
-                scores = {"A": group.a, "B": group.b}
-                defined_scores = {side: score for side, score in scores.items() if score is not None}
-                rows.append(Dots(group.group, defined_scores))
-            name = words(dimension)
-            caption = Caption(
-                f"groups-{slug(dimension)}", f"Scores by {name}", self.document.measure, name, of=dimension
-            )
-            yield dots(caption, rows)
+            if 2 <= len(groups) <= _MOST_DRAWN:
+                yield self._chart_of_groups(dimension, groups)
+
+    def _chart_of_groups(self, dimension: str, groups: Iterable[Any]) -> Drawing:
+        """Return a chart with the scores of A and B in each group of a dimension; undefined scores are left out."""
+        name = words(dimension)
+        caption = Caption(f"groups-{slug(dimension)}", f"Scores by {name}", self.document.measure, name, of=dimension)
+        return dots(caption, [_dots_of_group(group) for group in groups])
 
     def _answers(self) -> Section:
         """Return the section of the answers that counted differently, and how many there are of each outcome."""
-        is_cold_start = self.document.task == COLD_START_MODE
-        rows = []
-        for answer in self.document.answers:
-            rows.append(
-                {
-                    "unit": unit_text(answer),
-                    "part": answer.provenance if is_cold_start else answer.part,
-                    "value": str(answer.value) if is_cold_start else short_value_text(answer.value),
-                    "outcome": answer.outcome,
-                    "a": _outcome(answer.a),
-                    "b": _outcome(answer.b),
-                }
-            )
-        headings = {
-            "unit": unit_noun(self.document.task).capitalize(),
-            "part": "Provenance" if is_cold_start else "Part",
-            "value": "Value",
-            "outcome": "Outcome",
-            "a": "A",
-            "b": "B",
-        }
+        document = self.document
+        row_of = _row_of_line_answer if document.task == COLD_START_MODE else _row_of_part
+        rows = [row_of(answer) for answer in document.answers]
+        headings = _answer_headings(document.task)
         answer_tables = table_of_rows("answers", "Answers side by side", rows, headings, is_small=False)
         about = "Those that counted differently, side by side."
-        return Section("side-by-side", "Answers", [about, _counts(self.document.outcomes), *answer_tables])
+        return Section("side-by-side", "Answers", [about, _counts(document.outcomes), *answer_tables])
 
     CHARTS: ClassVar = {"contributions": contribution_charts, "groups": group_charts}
+
+
+def _link_to_answers(unit: str, count: int) -> object:
+    """Return the number of answers of a unit as a link to its rows in the table of answers; 0 without a link."""
+    return link_to_rows(count, ChartTarget("answers", "unit", unit)) if count else 0
+
+
+def _units_to_draw(units: Iterable[Any]) -> list[Any]:
+    """Return the units with the largest contributions, positive or negative, from the largest to the smallest one."""
+    largest_first = sorted(units, key=lambda unit: -abs(unit.contribution))
+    return sorted(largest_first[:_MOST_DRAWN], key=lambda unit: -unit.contribution)
+
+
+def _bar_of_unit(unit: Any) -> Bar:
+    """Return the bar of a unit's contribution, which begins at 0."""
+    return Bar(_name_of_unit(unit), 0.0, unit.contribution, f"{unit.contribution:+.4f}")
+
+
+def _dots_of_group(group: Any) -> Dots:
+    """Return the dots of a group's scores in A and B; an undefined score has no dot."""
+    scores = {"A": group.a, "B": group.b}
+    return Dots(group.group, {side: score for side, score in scores.items() if score is not None})
+
+
+def _answer_headings(task_name: str) -> dict[str, str]:
+    """Return the headings of the columns of answers, by the key of the column; the second one depends on the task."""
+    return {
+        "unit": unit_noun(task_name).capitalize(),
+        "part": "Provenance" if task_name == COLD_START_MODE else "Part",
+        "value": "Value",
+        "outcome": "Outcome",
+        "a": "A",
+        "b": "B",
+    }
+
+
+def _row_of_line_answer(answer: Any) -> dict[str, Any]:
+    """Return the cells of an answer of Cold Start, which has a value and a provenance."""
+    return {"unit": unit_text(answer), "part": answer.provenance, "value": str(answer.value), **_outcomes(answer)}
+
+
+def _row_of_part(answer: Any) -> dict[str, Any]:
+    """Return the cells of a part of a unit in a task of evidence."""
+    return {
+        "unit": unit_text(answer),
+        "part": answer.part,
+        "value": short_value_text(answer.value),
+        **_outcomes(answer),
+    }
+
+
+def _outcomes(answer: Any) -> dict[str, str]:
+    """Return the cells of an answer that say how it counted: together, in A and in B."""
+    return {"outcome": answer.outcome, "a": _outcome(answer.a), "b": _outcome(answer.b)}
 
 
 def _name_of_unit(unit: Any) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from msgspec import UNSET
 
 from cs_score.analysis.evidence.evidence_task import EvidenceTask
+from cs_score.analysis.evidence.examination import Examination
 from cs_score.analysis.outcomes import Side, Sides, head_of
 from cs_score.evidence.mode import ScoredPredictions
 from cs_score.statistics.resampling_settings import Resampling
@@ -29,27 +30,36 @@ def diff(
     and for an unknown measure.
     """
     task.measures((a, b))  # raises UsageError for results of different tasks
-    measure = task.measure_for(measure, a, b)
-    pair = ExaminedPair(a, b, measure)
-    sides = Sides(
-        a=Side(names[0], a.table, a.scores[measure], a.origin),
-        b=Side(names[1], b.table, b.scores[measure], b.origin),
-        measure=measure,
-        formula=pair.a.formula,
-        unit=task.mode.unit,
-        units=f"{task.mode.unit}s",
-        has_contributions=pair.has_contributions,
-    )
-    head = head_of(sides, resampling)
-    heads = {"a": a.head, "b": b.head} if a.head or b.head else UNSET
+    pair = ExaminedPair(a, b, task.measure_for(measure, a, b))
+    head = head_of(_sides_of(pair, names), resampling)
     differing = pair.answers()
     return EvidenceDifference(
         task=task.mode.name,
         **head,
-        heads=heads,
+        heads={"a": a.head, "b": b.head} if a.head or b.head else UNSET,
         top=UNSET if top is None else top,
         units=tuple(pair.units()[:top]),
         answers=tuple(differing.answers[:top]),
         outcomes=differing.outcomes,
         groups=pair.groups(),
     )
+
+
+def _sides_of(pair: ExaminedPair, names: tuple[str, str]) -> Sides:
+    """Return two results as the sides of a comparison, under the names that people give them."""
+    unit = pair.a.mode.unit
+    return Sides(
+        a=_side_of(pair.a, names[0]),
+        b=_side_of(pair.b, names[1]),
+        measure=pair.a.measure,
+        formula=pair.a.formula,
+        unit=unit,
+        units=f"{unit}s",
+        has_contributions=pair.has_contributions,
+    )
+
+
+def _side_of(examination: Examination, name: str) -> Side:
+    """Return a result as one side of a comparison: its name, units, score and origin."""
+    result = examination.result
+    return Side(name, result.table, result.scores[examination.measure], result.origin)

@@ -1,14 +1,17 @@
-"""`diff`: why one Cold Start run scores higher than another, or than itself under another policy, pool or edition."""
+"""`diff`: why one Cold Start run scores higher than another, or than itself under another policy, pool or edition. The
+two scored runs are A and B. They are compared unit by unit (an LDC query, or an SF query of its own), answer by answer,
+and by the equivalence classes found.
+"""
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Final, Literal, TypeAlias
 
 from msgspec import UNSET, UnsetType
 
-from cs_score.analysis.coldstart.faults import category_of, counted_lines, rows_to_find
+from cs_score.analysis.coldstart.faults import accepted_class, category_of, counted_lines, rows_to_find
 from cs_score.analysis.coldstart.scored import AnalysedRun, ScoredLine
 from cs_score.analysis.outcomes import PairOutcome, Side, Sides, TwoSided, head_of, outcome_of, undefined_notes
 from cs_score.base.records import Record, field, replace
@@ -110,42 +113,21 @@ def diff(
     `resampling` has the settings of the interval and the test. Raises UsageError for an unknown measure, InputError for
     a measure by which a run has no score.
     """
-    if measure is None and b.why_unranked is not None:
-        measure = str(b.headline)
-    shared_measure = a.measure(measure)
-    b.measure(str(shared_measure))  # raises if B has no score by it
-    # The units and their contributions to the difference
+    shared_measure = _shared_measure(a, b, measure)
     side_a = _side_of(a, names[0], shared_measure)
     side_b = _side_of(b, names[1], shared_measure)
-    sums_a = dict(zip(side_a.table.ids, side_a.table.rows))
-    sums_b = dict(zip(side_b.table.ids, side_b.table.rows))
-    units = []
-    for share in shares_of(sums_a, sums_b, shared_measure):
-        units.append(UnitShare(unit=share.name, a=share.a, b=share.b, contribution=share.contribution))
-    different_units = [unit for unit in units if sums_a.get(unit.unit) != sums_b.get(unit.unit)]
-    different_units.sort(key=lambda unit: -abs(unit.contribution or 0.0))
-    # The fields that the differences of all tasks have
-    unit_name = _name_of_units(a, b)
-    sides = Sides(
-        a=side_a,
-        b=side_b,
-        measure=str(shared_measure),
-        formula=formula_of([shared_measure]),
-        unit=unit_name,
-        units="units",
-        has_contributions=all(unit.contribution is not None for unit in units),
-    )
-    head = head_of(sides, resampling)
-    reasons_by_name = {names[0]: a.result.undefined, names[1]: b.result.undefined}
-    head["notes"] += tuple(undefined_notes(reasons_by_name))
+    units = _ComparedUnits(side_a, side_b, shared_measure)
+    sides = units.sides(_name_of_units(a, b))
     answers = _answer_pairs(a, b)
     classes = _class_pairs(a, b)
+    head = head_of(sides, resampling)
+    head["notes"] += tuple(undefined_notes({names[0]: a.result.undefined, names[1]: b.result.undefined}))
     return RunDifference(
         task=COLD_START_MODE,
         **head,
         undefined=_undefined_by_side(a, b) or UNSET,
-        unit=unit_name,
-        units=different_units,
+        unit=sides.unit,
+        units=units.different_units(),
         answers=[pair for pair in answers if not _counts_alike(pair)],
         outcomes=_count_outcomes(answers),
         classes=[pair for pair in classes if pair.a != pair.b],
@@ -155,6 +137,51 @@ def diff(
     )
 
 
+def _shared_measure(a: AnalysedRun, b: AnalysedRun, name: str | None) -> Measure:
+    """Return the measure with this name; without a name the headline measure that both runs have.
+
+    Raises UsageError for an unknown measure, InputError for a measure by which a run has no score.
+    """
+    if name is None and b.why_unranked is not None:
+        name = str(b.headline)
+    measure = a.measure(name)
+    b.measure(str(measure))  # raises if B has no score by it
+    return measure
+
+
+class _ComparedUnits:
+    """The units of A and B with their scores by a measure and their contributions to the difference of the runs."""
+
+    def __init__(self, side_a: Side, side_b: Side, measure: Measure) -> None:
+        """Compute the contribution of each unit from its summands in A and B."""
+        self._side_a = side_a
+        self._side_b = side_b
+        self._measure = measure
+        self._sums_a = dict(zip(side_a.table.ids, side_a.table.rows))
+        self._sums_b = dict(zip(side_b.table.ids, side_b.table.rows))
+        self._shares = shares_of(self._sums_a, self._sums_b, measure)
+
+    def sides(self, unit_noun: str) -> Sides:
+        """Return A and B as the sides of a comparison; `unit_noun` is the noun for their units, such as `SF query`."""
+        return Sides(
+            a=self._side_a,
+            b=self._side_b,
+            measure=str(self._measure),
+            formula=formula_of([self._measure]),
+            unit=unit_noun,
+            units="units",
+            has_contributions=all(share.contribution is not None for share in self._shares),
+        )
+
+    def different_units(self) -> list[UnitShare]:
+        """Return the units that count differently in A and B, the largest contribution first."""
+        units = []
+        for share in self._shares:
+            if self._sums_a.get(share.name) != self._sums_b.get(share.name):
+                units.append(UnitShare(unit=share.name, a=share.a, b=share.b, contribution=share.contribution))
+        return sorted(units, key=lambda unit: -abs(unit.contribution or 0.0))
+
+
 def _side_of(scored: AnalysedRun, name: str, measure: Measure) -> Side:
     """Return a scored run as one side of the comparison: its name, units, score and origin."""
     return Side(name, unit_table(scored.result, [measure]), scored.result.measures[measure], scored.origin)
@@ -162,12 +189,13 @@ def _side_of(scored: AnalysedRun, name: str, measure: Measure) -> Side:
 
 def _name_of_units(a: AnalysedRun, b: AnalysedRun) -> str:
     """Return the noun for the compared units: `LDC query` if the LDC query of some query is known, else `SF query`."""
-    has_clusters = bool(a.run.gold.query_set.ldc_id_by_query)
-    for scored in (a, b):
-        for query_id, unit_id in scored.result.unit_by_query.items():
-            if unit_id != query_id:
-                has_clusters = True
-    return resampled_unit(has_clusters)
+    has_ldc_queries = bool(a.run.gold.query_set.ldc_id_by_query)
+    return resampled_unit(has_ldc_queries or _has_clusters(a) or _has_clusters(b))
+
+
+def _has_clusters(scored: AnalysedRun) -> bool:
+    """Return whether some query of a scored run belongs to a unit that has another id: an LDC query."""
+    return any(unit_id != query_id for query_id, unit_id in scored.result.unit_by_query.items())
 
 
 def _undefined_by_side(a: AnalysedRun, b: AnalysedRun) -> dict[str, Mapping[str, str]]:
@@ -199,22 +227,21 @@ def _answer_pairs(a: AnalysedRun, b: AnalysedRun) -> list[AnswerPair]:
     """Return all answers with their labels in A and in B: first the answers of A, then the other answers of B."""
     labels_a = _label_by_answer(a)
     labels_b = _label_by_answer(b)
-    pairs = []
-    for answer in dict.fromkeys([*labels_a, *labels_b]):
-        query, value, provenance = answer
-        label_a = labels_a.get(answer)
-        label_b = labels_b.get(answer)
-        pairs.append(
-            AnswerPair(
-                query=query,
-                value=value,
-                provenance=provenance,
-                a=label_a,
-                b=label_b,
-                outcome=_outcome_of_answer(label_a, label_b),
-            )
-        )
-    return pairs
+    answers = dict.fromkeys([*labels_a, *labels_b])
+    return [_answer_pair(answer, labels_a.get(answer), labels_b.get(answer)) for answer in answers]
+
+
+def _answer_pair(answer: _AnswerKey, label_a: AnswerLabel | None, label_b: AnswerLabel | None) -> AnswerPair:
+    """Return an answer with its labels in A and in B; a label is None if the run does not give the answer."""
+    query, value, provenance = answer
+    return AnswerPair(
+        query=query,
+        value=value,
+        provenance=provenance,
+        a=label_a,
+        b=label_b,
+        outcome=_outcome_of_answer(label_a, label_b),
+    )
 
 
 def _outcome_of_answer(label_a: AnswerLabel | None, label_b: AnswerLabel | None) -> str:
@@ -241,23 +268,27 @@ def _counts_alike(pair: AnswerPair) -> bool:
 
 def _label_by_answer(scored: AnalysedRun) -> dict[_AnswerKey, AnswerLabel]:
     """Return for each answer of a run the best label among the lines that give it, with the number of these lines."""
-    label_by_answer: dict[_AnswerKey, AnswerLabel] = {}
-    line_count_by_answer: Counter[_AnswerKey] = Counter()
-    counted_indexes: set[int] = set()
-    for unit in scored.result.units:
-        counted_indexes.update([line.index for line in counted_lines(unit)])
+    counted_indexes = _counted_indexes(scored)
+    labels_by_answer: dict[_AnswerKey, list[AnswerLabel]] = defaultdict(list)
     for scored_line in scored.lines():
         line = scored_line.line
-        answer = (line.query.full_id, line.value, line.provenance)
-        line_count_by_answer[answer] += 1
         label = _label_of_line(scored_line, scored, is_counted=line.index in counted_indexes)
-        best = label_by_answer.get(answer)
-        if best is None or _BEST_FIRST.index(label.label) < _BEST_FIRST.index(best.label):
-            label_by_answer[answer] = label
-    for answer, line_count in line_count_by_answer.items():
-        if line_count > 1:
-            label_by_answer[answer] = replace(label_by_answer[answer], lines=line_count)
-    return label_by_answer
+        labels_by_answer[line.query.full_id, line.value, line.provenance].append(label)
+    return {answer: _best_label(labels) for answer, labels in labels_by_answer.items()}
+
+
+def _best_label(labels: Sequence[AnswerLabel]) -> AnswerLabel:
+    """Return the first one of the best labels of an answer, with the number of all its labels as number of lines."""
+    best = min(labels, key=lambda label: _BEST_FIRST.index(label.label))
+    return best if len(labels) == 1 else replace(best, lines=len(labels))
+
+
+def _counted_indexes(scored: AnalysedRun) -> set[int]:
+    """Return the indexes of the lines of a run that are counted in a row of the tables."""
+    indexes: set[int] = set()
+    for unit in scored.result.units:
+        indexes.update([line.index for line in counted_lines(unit)])
+    return indexes
 
 
 def _label_of_line(scored_line: ScoredLine, scored: AnalysedRun, *, is_counted: bool) -> AnswerLabel:
@@ -269,9 +300,7 @@ def _label_of_line(scored_line: ScoredLine, scored: AnalysedRun, *, is_counted: 
         labels = unit.labels_by_index[line.index]
         label = _side_of_labels(labels)
         category = category_of(labels, scored.policy)
-    class_name = None
-    if assessment is not None and assessment.is_accepted:
-        class_name = assessment.value_class
+    class_name = accepted_class(assessment)
     return AnswerLabel(label=label, category=category, class_name=class_name, file=line.file, line=line.number)
 
 

@@ -70,6 +70,14 @@ def explain(task_name: str, line: CommandLine) -> int:
     measure = task.measure_of(line.get("--measure"))
     explanation = explain_inputs(task, line, inputs, measure)
     print_or_write_document(line, view_of_explanations(task), explanation)
+    return _status_of(explanation)
+
+
+def _status_of(explanation: Any) -> int:
+    """Return the exit status for an explanation.
+
+    Print the error that stopped the scoring of its run, if there was one.
+    """
     fatal_error = getattr(explanation, "fatal", None)  # only explanations of runs have this field
     if fatal_error is None:
         return Status.DONE
@@ -80,16 +88,15 @@ def explain(task_name: str, line: CommandLine) -> int:
 def explain_inputs(task: Any, line: CommandLine, inputs: Runs | Predictions, measure: str | None) -> Any:
     """Score a run or predictions, and return how the parts that the options select were scored.
 
-    The options --line, --unit, --class, --node and --answer select parts of a run, --unit those of predictions. The
-    result is the document that `explain` prints: `RunExplanation` or `EvidenceExplanation`. Raises UsageError or
+    The options --line, --unit, --class, --node and --answer select parts of a run, --unit selects units of predictions.
+    The result is the document that `explain` prints: `RunExplanation` or `EvidenceExplanation`. Raises UsageError or
     InputError.
     """
     if isinstance(inputs, Predictions):
         result = inputs.score_single()
         return evidence.explain(task, result, line.texts("--unit"), measure, progress=with_analysis_percentage)
-    scored_run = inputs.score_as_far_as_possible()
     return coldstart.explain(
-        scored_run,
+        inputs.score_as_far_as_possible(),
         line=line.texts("--line"),
         query=line.texts("--unit"),
         class_name=line.texts("--class"),

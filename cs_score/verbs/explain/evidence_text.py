@@ -1,4 +1,6 @@
-"""The tables and the text of the explanation of units of an evidence task."""
+"""The tables and the text of the explanation of units of an evidence task: how a claim, an instance or a question was
+scored, and which mistakes its prediction has.
+"""
 
 from __future__ import annotations
 
@@ -47,17 +49,15 @@ def text_of(mode: Mode, explanation: EvidenceExplanation, terminal_width: int | 
     If there is no terminal, its width is None, and the cells of tables are not shortened.
     """
     writer = DocumentText(mode, layouts_of(mode), terminal_width, top, can_be_shortened=False)
-    if explanation.units:
-        return "\n".join(_lines_of_units(writer, explanation))
-    return "\n".join(_lines_of_run(writer, explanation))
+    describe = _lines_of_units if explanation.units else _lines_of_run
+    return "\n".join(describe(writer, explanation))
 
 
 def _lines_of_units(writer: DocumentText, explanation: EvidenceExplanation) -> list[str]:
     """Return the lines that explain how each unit was scored, and list its mistakes."""
     lines = []
-    answered = answered_count_text(explanation)
-    if answered:
-        lines += [f"{title_of(explanation)} = {explanation.score:.4f} over {answered}", ""]
+    if answered_count_text(explanation):
+        lines += [_score_line(explanation), ""]
     for number, unit in enumerate(explanation.units):
         if number:
             lines.append("")
@@ -68,39 +68,61 @@ def _lines_of_units(writer: DocumentText, explanation: EvidenceExplanation) -> l
 def _lines_of_run(writer: DocumentText, explanation: EvidenceExplanation) -> list[str]:
     """Return the lines that explain a whole run: its scores, and its costliest mistakes."""
     mode = writer.mode
+    task = " ".join(words_of(mode.name))
+    lines = [_score_line(explanation)]
+    lines += writer.head_lines(explanation)
+    lines.append("")
+    lines += score_lines(mode, explanation.scores, explanation.statistics, explanation.undefined or ())
+    lines += writer.whole_tables(explanation)
+    lines += writer.hint(f"--unit ID shows how one {mode.unit} was scored, cs-score analyze {task} all mistakes")
+    return lines
+
+
+def _score_line(explanation: EvidenceExplanation) -> str:
+    """Return the score of a run: `scifact: sentence_label_f1 = 0.7500`.
+
+    If only answered units were scored, their number follows.
+    """
     answered = answered_count_text(explanation)
     over = f" over {answered}" if answered else ""
-    lines = [f"{title_of(explanation)} = {explanation.score:.4f}{over}"]
-    lines += [*writer.head_lines(explanation), ""]
-    undefined = explanation.undefined or ()
-    lines += score_lines(mode, explanation.scores, explanation.statistics, undefined)
-    lines += writer.whole_tables(explanation)
-    task = " ".join(words_of(mode.name))
-    return lines + writer.hint(f"--unit ID shows how one {mode.unit} was scored, cs-score analyze {task} all mistakes")
+    return f"{title_of(explanation)} = {explanation.score:.4f}{over}"
 
 
 def _lines_of_unit(writer: DocumentText, unit: ExplainedUnit) -> list[str]:
-    """Return the lines that explain a unit: how it was scored, its own scores, and its mistakes.
-
-    Its own scores are left out in tasks whose reports have no totals.
-    """
-    lines: list[str] = []
-    for unsafe_line in unit.lines:
-        line = one_line(unsafe_line)
-        if len(line) > writer.width:
-            own_indent = len(line) - len(line.lstrip())
-            lines += wrap(line, writer.width, subsequent_indent=" " * (own_indent + 4))
-        else:
-            lines.append(line)
+    """Return the lines that explain a unit: how it was scored, its own scores, and its mistakes."""
     name = f"{writer.mode.unit} {one_line(unit_name(unit))}"
-    has_totals = any(row.totals for row in writer.mode.rows)
-    if has_totals:
-        lines += ["", f"alone, {name} would score:"]
-        lines += [f"  {line}" for line in score_lines(writer.mode, unit.scores, unit.statistics)]
+    lines: list[str] = []
+    for line in unit.lines:
+        lines += _wrapped(one_line(line), writer.width)
+    lines += _own_scores(unit, name, writer.mode)
     if not unit.mistakes:
         lines += ["", f"no mistakes in {name}"]
     mistakes = _without_unit(costliest_layout(writer.mode)).table(unit)
     lines += text(mistakes, writer.top or TOP, writer.table_width)
+    return lines
+
+
+def _wrapped(line: str, width: int) -> list[str]:
+    """Return a line, wrapped to a width if it is longer.
+
+    Further lines are indented by four more spaces than the first.
+    """
+    if len(line) <= width:
+        return [line]
+    own_indent = len(line) - len(line.lstrip())
+    return wrap(line, width, subsequent_indent=" " * (own_indent + 4))
+
+
+def _own_scores(unit: ExplainedUnit, name: str, mode: Mode) -> list[str]:
+    """Return lines with the scores that a unit would have alone; no lines in tasks whose reports have no totals.
+
+    `name` is the name of the unit with its kind: `claim 13`.
+    """
+    has_totals = any(row.totals for row in mode.rows)
+    if not has_totals:
+        return []
+    lines = ["", f"alone, {name} would score:"]
+    lines += [f"  {line}" for line in score_lines(mode, unit.scores, unit.statistics)]
     return lines
 
 

@@ -48,13 +48,25 @@ def explain(
     measure, InputError for an unknown unit.
     """
     examination = Examination(result, task.measure_for(measure, result))
+    if units:
+        return _explanation(examination, units=_explain_units(examination, units))
+    costs = examination.costs(examination.entries, progress)
+    mistakes = [examination.mistake(cost) for cost in costs[:LARGEST_COSTS]]
+    return _explanation(examination, mistakes=tuple(mistakes))
+
+
+def _explain_units(examination: Examination, ids: Sequence[str | int]) -> tuple[ExplainedUnit, ...]:
+    """Return explanations of the units with these ids. Raises InputError for an unknown id."""
     positions: list[int] = []
-    for unit in units:
-        positions += result.positions_of(unit)
-    costs = [] if units else examination.costs(examination.entries, progress)
-    return EvidenceExplanation(
-        **examination.head,
-        units=examination.explain_units(positions) if units else (),
-        mistakes=tuple([examination.mistake(cost) for cost in costs[:LARGEST_COSTS]]),
-        statistics=dict(zip(result.table.columns, result.table.sums())),
-    )
+    for unit_id in ids:
+        positions += examination.result.positions_of(unit_id)
+    return examination.explain_units(positions)
+
+
+def _explanation(
+    examination: Examination, units: tuple[ExplainedUnit, ...] = (), mistakes: tuple[EvidenceMistake, ...] = ()
+) -> EvidenceExplanation:
+    """Return the document of an explanation with explained units, or with the largest mistakes of the whole run."""
+    table = examination.result.table
+    statistics = dict(zip(table.columns, table.sums()))
+    return EvidenceExplanation(**examination.head, units=units, mistakes=mistakes, statistics=statistics)

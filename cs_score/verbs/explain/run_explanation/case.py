@@ -1,4 +1,7 @@
-"""Index a scored run for explanations of its lines, queries, classes and nodes; indexes are made when first needed."""
+"""Index a scored run for explanations of its lines, queries, classes and nodes; indexes are made when first needed. A
+line is placed in an equivalence class by its assessment, and counted in a row of the tables. An LDC query has several
+entry points, each of them a query.
+"""
 
 from __future__ import annotations
 
@@ -39,61 +42,75 @@ class Placement(Counting):
     def __init__(self, tree: ClassTree, query_case: QueryCase) -> None:
         """Place the lines of a query in its classes, and count them. Raises InputError if they cannot be placed."""
         case = query_case.case
-        super().__init__(
-            query_case.assessment_by_index, case.policy, case.run.limits.justifications_per_node, {}, case.edition
-        )
+        assessment_by_index = query_case.assessment_by_index
+        super().__init__(assessment_by_index, case.policy, case.run.limits.justifications_per_node, {}, case.edition)
         self.tree = tree.copy()
-        self.lines_by_class = place_responses(
-            self.tree, query_case.lines, query_case.assessment_by_index, case.run.links
-        )
-        self.class_by_index: dict[int, str] = {}
-        for class_name, lines in self.lines_by_class.items():
-            for line in lines:
-                self.class_by_index[line.index] = class_name
+        self.lines_by_class = place_responses(self.tree, query_case.lines, assessment_by_index, case.run.links)
+        self.class_by_index = _class_by_index(self.lines_by_class)
         self.tally(self.tree, self.lines_by_class)
+
+
+def _class_by_index(lines_by_class: Mapping[str, Iterable[Response]]) -> dict[int, str]:
+    """Return the class that each line is placed in, by the index of the line."""
+    class_by_index: dict[int, str] = {}
+    for class_name, lines in lines_by_class.items():
+        for line in lines:
+            class_by_index[line.index] = class_name
+    return class_by_index
 
 
 class QueryCase:
     """A query of a query file together with its follow-on queries: the lines that answer them, and their results.
+    `lines` are the lines of the run, in load order. `unit` is the result of the query's unit, with the labels and
+    assessments of its lines by their index.
 
-    `lines` are in load order; `lines_by_target` has them by the follow-on query about their answer, and `row_by_index`
-    has the row of the tables in which each line is counted, by the index of the line. `unit` is the result of the
-    query's unit, with the assessments (`assessment_by_index`) and `labels` of its lines, and `result` is that of the
-    query. Both are empty unless the query was scored (`is_scored`). `lines_in_unit` is the number of lines of the whole
-    unit.
+    The result is empty if the unit was not scored. `lines_in_unit` is the number of lines of the whole unit.
     """
 
     def __init__(self, case: Case, base_id: str) -> None:
-        """Look up the query with the short id `base_id` in the scored run of a case, and index its lines."""
-        # The query, and its lines in the run
-        gold = case.run.gold
-        unit_id = gold.unit_of(base_id)
+        """Look up the query with the short id `base_id` and its lines in the scored run of a case."""
+        unit_id = case.run.gold.unit_of(base_id)
         lines_by_query = case.run.lines_by_run_id.get(case.scored.run_id, {}).get(unit_id, {})
         self.case = case
         self.base_id = base_id
-        self.query = gold.query_set.by_id[base_id]
+        self.query = case.run.gold.query_set.by_id[base_id]
         self.lines: Sequence[Response] = lines_by_query.get(base_id, ())
         self.lines_in_unit = sum([len(lines) for lines in lines_by_query.values()])
-        # The results of its unit and of the query itself, which are empty if they were not scored
-        nothing_scored = tables.UnitResult(
-            id=unit_id, assessment_by_index={}, labels_by_index={}, queries=(), problems=ProblemLog()
-        )
-        self.unit = case.unit_by_id.get(unit_id, nothing_scored)
+        self.unit = case.unit_by_id.get(unit_id) or _unscored_unit(unit_id)
         self.labels = self.unit.labels_by_index
         self.assessment_by_index = self.unit.assessment_by_index
-        result_by_id = {result.query.short_id: result for result in self.unit.queries}
-        self.is_scored = base_id in result_by_id
-        self.result = result_by_id.get(base_id, tables.QueryResult(self.query))
-        # The lines by the row that counts them, and by the follow-on query about their answer
-        self.row_by_index: dict[int, str] = {}
-        for tally in self.result.tallies:
-            for line in tally.responses:
-                self.row_by_index[line.index] = tally.name
-        self.lines_by_target: dict[str, list[Response]] = defaultdict(list)
-        for line in self.lines:
-            self.lines_by_target[line.target].append(line)
         self.not_named_reasons: dict[int, Reason] = {}
         """Why nodes are not named, by the id() of the list of their lines, which all lines of a node share."""
+
+    @cached_property
+    def is_scored(self) -> bool:
+        """Whether the query was scored."""
+        return any(result.query.short_id == self.base_id for result in self.unit.queries)
+
+    @cached_property
+    def result(self) -> tables.QueryResult:
+        """The result of the query; it is empty if the query was not scored."""
+        for result in self.unit.queries:
+            if result.query.short_id == self.base_id:
+                return result
+        return tables.QueryResult(self.query)
+
+    @cached_property
+    def row_by_index(self) -> Mapping[int, str]:
+        """The name of the row of the tables in which each line is counted, by the index of the line."""
+        row_by_index: dict[int, str] = {}
+        for tally in self.result.tallies:
+            for line in tally.responses:
+                row_by_index[line.index] = tally.name
+        return row_by_index
+
+    @cached_property
+    def lines_by_target(self) -> Mapping[str, Sequence[Response]]:
+        """The lines by the short id of the follow-on query about their answer."""
+        lines_by_target: dict[str, list[Response]] = defaultdict(list)
+        for line in self.lines:
+            lines_by_target[line.target].append(line)
+        return lines_by_target
 
     @cached_property
     def gold(self) -> QueryGold:
@@ -107,12 +124,17 @@ class QueryCase:
         for tally in self.result.tallies:
             lines_by_class = right_lines.setdefault(tally.name, {})
             for line in tally.responses:
-                assessment = self.assessment_by_index.get(line.index)
-                if assessment is None or RIGHT not in self.labels[line.index]:
-                    continue
-                if assessment.value_class.rpartition(":")[0] == tally.name:
-                    lines_by_class.setdefault(assessment.value_class, []).append(line)
+                class_name = self._found_class(line)
+                if class_name is not None and class_name.rpartition(":")[0] == tally.name:
+                    lines_by_class.setdefault(class_name, []).append(line)
         return right_lines
+
+    def _found_class(self, line: Response) -> str | None:
+        """Return the class of the assessment of a line that counts as right; None for all other lines."""
+        assessment = self.assessment_by_index.get(line.index)
+        if assessment is None or RIGHT not in self.labels[line.index]:
+            return None
+        return assessment.value_class
 
     def right_lines(self, class_name: str) -> Sequence[Response]:
         """Return the lines that count as right for a class."""
@@ -149,55 +171,78 @@ class QueryCase:
     @cached_property
     def _assessment_index(self) -> AssessmentIndex:
         """The assessments of this query, then of the other entry points of its LDC query."""
-        gold = self.case.run.gold
-        ldc_id = gold.query_set.ldc_id_by_query.get(self.base_id, "")
-        base_ids = {self.base_id: None}
-        for other_id, other_ldc_id in gold.query_set.ldc_id_by_query.items():
-            if other_ldc_id == ldc_id:
-                base_ids[other_id] = None
+        other_entry_points = self._other_entry_points()
         assessments: list[Assessment] = []
+        base_ids = [self.base_id, *other_entry_points]
         for base_id in base_ids:
-            assessments += gold.assessments_by_query.get(base_id, ())
+            assessments += self.case.run.gold.assessments_by_query.get(base_id, ())
         return AssessmentIndex(assessments)
+
+    def _other_entry_points(self) -> list[str]:
+        """Return the short ids of the other entry points of the LDC query that this query belongs to, if any."""
+        ldc_id_by_query = self.case.run.gold.query_set.ldc_id_by_query
+        own_ldc_id = ldc_id_by_query.get(self.base_id, "")
+        entry_points = [base_id for base_id, ldc_id in ldc_id_by_query.items() if ldc_id == own_ldc_id]
+        return [base_id for base_id in entry_points if base_id != self.base_id]
 
     @cached_property
     def counted_rows(self) -> Mapping[str, Sequence[Counted]]:
         """The rows in which the lines of a row of the SF table are counted: that row, and the rows of its LDC query."""
         sf_rows = {tally.name: tables.counted_row(tally.name, tally.counts) for tally in self.result.tallies}
-        rows_by_name: dict[str, list[Counted]] = {}
-        for name, row in sf_rows.items():
-            rows_by_name[name] = [explain_counts(row, "SF", "counts")]
-        queries = self.case.run.gold.query_set
-        if self.base_id not in queries.ldc_id_by_query:
-            return rows_by_name
-        unit_tables = tables.add_ldc_tables(tables.averaged_table(score_rows([self.unit])), queries)
-        for ldc_query in unit_tables.ldc_queries:
+        counted_rows = {name: [explain_counts(row, "SF", "counts")] for name, row in sf_rows.items()}
+        for ldc_query in self._ldc_queries():
             ldc_rows = _LdcRows(self, ldc_query, sf_rows.values())
             for name, row in sf_rows.items():
-                rows_by_name[name] += [ldc_rows.max_row(row), ldc_rows.mean_row(row)]
-        return rows_by_name
+                counted_rows[name] += [ldc_rows.max_row(row), ldc_rows.mean_row(row)]
+        return counted_rows
 
-    def ranked_node(self, name: str | None) -> tuple[RankStep | None, str | None]:
-        """Return the ranks of a node of the query and None, or None and why the node is in no ranking.
+    def _ldc_queries(self) -> Sequence[tables.LdcQueryRows]:
+        """Return the LDC query that the query is an entry point of, with the rows of all its entry points.
+
+        The sequence is empty if the query belongs to no LDC query.
+        """
+        queries = self.case.run.gold.query_set
+        if self.base_id not in queries.ldc_id_by_query:
+            return ()
+        unit_table = tables.averaged_table(score_rows([self.unit]))
+        return tables.add_ldc_tables(unit_table, queries).ldc_queries
+
+    def ranked_node(self, name: str | None) -> RankStep | None:
+        """Return the ranks of a node of the query; None if the node is in no ranking.
+
+        `name` is the FQ node id of the node; None means the node of a line without a node id.
+        """
+        if name is None or self._why_nothing_ranked is not None:
+            return None
+        # Behind the query id, only two components of a node id count (rule nodes).
+        query_id_and_two_components = name.split(":")[:3]
+        ranked_name = ":".join(query_id_and_two_components)
+        return self._ranked_by_name.get(name) or self._ranked_by_name.get(ranked_name)
+
+    def why_not_ranked(self, name: str | None) -> str | None:
+        """Return why a node of the query is in no ranking; None if it is in one.
 
         `name` is the FQ node id of the node; None means the node of a line without a node id.
         """
         if name is None:
-            return None, "the run has no node ids (eight columns), so that nothing of it is ranked"
-        if not self.is_scored or self.result.counting_error is not None:
-            return None, "its query was not ranked"
-        if self.result.ranking_error is not None:
-            return None, f"its query has no ranking: {self.result.ranking_error}"
-        # Behind the query id, only two components of a node id count (rule nodes).
-        query_id_and_two_components = name.split(":")[:3]
-        ranked_name = ":".join(query_id_and_two_components)
-        for possible_name in (name, ranked_name):
-            if possible_name in self._ranked_by_name:
-                return self._ranked_by_name[possible_name], None
+            return "the run has no node ids (eight columns), so that nothing of it is ranked"
+        if self._why_nothing_ranked is not None:
+            return self._why_nothing_ranked
+        if self.ranked_node(name) is not None:
+            return None
         reason = f"node {name} belongs to no query"
         if name.startswith(":"):
             reason += ": it has no parent line before it, so that its id lacks the prefix of one"
-        return None, reason
+        return reason
+
+    @property
+    def _why_nothing_ranked(self) -> str | None:
+        """The reason why the query has no rankings; None if it has them."""
+        if not self.is_scored or self.result.counting_error is not None:
+            return "its query was not ranked"
+        if self.result.ranking_error is not None:
+            return f"its query has no ranking: {self.result.ranking_error}"
+        return None
 
     @cached_property
     def _ranked_by_name(self) -> Mapping[str, RankStep]:
@@ -206,6 +251,11 @@ class QueryCase:
         ranker = Ranker(self.gold.classes, self.assessment_by_index, self.labels, most_justifications)
         nodes = self.case.nodes.nodes_of_query(self.query.full_id)
         return NodeExplainer(self.result, nodes, ranker).explain_all(self.gold.classes, most_justifications)
+
+
+def _unscored_unit(unit_id: str) -> tables.UnitResult:
+    """Return the empty result of a unit that was not scored."""
+    return tables.UnitResult(id=unit_id, assessment_by_index={}, labels_by_index={}, queries=(), problems=ProblemLog())
 
 
 class _LdcRows:
@@ -218,27 +268,31 @@ class _LdcRows:
 
         The entry point is a query with its `own_rows`; `ldc_query` has the rows of all entry points of the LDC query.
         """
-        full_id = ldc_query.full_id
-        self._full_id = full_id
-        self._members_by_row = tables.member_rows_of_means(full_id, ldc_query.entry_points)
-        best = tables.best_entry_point(ldc_query.entry_points)
-        self._is_best = best.short_id == query_case.base_id
-        best_full_id = query_case.case.run.gold.query_set.by_id[best.short_id].full_id
-        best_f1 = tables.counted_f1(best.rows)
-        own_f1 = tables.counted_f1(own_rows)
-        self._why_not_best = (
-            f"{best_full_id} represents {full_id}: its F1 over all rows is {best_f1:.4f}, that of "
+        self._query_case = query_case
+        self._own_rows = own_rows
+        self._full_id = ldc_query.full_id
+        self._members_by_row = tables.member_rows_of_means(ldc_query.full_id, ldc_query.entry_points)
+        self._best = tables.best_entry_point(ldc_query.entry_points)
+
+    @cached_property
+    def _why_not_best(self) -> str:
+        """The reason why another entry point represents the LDC query: `CS_2 represents CS: its F1 over all ...`."""
+        queries = self._query_case.case.run.gold.query_set
+        best_full_id = queries.by_id[self._best.short_id].full_id
+        best_f1 = tables.counted_f1(self._best.rows)
+        own_f1 = tables.counted_f1(self._own_rows)
+        reason = (
+            f"{best_full_id} represents {self._full_id}: its F1 over all rows is {best_f1:.4f}, that of "
             f"this entry point {own_f1:.4f}"
         )
-        if best_f1 == own_f1:
-            self._why_not_best += ", and it comes first"
+        return f"{reason}, and it comes first" if best_f1 == own_f1 else reason
 
     def max_row(self, row: tables.ScoreRow) -> Counted:
         """Return the row of LDC-MAX for a row of the entry point.
 
         If another entry point represents the LDC query, the row only says so.
         """
-        if self._is_best:
+        if self._best.short_id == self._query_case.base_id:
             return explain_counts(self._ldc_row(row), "LDC-MAX", "ldc-max")
         return Counted(
             rule="ldc-max",
@@ -255,9 +309,9 @@ class _LdcRows:
 
     def mean_row(self, row: tables.ScoreRow) -> Counted:
         """Return the row of LDC-MEAN for a row of the entry point: the mean over all entry points of the LDC query."""
-        ldc_row = self._ldc_row(row)
-        level = str(ldc_row.name.count(":"))
-        return explain_mean(ldc_row.name, level, self._members_by_row[ldc_row.name, level])
+        ldc_name = self._ldc_row(row).name
+        hop = str(ldc_name.count(":"))  # `CS14_0001` is a row of hop 0, `CS14_0001:2` one of hop 1
+        return explain_mean(ldc_name, hop, self._members_by_row[ldc_name, hop])
 
     def _ldc_row(self, row: tables.ScoreRow) -> tables.ScoreRow:
         """Return a row of the entry point under the name that it has in the tables of LDC queries."""
@@ -304,15 +358,12 @@ class Case:
         """
         if self.measure is None:
             return []
+        has_ldc_queries = bool(self.run.gold.query_set.ldc_id_by_query)
+        headline_f1 = default_measure(with_ldc=has_ldc_queries, has_rankings=False)
         scores = self.scored.result.measures
-        measures = [self.measure]
-        unranked = default_measure(with_ldc=bool(self.run.gold.query_set.ldc_id_by_query), has_rankings=False)
-        if unranked in scores:
-            measures.append(unranked)
-        for measure in scores:
-            if not measure.average and measure.hop is None:
-                measures.append(measure)
-        return list(dict.fromkeys(measures))
+        average_precisions = [measure for measure in scores if not measure.average and measure.hop is None]
+        measures = [self.measure, headline_f1, *average_precisions]
+        return [measure for measure in dict.fromkeys(measures) if measure in scores]
 
     def lines(self) -> Iterator[AnyLine]:
         """Yield every line of the run's files in order, without the responses of other runs of the call."""
@@ -370,7 +421,7 @@ class Case:
         """Return the effect on the scores of adding an answer of the pool to the run; None if the run has no scores."""
         if self.measure is None:
             return None
-        change = Change(added=self.effects.editor.lines_to_give([answer]))
+        change = Change(added=self.effects.editor.lines_to_add([answer]))
         return self._line_effect("found", change, self.effects.effect_of(change))
 
     def _line_effect(self, kind: str, change: Change, effect: Effect) -> LineEffect:

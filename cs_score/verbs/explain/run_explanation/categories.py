@@ -1,9 +1,11 @@
-"""Explain the category of a line and what it counts as, which are steps 5 and 6 of its explanation."""
+"""Explain the category of a line and its label, which are steps 5 and 6 of its explanation. Policies call a line by its
+category (CORRECT, INEXACT, DUPLICATE ...); the sides of a policy say which categories count as right, wrong or ignored.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Iterable, Sequence
+from typing import Final, NamedTuple
 
 from cs_score.analysis.coldstart.changes import At
 from cs_score.analysis.coldstart.faults import category_of
@@ -11,7 +13,7 @@ from cs_score.analysis.coldstart.run_files import AnyLine
 from cs_score.coldstart import judging
 from cs_score.coldstart.judging import INCORRECT_PARENT, REDUNDANT, UNASSESSED, Labels
 from cs_score.coldstart.lines import CORRECT, Assessment, Response, SkippedLine, sort_by_confidence
-from cs_score.coldstart.options import DUPLICATE, IGNORE, RIGHT, SIDES, WRONG, Policy
+from cs_score.coldstart.options import DUPLICATE, IGNORE, RIGHT, SIDES, WRONG, Edition, Policy
 from cs_score.coldstart.tab_files import UnreadLine
 from cs_score.verbs.explain.run_explanation import document
 from cs_score.verbs.explain.run_explanation.case import Case, Placement, QueryCase, Reason
@@ -36,11 +38,14 @@ def summary_of(line: AnyLine, case: Case) -> document.LineSummary:
         return document.LineSummary(
             file=line.file, line=line.number, status="skipped", query=line.query.full_id, side="skipped"
         )
+    return _summary_of_response(line, case)
+
+
+def _summary_of_response(line: Response, case: Case) -> document.LineSummary:
+    """Return the summary of a response: its place, query and value, its category, and what it counts as."""
     query_case = case.query(line.query.base_id)
     row = query_case.row_by_index.get(line.index)
-    labels: Labels = ()
-    if case.is_of_run(line):
-        labels = query_case.labels.get(line.index, ())
+    labels: Labels = query_case.labels.get(line.index, ()) if case.is_of_run(line) else ()
     return document.LineSummary(
         file=line.file,
         line=line.number,
@@ -71,125 +76,205 @@ def _side_in_words(labels: Labels) -> str:
 # ---- Step 5: the category
 
 
+class _PlacedLine(NamedTuple):
+    """A line that was counted, with its labels and its assessment, and the classes in which its query's lines are."""
+
+    line: Response
+    labels: Labels
+    assessment: Assessment | None
+    query_case: QueryCase
+    placement: Placement
+
+    @property
+    def class_name(self) -> str:
+        """The class that the line is placed in: `CS17_ENG_0001:1`."""
+        return self.placement.class_by_index[self.line.index]
+
+    @property
+    def category_name(self) -> str:
+        """The category that the line has from its assessment, whatever other lines are: `CORRECT`, `UNASSESSED` ..."""
+        return judging.pre_policy_category(self.assessment)
+
+
 def explain_category(line: Response, query_case: QueryCase) -> document.Category | None:
-    """Return step 5 of a line: its category with the reason for it; None if its query was not counted."""
-    placement = query_case.placement
+    """Return step 5 of a line: its category with the reason for it; None if its query was not counted.
+
+    Three rules come before the assessment: on paths, on nodes without a name, and on duplicates.
+    """
     labels = query_case.labels.get(line.index, ())
-    if placement is None or not labels:
+    if query_case.placement is None or not labels:
         return None
     assessment = query_case.assessment_by_index.get(line.index)
-    class_name = placement.class_by_index[line.index]
-    # Three rules come before the assessment: on paths, on nodes without a name, and on duplicates.
-    if INCORRECT_PARENT in labels:
-        reason, places = _why_incorrect_parent(line, query_case, placement)
-        return document.Category(
-            rule="paths", name=INCORRECT_PARENT, stands_in=class_name, reason=reason, rests_on=places
-        )
-    name = judging.pre_policy_category(assessment)
-    if _is_unnamed(line, name, labels, query_case, placement):
-        reason, places = _cached_why_not_named(line, query_case, placement)
-        return document.Category(
-            rule="nominal-mentions", name=name, stands_in=class_name, reason=reason, rests_on=places
-        )
-    kept_line = placement.repeated_response_by_index.get(line.index)
-    if REDUNDANT in labels and kept_line is not None:
-        reason = _why_duplicate(line, kept_line, placement)
-        return document.Category(
-            rule="policies", name=DUPLICATE, stands_in=class_name, reason=reason, rests_on=(at(kept_line),)
-        )
-    reason = "so the assessor judged it" if assessment is not None else _why_unassessed(line, placement)
-    return document.Category(rule="policies", name=name, stands_in=class_name, reason=reason)
+    placed_line = _PlacedLine(line, labels, assessment, query_case, query_case.placement)
+    for explain_rule in (_category_by_path, _category_by_mention, _category_of_duplicate):
+        category = explain_rule(placed_line)
+        if category is not None:
+            return category
+    return _category_by_assessment(placed_line)
 
 
-def _is_unnamed(line: Response, category: str, labels: Labels, query_case: QueryCase, placement: Placement) -> bool:
+def _category_by_path(placed_line: _PlacedLine) -> document.Category | None:
+    """Return the category of a line to which no right path leads; None for other lines (rule paths)."""
+    if INCORRECT_PARENT not in placed_line.labels:
+        return None
+    reason, places = _why_incorrect_parent(placed_line)
+    return document.Category(
+        rule="paths", name=INCORRECT_PARENT, stands_in=placed_line.class_name, reason=reason, rests_on=places
+    )
+
+
+def _category_by_mention(placed_line: _PlacedLine) -> document.Category | None:
+    """Return the category of a line whose node has no name; None for other lines (rule nominal-mentions)."""
+    if not _is_unnamed(placed_line):
+        return None
+    reason, places = _why_node_not_named(placed_line)
+    return document.Category(
+        rule="nominal-mentions",
+        name=placed_line.category_name,
+        stands_in=placed_line.class_name,
+        reason=reason,
+        rests_on=places,
+    )
+
+
+def _category_of_duplicate(placed_line: _PlacedLine) -> document.Category | None:
+    """Return the category of a right line that repeats another right line, which is kept; None for other lines."""
+    kept_line = placed_line.placement.repeated_response_by_index.get(placed_line.line.index)
+    if kept_line is None or REDUNDANT not in placed_line.labels:
+        return None
+    return document.Category(
+        rule="policies",
+        name=DUPLICATE,
+        stands_in=placed_line.class_name,
+        reason=_why_duplicate(placed_line, kept_line),
+        rests_on=(at(kept_line),),
+    )
+
+
+def _category_by_assessment(placed_line: _PlacedLine) -> document.Category:
+    """Return the category that a line has from its assessment, or since it has none."""
+    reason = "so the assessor judged it"
+    if placed_line.assessment is None:
+        reason = _why_unassessed(placed_line)
+    return document.Category(
+        rule="policies", name=placed_line.category_name, stands_in=placed_line.class_name, reason=reason
+    )
+
+
+def _is_unnamed(placed_line: _PlacedLine) -> bool:
     """Return whether a line of a right category does not count, since its node has no name (rule nominal-mentions)."""
-    if line.index not in placement.nominal_lines_by_index:
+    if placed_line.line.index not in placed_line.placement.nominal_lines_by_index:
         return False
-    if RIGHT in labels or REDUNDANT in labels:
+    if RIGHT in placed_line.labels or REDUNDANT in placed_line.labels:
         return False
-    return category in query_case.case.policy.right
+    return placed_line.category_name in placed_line.query_case.case.policy.right
 
 
-def _why_unassessed(line: Response, placement: Placement) -> str:
+def _why_unassessed(placed_line: _PlacedLine) -> str:
     """Return the reason of a line without assessment, and why it is in a class of the pool nevertheless, if it is."""
     reason = "no assessment was met"
-    accepting = line.follow_on.accepting_assessment
-    if accepting is not None and accepting.value_class == placement.class_by_index[line.index]:
+    accepting = placed_line.line.follow_on.accepting_assessment
+    if accepting is not None and accepting.value_class == placed_line.class_name:
         reason += "; value and place are those of an accepted answer, so that it is placed in its class"
     return reason
 
 
-def _why_incorrect_parent(line: Response, query_case: QueryCase, placement: Placement) -> Reason:
+def _why_incorrect_parent(placed_line: _PlacedLine) -> Reason:
     """Return why the path to a line is not right, and the lines that give the answer which its query asks about."""
-    class_above = placement.tree.parent_by_class[placement.class_by_index[line.index]]
-    lines_giving = query_case.lines_by_target.get(line.query.short_id, ())
+    class_by_index = placed_line.placement.class_by_index
+    class_above = placed_line.placement.tree.parent_by_class[placed_line.class_name]
+    lines_giving = placed_line.query_case.lines_by_target.get(placed_line.line.query.short_id, ())
     if not lines_giving:
         return f"no line of the run gives the answer which its query asks about ({class_above})", ()
-    parents = [giving for giving in lines_giving if placement.class_by_index[giving.index] == class_above]
-    if not parents:
-        parent_class = placement.class_by_index[lines_giving[0].index]
-        reason = f"its parent is placed in {parent_class}, while its own answer belongs below {class_above}"
-        return reason, tuple([at(giving) for giving in lines_giving])
-    # Of several parents, the first one decides.
-    first = "its parent"
+    parents = [giving for giving in lines_giving if class_by_index[giving.index] == class_above]
+    if parents:
+        return _why_parent_not_right(parents, placed_line.query_case.case)
+    parent_class = class_by_index[lines_giving[0].index]
+    reason = f"its parent is placed in {parent_class}, while its own answer belongs below {class_above}"
+    return reason, tuple([at(giving) for giving in lines_giving])
+
+
+def _why_parent_not_right(parents: Sequence[Response], case: Case) -> Reason:
+    """Return why the path over the parents of a line is not right, and the place of the first parent, which decides.
+
+    The parents are the lines that give the answer which the query of the line asks about, in load order.
+    """
+    first_parent = "its parent"
     if len(parents) > 1:
-        first = "the first line that gives the answer which its query asks about"
-    case = query_case.case
-    parent_summary = summary_of(parents[0], case)
-    category = parent_summary.category or UNASSESSED
-    why = parent_summary.side
-    if case.edition.needs_correct_parent and RIGHT in parent_summary.labels:
+        first_parent = "the first line that gives the answer which its query asks about"
+    summary = summary_of(parents[0], case)
+    why = summary.side
+    if case.edition.needs_correct_parent and RIGHT in summary.labels:
         why = f"{case.edition.name} wants one that is {CORRECT}"
-    return f"{first} is {category}, so that the path to it is not right ({why})", (at(parents[0]),)
+    category = summary.category or UNASSESSED
+    return f"{first_parent} is {category}, so that the path to it is not right ({why})", (at(parents[0]),)
 
 
-def _cached_why_not_named(line: Response, query_case: QueryCase, placement: Placement) -> Reason:
+def _why_node_not_named(placed_line: _PlacedLine) -> Reason:
     """Return why a line or its node is not named, with the deciding lines; it is computed once for each node."""
-    node_lines = placement.nominal_lines_by_index[line.index]
+    reasons = placed_line.query_case.not_named_reasons
+    node_lines = placed_line.placement.nominal_lines_by_index[placed_line.line.index]
     key = id(node_lines)  # the lines of a node share one list
-    if key not in query_case.not_named_reasons:
-        query_case.not_named_reasons[key] = _why_not_named(line, node_lines, placement, query_case.case)
-    return query_case.not_named_reasons[key]
+    if key not in reasons:
+        reasons[key] = _find_why_not_named(placed_line, node_lines)
+    return reasons[key]
 
 
-def _why_not_named(line: Response, node_lines: Sequence[Response], placement: Placement, case: Case) -> Reason:
+def _find_why_not_named(placed_line: _PlacedLine, node_lines: Sequence[Response]) -> Reason:
     """Return why a line or its node is not named, with the lines that decide on it.
 
-    `node_lines` are the lines of the node. Only its best assessed lines decide; if a worse one would name the node, it
-    is added to the reason. Some editions decide on each line separately.
+    `node_lines` are the lines of the node, which decide together. Some editions decide on each line separately.
     """
-    assessment_by_index = placement.assessment_by_index
-    if case.edition.ignores_each_nominal:
-        return _why_line_not_named(assessment_by_index[line.index], case), ()
-    # The lines that are looked at, and the mention types that they have
-    assessed_lines = sort_by_confidence(
-        [node_line for node_line in node_lines if node_line.index in assessment_by_index]
-    )
-    most = case.run.limits.justifications_per_node
+    edition = placed_line.query_case.case.edition
+    if edition.ignores_each_nominal:
+        assessment = placed_line.placement.assessment_by_index[placed_line.line.index]
+        return _why_line_not_named(assessment, edition), ()
+    return _why_lines_do_not_name_node(placed_line, node_lines)
+
+
+def _why_lines_do_not_name_node(placed_line: _PlacedLine, node_lines: Sequence[Response]) -> Reason:
+    """Return why none of the lines that count for a node names it, with the places of these lines.
+
+    Only the best assessed lines of the node count. If a worse one would name the node, it is added to the reason.
+    """
+    placement = placed_line.placement
+    most = placed_line.query_case.case.run.limits.justifications_per_node
+    assessed_lines = _best_assessed_first(node_lines, placement)
     deciding_lines = assessed_lines[:most]
-    mentions = dict.fromkeys([_mention_in_words(assessment_by_index[decider.index]) for decider in deciding_lines])
-    node = "the lines without node, which count as one node,"
-    if line.node is not None:
-        node = f"node {line.node}"
-    reason = f"right, but ignored: {node} is never named by the lines that are looked at ({', '.join(mentions)})"
-    places = [at(decider) for decider in deciding_lines]
-    # The first line beyond the limit that would name the node, if there is one
-    outranked_lines = assessed_lines[len(deciding_lines) :]
-    for outranked in outranked_lines:
-        if placement.is_naming(outranked):
-            number = outranked.number
-            reason += f"; line {number} would name it, but is outranked: only the {most} best assessed lines count"
-            places.append(at(outranked))
-            break
-    return reason, tuple(places)
+    mentions = _mentions_in_words(deciding_lines, placement)
+    node = _node_in_words(placed_line.line)
+    reason = f"right, but ignored: {node} is never named by the lines that are looked at ({mentions})"
+    naming_lines = [line for line in assessed_lines[len(deciding_lines) :] if placement.is_naming(line)]
+    if naming_lines:
+        number = naming_lines[0].number
+        reason += f"; line {number} would name it, but is outranked: only the {most} best assessed lines count"
+    return reason, tuple([at(line) for line in (*deciding_lines, *naming_lines[:1])])
 
 
-def _why_line_not_named(assessment: Assessment, case: Case) -> str:
-    """Return why a line with this assessment is not named, in an edition that decides on each line separately."""
+def _best_assessed_first(lines: Iterable[Response], placement: Placement) -> list[Response]:
+    """Return those lines of a node that have an assessment, the most confident ones first."""
+    return sort_by_confidence([line for line in lines if line.index in placement.assessment_by_index])
+
+
+def _mentions_in_words(lines: Iterable[Response], placement: Placement) -> str:
+    """Return the different mention types of assessed lines: `NOM of a NAM class, wrong`."""
+    mentions = [_mention_in_words(placement.assessment_by_index[line.index]) for line in lines]
+    return ", ".join(dict.fromkeys(mentions))
+
+
+def _node_in_words(line: Response) -> str:
+    """Return the node of a line in words: `node CS17_ENG_0001:E1`; lines without node id count as one node."""
+    if line.node is None:
+        return "the lines without node, which count as one node,"
+    return f"node {line.node}"
+
+
+def _why_line_not_named(assessment: Assessment, edition: Edition) -> str:
+    """Return why the line with this assessment does not name its class, in an edition that decides line by line."""
     if assessment.value_mention is None:
         return "not right: the pool has mention types for other answers of the row, and none for this one"
     mention = _mention_in_words(assessment)
-    return f"right, but ignored: {mention}; {case.edition.name} looks at each line by itself"
+    return f"right, but ignored: {mention}; {edition.name} looks at each line by itself"
 
 
 def _mention_in_words(assessment: Assessment) -> str:
@@ -201,22 +286,31 @@ def _mention_in_words(assessment: Assessment) -> str:
     return f"{assessment.value_mention} of a {assessment.class_mention} class"
 
 
-def _why_duplicate(line: Response, kept_line: Response, placement: Placement) -> str:
+def _why_duplicate(placed_line: _PlacedLine, kept_line: Response) -> str:
     """Return why a right line is the duplicate of another right line, which is kept."""
-    own_class = placement.class_by_index[line.index]
-    kept_class = placement.class_by_index[kept_line.index]
-    if own_class != kept_class:
-        order = "it comes first of those that are best in their class"
-        if kept_line.confidence > line.confidence:
-            order = f"its confidence is higher, {kept_line.confidence:g} > {line.confidence:g}"
+    kept_class = placed_line.placement.class_by_index[kept_line.index]
+    if kept_class != placed_line.class_name:
+        order = _why_class_stays(placed_line.line, kept_line)
         return f"right, but its slot takes one value, and the response of class {kept_class} stays: {order}"
-    if placement.is_nominal(line) and not placement.is_nominal(kept_line):
-        order = "it is a name, and this a description"
-    elif kept_line.number < line.number:
-        order = "it comes first in the file"
-    else:
-        order = "it comes first in the order of -right and of the files"
-    return f"right, but a response of the same class {own_class} stays: {order}"
+    order = _why_response_stays(placed_line, kept_line)
+    return f"right, but a response of the same class {kept_class} stays: {order}"
+
+
+def _why_class_stays(line: Response, kept_line: Response) -> str:
+    """Return why a line of another class is kept where a slot takes one value: its confidence, or else its place."""
+    if kept_line.confidence > line.confidence:
+        return f"its confidence is higher, {kept_line.confidence:g} > {line.confidence:g}"
+    return "it comes first of those that are best in their class"
+
+
+def _why_response_stays(placed_line: _PlacedLine, kept_line: Response) -> str:
+    """Return why another line of the same class is kept: it is a name, or else it comes first."""
+    is_nominal = placed_line.placement.is_nominal
+    if is_nominal(placed_line.line) and not is_nominal(kept_line):
+        return "it is a name, and this a description"
+    if kept_line.number < placed_line.line.number:
+        return "it comes first in the file"
+    return "it comes first in the order of -right and of the files"
 
 
 # ---- Step 6: the label
@@ -238,7 +332,8 @@ def _why_on_side(category_name: str, policy: Policy) -> str:
     listing_sides = [side for side in SIDES if category_name in policy.categories_on(side)]
     if category_name == DUPLICATE and policy.duplicate_side is not None:
         reason = f"-{policy.duplicate_side.lower()} lists DUPLICATE"
-        return f"{reason}, and comes last of those that do" if len(listing_sides) > 1 else reason
+        is_listed_again = len(listing_sides) > 1
+        return f"{reason}, and comes last of those that do" if is_listed_again else reason
     if category_name == IGNORE:
         return "the assessor's judgment IGNORE always counts as ignored"
     if not listing_sides:

@@ -1,4 +1,5 @@
-"""Define the documents of explanations: records that are written as JSON, and that can be printed as trees of texts.
+"""Define the documents of explanations: records that are written as JSON, and that can be printed as trees of texts. A
+tree is a text, or a text followed by the trees below it. A step is a text of a tree with its level.
 
 Trees are wrapped to the width of a terminal. Texts of the inputs are made safe for it, and cut if they are long. Rules
 are named as in docs/background/scoring.md.
@@ -70,9 +71,8 @@ _NARROWEST: Final = 20
 
 def _wrapped(tree: Tree, width: int) -> Iterator[str]:
     """Yield the lines of a tree, wrapped to at most `width` columns of a terminal."""
-    width = max(width, _NARROWEST)
     for step in walk(tree):
-        yield from _wrapped_step(step, width)
+        yield from _wrapped_step(step, max(width, _NARROWEST))
 
 
 def _wrapped_step(step: Step, width: int) -> Iterator[str]:
@@ -81,24 +81,39 @@ def _wrapped_step(step: Step, width: int) -> Iterator[str]:
     A line does not end inside `(rule NAME`. Words that are longer than a line are cut.
     """
     indent = ("  " * step.level)[: width // 2]  # a deep text in a narrow tree keeps half of the width
-    next_indent = indent + _CONTINUED
-    line = indent
+    lines = [indent]
     for word in _words_of_step(step.text):
-        has_words = line not in (indent, next_indent)
-        longer_line = f"{line} {word}" if has_words else f"{line}{word}"
-        if columns_of(longer_line) <= width:
-            line = longer_line
-            continue
-        # The word begins the next line. It is cut where it is longer than a line.
-        if has_words:
-            yield line.rstrip()
-            line = next_indent
-        for character in word:
-            if columns_of(line + character) > width:
-                yield line
-                line = next_indent
-            line += character
-    yield line.rstrip()
+        _add_word(lines, word, indent, width)
+    yield from lines[:-1]
+    yield lines[-1].rstrip()
+
+
+def _add_word(lines: list[str], word: str, indent: str, width: int) -> None:
+    """Add a word to the last one of some lines, or to a new line if the last one would exceed `width` columns.
+
+    The first line begins with `indent`, further lines begin with four more spaces.
+    """
+    next_indent = indent + _CONTINUED
+    has_words = lines[-1] not in (indent, next_indent)
+    longer_line = f"{lines[-1]} {word}" if has_words else f"{lines[-1]}{word}"
+    if columns_of(longer_line) <= width:
+        lines[-1] = longer_line
+        return
+    if has_words:
+        lines[-1] = lines[-1].rstrip()
+        lines.append(next_indent)
+    _add_characters(lines, word, next_indent, width)
+
+
+def _add_characters(lines: list[str], word: str, next_indent: str, width: int) -> None:
+    """Add a word to the last one of some lines, character by character; a full line is followed by a new one.
+
+    New lines begin with `next_indent`.
+    """
+    for character in word:
+        if columns_of(lines[-1] + character) > width:
+            lines.append(next_indent)
+        lines[-1] += character
 
 
 def _words_of_step(text: str) -> list[str]:
@@ -141,14 +156,16 @@ def _places_in_words(places: Sequence[At]) -> str:
     numbers_by_file: dict[str, list[str]] = {}
     for place in places[:_MOST_PLACES]:
         numbers_by_file.setdefault(place.file, []).append(str(place.line))
-    files = []
-    for file, numbers in numbers_by_file.items():
-        lines = "line" if len(numbers) == 1 else "lines"
-        files.append(f"{file} {lines} {', '.join(numbers)}")
-    text = ", ".join(files)
+    text = ", ".join([_numbers_in_words(file, numbers) for file, numbers in numbers_by_file.items()])
     if len(places) > _MOST_PLACES:
         text += f" and {len(places) - _MOST_PLACES} more"
     return text
+
+
+def _numbers_in_words(file: str, numbers: Sequence[str]) -> str:
+    """Return the numbers of lines in a file: `a.tab line 3` or `a.tab lines 3, 7`."""
+    noun = "line" if len(numbers) == 1 else "lines"
+    return f"{file} {noun} {', '.join(numbers)}"
 
 
 # ---- The steps of a line
@@ -189,13 +206,17 @@ class Read(Record):
 
     def _answer(self) -> str:
         """Return the answer of the line with its justification, confidence and node."""
-        value = short(self.columns.get("VALUE", ""))
-        place = short(self.columns.get("VALUE_PROVENANCE_TRIPLES", ""))
-        relation = short(self.columns.get("RELATION_PROVENANCE_TRIPLES", ""))
-        confidence = short(self.columns.get("CONFIDENCE", ""))
-        node = short(self.columns.get("NODEID", ""))
+        value = self._short_column("VALUE")
+        place = self._short_column("VALUE_PROVENANCE_TRIPLES")
+        relation = self._short_column("RELATION_PROVENANCE_TRIPLES")
+        confidence = self._short_column("CONFIDENCE")
+        node = self._short_column("NODEID")
         answer = f'"{value}" at {place}, justified by {relation}; confidence {confidence}'
         return f"{answer}, node {node}" if node else answer
+
+    def _short_column(self, name: str) -> str:
+        """Return the text of a column, cut if it is long; an empty text if the line does not have the column."""
+        return short(self.columns.get(name, ""))
 
 
 class Parent(At):
@@ -223,12 +244,7 @@ class Asked(Record):
 
     def tree(self, heading: str = "Asked by ") -> Iterator[Tree]:
         """Yield the query with its slot and hop after a heading, then the lines that lead to it."""
-        slot = self.slot
-        subject = self._subject()
-        if subject is not None:
-            slot += f" of {quoted(subject)}"
-        unit = "" if self.unit is None else f", entry point of {self.unit}"
-        yield f"{heading}{self.query}: {slot}, hop {self.hop}{unit} (rule {self.rule})"
+        yield f"{heading}{self.query}: {self._question()} (rule {self.rule})"
         for parent in self.chain:
             yield f"below {quoted(parent.value)} ({parent}), {_side_and_category(parent.side, parent.category)}"
         if self.hop and not self.chain:
@@ -237,6 +253,13 @@ class Asked(Record):
             yield f"the pool has the answer that it asks about in {place}"
         if self.not_scored:
             yield f"not scored: {self.not_scored}"
+
+    def _question(self) -> str:
+        """Return the question of the query: `per:children of "Bo", hop 0, entry point of CS17_ENG_0001`."""
+        subject = self._subject()
+        slot = self.slot if subject is None else f"{self.slot} of {quoted(subject)}"
+        unit = "" if self.unit is None else f", entry point of {self.unit}"
+        return f"{slot}, hop {self.hop}{unit}"
 
     def _subject(self) -> str | None:
         """Return the entity that the query asks about; None if no line gives it."""
@@ -376,15 +399,20 @@ def _rows_tree(heading: str, rows: Sequence[Counted]) -> Tree:
     trees: list[Tree] = [heading]
     arithmetic_before: tuple[str, ...] = ()
     for row in rows:
-        name = f"{row.table} {row.row}, hop {row.hop}"
-        if row.note is not None:
-            trees.append(f"not in {name}: {row.note} (rule {row.rule})")
-        elif row.arithmetic == arithmetic_before:
-            trees.append(f"{name}: the same counts, since this entry point represents it (rule {row.rule})")
-        else:
-            trees.append([f"{name} (rule {row.rule})", *row.arithmetic])
+        trees.append(_row_tree(row, arithmetic_before))
+        if row.note is None:
             arithmetic_before = row.arithmetic
     return trees
+
+
+def _row_tree(row: Counted, arithmetic_before: tuple[str, ...]) -> Tree:
+    """Return the tree of a row with its arithmetic; `arithmetic_before` is that of the row before it."""
+    name = f"{row.table} {row.row}, hop {row.hop}"
+    if row.note is not None:
+        return f"not in {name}: {row.note} (rule {row.rule})"
+    if row.arithmetic == arithmetic_before:
+        return f"{name}: the same counts, since this entry point represents it (rule {row.rule})"
+    return [f"{name} (rule {row.rule})", *row.arithmetic]
 
 
 class Rank(Record):
@@ -495,14 +523,17 @@ class LineExplanation(Record):
         yield from (self.read, self.asked, self.kept, self.met, self.category, self.label)
         if self.stopped_by:
             yield f"No more is known: {self.stopped_by}"
-        if self.rows:
-            yield _rows_tree("Counts in:", self.rows)
-        elif self.met is not None:
-            yield "Counts in no row"
+        yield self._rows_step()
         if self.not_ranked:
             yield f"Ranks nowhere: {self.not_ranked} (rule nodes)"
         yield self.ranked
         yield self.effect
+
+    def _rows_step(self) -> Tree:
+        """Return the rows in which the line counts, or that there are none; None if scoring stopped before."""
+        if self.rows:
+            return _rows_tree("Counts in:", self.rows)
+        return None if self.met is None else "Counts in no row"
 
 
 # ---- What else can be asked for
@@ -568,16 +599,19 @@ class NodeExplanation(Record):
         line_count = "1 line" if len(self.lines) == 1 else f"{len(self.lines)} lines"
         yield f"Node {self.name}, {line_count}"
         yield ["Lines:", *self.lines]
-        if len(self.classes) > 1:
-            yield f"It merges {len(self.classes)} classes: {', '.join(self.classes)}"
-        elif self.classes:
-            yield f"Its accepted answers are of class {self.classes[0]}"
-        else:
-            yield "None of its answers was accepted"
+        yield self._classes_in_words()
         if self.not_ranked:
             yield f"Ranks nowhere: {self.not_ranked}"
         yield self.ranked
         yield self.effect
+
+    def _classes_in_words(self) -> str:
+        """Return the classes of the accepted answers of the node's lines; several are merged by the node."""
+        if len(self.classes) > 1:
+            return f"It merges {len(self.classes)} classes: {', '.join(self.classes)}"
+        if self.classes:
+            return f"Its accepted answers are of class {self.classes[0]}"
+        return "None of its answers was accepted"
 
 
 class ExplainedEntryPoint(Record):
@@ -623,25 +657,38 @@ class QueryExplanation(Record):
     def tree(self, *, with_lines: bool = True) -> Iterator[Tree]:
         """Yield the query, then its classes, lines and rows; the lines can be left out."""
         yield from self.asked.tree("Query ")
-        if self.asked.hop == 0:
-            yield f"Slots: {', '.join(self.slots)}"
-            for point in self.entry_points:
-                yield f"Entry point: {quoted(point.name)} at {point.docid}:{point.start}-{point.end}"
+        yield from self._slots_and_entry_points()
         if self.stopped_by:
             yield f"Not all is known: {self.stopped_by}"
-        if self.classes:
-            statuses = Counter([class_summary.status for class_summary in self.classes])
-            yield [f"Classes ({_counts_in_words(statuses)}):", *self.classes]
-        else:
-            yield "No class of it is to be found"
+        yield self._classes_step()
         if not self.lines:
             yield "No line answers it"
         elif with_lines:
             yield [f"Lines ({len(self.lines)}):", *self._lines_by_category()]
         yield _rows_tree("Rows:", self.rows)
-        if self.average_precision:
-            averages = [f"hop {level} {score:.4f}" for level, score in self.average_precision.items()]
-            yield f"Average precision: {', '.join(averages)} (rule average-precision)"
+        yield self._average_precision_in_words()
+
+    def _slots_and_entry_points(self) -> Iterator[Tree]:
+        """Yield the slots and the entry points of a query of a query file; nothing for a follow-on query."""
+        if self.asked.hop:
+            return
+        yield f"Slots: {', '.join(self.slots)}"
+        for point in self.entry_points:
+            yield f"Entry point: {quoted(point.name)} at {point.docid}:{point.start}-{point.end}"
+
+    def _classes_step(self) -> Tree:
+        """Return the classes of the query, below how many of them were found, missed or not counted."""
+        if not self.classes:
+            return "No class of it is to be found"
+        statuses = Counter([class_summary.status for class_summary in self.classes])
+        return [f"Classes ({_counts_in_words(statuses)}):", *self.classes]
+
+    def _average_precision_in_words(self) -> str | None:
+        """Return the average precision of the query at each level; None if it has no rankings."""
+        if not self.average_precision:
+            return None
+        averages = [f"hop {level} {score:.4f}" for level, score in self.average_precision.items()]
+        return f"Average precision: {', '.join(averages)} (rule average-precision)"
 
     def _lines_by_category(self) -> Iterator[Tree]:
         """Yield the lines of each category below its name."""
@@ -733,11 +780,10 @@ class RunExplanation(Document, frozen=True, kw_only=True, tag="explanation"):
 
     def trees(self) -> Iterator[Tree]:
         """Yield a tree for each subject that was asked for."""
-        run = self.run or "The run"
         if self.fatal is not None:
-            yield [f"{run} cannot be scored", self.fatal]
+            yield [f"{self._name} cannot be scored", self.fatal]
         if self.overview is not None:
-            heading = run if self.score is None else f"{run}: {self.measure} = {self.score:.4f}"
+            heading = self._name if self.score is None else f"{self._name}: {self.measure} = {self.score:.4f}"
             yield [heading, *self.overview.tree()]
             for sentence in undefined_sentences(self.undefined or {}):
                 yield f"Undefined for this run: {sentence}"
@@ -745,6 +791,11 @@ class RunExplanation(Document, frozen=True, kw_only=True, tag="explanation"):
         yield from self.queries
         yield from self.classes
         yield from self.nodes
+
+    @property
+    def _name(self) -> str:
+        """The id of the run at the beginning of a heading: `TIDE_KB`, or `The run` if nothing gives an id."""
+        return self.run or "The run"
 
 
 def _step_rows(explanation: RunExplanation) -> Iterator[Mapping[str, object]]:

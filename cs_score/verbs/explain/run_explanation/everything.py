@@ -1,15 +1,18 @@
-"""Explain the lines, queries and missed classes of a run for its analysis, with each text of a step once."""
+"""Explain the lines, queries and missed classes of a run for its analysis. An explanation is a list of steps; each text
+of a step is kept once, and explanations give its number.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 from cs_score.analysis.coldstart.mistakes import Mistake
 from cs_score.analysis.coldstart.run_files import AnyLine, LinePlace
 from cs_score.base.records import replace
 from cs_score.coldstart.lines import Assessment, LinkedQuery
+from cs_score.coldstart.ranking import Ranking
 from cs_score.coldstart.tab_files import UnreadLine
 from cs_score.verbs.explain.run_explanation import document
 from cs_score.verbs.explain.run_explanation.case import Case
@@ -26,40 +29,50 @@ def explain_everything(case: Case, mistakes: Sequence[Mistake], *, with_others: 
     At most `MOST_LINES` lines are explained. With `with_others` lines that are no mistakes are explained as well. Only
     mistakes have effects.
     """
-    # The lines to explain
-    mistakes = mistakes[:MOST_LINES]
+    shown_mistakes = mistakes[:MOST_LINES]
     line_by_place: dict[LinePlace, AnyLine] = {(line.file, line.number): line for line in case.lines()}
-    places = _places_to_explain(mistakes, line_by_place, with_others=with_others)
-    mistake_by_place: dict[LinePlace, Mistake] = {}
-    for mistake in mistakes:
-        if mistake.kind == "line":
-            mistake_by_place[mistake.file, mistake.line] = mistake
-    # Their queries, and those of the missed classes
-    query_by_id: dict[str, LinkedQuery] = {}
-    for place in places:
-        line = line_by_place[place]
-        if not isinstance(line, UnreadLine):
-            query_by_id[line.query.full_id] = line.query
-    missed_answers = _answers_of_missed_classes(mistakes, case)
-    for answer in missed_answers:
-        query_by_id[answer.query.full_id] = answer.query
-    # The explanations, all of which share the texts of one writer
-    writer = _StepWriter(case)
-    lines = [writer.line_steps(line_by_place[place], mistake_by_place.get(place)) for place in places]
-    queries = [writer.query_steps(query) for query in query_by_id.values()]
-    missed_classes = [mistake for mistake in mistakes if mistake.kind == "class"]
-    classes = [writer.class_steps(mistake, answer) for mistake, answer in zip(missed_classes, missed_answers)]
+    places = _places_to_explain(shown_mistakes, line_by_place, with_others=with_others)
+    explained_lines = [line_by_place[place] for place in places]
+    missed_classes = _missed_classes(shown_mistakes, case)
+    queries = _queries_of(explained_lines, missed_classes)
+    writer = _StepWriter(case, shown_mistakes)
+    # The explanations are made in this order, in which their texts are numbered.
     return document.RunExplanations(
-        left_out=len(line_by_place) - len(lines), lines=lines, queries=queries, classes=classes, texts=writer.texts()
+        left_out=len(line_by_place) - len(places),
+        lines=[writer.line_steps(line) for line in explained_lines],
+        queries=[writer.query_steps(query) for query in queries],
+        classes=[writer.class_steps(missed_class) for missed_class in missed_classes],
+        texts=writer.texts(),
     )
 
 
-def _answers_of_missed_classes(mistakes: Iterable[Mistake], case: Case) -> list[Assessment]:
-    """Return the answer of the pool that would find each missed class, for the missed classes among some mistakes."""
+class _MissedClass(NamedTuple):
+    """The mistake that a class was not found, and the answer of the pool that would find it."""
+
+    mistake: Mistake
+    answer: Assessment
+
+
+def _missed_classes(mistakes: Iterable[Mistake], case: Case) -> list[_MissedClass]:
+    """Return the missed classes among some mistakes, each with the answer of the pool that would find it."""
     answer_by_place: dict[LinePlace, Assessment] = {}
     for assessment in case.run.gold.links.assessments:
         answer_by_place[assessment.file, assessment.number] = assessment
-    return [answer_by_place[mistake.file, mistake.line] for mistake in mistakes if mistake.kind == "class"]
+    missed_classes = []
+    for mistake in mistakes:
+        if mistake.kind == "class":
+            missed_classes.append(_MissedClass(mistake, answer_by_place[mistake.file, mistake.line]))
+    return missed_classes
+
+
+def _queries_of(lines: Iterable[AnyLine], missed_classes: Iterable[_MissedClass]) -> Iterable[LinkedQuery]:
+    """Return the queries of some lines, then the queries of missed classes, each once.
+
+    Lines that were not read have none.
+    """
+    queries = [line.query for line in lines if not isinstance(line, UnreadLine)]
+    queries += [missed_class.answer.query for missed_class in missed_classes]
+    return {query.full_id: query for query in queries}.values()
 
 
 def _places_to_explain(
@@ -69,11 +82,9 @@ def _places_to_explain(
 
     The lines of mistakes are preferred to others, which are only explained with `with_others`.
     """
-    preferred: dict[LinePlace, None] = {}
-    for mistake in mistakes:
-        place = (mistake.file, mistake.line)
-        if mistake.kind != "class" and place in line_by_place:
-            preferred[place] = None
+    line_mistakes = [mistake for mistake in mistakes if mistake.kind != "class"]
+    mistaken_places = [(mistake.file, mistake.line) for mistake in line_mistakes]
+    preferred = dict.fromkeys([place for place in mistaken_places if place in line_by_place])
     if with_others:
         preferred |= dict.fromkeys(line_by_place)
     chosen_places = set(list(preferred)[:MOST_LINES])
@@ -86,10 +97,14 @@ class _StepWriter:
     Many lines have steps in common, so that this halves the size of a document.
     """
 
-    def __init__(self, case: Case) -> None:
-        """Start without texts; `case` is the run to explain."""
+    def __init__(self, case: Case, mistakes: Iterable[Mistake]) -> None:
+        """Start without texts; `case` is the run to explain, and `mistakes` have the effects that are shown."""
         self._case = case
         self._number_by_text: dict[str, int] = {}
+        self._mistake_by_place: dict[LinePlace, Mistake] = {}
+        for mistake in mistakes:
+            if mistake.kind == "line":
+                self._mistake_by_place[mistake.file, mistake.line] = mistake
 
     def texts(self) -> list[str]:
         """Return all texts in the order of their numbers."""
@@ -106,10 +121,11 @@ class _StepWriter:
                 numbers.append(self._number_by_text.setdefault(text, next_number))
         return numbers
 
-    def line_steps(self, line: AnyLine, mistake: Mistake | None) -> document.LineSteps:
+    def line_steps(self, line: AnyLine) -> document.LineSteps:
         """Return the steps in which a line was scored, with the effect of correcting it if it is a mistake."""
+        mistake = self._mistake_by_place.get((line.file, line.number))
         explanation = explain_line(line, self._case, with_effect=False)
-        explanation = replace(explanation, effect=self._effect_of(mistake))
+        explanation = replace(explanation, effect=None if mistake is None else self._effect_of(mistake))
         summary = explanation.summary
         return document.LineSteps(
             file=summary.file,
@@ -125,8 +141,6 @@ class _StepWriter:
     def query_steps(self, query: LinkedQuery) -> document.QuerySteps:
         """Return the steps in which a query was scored, with the precision at each rank of its nodes by level."""
         explanation = explain_query(query, self._case)
-        # A query of a query file is explained with its follow-on queries, but counts its own lines only.
-        own_lines = [summary for summary in explanation.lines if summary.query == explanation.query]
         asking = explanation.asked
         return document.QuerySteps(
             query=asking.query,
@@ -134,7 +148,7 @@ class _StepWriter:
             name=asking.name,
             slot=asking.slot,
             hop=asking.hop,
-            lines=Counter([summary.side for summary in own_lines]),
+            lines=_count_sides_of_own_lines(explanation),
             classes=Counter([summary.status for summary in explanation.classes]),
             precision_at=self._precision_by_level(query),
             steps=self._text_numbers(explanation.tree(with_lines=False)),
@@ -142,22 +156,16 @@ class _StepWriter:
 
     def _precision_by_level(self, query: LinkedQuery) -> dict[str, list[float]]:
         """Return the precision at each rank of the nodes of a query, by level; nothing for follow-on queries."""
-        precision_by_level: dict[str, list[float]] = {}
         if query.level:
-            return precision_by_level
-        for ranking in self._case.query(query.base_id).result.rankings:
-            precisions = []
-            value_so_far = 0.0
-            for rank, node in enumerate(ranking.nodes, 1):
-                value_so_far += node.value
-                precisions.append(value_so_far / rank)
-            precision_by_level[ranking.level] = precisions
-        return precision_by_level
+            return {}
+        rankings = self._case.query(query.base_id).result.rankings
+        return {ranking.level: _precision_at_ranks(ranking) for ranking in rankings}
 
-    def class_steps(self, mistake: Mistake, answer: Assessment) -> document.ClassSteps:
-        """Return the reasons why a class was missed; `answer` is the answer of the pool that would find it."""
+    def class_steps(self, missed_class: _MissedClass) -> document.ClassSteps:
+        """Return the reasons why a class was missed, with the effect of finding it."""
+        answer = missed_class.answer
         explanation = explain_class(answer.value_class, answer.query.base_id, self._case, with_effect=False)
-        explanation = replace(explanation, effect=self._effect_of(mistake))
+        explanation = replace(explanation, effect=self._effect_of(missed_class.mistake))
         return document.ClassSteps(
             class_name=answer.value_class,
             query=answer.query.full_id,
@@ -165,12 +173,28 @@ class _StepWriter:
             steps=self._text_numbers(explanation.tree()),
         )
 
-    def _effect_of(self, mistake: Mistake | None) -> document.LineEffect | None:
-        """Return the effect of correcting a mistake on the measures that explanations show; None without a mistake."""
-        if mistake is None:
-            return None
+    def _effect_of(self, mistake: Mistake) -> document.LineEffect:
+        """Return the effect of correcting a mistake on the measures that explanations show."""
         effects = {str(measure): mistake.effects.get(str(measure)) for measure in self._case.measures}
         reason = str(mistake.reason) if None in effects.values() else None
         return document.LineEffect(
             change=mistake.change, effects=effects, removed=mistake.removed, added=mistake.added, reason=reason
         )
+
+
+def _count_sides_of_own_lines(explanation: document.QueryExplanation) -> Counter[str]:
+    """Return the number of lines on each side (right, wrong ...) among the lines that answer a query itself.
+
+    The lines of its follow-on queries are not counted, although a query of a query file is explained with them.
+    """
+    return Counter([summary.side for summary in explanation.lines if summary.query == explanation.query])
+
+
+def _precision_at_ranks(ranking: Ranking) -> list[float]:
+    """Return the precision at each rank of a ranking: the mean of the values of the nodes down to the rank."""
+    precisions = []
+    value_so_far = 0.0
+    for rank, node in enumerate(ranking.nodes, 1):
+        value_so_far += node.value
+        precisions.append(value_so_far / rank)
+    return precisions

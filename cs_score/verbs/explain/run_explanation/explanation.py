@@ -1,4 +1,6 @@
-"""Explain why lines, classes, nodes and queries of a run, or the run as a whole, scored as they did."""
+"""Explain why lines, classes, nodes and queries of a run, or the run as a whole, scored as they did. A case holds the
+scored run with everything that explanations look up in it.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,6 @@ Wanted: TypeAlias = str | int | Sequence[str | int]
 """One selector, or several."""
 
 
-# Long, since it takes the selectors of one kind after the other.
 def explain(
     scored: AnalysedRun,
     *,
@@ -56,29 +57,38 @@ def explain(
         queries = [explain_query(item, case) for item in _select(query, selectors.queries_of)]
         classes = [explain_class(*item, case) for item in _select(class_name, selectors.classes_of)]
         nodes = [explain_node(item, case) for item in _select(node, selectors.nodes_of)]
-        is_whole_run = not (lines or queries or classes or nodes)
-        measure_name = str(case.measure or measure or scored.headline)
-        signature = scored.signature
-        score = None
-        if case.measure is not None:
-            signature = scored.signature.of(measure_name)
-            score = scored.result.measures[case.measure]
-        return document.RunExplanation(
-            task=COLD_START_MODE,
-            measure=measure_name,
-            signature=str(signature),
-            origin=scored.origin,
-            run=scored.run_id,
-            score=score,
-            scores={} if case.fatal else scored.result.scores,
-            undefined=scored.result.undefined or UNSET,
-            fatal=None if case.fatal is None else str(case.fatal),
-            overview=explain_run(case) if is_whole_run else None,
-            lines=tuple(lines),
-            queries=tuple(queries),
-            classes=tuple(classes),
-            nodes=tuple(nodes),
+        explanation = _explanation_of_run(case, str(case.measure or measure or scored.headline))
+        if not (lines or queries or classes or nodes):
+            return replace(explanation, overview=explain_run(case))
+        return replace(
+            explanation, lines=tuple(lines), queries=tuple(queries), classes=tuple(classes), nodes=tuple(nodes)
         )
+
+
+def _explanation_of_run(case: Case, measure: str) -> document.RunExplanation:
+    """Return an explanation that only says which run it is about, its scores, and the measure of effects."""
+    scored = case.scored
+    signature = scored.signature
+    score = None
+    if case.measure is not None:
+        signature = signature.of(measure)
+        score = scored.result.measures[case.measure]
+    return document.RunExplanation(
+        task=COLD_START_MODE,
+        measure=measure,
+        signature=str(signature),
+        origin=scored.origin,
+        run=scored.run_id,
+        score=score,
+        scores={} if case.fatal else scored.result.scores,
+        undefined=scored.result.undefined or UNSET,
+        fatal=None if case.fatal is None else str(case.fatal),
+        overview=None,
+        lines=(),
+        queries=(),
+        classes=(),
+        nodes=(),
+    )
 
 
 def _explain_answers(lines: Iterable[Response], case: Case) -> list[document.LineExplanation]:

@@ -1,4 +1,6 @@
-"""Explain the score of a single line in nine steps, from reading it to its effect on the scores, each with its rule."""
+"""Explain the score of a single line in nine steps, from reading it to its effect on the scores, each with its rule. A
+line is a response, or was skipped or not read. A case holds the scored run that is explained.
+"""
 
 from __future__ import annotations
 
@@ -11,12 +13,13 @@ from cs_score.base.records import replace
 from cs_score.coldstart.limits import DISCARD_CODES, Discard
 from cs_score.coldstart.lines import Assessment, LinkedQuery, Response, SkippedLine, node_confidence
 from cs_score.coldstart.near_misses import small_differences
-from cs_score.coldstart.options import DISCIPLINES
+from cs_score.coldstart.options import DISCIPLINES, Justifications
 from cs_score.coldstart.tab_files import UnreadLine, is_blank_or_comment, split_columns
 from cs_score.problems.log import Place
 from cs_score.verbs.explain.run_explanation import document
 from cs_score.verbs.explain.run_explanation.case import Case, QueryCase
 from cs_score.verbs.explain.run_explanation.categories import at, explain_category, explain_label, summary_of
+from cs_score.verbs.explain.run_explanation.nearness import NearAssessment
 
 
 def explain_line(line: AnyLine, case: Case, *, with_effect: bool = True) -> document.LineExplanation:
@@ -32,9 +35,7 @@ def explain_line(line: AnyLine, case: Case, *, with_effect: bool = True) -> docu
     explanation = replace(explanation, asked=explain_asking(line.query, case))
     if isinstance(line, Response):
         explanation = _with_scoring_steps(explanation, line, case)
-        if explanation.stopped_by is not None:
-            return explanation
-    if not with_effect:
+    if explanation.stopped_by is not None or not with_effect:
         return explanation
     # A skipped line has an effect, too: it may have created the query of other lines.
     return replace(explanation, effect=case.effect_without([line]))
@@ -51,21 +52,25 @@ def _with_scoring_steps(explanation: document.LineExplanation, line: Response, c
     stopped_by = _why_stopped(line, query_case)
     if stopped_by is not None:
         return replace(explanation, stopped_by=stopped_by)
+    explanation = _with_category(explanation, line, query_case)
+    row = explanation.summary.row
+    return replace(
+        explanation,
+        rows=() if row is None else tuple(query_case.counted_rows[row]),
+        ranked=query_case.ranked_node(line.node),
+        not_ranked=query_case.why_not_ranked(line.node),
+    )
+
+
+def _with_category(
+    explanation: document.LineExplanation, line: Response, query_case: QueryCase
+) -> document.LineExplanation:
+    """Return the explanation of a response with its assessment, its category and its label, steps 4 to 6."""
     category = explain_category(line, query_case)
     label = None
     if category is not None:
-        label = explain_label(explanation.summary, category, case)
-    row = explanation.summary.row
-    ranked_node, not_ranked = query_case.ranked_node(line.node)
-    return replace(
-        explanation,
-        met=_explain_matching(line, query_case),
-        category=category,
-        label=label,
-        rows=() if row is None else tuple(query_case.counted_rows[row]),
-        ranked=ranked_node,
-        not_ranked=not_ranked,
-    )
+        label = explain_label(explanation.summary, category, query_case.case)
+    return replace(explanation, met=_explain_matching(line, query_case), category=category, label=label)
 
 
 def _why_stopped(line: Response, query_case: QueryCase) -> str | None:
@@ -89,8 +94,7 @@ def _why_stopped(line: Response, query_case: QueryCase) -> str | None:
 def _explain_reading(line: AnyLine, case: Case) -> document.Read:
     """Return step 1 of a line: its columns, the repaired ones among them, and why it was not read or skipped, if so."""
     names = case.run.layouts[line.file].columns
-    texts = split_columns(line.text)
-    text_by_column = dict(zip(names, texts))
+    text_by_column = dict(zip(names, split_columns(line.text)))
     reading = document.Read(
         rule="lines",
         columns=text_by_column,
@@ -103,7 +107,11 @@ def _explain_reading(line: AnyLine, case: Case) -> document.Read:
         return replace(reading, counted_as=_repaired_columns(line, text_by_column))
     if isinstance(line, SkippedLine):
         return replace(reading, not_read=_why_skipped(line, text_by_column))
-    # All other lines were not read.
+    return _explain_not_reading(line, reading, case)
+
+
+def _explain_not_reading(line: UnreadLine, reading: document.Read, case: Case) -> document.Read:
+    """Return step 1 of a line that was not read, with the reason added to its `reading`."""
     if is_blank_or_comment(line.text):
         kind = "a comment" if line.text.strip() else "a blank line"
         return replace(reading, columns={}, not_read=f"not read: {kind}")
@@ -111,7 +119,9 @@ def _explain_reading(line: AnyLine, case: Case) -> document.Read:
     if first_number < line.number:
         repeated_line = At(line.file, first_number)
         return replace(reading, not_read="not read: it repeats an earlier line of its file", rests_on=repeated_line)
-    reason = f"it has {len(texts)} columns, where lines of this layout have {len(names)}"
+    column_count = len(split_columns(line.text))
+    usual_count = len(case.run.layouts[line.file].columns)
+    reason = f"it has {column_count} columns, where lines of this layout have {usual_count}"
     return replace(reading, not_read=f"not read: {reason}")
 
 
@@ -160,27 +170,38 @@ def _problems_at(line: AnyLine, case: Case) -> Iterator[document.Noted]:
 
 def explain_asking(query: LinkedQuery, case: Case) -> document.Asked:
     """Return step 2 of a line: its query with the slot, the lines that lead to it, and why it is not scored, if so."""
-    gold = case.run.gold
-    query_case = case.query(query.base_id)
-    ldc_id = gold.query_set.ldc_id_by_query.get(query.base_id)
-    unit = gold.listed_ldc_id_by_query.get(query.base_id) if ldc_id is None else gold.query_set.by_id[ldc_id].full_id
-    names = [entry_point.name for entry_point in query_case.query.entry_points if entry_point.name]
-    in_pool: tuple[At, ...] = ()
-    if query.level:
-        follow_on = case.run.links.find_follow_on(query.short_id)
-        if follow_on is not None and follow_on.assessment is not None:
-            in_pool = (at(follow_on.assessment),)
+    entry_points = case.query(query.base_id).query.entry_points
+    names = [entry_point.name for entry_point in entry_points if entry_point.name]
     return document.Asked(
         rule="follow-on-queries" if query.level else "queries",
         query=query.full_id,
         name=names[0] if names else None,
         slot=query.slots[0] if query.slots else "",
         hop=query.level,
-        unit=unit,
+        unit=_ldc_query_of(query, case),
         chain=tuple(_lines_leading_to(query, case)),
-        in_pool=in_pool,
+        in_pool=_places_of_answer(query, case),
         not_scored=_why_not_scored(query, case),
     )
+
+
+def _ldc_query_of(query: LinkedQuery, case: Case) -> str | None:
+    """Return the full id of the LDC query that a query is an entry point of; None if there is none."""
+    gold = case.run.gold
+    ldc_id = gold.query_set.ldc_id_by_query.get(query.base_id)
+    if ldc_id is None:
+        return gold.listed_ldc_id_by_query.get(query.base_id)
+    return gold.query_set.by_id[ldc_id].full_id
+
+
+def _places_of_answer(query: LinkedQuery, case: Case) -> tuple[At, ...]:
+    """Return the place of the assessment of the answer that a follow-on query asks about; empty without one."""
+    if not query.level:
+        return ()
+    follow_on = case.run.links.find_follow_on(query.short_id)
+    if follow_on is None or follow_on.assessment is None:
+        return ()
+    return (at(follow_on.assessment),)
 
 
 def _why_not_scored(query: LinkedQuery, case: Case) -> str | None:
@@ -202,19 +223,23 @@ def _lines_leading_to(query: LinkedQuery, case: Case) -> Iterator[document.Paren
         return
     yield from _lines_leading_to(query.parent, case)
     for line in case.query(query.base_id).lines_by_target.get(query.short_id, ()):
-        summary = summary_of(line, case)
-        yield document.Parent(
-            file=summary.file,
-            line=summary.line,
-            value=summary.value or "",
-            category=summary.category or "",
-            side=summary.side,
-        )
+        yield _parent_of_response(line, case)
     for skipped in case.run.links.skipped_lines:
         if skipped.target == query.short_id and skipped.file in case.files:
-            columns = skipped.text.split("\t")
-            value = columns[4]  # in all layouts of runs, the fifth column is the value
+            value = skipped.text.split("\t")[4]  # in all layouts of runs, the fifth column is the value
             yield document.Parent(file=skipped.file, line=skipped.number, value=value, category="", side="skipped")
+
+
+def _parent_of_response(line: Response, case: Case) -> document.Parent:
+    """Return a response as one of the lines that lead to a follow-on query, with its value and what it counts as."""
+    summary = summary_of(line, case)
+    return document.Parent(
+        file=summary.file,
+        line=summary.line,
+        value=summary.value or "",
+        category=summary.category or "",
+        side=summary.side,
+    )
 
 
 # ---- Step 3: limits
@@ -226,22 +251,33 @@ def _explain_limits(line: Response, case: Case) -> document.Kept:
     discard = case.run.discard_by_index.get(line.index)
     if discard is None:
         return document.Kept(rule="limits", limits=str(limits))
-    rule = "limits"
-    order = ""
+    return document.Kept(
+        rule="single-values" if discard.limit == "single-valued" else "limits",
+        limits=str(limits),
+        limit=_limit_in_words(discard, limits),
+        in_favour_of=tuple([at(kept_line) for kept_line in discard.kept_lines]),
+        order=_why_others_kept(line, discard, case),
+    )
+
+
+def _limit_in_words(discard: Discard, limits: Justifications) -> str:
+    """Return the limit by which a line is discarded: `B = 3 for each node`."""
     if discard.limit == "parent":
-        limit = "all lines that give the answer which its query asks about were discarded, or there are none"
-    elif discard.limit == "single-valued":
-        rule = "single-values"
-        limit = "the slot takes one value"
-        order = _why_other_node(line, discard.kept_lines, case)
-    elif discard.limit == "node":
-        limit = f"B = {limits.justifications_per_node} for each node"
-        order = _why_other_line(line, discard)
-    else:
-        limit = f"A = {limits.justifications_per_document} for each node and document"
-        order = _why_other_line(line, discard)
-    kept_places = tuple([at(kept_line) for kept_line in discard.kept_lines])
-    return document.Kept(rule=rule, limits=str(limits), limit=limit, in_favour_of=kept_places, order=order)
+        return "all lines that give the answer which its query asks about were discarded, or there are none"
+    if discard.limit == "single-valued":
+        return "the slot takes one value"
+    if discard.limit == "node":
+        return f"B = {limits.justifications_per_node} for each node"
+    return f"A = {limits.justifications_per_document} for each node and document"
+
+
+def _why_others_kept(line: Response, discard: Discard, case: Case) -> str:
+    """Return why the kept lines are preferred to a discarded line; empty if it was discarded with its parent."""
+    if discard.limit == "parent":
+        return ""
+    if discard.limit == "single-valued":
+        return _why_other_node(line, discard.kept_lines, case)
+    return _why_other_line(line, discard)
 
 
 def _why_other_line(line: Response, discard: Discard) -> str:
@@ -255,12 +291,10 @@ def _why_other_line(line: Response, discard: Discard) -> str:
 
 def _why_other_node(line: Response, kept_lines: Sequence[Response], case: Case) -> str:
     """Return why the node of the kept lines is preferred to the node of a discarded line."""
-    own_lines: Sequence[Response] = [line]
-    if line.node is not None:
-        own_lines = case.run.links.lines_by_node[line.node]
-    node = kept_lines[0].node
+    own_lines = [line] if line.node is None else case.run.links.lines_by_node[line.node]
     kept_confidence = _confidence_within_limits(kept_lines, case)
     own_confidence = _confidence_within_limits(own_lines, case)
+    node = kept_lines[0].node
     if kept_confidence > own_confidence:
         return f"node {node} has the higher confidence: {kept_confidence:.4f} > {own_confidence:.4f}"
     first_kept = min([kept_line.number for kept_line in kept_lines])
@@ -273,12 +307,17 @@ def _why_other_node(line: Response, kept_lines: Sequence[Response], case: Case) 
 
 def _confidence_within_limits(lines: Sequence[Response], case: Case) -> float:
     """Return the confidence of a node, computed from its lines that are within the limits for each node."""
-    confidences = []
-    for line in lines:
-        discard = case.run.discard_by_index.get(line.index)
-        if discard is None or discard.limit == "single-valued":
-            confidences.append(line.confidence)
+    confidences = [line.confidence for line in lines if _is_within_node_limits(line, case)]
     return node_confidence(confidences, case.run.limits.justifications_per_node)
+
+
+def _is_within_node_limits(line: Response, case: Case) -> bool:
+    """Return whether a line is within the limits on the justifications of its node.
+
+    A line that is only discarded since its slot takes one value is within these limits, which are applied before.
+    """
+    discard = case.run.discard_by_index.get(line.index)
+    return discard is None or discard.limit == "single-valued"
 
 
 # ---- Step 4: the assessment
@@ -295,35 +334,40 @@ class _ComparedColumn(NamedTuple):
 def _explain_matching(line: Response, query_case: QueryCase) -> document.Met:
     """Return step 4 of a line: its assessment, or the most similar assessments if it has none."""
     case = query_case.case
-    assessment = query_case.assessment_by_index.get(line.index)
     discipline = case.run.gold.options.discipline
+    assessment = query_case.assessment_by_index.get(line.index)
     if assessment is not None:
-        matching = "the same answer with the same justification"
-        if assessment.query.full_id != line.query.full_id or assessment.answer != line.answer:
-            matching = f"the same value, since no assessment has the same justification ({discipline})"
         return document.Met(
-            rule="matching", discipline=discipline, how=matching, assessment=describe_assessment(assessment, case)
+            rule="matching",
+            discipline=discipline,
+            how=_matching_in_words(line, assessment, discipline),
+            assessment=describe_assessment(assessment, case),
         )
-    near = []
-    for description, near_assessment in query_case.nearest_assessments(line):
-        near.append(_explain_near(line, near_assessment, description, case))
+    nearest = [_explain_near(line, near, case) for near in query_case.nearest_assessments(line)]
     matching = f"no assessment: {DISCIPLINES[discipline]}"
-    return document.Met(rule="matching", discipline=discipline, how=matching, assessment=None, nearest=tuple(near))
+    return document.Met(rule="matching", discipline=discipline, how=matching, assessment=None, nearest=tuple(nearest))
 
 
-def _explain_near(line: Response, assessment: Assessment, description: str, case: Case) -> document.Near:
-    """Return an assessment that is similar to a line, with the columns in which they differ.
+def _matching_in_words(line: Response, assessment: Assessment, discipline: str) -> str:
+    """Return how a line was matched with its assessment: by the same justification, or only by the same value."""
+    if assessment.query.full_id == line.query.full_id and assessment.answer == line.answer:
+        return "the same answer with the same justification"
+    return f"the same value, since no assessment has the same justification ({discipline})"
 
-    `description` says in which way it is similar.
-    """
-    small = small_differences(line.value, assessment.value)
+
+def _explain_near(line: Response, near: NearAssessment, case: Case) -> document.Near:
+    """Return an assessment that is similar to a line, with the columns in which they differ."""
+    description = near.description
+    small = small_differences(line.value, near.assessment.value)
     if small:
-        description = f"{description}; the answers differ in {' and '.join(small)} only"
+        description += f"; the answers differ in {' and '.join(small)} only"
     differing_texts: dict[str, str] = {}
-    for column in _compared_columns(line, assessment):
+    for column in _compared_columns(line, near.assessment):
         if column.in_line != column.in_assessment:
             differing_texts[column.name] = column.in_assessment
-    return document.Near(assessment=describe_assessment(assessment, case), how=description, differs=differing_texts)
+    return document.Near(
+        assessment=describe_assessment(near.assessment, case), how=description, differs=differing_texts
+    )
 
 
 def _compared_columns(line: Response, assessment: Assessment) -> list[_ComparedColumn]:

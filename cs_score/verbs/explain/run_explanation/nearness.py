@@ -74,15 +74,18 @@ class AssessmentIndex:
         """Return up to three assessments that are similar to a line, the most similar first."""
         near_by_number: dict[int, NearAssessment] = {}
         for nearness in _NEAREST_FIRST:
-            sharing: list[_Numbered] = []
-            for key in _shared_keys(line, nearness.combinations):
-                sharing += self._assessments_by_key.get(key, ())
-            sharing.sort(key=attrgetter("number"))
-            for number, assessment in sharing:
+            for number, assessment in self._sharing(line, nearness.combinations):
                 near_by_number.setdefault(number, NearAssessment(nearness.description, assessment))
             if len(near_by_number) >= _MOST_NEAR:
                 break
         return list(near_by_number.values())[:_MOST_NEAR]
+
+    def _sharing(self, line: Response, combinations: Iterable[str]) -> list[_Numbered]:
+        """Return the assessments that share one of these combinations of columns with a line, in their order."""
+        sharing: list[_Numbered] = []
+        for key in _shared_keys(line, combinations):
+            sharing += self._assessments_by_key.get(key, ())
+        return sorted(sharing, key=attrgetter("number"))
 
 
 def _shared_keys(line: Response | Assessment, combinations: Iterable[str]) -> list[_SharedKey]:

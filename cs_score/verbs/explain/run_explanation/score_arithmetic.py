@@ -1,15 +1,18 @@
-"""Explain the arithmetic of scores in words: of rows of tables, and of nodes in rankings."""
+"""Explain the arithmetic of scores in words: of rows of tables, and of nodes in rankings. A node has the lines of the
+run that are about the same entity. It is ranked by its confidence, and has a value if it finds the class that it is
+mapped to.
+"""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 from cs_score.base.records import asdict
 from cs_score.coldstart.judging import Counts
 from cs_score.coldstart.lines import Response, sum_from_left
-from cs_score.coldstart.ranking import AssessedClasses, Node, RankedNode, Ranker
+from cs_score.coldstart.ranking import AssessedClasses, Node, RankedNode, Ranker, Ranking
 from cs_score.coldstart.result import QueryResult, ScoreRow
 from cs_score.measures.registry import divide
 from cs_score.verbs.explain.run_explanation.document import Counted, Rank, RankStep
@@ -23,12 +26,9 @@ def explain_counts(row: ScoreRow, table: str, rule: str) -> Counted:
     `table` is the name of the row's table, and `rule` the name of the rule by which its lines are counted.
     """
     counts = row.counts or Counts()
-    answered_lines = f"({counts.right} + {counts.wrong})"
-    if counts.right + counts.wrong != counts.answered:  # some lines count on no side, or on two
-        answered_lines = f"({counts.submitted} - {counts.ignored})"
     precision, recall, f1 = row.scores
     arithmetic = (
-        _quotient_in_words("P", counts.right, answered_lines, precision, is_defined=bool(counts.answered)),
+        _quotient_in_words("P", counts.right, _answered_in_words(counts), precision, is_defined=bool(counts.answered)),
         _quotient_in_words("R", counts.right, str(counts.ground_truth), recall, is_defined=bool(counts.ground_truth)),
         _f1_in_words(precision, recall, f1),
     )
@@ -43,6 +43,16 @@ def explain_counts(row: ScoreRow, table: str, rule: str) -> Counted:
         f1=f1,
         arithmetic=arithmetic,
     )
+
+
+def _answered_in_words(counts: Counts) -> str:
+    """Return the number of answered lines as a sum: `(3 + 1)` for right and wrong lines.
+
+    If some lines count on no side or on two, it is `(5 - 1)`, for submitted lines without the ignored ones.
+    """
+    if counts.right + counts.wrong == counts.answered:
+        return f"({counts.right} + {counts.wrong})"
+    return f"({counts.submitted} - {counts.ignored})"
 
 
 def _quotient_in_words(score: str, right: int, denominator: str, value: float, *, is_defined: bool) -> str:
@@ -63,26 +73,34 @@ def explain_mean(name: str, level: str, members: Sequence[ScoreRow]) -> Counted:
 
     `name` and `level` belong to the row; the members are the rows of the entry points.
     """
-    arithmetic = []
-    means = []
-    for position, score in enumerate(("P", "R", "F1")):
-        values = [row.scores[position] for row in members]
-        mean = sum_from_left(values) / len(members)
-        terms = " + ".join([f"{value:.4f}" for value in values])
-        arithmetic.append(f"{score} = ({terms}) / {len(members)} = {mean:.4f}")
-        means.append(mean)
-    precision, recall, f1 = means
+    precision = _explain_mean_of([row.scores[0] for row in members], "P")
+    recall = _explain_mean_of([row.scores[1] for row in members], "R")
+    f1 = _explain_mean_of([row.scores[2] for row in members], "F1")
     return Counted(
         rule="ldc-mean",
         table="LDC-MEAN",
         row=name,
         hop=level,
         counts={},
-        precision=precision,
-        recall=recall,
-        f1=f1,
-        arithmetic=tuple(arithmetic),
+        precision=precision.value,
+        recall=recall.value,
+        f1=f1.value,
+        arithmetic=(precision.arithmetic, recall.arithmetic, f1.arithmetic),
     )
+
+
+class _Mean(NamedTuple):
+    """The mean of scores, and its arithmetic: `P = (0.5000 + 1.0000) / 2 = 0.7500`."""
+
+    value: float
+    arithmetic: str
+
+
+def _explain_mean_of(values: Sequence[float], score: str) -> _Mean:
+    """Return the mean of the values of a score (`P`, `R` or `F1`) with its arithmetic."""
+    mean = sum_from_left(values) / len(values)
+    terms = " + ".join([f"{value:.4f}" for value in values])
+    return _Mean(mean, f"{score} = ({terms}) / {len(values)} = {mean:.4f}")
 
 
 # ---- Nodes in rankings
@@ -100,12 +118,9 @@ class NodeExplainer:
         self._node_by_name = node_by_name
         self._ranker = ranker
         self._ranked_by_name: dict[str, RankedNode] = {}
-        self._node_by_class: dict[str | None, str] = {}
         for ranking in result.rankings:
-            for ranked_node in ranking.nodes:
-                self._ranked_by_name[ranked_node.name] = ranked_node
-        for ranked_node in self._ranked_by_name.values():
-            self._node_by_class[ranked_node.mapped_class] = ranked_node.name
+            self._ranked_by_name.update({node.name: node for node in ranking.nodes})
+        self._node_by_class = {node.mapped_class: node.name for node in self._ranked_by_name.values()}
 
     def explain_all(self, classes: AssessedClasses, most: int | None) -> dict[str, RankStep]:
         """Return the explanation of every ranked node by its FQ node id.
@@ -115,89 +130,100 @@ class NodeExplainer:
         """
         ranks_by_name = self._ranks_by_name()
         explained: dict[str, RankStep] = {}
-        for name, ranked_node in self._ranked_by_name.items():
-            node = self._node_by_name[name]
-            lines_by_class = self._ranker.useful_lines(node.lines)
+        for name, ranks in ranks_by_name.items():
+            node = self._placed_node(name)
             explained[name] = RankStep(
                 rule="average-precision",
                 node=name,
-                confidence=ranked_node.confidence,
-                confidence_arithmetic=confidence_in_words(node, self._node_by_name, most),
-                mapped_class=ranked_node.mapped_class,
-                taken_by=self._taken_classes(lines_by_class, ranked_node.mapped_class),
-                value=ranked_node.value,
-                value_arithmetic=self._value_in_words(node, ranked_node, lines_by_class, classes, most),
-                ranks=tuple(ranks_by_name[name]),
+                confidence=node.ranked.confidence,
+                confidence_arithmetic=confidence_in_words(node.node, self._node_by_name, most),
+                mapped_class=node.ranked.mapped_class,
+                taken_by=self._taken_classes(node),
+                value=node.ranked.value,
+                value_arithmetic=self._value_in_words(node, classes, most),
+                ranks=tuple(ranks),
             )
         return explained
+
+    def _placed_node(self, name: str) -> _PlacedNode:
+        """Return a node of the query with its place in the rankings and its useful lines; `name` is its FQ node id."""
+        node = self._node_by_name[name]
+        return _PlacedNode(node, self._ranked_by_name[name], self._ranker.useful_lines(node.lines))
 
     def _ranks_by_name(self) -> dict[str, list[Rank]]:
         """Return for each node its rank in the ranking of each level, with the precision there."""
         ranks_by_name: dict[str, list[Rank]] = defaultdict(list)
         for ranking in self._result.rankings:
-            value_so_far = 0.0
-            for number, node in enumerate(ranking.nodes, 1):
-                value_so_far += node.value
-                precision = value_so_far / number
-                rank = Rank(
-                    level=ranking.level,
-                    rank=number,
-                    nodes=len(ranking.nodes),
-                    precision=precision,
-                    arithmetic=f"{value_so_far:.4f} / {number} = {precision:.4f}",
-                    average_precision=ranking.score,
-                )
+            for node, rank in zip(ranking.nodes, _ranks_in(ranking)):
                 ranks_by_name[node.name].append(rank)
         return ranks_by_name
 
-    def _taken_classes(
-        self, lines_by_class: Mapping[str, Sequence[Response]], mapped_class: str | None
-    ) -> dict[str, str]:
-        """Return the classes that a node could find, but that other nodes are mapped to, with these nodes.
-
-        `lines_by_class` has the lines by which the node could find classes; it is mapped to `mapped_class`.
-        """
+    def _taken_classes(self, node: _PlacedNode) -> dict[str, str]:
+        """Return the classes that a node could find, but that other nodes are mapped to, with these nodes."""
         node_by_taken_class: dict[str, str] = {}
-        for class_name in lines_by_class:
-            if class_name != mapped_class and class_name in self._node_by_class:
+        for class_name in node.lines_by_class:
+            if class_name != node.ranked.mapped_class and class_name in self._node_by_class:
                 node_by_taken_class[class_name] = self._node_by_class[class_name]
         return node_by_taken_class
 
-    def _value_in_words(
-        self,
-        node: Node,
-        ranked_node: RankedNode,
-        lines_by_class: Mapping[str, Sequence[Response]],
-        classes: AssessedClasses,
-        most: int | None,
-    ) -> str:
+    def _value_in_words(self, node: _PlacedNode, classes: AssessedClasses, most: int | None) -> str:
         """Return the value V of a node with its arithmetic: `V = 1 / 2 = 0.5000 (1 useful line, 2 documents ...)`.
 
-        `lines_by_class` has the lines by which the node can find classes, `classes` are the classes of its query. At
-        most `most` justifications of a node count, or all if it is None.
+        It is the share of the documents of its class for which the node has a useful line. `classes` are the classes of
+        its query. At most `most` justifications of a node count, or all if it is None.
         """
-        # A node that finds no class has no value.
-        if not lines_by_class:
-            if classes.edition.ranks_correct_lines:
-                return "V = 0: none of its lines is correct"
-            return (
-                "V = 0: none of its lines is correct or inexact and counts as right, or is the duplicate of one that "
-                "does"
-            )
-        mapped_class = ranked_node.mapped_class
-        if mapped_class is None:
-            return "V = 0: every class of its useful lines is taken by a node before it"
-        # Otherwise it is the share of the documents of its class for which the node has a useful line.
+        mapped_class = node.ranked.mapped_class
+        if mapped_class is None or not node.lines_by_class:
+            return _why_without_value(node, classes)
         document_count = classes.document_count(mapped_class)
-        line_count, denominator = self._ranker.value_fraction(lines_by_class[mapped_class], document_count)
+        line_count, denominator = self._ranker.value_fraction(node.lines_by_class[mapped_class], document_count)
         value = divide(line_count, denominator)
         lines = "1 useful line" if line_count == 1 else f"{line_count} useful lines"
         documents = _documents_in_words(document_count, denominator, most)
         text = f"V = {line_count} / {denominator} = {value:.4f} ({lines}, {documents})"
-        # A node of the second hop loses its value if its parent has none.
-        if value and not ranked_node.value and node.level:
-            text += f"; but its parent, {node.parent}, has V = 0, so that V = 0 here"
+        loses_value = bool(value) and not node.ranked.value and bool(node.node.level)
+        if loses_value:
+            text += f"; but its parent, {node.node.parent}, has V = 0, so that V = 0 here"
         return text
+
+
+class _PlacedNode(NamedTuple):
+    """A node with its place in a ranking, and its useful lines by the class that they could find.
+
+    A line is useful if its answer counts as right, or is the duplicate of such an answer.
+    """
+
+    node: Node
+    ranked: RankedNode
+    lines_by_class: Mapping[str, Sequence[Response]]
+
+
+def _ranks_in(ranking: Ranking) -> list[Rank]:
+    """Return the rank of each node of a ranking, with the precision down to it: the mean of the nodes' values."""
+    ranks = []
+    value_so_far = 0.0
+    for number, node in enumerate(ranking.nodes, 1):
+        value_so_far += node.value
+        precision = value_so_far / number
+        rank = Rank(
+            level=ranking.level,
+            rank=number,
+            nodes=len(ranking.nodes),
+            precision=precision,
+            arithmetic=f"{value_so_far:.4f} / {number} = {precision:.4f}",
+            average_precision=ranking.score,
+        )
+        ranks.append(rank)
+    return ranks
+
+
+def _why_without_value(node: _PlacedNode, classes: AssessedClasses) -> str:
+    """Return why a node that is mapped to no class has the value 0: `V = 0: none of its lines is correct`."""
+    if node.lines_by_class:
+        return "V = 0: every class of its useful lines is taken by a node before it"
+    if classes.edition.ranks_correct_lines:
+        return "V = 0: none of its lines is correct"
+    return "V = 0: none of its lines is correct or inexact and counts as right, or is the duplicate of one that does"
 
 
 def _documents_in_words(document_count: int, denominator: int, most: int | None) -> str:
@@ -225,13 +251,9 @@ def confidence_in_words(node: Node, node_by_name: Mapping[str, Node], most: int 
     confidence of a node of the second hop is multiplied by that of its parent.
     """
     best_first = sorted([line.confidence for line in node.lines], reverse=True)
-    confidences = best_first[:most]
     weight_count = len(node.lines) if most is None else most
-    numerator = []
-    for rank, confidence in enumerate(confidences, 1):
-        numerator.append(f"{confidence:g}" if rank == 1 else f"{confidence:g}/{rank}")
-    denominator = ["1"]
-    denominator += [f"1/{rank}" for rank in range(2, weight_count + 1)]
+    numerator = _weighted_terms([f"{confidence:g}" for confidence in best_first[:most]])
+    denominator = _weighted_terms(["1"] * weight_count)
     own_confidence = node.own_confidence
     text = f"({_sum_in_words(numerator)}) / ({_sum_in_words(denominator)}) = {own_confidence:.4f}"
     if node.level == 0:
@@ -239,6 +261,11 @@ def confidence_in_words(node: Node, node_by_name: Mapping[str, Node], most: int 
     parent_confidence = node_by_name[node.parent].own_confidence
     product = own_confidence * parent_confidence
     return f"{text}; times that of its parent, {own_confidence:.4f} * {parent_confidence:.4f} = {product:.4f}"
+
+
+def _weighted_terms(terms: Sequence[str]) -> list[str]:
+    """Return the terms of a sum with the weights 1, 1/2, 1/3 ...: `["0.9", "0.6"]` -> `["0.9", "0.6/2"]`."""
+    return [term if rank == 1 else f"{term}/{rank}" for rank, term in enumerate(terms, 1)]
 
 
 def _sum_in_words(terms: list[str]) -> str:

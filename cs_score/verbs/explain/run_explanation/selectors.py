@@ -1,6 +1,5 @@
-"""Find the lines, queries, classes, nodes and answers of a run that the selectors of `explain` name.
-
-If there is nothing of a name, an InputError suggests the nearest names.
+"""Find the lines, queries, classes, nodes and answers of a run that the selectors of `explain` name, such as `--line
+run.tab:7` or `--class CS17_ENG_0001:2`. If there is nothing of a name, an InputError suggests the nearest names.
 """
 
 from __future__ import annotations
@@ -48,12 +47,11 @@ class Selectors:
         if not (number.isascii() and number.isdecimal() and len(number) < 12):
             raise UsageError(f"--line {selector}: the number of a line is needed, 12 or FILE:12")
         files = self._files_called(file_name)
-        if not files:
-            self._refuse_pool(file_name)  # a clearer message than that there is no such run file
         lines: list[AnyLine] = []
         for file in files:
             lines += [line for line in file.lines if line.number == int(number)]
         if not lines:
+            self._refuse_pool(file_name)  # a clearer message than that there is no such run file
             raise self._no_such_line(selector, file_name, files)
         return lines
 
@@ -67,9 +65,11 @@ class Selectors:
         return [file for file in files_by_name.values() if basename(file.name) == name]
 
     def _refuse_pool(self, name: str) -> None:
-        """Raise InputError if a file of the pool has this name: lines of the pool cannot be explained."""
+        """Raise InputError if a file of the pool has this name, and no run file: its lines cannot be explained."""
+        if self._files_called(name):
+            return
         for file in self._case.run.layouts:
-            if file not in self._case.files and name in (file, basename(file)):
+            if name in (file, basename(file)):
                 raise InputError(f"{file} is a pool, not a run", remedy="ask for a class of it with --class")
 
     def _no_such_line(self, selector: str, file_name: str, files: Sequence[RunFile]) -> InputError:
@@ -78,51 +78,66 @@ class Selectors:
         `files` are the run files that have the `file_name` of the selector. The remedy says which lines they have or,
         if there are none, which lines all run files have.
         """
-        if files:
-            problem = f"there is no line {selector} to explain"
-        elif file_name:
-            names = list(self._case.files)
-            names += [basename(name) for name in self._case.files]
-            problem = f"there is no run file {file_name}{did_you_mean(file_name, names)}"
-        else:
-            problem = "there is no run"
+        problem = f"there is no line {selector} to explain"
+        if not files:
+            problem = self._no_such_file(file_name)
         if self._case.fatal:
             return InputError(problem, remedy=f"reading stopped: {self._case.fatal}")
-        possible_files = files if files else list(self._case.files.values())
+        possible_files = files or self._case.files.values()
         ranges = [f"{file.name} has lines 1 to {file.last_number}" for file in possible_files]
         return InputError(problem, remedy=", ".join(ranges) or "no run was loaded")
+
+    def _no_such_file(self, name: str) -> str:
+        """Return the sentence that there is no run file with a name, or no run at all if the name is empty."""
+        if not name:
+            return "there is no run"
+        paths = list(self._case.files)
+        names = paths + [basename(path) for path in paths]
+        return f"there is no run file {name}{did_you_mean(name, names)}"
 
     # -- Queries
 
     def queries_of(self, text: str) -> Sequence[LinkedQuery]:
-        """Return the query with an id, which may lack its prefix; for an LDC query all of its entry points."""
+        """Return the queries that a text names by a full id or a short one, which lacks the prefix of the full id.
+
+        An LDC query gives the queries of all its entry points, a follow-on query only itself.
+        """
         parts = parse_query_id(text)
         short_id = "" if parts is None else parts.short_id
-        full_id = None
-        queries: list[LinkedQuery] = []
-        query = self._query_by_id.get(short_id)
-        if query is not None:
-            full_id = query.full_id
-            for base_id in query.expansion_ids or (short_id,):
-                queries.append(self._links.link_first_hop_query(self._query_by_id[base_id]))
-        else:
-            follow_on = self._follow_on_called(short_id)
-            if follow_on is not None:
-                full_id = follow_on.full_id
-                queries.append(follow_on)
-        # A text may lead to the id of a query without being one of its two forms.
-        if not queries or text not in (short_id, full_id):
-            known_ids = [known_query.full_id for known_query in self._query_by_id.values()]
-            known_ids += self._links.queries
-            raise self._nothing_called("query", text, known_ids)
+        queries = self._queries_with_id(short_id)
+        # Other texts may lead to the same short id: they do not name the query.
+        if not queries or text not in (short_id, self._full_id_of(short_id)):
+            raise self._nothing_called("query", text, self._ids_of_all_queries())
         return queries
 
-    def _follow_on_called(self, short_id: str) -> LinkedQuery | None:
-        """Return the follow-on query with a short id; None if no line of the run or the pool has created one."""
+    def _queries_with_id(self, short_id: str) -> list[LinkedQuery]:
+        """Return the queries with a short id: a query of a query file, or else a follow-on query, or no query.
+
+        For the id of an LDC query, the queries of all its entry points are returned.
+        """
+        query = self._query_by_id.get(short_id)
+        if query is None:
+            return self._follow_ons_with_id(short_id)
+        base_ids = query.expansion_ids or (short_id,)
+        return [self._links.link_first_hop_query(self._query_by_id[base_id]) for base_id in base_ids]
+
+    def _full_id_of(self, short_id: str) -> str:
+        """Return the full id of the query with a short id: `00fb79cef8` -> `CSSF17_ENG_00fb79cef8`."""
+        if short_id in self._query_by_id:
+            return self._query_by_id[short_id].full_id
+        return self._follow_ons_with_id(short_id)[0].full_id
+
+    def _ids_of_all_queries(self) -> list[str]:
+        """Return the full ids of the queries of the query files and of the follow-on queries that lines answer."""
+        ids = [query.full_id for query in self._query_by_id.values()]
+        return [*ids, *self._links.queries]
+
+    def _follow_ons_with_id(self, short_id: str) -> list[LinkedQuery]:
+        """Return the follow-on query with a short id; no query if no line of the run or the pool has created one."""
         follow_on = self._links.find_follow_on(short_id)
         if follow_on is None or follow_on.query is None:
-            return None
-        return link_follow_on(follow_on.query, short_id)
+            return []
+        return [link_follow_on(follow_on.query, short_id)]
 
     # -- Classes
 
@@ -132,12 +147,18 @@ class Selectors:
         query = self._query_called(query_id)
         classes: list[ClassOfQuery] = []
         if query is not None and colon:
-            for base_id in query.expansion_ids or (query.short_id,):
-                class_of_query = ClassOfQuery(f"{self._query_by_id[base_id].full_id}:{components}", base_id)
-                if self._is_class(class_of_query):
-                    classes.append(class_of_query)
+            classes = self._existing_classes(query, components)
         if not classes:
             raise self._nothing_called("class", text, self._accepted_classes())
+        return classes
+
+    def _existing_classes(self, query: Query, components: str) -> list[ClassOfQuery]:
+        """Return the class of a query with the components `1` or `1:2`; for an LDC query one of each entry point."""
+        classes: list[ClassOfQuery] = []
+        for base_id in query.expansion_ids or (query.short_id,):
+            name = f"{self._query_by_id[base_id].full_id}:{components}"
+            if self._is_class(name, base_id):
+                classes.append(ClassOfQuery(name, base_id))
         return classes
 
     def _accepted_classes(self) -> list[str]:
@@ -156,12 +177,11 @@ class Selectors:
                 return query
         return None
 
-    def _is_class(self, class_of_query: ClassOfQuery) -> bool:
-        """Return whether the pool or a line of the run has a class."""
-        name, base_id = class_of_query
-        for assessment in self._case.run.gold.assessments_by_query.get(base_id, ()):
-            if assessment.value_class == name:
-                return True
+    def _is_class(self, name: str, base_id: str) -> bool:
+        """Return whether the pool or a line of the run has a class; `base_id` is the short id of its query."""
+        assessments = self._case.run.gold.assessments_by_query.get(base_id, ())
+        if any(assessment.value_class == name for assessment in assessments):
+            return True
         placement = self._case.query(base_id).placement
         return placement is not None and name in placement.tree.parent_by_class
 
@@ -169,18 +189,23 @@ class Selectors:
 
     def nodes_of(self, text: str) -> Sequence[str]:
         """Return the FQ node ids of the nodes that a text names: `CS17_ENG_0001:E1`, or `:E1` or `E1` as in lines."""
-        node_names: list[str] = []
-        for name, lines in self._links.lines_by_node.items():
-            if any(self._case.is_of_run(line) for line in lines):
-                node_names.append(name)
+        node_names = self._nodes_of_run()
         if text in node_names:
             return [text]
         nodes = [name for name in node_names if _last_component(name) == text.removeprefix(":")]
         if not nodes:
-            known_ids = node_names + [_last_component(name) for name in node_names]
+            possible_ids = node_names + [_last_component(name) for name in node_names]
             remedy = "" if node_names else "the run has no node ids (eight columns)"
-            raise self._nothing_called("node", text, known_ids, remedy)
+            raise self._nothing_called("node", text, possible_ids, remedy)
         return nodes
+
+    def _nodes_of_run(self) -> list[str]:
+        """Return the FQ node ids of the nodes that have lines of the run."""
+        node_names: list[str] = []
+        for name, lines in self._links.lines_by_node.items():
+            if any(self._case.is_of_run(line) for line in lines):
+                node_names.append(name)
+        return node_names
 
     def answers_of(self, text: str) -> Sequence[Response]:
         """Return the lines whose answer matches a text, in which `*` means any text."""
@@ -188,15 +213,17 @@ class Selectors:
         lines = [line for line in lines_of_run if is_answer(text, line.value)]
         if lines:
             return lines
-        remedy = self._why_stopped
-        for assessment in self._case.run.gold.links.assessments:
-            if assessment.is_accepted and is_answer(text, assessment.value):
-                remedy = f"the pool has it in class {assessment.value_class}; ask for that with --class"
-                break
         near = ""
         if len(text) < _LONGEST_TO_COMPARE:
             near = did_you_mean(text, dict.fromkeys([line.value for line in lines_of_run]))
-        raise InputError(f"no line of the run gives the answer {text}{near}", remedy=remedy)
+        raise InputError(f"no line of the run gives the answer {text}{near}", remedy=self._remedy_for_answer(text))
+
+    def _remedy_for_answer(self, text: str) -> str | None:
+        """Return the advice to ask for the class of an answer that only the pool has, or else why scoring stopped."""
+        for assessment in self._case.run.gold.links.assessments:
+            if assessment.is_accepted and is_answer(text, assessment.value):
+                return f"the pool has it in class {assessment.value_class}; ask for that with --class"
+        return self._why_stopped
 
     def _nothing_called(self, kind: str, text: str, known_names: Iterable[str], remedy: str = "") -> InputError:
         """Return the error that there is no `kind` (query, class, node) called `text`, with the nearest known names."""

@@ -1,18 +1,21 @@
-"""Explain classes, nodes, queries and a run as a whole."""
+"""Explain classes, nodes, queries and a run as a whole. An equivalence class has the answers of the pool that mean the
+same, a node the lines of the run that are about the same entity. A case holds the scored run that is explained.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from itertools import chain
 from typing import Final, NamedTuple
 
 from cs_score.analysis.coldstart.faults import find_faults
-from cs_score.analysis.coldstart.mistakes import Mistake, cost_list
+from cs_score.analysis.coldstart.mistakes import cost_list
 from cs_score.base.errors import InputError
 from cs_score.base.records import convert
 from cs_score.coldstart import judging
-from cs_score.coldstart.lines import CORRECT, LinkedQuery, Response
+from cs_score.coldstart.lines import CORRECT, Assessment, LinkedQuery, Response
 from cs_score.problems.codes import Severity
 from cs_score.verbs.explain.run_explanation import document
 from cs_score.verbs.explain.run_explanation.case import Case, QueryCase
@@ -40,15 +43,11 @@ def explain_class(name: str, base_id: str, case: Case, *, with_effect: bool = Tr
     """
     query_case = case.query(base_id)
     assessments = query_case.accepted_by_class.get(name, ())
+    query = assessments[0].query if assessments else None
     status = _status_of(name, query_case)
-    query = None
     effect = None
-    if assessments:
-        query = assessments[0].query
-        if with_effect and status.status == "missed":
-            correct_answers = [answer for answer in assessments if answer.judgment == CORRECT]
-            best_answer = correct_answers[0] if correct_answers else assessments[0]
-            effect = case.effect_with(best_answer)
+    if assessments and with_effect and status.status == "missed":
+        effect = case.effect_with(_best_answer(assessments))
     row = name.rpartition(":")[0]
     return document.ClassExplanation(
         name=name,
@@ -66,6 +65,14 @@ def explain_class(name: str, base_id: str, case: Case, *, with_effect: bool = Tr
     )
 
 
+def _best_answer(assessments: Sequence[Assessment]) -> Assessment:
+    """Return the first assessment that judges its answer correct, or else the first one."""
+    for assessment in assessments:
+        if assessment.judgment == CORRECT:
+            return assessment
+    return assessments[0]
+
+
 def _status_of(name: str, query_case: QueryCase) -> _Status:
     """Return whether a class of a query was found, missed or not counted, with the reason."""
     if query_case.placement is None:
@@ -79,16 +86,28 @@ def _status_of(name: str, query_case: QueryCase) -> _Status:
     if query_case.right_lines(name):
         return _Status("found", "a right line counts for it")
     if tree.is_single_by_row.get(row, False):
-        # One right class is enough for the slot: the others are not counted.
-        found_classes = query_case.right_lines_by_row[row]
-        for class_name in [*tree.parent_by_class, *found_classes]:
-            if class_name in found_classes:
-                reason = f"its slot takes one value, and class {class_name} was found (rule counts)"
-                return _Status("not counted", reason)
-        return _Status("missed", "its slot takes one value, and none was found: any class would do (rule counts)")
+        return _status_beside_others(row, query_case, tree)
+    return _Status("missed", _why_missed(name, query_case))
+
+
+def _why_missed(name: str, query_case: QueryCase) -> str:
+    """Return why no right line counts for a class: its lines are not right, or it has none."""
     if query_case.lines_in_class(name):
-        return _Status("missed", "none of the lines placed in it counts as right")
-    return _Status("missed", "no line of the run gives one of its answers")
+        return "none of the lines placed in it counts as right"
+    return "no line of the run gives one of its answers"
+
+
+def _status_beside_others(row: str, query_case: QueryCase, tree: judging.ClassTree) -> _Status:
+    """Return whether a class is missed, or not counted beside another one, if the slot of its row takes one value.
+
+    One right class is enough for such a slot: the others are not counted. `tree` has the classes of the query.
+    """
+    found_classes = query_case.right_lines_by_row[row]
+    for class_name in (*tree.parent_by_class, *found_classes):
+        if class_name in found_classes:
+            reason = f"its slot takes one value, and class {class_name} was found (rule counts)"
+            return _Status("not counted", reason)
+    return _Status("missed", "its slot takes one value, and none was found: any class would do (rule counts)")
 
 
 # ---- Nodes
@@ -97,27 +116,39 @@ def _status_of(name: str, query_case: QueryCase) -> _Status:
 def explain_node(name: str, case: Case) -> document.NodeExplanation:
     """Return the explanation of a node, given by its FQ node id: its lines, classes, ranks and effect."""
     lines_of_all_runs = case.run.links.lines_by_node[name]
+    lines = [line for line in lines_of_all_runs if case.is_of_run(line)]
     query = lines_of_all_runs[0].query
     query_case = case.query(query.base_id)
-    lines = [line for line in lines_of_all_runs if case.is_of_run(line)]
+    return document.NodeExplanation(
+        name=name,
+        query=query.full_id,
+        lines=tuple([summary_of(line, case) for line in lines]),
+        classes=_accepted_classes_of(lines, query_case),
+        ranked=query_case.ranked_node(name),
+        not_ranked=query_case.why_not_ranked(name),
+        effect=case.effect_without(lines),
+    )
+
+
+def _accepted_classes_of(lines: Iterable[Response], query_case: QueryCase) -> tuple[str, ...]:
+    """Return the classes of the accepted answers among some lines of a query, each once, in the order of the lines."""
     classes: dict[str, None] = {}
     for line in lines:
         assessment = query_case.assessment_by_index.get(line.index)
         if assessment is not None and assessment.is_accepted:
             classes[assessment.value_class] = None
-    ranked_node, not_ranked = query_case.ranked_node(name)
-    return document.NodeExplanation(
-        name=name,
-        query=query.full_id,
-        lines=tuple([summary_of(line, case) for line in lines]),
-        classes=tuple(classes),
-        ranked=ranked_node,
-        not_ranked=not_ranked,
-        effect=case.effect_without(lines),
-    )
+    return tuple(classes)
 
 
 # ---- Queries
+
+
+class _QueryParts(NamedTuple):
+    """The lines of a query, the rows that count them, by their name in the SF table, and average precision by level."""
+
+    lines: Sequence[Response]
+    rows_by_name: Mapping[str, Sequence[document.Counted]]
+    average_precision: Mapping[str, float]
 
 
 def explain_query(query: LinkedQuery, case: Case) -> document.QueryExplanation:
@@ -126,35 +157,54 @@ def explain_query(query: LinkedQuery, case: Case) -> document.QueryExplanation:
     A query of a query file is explained together with its follow-on queries, a follow-on query alone.
     """
     query_case = case.query(query.base_id)
-    result = query_case.result
-    lines: Sequence[Response] = query_case.lines
-    rows = query_case.counted_rows
-    average_precision = {ranking.level: ranking.score for ranking in result.rankings}
-    if query.level:
-        lines = [line for line in lines if line.query.full_id == query.full_id]
-        own_row = _row_of_follow_on(query, case)
-        rows = {name: counted_rows for name, counted_rows in rows.items() if name == own_row}
-        average_precision = {}
-    summaries = [summary_of(line, case) for line in lines]
-    all_rows: list[document.Counted] = []
-    for counted_rows in rows.values():
-        all_rows += counted_rows
-    entry_points = []
-    for entry_point in query_case.query.entry_points:
-        entry_points.append(convert(entry_point, document.ExplainedEntryPoint, from_attributes=True))
-    stopped_by = result.counting_error or result.ranking_error
+    parts = _parts_of_follow_on(query, case) if query.level else _parts_of_query(query_case)
+    summaries = [summary_of(line, case) for line in parts.lines]
     return document.QueryExplanation(
         query=query.full_id,
         asked=explain_asking(query, case),
         slots=query.slots,
-        entry_points=tuple(entry_points),
-        classes=tuple(_classes_in_rows(query_case, list(rows))),
-        categories=Counter([summary.category for summary in summaries if summary.category is not None]),
+        entry_points=_explained_entry_points(query_case),
+        classes=tuple(_classes_in_rows(query_case, list(parts.rows_by_name))),
+        categories=_count_categories(summaries),
         lines=tuple(summaries),
-        rows=tuple(all_rows),
-        average_precision=average_precision,
-        stopped_by=None if stopped_by is None else str(stopped_by),
+        rows=tuple(chain.from_iterable(parts.rows_by_name.values())),
+        average_precision=parts.average_precision,
+        stopped_by=_why_scoring_stopped(query_case),
     )
+
+
+def _parts_of_query(query_case: QueryCase) -> _QueryParts:
+    """Return the lines and rows of a query of a query file, with the lines and rows of its follow-on queries."""
+    average_precision = {ranking.level: ranking.score for ranking in query_case.result.rankings}
+    return _QueryParts(query_case.lines, query_case.counted_rows, average_precision)
+
+
+def _parts_of_follow_on(query: LinkedQuery, case: Case) -> _QueryParts:
+    """Return the lines and rows of a follow-on query, which has no rankings of its own."""
+    query_case = case.query(query.base_id)
+    own_row = _row_of_follow_on(query, case)
+    lines = [line for line in query_case.lines if line.query.full_id == query.full_id]
+    rows_by_name = {name: rows for name, rows in query_case.counted_rows.items() if name == own_row}
+    return _QueryParts(lines, rows_by_name, {})
+
+
+def _explained_entry_points(query_case: QueryCase) -> tuple[document.ExplainedEntryPoint, ...]:
+    """Return the entry points of a query: the mentions of its entity, by document and offsets."""
+    entry_points = []
+    for entry_point in query_case.query.entry_points:
+        entry_points.append(convert(entry_point, document.ExplainedEntryPoint, from_attributes=True))
+    return tuple(entry_points)
+
+
+def _count_categories(summaries: Iterable[document.LineSummary]) -> Counter[str]:
+    """Return the number of lines in each category; lines without a category are left out."""
+    return Counter([summary.category for summary in summaries if summary.category is not None])
+
+
+def _why_scoring_stopped(query_case: QueryCase) -> str | None:
+    """Return the error that stopped the counting or the ranking of a query; None if there was none."""
+    error = query_case.result.counting_error or query_case.result.ranking_error
+    return None if error is None else str(error)
 
 
 def _row_of_follow_on(query: LinkedQuery, case: Case) -> str:
@@ -170,19 +220,21 @@ def _classes_in_rows(query_case: QueryCase, row_names: Sequence[str]) -> list[do
         return []
     summaries = []
     for class_name, row in query_case.placement.tree.parent_by_class.items():
-        if row not in row_names or class_name not in query_case.accepted_by_class:
-            continue
-        right_lines = query_case.right_lines(class_name)
-        summaries.append(
-            document.ClassSummary(
-                name=class_name,
-                row=row,
-                status=_status_of(class_name, query_case).status,
-                value=query_case.accepted_by_class[class_name][0].value,
-                found_by=at(right_lines[0]) if right_lines else None,
-            )
-        )
+        if row in row_names and class_name in query_case.accepted_by_class:
+            summaries.append(_summary_of_class(class_name, row, query_case))
     return summaries
+
+
+def _summary_of_class(name: str, row: str, query_case: QueryCase) -> document.ClassSummary:
+    """Return the summary of a class that a row of a query counts: its status, a value, the first line that found it."""
+    right_lines = query_case.right_lines(name)
+    return document.ClassSummary(
+        name=name,
+        row=row,
+        status=_status_of(name, query_case).status,
+        value=query_case.accepted_by_class[name][0].value,
+        found_by=at(right_lines[0]) if right_lines else None,
+    )
 
 
 # ---- The run
@@ -191,29 +243,26 @@ def _classes_in_rows(query_case: QueryCase, row_names: Sequence[str]) -> list[do
 def explain_run(case: Case) -> document.RunOverview:
     """Return the overview of a run: how many lines have each status and side, and the three costliest mistakes."""
     lines = list(case.lines())
+    responses = [line for line in lines if isinstance(line, Response)]
     summaries = [summary_of(line, case) for line in lines]
     counted_lines = [summary for summary in summaries if summary.status == "counted"]
-    matched_count = 0
-    discarded_count = 0
-    for line in lines:
-        if not isinstance(line, Response):
-            continue
-        if line.index in case.query(line.query.base_id).assessment_by_index:
-            matched_count += 1
-        if line.index in case.run.discard_by_index:
-            discarded_count += 1
     problems = case.run.problems
     return document.RunOverview(
         read=Counter([summary.status for summary in summaries]),
-        met=matched_count,
-        discarded=discarded_count,
+        met=sum([_has_assessment(line, case) for line in responses]),
+        discarded=sum([line.index in case.run.discard_by_index for line in responses]),
         sides=_count_sides(counted_lines),
-        categories=Counter([summary.category for summary in counted_lines if summary.category is not None]),
+        categories=_count_categories(counted_lines),
         errors=problems.count(Severity.ERROR),
         warnings=problems.count(Severity.WARNING),
-        costs=tuple([convert(mistake, document.Cost, from_attributes=True) for mistake in _largest_costs(case)]),
+        costs=_largest_costs(case),
         lines=tuple(summaries),
     )
+
+
+def _has_assessment(line: Response, case: Case) -> bool:
+    """Return whether a response was matched to an assessment of the pool."""
+    return line.index in case.query(line.query.base_id).assessment_by_index
 
 
 def _count_sides(summaries: Sequence[document.LineSummary]) -> dict[str, int]:
@@ -224,9 +273,10 @@ def _count_sides(summaries: Sequence[document.LineSummary]) -> dict[str, int]:
     return {side: count_by_side[side] for side in sides if count_by_side[side]}
 
 
-def _largest_costs(case: Case) -> Sequence[Mistake]:
+def _largest_costs(case: Case) -> tuple[document.Cost, ...]:
     """Return the mistakes whose correction gains most; none if the run has no scores."""
     if case.measure is None:
         return ()
     effects = case.effects.for_first_measure()
-    return cost_list(effects, find_faults(case.scored, effects.editor), _COSTS)
+    mistakes = cost_list(effects, find_faults(case.scored, effects.editor), _COSTS)
+    return tuple([convert(mistake, document.Cost, from_attributes=True) for mistake in mistakes])
