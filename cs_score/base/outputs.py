@@ -394,15 +394,14 @@ def write_folder(path: str | os.PathLike[str], folders: Iterable[str], files: It
     """
     temporary = _temporary_path(os.fspath(path))
     try:
-        try:
-            os.mkdir(temporary)
-            _fill_folder(temporary, path, folders, files)
-            _let_appear(temporary, os.path.abspath(path))
-        except BaseException:
-            _remove(temporary)
-            raise
-    except OSError as error:
-        raise cannot_write(path, error) from None
+        os.mkdir(temporary)
+        _fill_folder(temporary, path, folders, files)
+        _let_appear(temporary, os.path.abspath(path))
+    except BaseException as error:
+        _remove(temporary)
+        if isinstance(error, OSError):
+            raise cannot_write(path, error) from None
+        raise
 
 
 def _fill_folder(
@@ -415,11 +414,17 @@ def _fill_folder(
     for folder in folders:
         os.mkdir(os.path.join(temporary, folder))
     for folder, file_name, blocks in files:
-        is_folder_name = file_name in ("", os.curdir, os.pardir)
-        if is_folder_name or os.sep in file_name or "\0" in file_name:
+        if not _is_file_name(file_name):
             raise OutputError(f"Could not write {path}: {file_name!r} cannot be the name of a file")
         with open(os.path.join(temporary, folder, file_name), "xb") as file:
             file.writelines(blocks)
+
+
+def _is_file_name(name: str) -> bool:
+    """Return whether a name from an input can be that of a file in a folder: "D1", but neither "..", "a/b" nor ""."""
+    is_folder_name = name in ("", os.curdir, os.pardir)
+    has_forbidden_character = os.sep in name or "\0" in name
+    return not is_folder_name and not has_forbidden_character
 
 
 @contextlib.contextmanager

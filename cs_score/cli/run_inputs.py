@@ -154,13 +154,17 @@ class Runs(Scoring):
         self.files = [rereadable(file) for file in self.files]
         _refuse_evidence_files(self.files)
         files_of_runs, assessments = split_runs_and_assessments(self.files, self.knowledge_bases)
+        self._refuse_missing_files(files_of_runs, assessments)
+        return RunsAndAssessments(self._chosen_runs(files_of_runs), assessments)
+
+    def _refuse_missing_files(self, files_of_runs: Sequence[Input], assessments: Sequence[Input]) -> None:
+        """Raise UsageError, with a remedy, if there is no file with a run, with assessments, or with queries."""
         if not files_of_runs:
             raise UsageError(self._message_without("run"))
         if not assessments:
             raise UsageError(self._message_without("assessments (pool)"))
         if not self.queries:
             raise UsageError(self._message_without_queries())
-        return RunsAndAssessments(self._chosen_runs(files_of_runs), assessments)
 
     def _chosen_runs(self, files_of_runs: Sequence[Input]) -> list[OneRun]:
         """Return the runs in some files; only those with the ids that --run or -runids choose, if one of them is given.

@@ -157,13 +157,21 @@ def _score_separately(call: Call, problems: ProblemLog) -> Iterator[RunsScored]:
     call.check_inputs()
     found = call.find_runs_and_assessments()
     call.plan.clear()  # the outputs of an earlier call are removed, so that nobody takes them for those of this one
-    gold = open_gold(call.queries, call.options_without_run_ids, problems, validates=call.validates)
-    gold = with_folder_remarks(gold, call.files)
+    gold = _open_gold(call, problems)
     with contextlib.ExitStack() as temporary_folders, _report_faults_of_pool(gold, found.assessments):
         result = _score_in_parts(call, gold, found, temporary_folders)
         if result is None:
             result = _score_whole_runs(call, gold, found, problems)
         yield RunsScored(call, result, call.intervals_of(result))
+
+
+def _open_gold(call: Call, problems: ProblemLog) -> ColdStartGold:
+    """Read the queries of a call, and return them as gold that has no assessments yet.
+
+    The gold has a remark on every folder without files to load. Raises InputError if the queries cannot be read.
+    """
+    gold = open_gold(call.queries, call.options_without_run_ids, problems, validates=call.validates)
+    return with_folder_remarks(gold, call.files)
 
 
 def _score_in_parts(

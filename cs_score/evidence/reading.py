@@ -318,23 +318,38 @@ def as_key(value: object) -> Hashable:
 def _nested_key(value: object) -> Hashable:
     """Return the key of a list or an object, which is a flat tuple even if the value is deeply nested.
 
-    A list adds its length to the tuple, an object adds its sorted names, and any other value adds its own key. The
-    values in a list or object follow in reverse order: `[1, "a"]` has the key `("[2", "'a'", "1")`.
+    The tuple has a part for the value itself and for each value in it, in reverse order: `[1, "a"]` has the key
+    `("[2", "'a'", "1")`. There is no recursion, because a value may be nested more deeply than Python's stack.
     """
     key: list[Hashable] = []
     values_left: list[object] = [value]
     while values_left:
         next_value = values_left.pop()
-        if isinstance(next_value, list):
-            key.append(f"[{len(next_value)}")
-            values_left += next_value
-        elif isinstance(next_value, dict):
-            names = sorted(next_value)
-            key.append(("{", *names))
-            values_left += [next_value[name] for name in names]
-        else:
-            key.append(as_key(next_value))
+        key.append(_part_of_key(next_value))
+        values_left += _values_in(next_value)
     return tuple(key)
+
+
+def _part_of_key(value: object) -> Hashable:
+    """Return the part of a key for a value without the values in it.
+
+    It is `"[2"` for a list of two values, `("{", "a", "b")` for an object with these names, and the own key of any
+    other value.
+    """
+    if isinstance(value, list):
+        return f"[{len(value)}"
+    if isinstance(value, dict):
+        return ("{", *sorted(value))
+    return as_key(value)
+
+
+def _values_in(value: object) -> list[object]:
+    """Return the values in a list, or the values in an object by sorted names; any other value has none."""
+    if isinstance(value, list):
+        return value
+    if isinstance(value, dict):
+        return [value[name] for name in sorted(value)]
+    return []
 
 
 def sentences_of(entry: Object) -> list[object]:

@@ -84,7 +84,7 @@ class JudgedTable:
     def rows(self) -> Iterator[TableRow]:
         """Yield the rows in order, without blank lines. Raises InputError with the line if the file is no table."""
         later_lines = _decoded_lines(self._source)
-        first_line = next(later_lines, "")
+        first_line = next(later_lines, "")  # which shows the format of the file
         lines = chain([first_line], later_lines)
         file_format = self._format_of_file(first_line)
         self._check_first_line(first_line, file_format)

@@ -56,9 +56,7 @@ def chart_of(document: Any, kind: str, name: str | None = None) -> Drawing:
 
     Raises UsageError for a kind or a name that there is not, InputError if the document has nothing to draw.
     """
-    kinds = chart_kinds()
-    if kind not in kinds:
-        raise UsageError(f"no chart called {kind}; there are {', '.join(kinds)}{did_you_mean(kind, kinds)}")
+    _check_chart_kind(kind)
     drawings = _drawings_of_kind(document, kind)
     if not drawings:
         raise InputError(f"there is nothing for the chart {kind} to show")
@@ -68,6 +66,13 @@ def chart_of(document: Any, kind: str, name: str | None = None) -> Drawing:
         names = ", ".join(drawing_by_name)
         raise UsageError(f"no chart {kind} of {name}; there are {names}{did_you_mean(chosen_name, drawing_by_name)}")
     return drawing_by_name[chosen_name]
+
+
+def _check_chart_kind(kind: str) -> None:
+    """Raise UsageError if no document has a chart of a kind, such as `groups`."""
+    kinds = chart_kinds()
+    if kind not in kinds:
+        raise UsageError(f"no chart called {kind}; there are {', '.join(kinds)}{did_you_mean(kind, kinds)}")
 
 
 def _drawings_of_kind(document: Any, kind: str) -> list[Drawing]:

@@ -5,7 +5,7 @@ has a head, the steps that explain it, and further entries below it; its key is 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from cs_score.measures.registry import COLD_START_MODE
@@ -60,19 +60,29 @@ def _key_of_class(missed_class: Any) -> str:
 
 def _entries_of_queries(explanations: Any) -> dict[str, ExpandableEntry]:
     """Return the entries of queries; below each of them are its missed classes and its lines."""
-    lines_by_query: dict[Any, list[str]] = defaultdict(list)
-    for line in explanations.lines:
-        lines_by_query[line.query].append(_key_of_line(line))
-    classes_by_query: dict[Any, list[str]] = defaultdict(list)
-    for missed_class in explanations.classes:
-        classes_by_query[missed_class.query].append(_key_of_class(missed_class))
+    lines_by_query = _keys_by_query(explanations.lines, _key_of_line)
+    classes_by_query = _keys_by_query(explanations.classes, _key_of_class)
     entries = {}
     for position, query in enumerate(explanations.queries):
-        groups = [("Missed classes", classes_by_query[query.query]), ("Lines", lines_by_query[query.query])]
-        filled_groups = [(title, keys) for title, keys in groups if keys]
+        groups = []
+        if query.query in classes_by_query:
+            groups.append(("Missed classes", classes_by_query[query.query]))
+        if query.query in lines_by_query:
+            groups.append(("Lines", lines_by_query[query.query]))
         chart = _precision_chart(query, f"precision-{position}")
-        entries[f"query {query.query}"] = ExpandableEntry(query.query, query.steps, filled_groups, chart)
+        entries[f"query {query.query}"] = ExpandableEntry(query.query, query.steps, groups, chart)
     return entries
+
+
+def _keys_by_query(records: Iterable[Any], key_of: Callable[[Any], str]) -> dict[Any, list[str]]:
+    """Return the keys of the entries of lines or of classes by their query: {"CS14_0001": ["line run.tab:12"]}.
+
+    `key_of` returns the key of a record.
+    """
+    keys_by_query: dict[Any, list[str]] = defaultdict(list)
+    for record in records:
+        keys_by_query[record.query].append(key_of(record))
+    return dict(keys_by_query)
 
 
 def _entries_of_nodes(lines: Iterable[Any]) -> dict[str, ExpandableEntry]:

@@ -173,17 +173,22 @@ def _task_words(origin: Origin, runs: Sequence[str]) -> list[str]:
 
     `runs` are the files of runs or predictions; predictions come last.
     """
-    if origin.task == COLD_START_MODE:
-        queries = _inputs_of_role(origin, QUERIES)
-        pool = _inputs_of_role(origin, POOL)
-        return [*_scoring_words(origin.options), *queries, *runs, *pool]
+    if origin.task != COLD_START_MODE:
+        return [*_evidence_task_words(origin), *runs]
+    queries = _inputs_of_role(origin, QUERIES)
+    pool = _inputs_of_role(origin, POOL)
+    return [*_scoring_words(origin.options), *queries, *runs, *pool]
+
+
+def _evidence_task_words(origin: Origin) -> list[str]:
+    """Return an evidence task, its gold and its options as words: ["scifact", "--gold", "gold.jsonl"]."""
     words = list(words_of(origin.task))
     for gold in _inputs_of_role(origin, GOLD):
         words += ["--gold", gold]
     for name in mode_named(origin.task).options.__struct_fields__:
-        value = origin.options.get(name) or None
-        words += _option_words(f"--{name.replace('_', '-')}", value)
-    return [*words, *runs]
+        switch = f"--{name.replace('_', '-')}"
+        words += _option_words(switch, origin.options.get(name) or None)
+    return words
 
 
 def _scoring_words(options: Mapping[str, Any]) -> list[str]:

@@ -75,25 +75,47 @@ def sweep(scored: AnalysedRun, effects: Effects, measure: Measure, progress: Pro
     queries that lose a line from one threshold to the next are scored again.
     """
     measures = _sweep_measures(measure)
-    effects = effects.for_measures(measures)
-    lines = _lines_by_confidence(scored)
-    confidences = [line.confidence for line in lines]
-    response_indexes = {line.index for line in scored.run.links.responses if line.run_id == scored.run_id}
-    # Each threshold takes some lines more away than the one before.
-    change = Change()
-    scored_change = effects.unchanged
-    removed_count = 0
+    removal = _GrowingRemoval(scored, effects.for_measures(measures))
     rows = []
-    for threshold in progress(thresholds(confidences), "raising the threshold"):
-        first_kept = bisect_left(confidences, threshold)
-        next_lines = [line for _, line in lines[removed_count:first_kept]]
-        removed_count = first_kept
-        change = effects.editor.removal_of(next_lines, change)
-        effect, scored_change = effects.effect_after(scored_change, change)
-        removed_responses = response_indexes & change.responses
-        line_count = len(response_indexes) - len(removed_responses)
-        rows.append(_sweep_row(threshold, line_count, measures, effect))
+    for threshold in progress(thresholds(removal.confidences), "raising the threshold"):
+        effect = removal.remove_below(threshold)
+        rows.append(_sweep_row(threshold, removal.remaining_count, measures, effect))
     return rows
+
+
+class _GrowingRemoval:
+    """Takes more and more lines out of a run, from the least confident one on, and scores the run without them.
+
+    `confidences` are the confidences of the lines in ascending order.
+    """
+
+    def __init__(self, scored: AnalysedRun, effects: Effects) -> None:
+        """Begin with the whole run; `effects` computes the scores of the run after a change."""
+        self._effects = effects
+        self._lines = _lines_by_confidence(scored)
+        self.confidences = [line.confidence for line in self._lines]
+        self._response_indexes = {line.index for line in scored.run.links.responses if line.run_id == scored.run_id}
+        self._removed_count = 0
+        self._change = Change()
+        self._scored_change = effects.unchanged
+
+    def remove_below(self, threshold: float) -> Effect:
+        """Take the lines out whose confidence is below a threshold, and return the effect on the scores.
+
+        The threshold must not be lower than an earlier one. Lines that depend on these lines are taken out, too.
+        """
+        next_count = bisect_left(self.confidences, threshold)
+        next_lines = [line for _, line in self._lines[self._removed_count : next_count]]
+        self._removed_count = next_count
+        self._change = self._effects.editor.removal_of(next_lines, self._change)
+        effect, self._scored_change = self._effects.effect_after(self._scored_change, self._change)
+        return effect
+
+    @property
+    def remaining_count(self) -> int:
+        """The number of responses of the run that are left; skipped lines do not count."""
+        removed_responses = self._response_indexes & self._change.responses
+        return len(self._response_indexes) - len(removed_responses)
 
 
 class _SweepMeasures(NamedTuple):

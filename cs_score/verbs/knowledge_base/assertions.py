@@ -207,10 +207,12 @@ class ProvenanceListReader:
             plain_list = self._plain_lists.get(text) or self._read_plain_column(text)
             if plain_list is not None:
                 return plain_list
-        key = (text, has_event, has_string, is_mention)
-        if key not in self._other_lists:
-            self._other_lists[key] = self._read_parts(_Column(*key))
-        return self._other_lists[key]
+        column = (text, has_event, has_string, is_mention)
+        other_list = self._other_lists.get(column)
+        if other_list is None:
+            other_list = self._read_parts(_Column(*column))
+            self._other_lists[column] = other_list
+        return other_list
 
     def _read_plain_column(self, text: str) -> ProvenanceList | None:
         """Return the provenance list of a column that has only a correct justification; None for any other column.

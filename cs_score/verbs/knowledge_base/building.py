@@ -189,7 +189,7 @@ class Repetitions:
         differ from it if the object was repaired.
         """
         verb = new.verb
-        relation = _relation_of(new)
+        relation = (new.subject, verb.name, new.object)
         is_repetition = False
         if not verb.is_repeatable:
             is_repetition = self._report_repetition(new, relation, column)
@@ -197,7 +197,8 @@ class Repetitions:
             self._report_other_value(new, is_repetition=is_repetition)
         if is_repetition:
             return False
-        if not (verb.is_repeatable or new.is_inferred or new.is_omitted):
+        can_be_repeated = not (verb.is_repeatable or new.is_inferred or new.is_omitted)
+        if can_be_repeated:
             self._remember(new, relation)
         return True
 
@@ -341,9 +342,7 @@ class Builder:
         if assertion is None:
             return None
         if assertion.verb.is_compared:
-            column = assertion.provenance
-            if assertion.object != line.object:  # it was repaired; the column is compared as the file has it
-                column = self._read_provenance(line.provenance, subject, assertion.verb, line.object)
+            column = self._column_as_written(line, assertion)
             if not self.repetitions.compare_with_earlier(assertion, column):
                 self._reject_repetition(assertion)
                 return None
@@ -366,16 +365,16 @@ class Builder:
         if text_and_node is None:
             return None
         text, node = text_and_node
-        if text != line.object:
-            # A repaired object such as ":String_1" for "String_1" shows that the column has another number of parts.
-            column = self._read_provenance(line.provenance, subject, verb, text)
+        # A repaired object such as ":String_1" for "String_1" shows that the column has another number of parts.
+        is_repaired = text != line.object
+        provenance = self._read_provenance(line.provenance, subject, verb, text) if is_repaired else column
         return Assertion(
             subject=subject,
             verb=verb,
             realis=realis,
             object=text,
             node=node,
-            provenance=column,
+            provenance=provenance,
             confidence=line.confidence,
             line=line.number,
             comment=line.comment,
@@ -406,6 +405,12 @@ class Builder:
         has_event = subject.is_event or object_text.startswith(":Event")
         has_string = object_text.startswith(":String")
         return self._list_reader.read(text, has_event, has_string, verb.is_mention)
+
+    def _column_as_written(self, line: KbLine, assertion: Assertion) -> ProvenanceList:
+        """Return the provenance list of a line, read with the object that the file has, even if it was repaired."""
+        if assertion.object == line.object:
+            return assertion.provenance
+        return self._read_provenance(line.provenance, assertion.subject, assertion.verb, line.object)
 
     def _read_object(self, line: KbLine, verb: PredicateVerb, subject: KbNode) -> tuple[str, KbNode | None] | None:
         """Return the object of a line as a text and as a node, such as ":Entity_1" and the node with this name.

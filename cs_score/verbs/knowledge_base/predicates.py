@@ -185,9 +185,11 @@ class PredicateTable:
         object is an event.
         """
         column = (text, subject_type, is_event)
-        if column not in self._reading_by_column:
-            self._reading_by_column[column] = self._read_new_column(text, subject_type, is_event)
-        return self._reading_by_column[column]
+        reading = self._reading_by_column.get(column)
+        if reading is None:
+            reading = self._read_new_column(text, subject_type, is_event)
+            self._reading_by_column[column] = reading
+        return reading
 
     def _read_new_column(self, text: str, subject_type: str | None, is_event: bool) -> Reading:
         """Return the meaning of a predicate column that was not read before, such as "per:spouse".

@@ -570,8 +570,17 @@ class Resolution:
 
     def statistics(self) -> str:
         """Return the two lines that the reference program prints at its end: headings and counts, with tabs."""
+        count_by_heading = self._count_by_heading()
+        headings = "\t".join(count_by_heading)
+        counts = "\t".join([str(count) for count in count_by_heading.values()])
+        heading_line = f"\t{headings}\t{_LAST_STATISTICS_COLUMN}\n"
+        count_line = f"{self._kb.run_id}\t{counts}\t{_LAST_STATISTICS_COLUMN}\n"
+        return heading_line + count_line
+
+    def _count_by_heading(self) -> dict[str, int]:
+        """Return the counts of the statistics by their headings: entry points that were found, answers, and tasks."""
         entry_task_count = len(self.query_entries)
-        count_by_heading = {
+        return {
             "Entry points": self.matched_query_count,
             "Fills": self._fill_count,
             "String fills": self._string_fill_count,
@@ -580,11 +589,6 @@ class Resolution:
             "FillSlotTasks": self._slot_task_count,
             "FindEntrypointsTasks": entry_task_count,
         }
-        headings = "\t".join(count_by_heading)
-        counts = "\t".join([str(count) for count in count_by_heading.values()])
-        heading_line = f"\t{headings}\t{_LAST_STATISTICS_COLUMN}\n"
-        count_line = f"{self._kb.run_id}\t{counts}\t{_LAST_STATISTICS_COLUMN}\n"
-        return heading_line + count_line
 
     def _ask(self, question: _Question, node: str, now: _LineInRound) -> None:
         """Queue a task for the lines about a node that fill the first slot of a question.

@@ -66,12 +66,16 @@ def _report_types(node: KbNode, findings: KbFindings) -> None:
     if not node.types:
         findings.report("UNKNOWN_TYPE", node.name, line=node.best_line())
     elif node.type is None:
-        types_and_lines = [f"{node_type} at line {node.best_line(node_type)}" for node_type in sorted(node.types)]
-        types_text = ", ".join(types_and_lines)
-        findings.report_without_place("MULTITYPED_ENTITY", node.name, types_text, line=node.best_line())
+        findings.report_without_place("MULTITYPED_ENTITY", node.name, _types_and_lines(node), line=node.best_line())
     for node_type in node.types:
         if not _is_declared(node, node_type):
             findings.report("MISSING_TYPEDEF", node.name, line=node.best_line(node_type))
+
+
+def _types_and_lines(node: KbNode) -> str:
+    """Return the types of a node with the lines that give them to it: "org at line 7, per at line 3"."""
+    types_and_lines = [f"{node_type} at line {node.best_line(node_type)}" for node_type in sorted(node.types)]
+    return ", ".join(types_and_lines)
 
 
 def _is_declared(node: KbNode, node_type: str) -> bool:

@@ -228,9 +228,7 @@ def validate_queries(line: CommandLine, session: Session) -> int:
     text = preparing.query_file_text(validated.queries)
     session.report()
     file_named(output_file).write(encoded([text]))
-    index_file = line.get("-index_file")
-    if index_file is not None:
-        _write_index(validated.index, index_file)
+    _write_index(validated.index, line.get("-index_file"))
     return session.end(validated)
 
 
@@ -244,11 +242,13 @@ def _remark_on_queries(
     session.remark(*remarks_on_types)
 
 
-def _write_index(index: Iterable[tuple[str, str]], file: str) -> None:
+def _write_index(index: Iterable[tuple[str, str]], file: str | None) -> None:
     """Write the index of expanded queries: lines with the id of such a query and that of the query it comes from.
 
-    Raises OutputError.
+    Nothing is written if `file` is None. Raises OutputError.
     """
+    if file is None:
+        return
     lines = [f"{expanded_id}\t{original_id}\n" for expanded_id, original_id in index]
     Destination(file).write(encoded(lines))
 
@@ -448,12 +448,21 @@ def validate_assessments(line: CommandLine, session: Session) -> int:
     if "--all-problems" in line:
         return _report_pool(session, file)
     checked_pool = _check_assessments(session, file)
-    has_errors = session.problems.count(Severity.ERROR) > 0
-    assessments = [] if has_errors else list(sort_by_language(checked_pool.loading))
+    assessments = _assessments_with_language(session, checked_pool)
     session.report()
     if not session.has_errors:
         _write_assessments(assessments, _destination_by_language(line))
     return session.end(checked_pool)
+
+
+def _assessments_with_language(session: Session, checked_pool: CheckedRun) -> list[tuple[str, str]]:
+    """Return the lines for the files of all languages, each with the language of its file; none if there are errors.
+
+    For example `("ENGLISH", "CSSF15_ENG_01\t...")`. Raises InputError if mention types contradict each other.
+    """
+    if session.problems.count(Severity.ERROR):
+        return []
+    return list(sort_by_language(checked_pool.loading))
 
 
 def _check_assessments(session: Session, file: str) -> CheckedRun:
