@@ -122,7 +122,8 @@ def find_assessments(
         # Nearly all answers were assessed once: doing without a Judgement saves 2 % of the time of a scoring.
         follow_on = response.follow_on
         only_assessment = None if follow_on.judgements is not None else follow_on.assessment
-        if only_assessment is not None and _is_about(only_assessment, response):
+        is_same_query = only_assessment is not None and only_assessment.query is response.query
+        if only_assessment is not None and is_same_query and only_assessment.answer == response.answer:
             assessment_by_index[response.index] = only_assessment
             continue
         judgement = matching.judgement_of(response)
@@ -132,11 +133,6 @@ def find_assessments(
         if judgement.is_ambiguous:
             problems.add("MULTIPLE_CORRECT_GROUND_TRUTH", response.query.short_id, place=response.place)
     return assessment_by_index
-
-
-def _is_about(assessment: Assessment, response: Response) -> bool:
-    """Return whether an assessment judges the answer of a response with the justification that the response gives."""
-    return assessment.query is response.query and assessment.answer == response.answer
 
 
 class _Matching(NamedTuple):

@@ -441,9 +441,10 @@ class Loading:
         query = self.links.queries.get(full_id) or self._find_query(full_id, number)
         answer, follow_on = self._read_assessed_answer(line, positions, query)
         self._check_class(number, query, columns[positions.code], columns[positions.value_class])
-        if not self._surely_counts(slot, query, columns) and self._report_refusal(
-            tab_file, columns, slot, query, number
-        ):
+        # Nearly all lines surely count; `_report_refusal` looks at the others. A call for each line would take longer.
+        is_legal_slot = self._legal_slots is None or slot in self._legal_slots
+        surely_counts = is_legal_slot and slot == query.known_slot and all(map(str.strip, columns))
+        if not surely_counts and self._report_refusal(tab_file, columns, slot, query, number):
             count_before = len(self.links.assessments)
             self._add_skipped_line(
                 line, query, target=follow_on.id, provenance=answer[2], accepted_line_count=count_before
@@ -470,15 +471,6 @@ class Loading:
             follow_on = self._new_follow_on(target, query, provenance, number)
             answer = _as_entry_point(answer)
         return answer, follow_on
-
-    def _surely_counts(self, slot: str, query: LinkedQuery, columns: Iterable[str]) -> bool:
-        """Return whether a line surely counts; nearly all lines do, and `_report_refusal` looks at the others.
-
-        It counts if its slot is the one that its query asks for, if the edition knows the slot, and if none of its
-        columns is blank.
-        """
-        is_legal_slot = self._legal_slots is None or slot in self._legal_slots
-        return slot == query.known_slot and is_legal_slot and all(map(str.strip, columns))
 
     def _make_assessment(
         self, line: tab_files.Line, positions: _AssessmentPositions, query: LinkedQuery, answer: Answer, target: str
