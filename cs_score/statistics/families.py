@@ -38,7 +38,13 @@ from cs_score.measures.registry import Ratio
 from cs_score.statistics.arithmetic import Floats, divide, possible_rounding
 from cs_score.statistics.draws import Counts, all_exchanges, permuted_digit_sums, random_exchanges, resampled_digit_sums
 from cs_score.statistics.resampling import ResampledSystems
-from cs_score.statistics.resampling_settings import Family, Resampling, can_make_all_exchanges, monte_carlo_p_value
+from cs_score.statistics.resampling_settings import (
+    Family,
+    PairedTest,
+    Resampling,
+    can_make_all_exchanges,
+    monte_carlo_p_value,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -602,24 +608,38 @@ def family_tests(systems: ResampledSystems, pairs: Sequence[Pair], *, with_sign_
     If `with_sign_test`, two systems whose units are all right or wrong are compared by the exact sign test. All other
     systems are compared by the randomisation test.
     """
-    settings = systems.settings
+    with_max_t = systems.settings.correction_in_force == "maxt"
     sign_tests = _sign_test_of_pair(systems) if with_sign_test else None
+    test: PairedTest
     if sign_tests is None:
-        uncorrected = sign_flip_tests(systems, pairs, with_max_t=settings.correction_in_force == "maxt")
+        test = "randomisation"
+        uncorrected = sign_flip_tests(systems, pairs, with_max_t=with_max_t)
     else:
+        test = "sign"
         uncorrected = sign_tests
     corrected = _correct_for_pairs(systems, pairs, uncorrected)
-    family = Family(
+    family = _describe_family(systems, len(pairs), corrected, test)
+    return FamilyTests(family=family, pairs=pairs, p=uncorrected.uncorrected, p_adjusted=corrected.p_values)
+
+
+def _describe_family(
+    systems: ResampledSystems, pair_count: int, corrected: _CorrectedTests, test: PairedTest
+) -> Family:
+    """Return the description of a family of tests that documents have: its correction, resamples and systems.
+
+    `test` is the test of each pair, and `corrected` has the outcome of its correction.
+    """
+    settings = systems.settings
+    return Family(
         correction=settings.correction_in_force,
-        pairs=len(pairs),
+        pairs=pair_count,
         permutations=corrected.resample_count,
         clusters=systems.unit_count if settings.clusters else None,
         systems=len(systems.observed_scores),
-        test="randomisation" if sign_tests is None else "sign",
+        test=test,
         exact=corrected.is_exact,
         baseline=settings.baseline,
     )
-    return FamilyTests(family=family, pairs=pairs, p=uncorrected.uncorrected, p_adjusted=corrected.p_values)
 
 
 def _sign_test_of_pair(systems: ResampledSystems) -> SignFlipTests | None:
