@@ -31,7 +31,7 @@ def diff(
     """
     task.measures((a, b))  # raises UsageError for results of different tasks
     pair = ExaminedPair(a, b, task.measure_for(measure, a, b))
-    head = head_of(_sides_of(pair, names), resampling)
+    head = head_of(_sides_of(pair, names), resampling)  # names, scores, interval and p-value, as of a comparison
     differing = pair.answers()
     return EvidenceDifference(
         task=task.mode.name,

@@ -62,8 +62,8 @@ EXPLAIN_VERB: Final = Verb(
 def explain(task_name: str, line: CommandLine) -> int:
     """Print how lines, classes, nodes or units were scored. Return the exit status.
 
-    If an error stops the scoring of the run, the part that was scored before it is explained, then the error is
-    printed, and the exit status is that of a failure.
+    An error may stop the scoring of the run. Then the part scored before is explained, the error is printed, and the
+    exit status is that of a failure.
     """
     task = task_named(task_name)
     inputs = find_inputs(task_name, line)

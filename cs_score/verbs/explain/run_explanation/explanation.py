@@ -41,13 +41,13 @@ def explain(
 ) -> document.RunExplanation:
     """Return explanations of lines, queries, classes and nodes of a run; without any selector, of the whole run.
 
-    Each selector may be a single one or several. `line` has numbers or `FILE:N`, `query` the ids of SF or LDC queries
-    of any hop, `class_name` the names of equivalence classes, and `node` FQ node ids or ids as lines have them.
-    `answer` has values, in which `*` means any text; the lines that give them are explained. Effects are given by
-    `measure`, by default the headline measure, and by average precision.
+    Each selector may be a single one or several. `line` has numbers or `FILE:N`. `query` has the ids of SF or LDC
+    queries of any hop, `class_name` the names of equivalence classes. `node` has FQ node ids, or ids as lines have
+    them. `answer` has values, in which `*` means any text; the lines with these values are explained. Effects are given
+    by `measure`, by default the headline measure, and by average precision.
 
-    Raises InputError with the nearest names if there is nothing that a selector names, UsageError for a text that
-    cannot be a selector.
+    Raises InputError with the nearest names if a selector names nothing, UsageError for a text that cannot be a
+    selector.
     """
     with paused_collector():
         indexed_run = IndexedRun(scored, measure)

@@ -35,8 +35,8 @@ Reason: TypeAlias = tuple[str, tuple[At, ...]]
 class Placement(Counting):
     """The lines of a query, counted a second time to learn in which class each was placed, and which lines decided.
 
-    `tree` has the classes of the query, `lines_by_class` the lines that are placed in each class, and `class_by_index`
-    the class of each line by the index of the line.
+    `tree` has the classes of the query, `lines_by_class` the lines in each class, and `class_by_index` the class of
+    each line by the line's index.
     """
 
     def __init__(self, tree: ClassTree, indexed_query: IndexedQuery) -> None:
@@ -268,7 +268,9 @@ def _unscored_unit(unit_id: str) -> tables.UnitResult:
 
 
 class _LdcRows:
-    """Explains the rows of LDC-MAX and LDC-MEAN to which the rows of an entry point of an LDC query contribute."""
+    """Explains how the rows of an entry point count in the tables LDC-MAX and LDC-MEAN. An LDC query asks about one
+    entity from several entry points; its rows are those of the best one, or means over all.
+    """
 
     def __init__(
         self, indexed_query: IndexedQuery, ldc_query: tables.LdcQueryRows, own_rows: Iterable[tables.ScoreRow]

@@ -51,7 +51,7 @@ def explain_class(
     effect = None
     if assessments and with_effect and status.status == "missed":
         effect = indexed_run.effect_with(_best_answer(assessments))
-    row = name.rpartition(":")[0]
+    row = name.rpartition(":")[0]  # `CS14_0001:2` is counted in the row `CS14_0001`
     return document.ClassExplanation(
         name=name,
         query=None if query is None else query.full_id,
