@@ -335,7 +335,10 @@ def explain_label(
 
 
 def _why_on_side(category_name: str, policy: Policy) -> str:
-    """Return why lines of a category count as they do, which depends on the switches: `-right lists CORRECT`."""
+    """Return why lines of a category count as right, wrong or ignored: `-right lists CORRECT`.
+
+    The switches `-right`, `-wrong` and `-ignore` of the scorer list categories.
+    """
     listing_sides = [side for side in SIDES if category_name in policy.categories_on(side)]
     if category_name == DUPLICATE and policy.duplicate_side is not None:
         reason = f"-{policy.duplicate_side.lower()} lists DUPLICATE"

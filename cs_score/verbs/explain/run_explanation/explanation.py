@@ -55,10 +55,15 @@ def explain(
         lines = [explain_line(item, indexed_run) for item in _select(line, selectors.lines_at)]
         lines += _explain_answers(_select(answer, selectors.answers_of), indexed_run)
         queries = [explain_query(item, indexed_run) for item in _select(query, selectors.queries_of)]
-        classes = [explain_class(*item, indexed_run) for item in _select(class_name, selectors.classes_of)]
+        classes = []
+        for name, base_id in _select(class_name, selectors.classes_of):
+            classes.append(explain_class(name, base_id, indexed_run))
         nodes = [explain_node(item, indexed_run) for item in _select(node, selectors.nodes_of)]
-        explanation = _explanation_of_run(indexed_run, str(indexed_run.measure or measure or scored.headline))
-        if not (lines or queries or classes or nodes):
+        # A run without scores has no measure of its own.
+        measure_name = str(indexed_run.measure or measure or scored.headline)
+        explanation = _explanation_of_run(indexed_run, measure_name)
+        has_selectors = bool(lines or queries or classes or nodes)
+        if not has_selectors:
             return replace(explanation, overview=explain_run(indexed_run))
         return replace(
             explanation, lines=tuple(lines), queries=tuple(queries), classes=tuple(classes), nodes=tuple(nodes)

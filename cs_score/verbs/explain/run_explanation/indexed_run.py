@@ -219,7 +219,7 @@ class IndexedQuery:
     def ranked_node(self, name: str | None) -> RankStep | None:
         """Return the ranks of a node of the query; None if the node is in no ranking.
 
-        `name` is the FQ node id of the node; None means the node of a line without a node id.
+        `name` is the FQ node id of the node, such as `CS14_0001:E1`; None means the node of a line without a node id.
         """
         if name is None or self._why_nothing_ranked is not None:
             return None
@@ -231,7 +231,7 @@ class IndexedQuery:
     def why_not_ranked(self, name: str | None) -> str | None:
         """Return why a node of the query is in no ranking; None if it is in one.
 
-        `name` is the FQ node id of the node; None means the node of a line without a node id.
+        `name` is the FQ node id of the node, such as `CS14_0001:E1`; None means the node of a line without a node id.
         """
         if name is None:
             return "the run has no node ids (eight columns), so that nothing of it is ranked"
