@@ -119,7 +119,7 @@ class _GrowingRemoval:
 
 
 class _SweepMeasures(NamedTuple):
-    """The measures of a sweep: the analysed one, and precision, recall and F1 with its table and average."""
+    """The measures given at each threshold: the analysed one, and precision, recall and F1 from the same table."""
 
     analysed: Measure
     precision: Measure

@@ -1,4 +1,6 @@
-"""The difference of two results of an evidence task: what each unit contributes, and what was judged differently."""
+"""The difference of two results of an evidence task, A and B: what each unit (a claim, an instance or a question)
+contributes to the difference of their scores, and what was judged differently.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The command `explain`, for all tasks."""
+"""The command `explain`, for all tasks. In the task Cold Start it explains a run: the responses of a system to queries.
+In the evidence tasks it explains predictions: a system's answers about claims or questions, which are called units.
+"""
 
 from __future__ import annotations
 
