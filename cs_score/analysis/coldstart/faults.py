@@ -123,7 +123,7 @@ class Reachability:
 
 
 def _is_counted(assessment: Assessment, scored: AnalysedRun) -> bool:
-    """Return whether lines can be matched to this assessment: of several assessments of an answer only one counts."""
+    """Return whether the scorer uses an assessment. Of several assessments of the same answer it uses only one."""
     follow_on = scored.run.links.find_follow_on(assessment.target)
     if follow_on is None:
         return False
@@ -256,7 +256,7 @@ def category_of(labels: Labels, policy: Policy) -> str:
 
 
 def counted_lines(unit: UnitResult) -> Iterator[Response]:
-    """Yield the lines of a unit that are counted in a row of the tables."""
+    """Yield the lines of a unit that some row of the tables counts, row by row."""
     for result in unit.queries:
         for tally in result.tallies:
             yield from tally.responses
@@ -276,7 +276,7 @@ class RowToFind(NamedTuple):
 
 
 def rows_to_find(scored: AnalysedRun, unit: UnitResult) -> Iterator[RowToFind]:
-    """Yield the rows of a unit that have classes of the ground truth, with the classes that were found."""
+    """Yield the rows of a unit that have classes to find, each with these classes and those that were found."""
     for result in unit.queries:
         tree = scored.run.gold.gold_of_query(result.query, scored.run.links).tree
         assert tree is not None  # the query was scored
