@@ -375,8 +375,8 @@ class Editor:
     ) -> bool:
         """Return whether a query's parent answer must be added before answers to the query, and the pool has one.
 
-        The line with the parent answer creates the query; queries of the first hop need none. `added_targets` are the short ids of
-        the follow-on queries that added lines create; lines at `removed_places` create none.
+        The line with the parent answer creates the query; queries of the first hop need none. `added_targets` are the
+        short ids of the follow-on queries that added lines create; lines at `removed_places` create none.
         """
         if query.parent is None or query.short_id in added_targets:
             return False

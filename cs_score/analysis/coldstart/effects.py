@@ -100,7 +100,7 @@ class Effects:
         self._rescoring = Rescoring(scored) if rescoring is None else rescoring
         self.editor = self._rescoring.editor
         self._is_ranked = any(not measure.average for measure in measures)
-        self._row_column_by_measure = {measure: _row_column(measure) for measure in measures}
+        self._row_count_column_by_measure = {measure: _row_count_column(measure) for measure in measures}
         self._row_sums = RowSums(self._columns_of_sums())
         self.unchanged = self._score_unchanged()
         self.scores = self._scores_from(self.unchanged.totals, self.unchanged.unranked_reasons).by_measure
@@ -108,7 +108,7 @@ class Effects:
     def _columns_of_sums(self) -> dict[str, None]:
         """Return the columns of sums from which scores are computed, and the columns that count rows, each once."""
         columns = list(sums_of(self._measures))
-        columns += self._row_column_by_measure.values()
+        columns += self._row_count_column_by_measure.values()
         columns.append(_SF_ROWS)
         return dict.fromkeys(columns)
 
@@ -266,7 +266,7 @@ class Effects:
         """
         if why_unranked is not None and not measure.average:
             return why_unranked
-        if not count_by_column[self._row_column_by_measure[measure]]:
+        if not count_by_column[self._row_count_column_by_measure[measure]]:
             return f"there would be no row of hop {measure.level}"
         return None
 
@@ -355,7 +355,7 @@ def _main_reason(reasons: Sequence[str], why_unranked: str | None) -> str | None
     return reasons[0] if reasons else None
 
 
-def _row_column(measure: Measure) -> str:
+def _row_count_column(measure: Measure) -> str:
     """Return the column in which the rows of a measure's table are counted: `SF:ALL:row`, `SF:1:ranking`."""
     kind = "row" if measure.average else "ranking"
     return f"{measure.table}:{measure.level}:{kind}"
