@@ -81,7 +81,7 @@ class FollowOnLines:
         self._rank_by_file = rank_by_file
         self.answering: dict[str, list[LinkedLine]] = defaultdict(list)
         self.creating: dict[str, list[LinkedLine]] = defaultdict(list)
-        self._first_in_pool: dict[str, _LoadPosition] = {}
+        self._first_creation_in_pool: dict[str, _LoadPosition] = {}
         self.pool_lines_needing_run: dict[str, Assessment | SkippedLine] = {}
         run_lines = _linked_lines_of_run(run)
         pool_lines = sorted(_linked_lines_of_pool(run), key=self.position)
@@ -101,17 +101,17 @@ class FollowOnLines:
                 self.creating[line.target].append(line)
 
     def _collect_pool_lines(self, lines: Iterable[Assessment | SkippedLine], answered_ids: Container[str]) -> None:
-        """Find the first line of the pool that creates each follow-on query, and lines that no earlier one precedes.
+        """Find the first line of the pool that creates each follow-on query, and lines that answer the query before it.
 
-        These need a line of the run to create their query. `lines` are in load order, and `answered_ids` are the short
-        ids of all follow-on queries that lines answer.
+        A line of the run must create the query for these. `lines` are the pool in load order, and `answered_ids` are
+        the short ids of all follow-on queries with answers.
         """
         for line in lines:
             short_id = line.query.short_id
-            if line.query.level and short_id not in self._first_in_pool:
+            if line.query.level and short_id not in self._first_creation_in_pool:
                 self.pool_lines_needing_run.setdefault(short_id, line)
             if line.target in answered_ids:
-                self._first_in_pool.setdefault(line.target, self.position(line))
+                self._first_creation_in_pool.setdefault(line.target, self.position(line))
 
     def position(self, line: LinkedLine | Assessment) -> _LoadPosition:
         """Return the position of a line in load order: that of its file, and its number there."""
@@ -122,7 +122,7 @@ class FollowOnLines:
 
         Lines at the removed places do not count. The position is `_NEVER`, after all lines, if no line creates it.
         """
-        first_position = self._first_in_pool.get(short_id, _NEVER)
+        first_position = self._first_creation_in_pool.get(short_id, _NEVER)
         for line in self.creating.get(short_id, ()):
             if (line.file, line.number) not in removed_places:
                 first_position = min(first_position, self.position(line))

@@ -96,7 +96,7 @@ def _assign_classes(scored: AnalysedRun, level: int) -> Iterator[_ClassOfLine]:
 
 
 class _FreeClasses:
-    """The classes that no right line of a run has found, of which each is given to one group of lines."""
+    """Gives classes to groups of lines: each class that no right line of a run has found is given to one group."""
 
     def __init__(self, scored: AnalysedRun) -> None:
         """Look up which classes a scored run has found."""

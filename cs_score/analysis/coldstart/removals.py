@@ -242,7 +242,7 @@ class QueryLines:
         return tuple(tallies)
 
     def _tally_without(self, tally: Tally, lines: Sequence[Response]) -> Tally:
-        """Return a row without the counts of some of its lines.
+        """Return a row without the counts of some of its lines; the lines themselves stay in its `responses`.
 
         Raises SubtractionError if all lines of the row are removed, and it has no classes of the ground truth.
         """
@@ -415,7 +415,7 @@ class _RankedNodes(NamedTuple):
 
 
 class LevelRanking:
-    """The ranking of the nodes of one level, with their sort keys and values in lists, from which others are made."""
+    """The ranking of the nodes of one level, with sort keys and values in lists, for rankings after changes."""
 
     def __init__(self, ranking: Ranking) -> None:
         """List the sort keys and values of the nodes of a ranking."""

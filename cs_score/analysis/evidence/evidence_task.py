@@ -14,7 +14,7 @@ from cs_score.tasks.task import UnitStatistics
 
 
 class EvidenceTask(Record):
-    """A task of evidence; `mode` has its rules."""
+    """A task whose predictions are labels or answers with evidence, such as SciFact; `mode` has its rules."""
 
     mode: Mode
 

@@ -1,6 +1,6 @@
-"""Examine a result by a measure: the cost of each mistake, the error budget, groups, confusions, explanations. A unit
-is a claim, an instance or a question. An entry is a prediction for one unit or several; its faults are the differences
-from gold that lower the score.
+"""Examine a result by a measure: costs of mistakes, error budget, groups, confusions, explanations. A unit is a claim,
+an instance or a question, its row the numbers that it adds to sums. An entry is a prediction for one unit or several;
+its faults are differences from gold that lower the score.
 
 The cost of a mistake is the gain in score if only this mistake is corrected: its prediction is replaced, and the units
 with this prediction are scored again.
