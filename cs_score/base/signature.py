@@ -157,7 +157,7 @@ class Origin(Record):
     def answered_count_text(self) -> str | None:
         """The number of questions (or queries, claims) that were scored, such as `100 of 7,405 questions`.
 
-        It is None if all were scored, and not only those with an answer.
+        It is None if all were scored, not only those that the system answers.
         """
         counts = self.options.get(ANSWERED)
         if not isinstance(counts, Mapping):
@@ -185,7 +185,7 @@ class Origin(Record):
 
 
 def answered_only_lines(origin_by_system: Mapping[str, Origin]) -> list[str]:
-    """Return a line for each system that was scored only on the questions (or queries, claims) with an answer.
+    """Return a line for each system that was scored only on the questions (or queries, claims) that it answers.
 
     The line has their number: `A: scored on 100 of 7,405 questions, those it answers`. Systems that were scored on all
     questions have no line.

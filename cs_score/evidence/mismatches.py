@@ -1,4 +1,5 @@
-"""Finds ids, sentence numbers and labels that the predictions spell differently than gold.
+"""Finds ids, sentence numbers and labels that the predictions spell differently than gold, such as "7" and 7.
+A notice, which is a warning of one line, tells the user.
 
 Values with different spellings are never equal, so that they lower the score. The official evaluators score these files
 without a notice; cs-score computes the same scores and gives a notice on standard error. Only the first units are
@@ -30,55 +31,42 @@ of the time of scoring.
 Files: TypeAlias = tuple[str, str]
 """The names of the gold file and of the predictions file."""
 
-SentencesOf: TypeAlias = Callable[[Any], Sequence[object]]
-"""A function that returns the sentence numbers in the evidence for a document, of gold or of a prediction."""
+SentencesByDocument: TypeAlias = Mapping[str, Sequence[object]]
+"""The sentence numbers of the first evidence for each document: {"11": [2, 5]}."""
 
 
 # ---- Documents and their sentences
 
 
 class DocumentsOfClaim(NamedTuple):
-    """A claim with its evidence by document, in gold and as predicted."""
+    """A claim with sentence numbers of its documents, in gold and as predicted: {"11": [2, 5]} and {"11": ["2"]}."""
 
     id: object
-    gold: Mapping[str, Any]
-    predicted: Mapping[str, Any]
+    gold: SentencesByDocument
+    predicted: SentencesByDocument
 
 
-def document_notices(
-    claims: Sequence[DocumentsOfClaim],
-    files: Files,
-    document_noun: str,
-    gold_sentences: SentencesOf,
-    predicted_sentences: SentencesOf,
-) -> Iterator[str]:
+def document_notices(claims: Sequence[DocumentsOfClaim], files: Files, document_noun: str) -> Iterator[str]:
     """Yield a notice if gold spells sentence numbers differently, and one if it spells ids of documents differently.
 
-    `document_noun` is the word for a document in the notices, such as "abstract". `gold_sentences` and
-    `predicted_sentences` are functions that return the sentence numbers in the evidence for a document.
+    `document_noun` is the word for a document in the notices, such as "abstract".
     """
-    yield from _sentence_number_notices(claims, files, document_noun, gold_sentences, predicted_sentences)
+    yield from _sentence_number_notices(claims, files, document_noun)
     yield from _document_id_notices(claims, files, document_noun)
 
 
-def _sentence_number_notices(
-    claims: Iterable[DocumentsOfClaim],
-    files: Files,
-    document_noun: str,
-    gold_sentences: SentencesOf,
-    predicted_sentences: SentencesOf,
-) -> Iterator[str]:
+def _sentence_number_notices(claims: Iterable[DocumentsOfClaim], files: Files, document_noun: str) -> Iterator[str]:
     """Yield a notice if sentence numbers are texts in one file and numbers in the other.
 
     It names the first such document. The arguments have the same meaning as in `document_notices`.
     """
     gold_file, predictions_file = files
     for claim, document in _predicted_documents(claims, are_in_gold=True):
-        sentences = predicted_sentences(claim.predicted[document])
-        if _are_text_and_number(sentences, gold_sentences(claim.gold[document])):
-            types = _describe_types(sentences, gold_file)
+        predicted_sentences = claim.predicted[document]
+        if _are_text_and_number(predicted_sentences, claim.gold[document]):
+            types = _describe_types(predicted_sentences, gold_file)
             place = f"claim {short_text(claim.id)}, {document_noun} {short_text(document)}"
-            example = f"{place}: {quoted(sentences[0])}"
+            example = f"{place}: {quoted(predicted_sentences[0])}"
             yield f"{predictions_file}: sentence numbers are {types} ({example}), so that they equal none of gold's"
             return
 
@@ -110,9 +98,10 @@ def _predicted_documents(
     for claim in claims:
         if not claim.gold:
             continue
-        for name in claim.predicted:
-            if (name in claim.gold) == are_in_gold:
-                yield claim, name
+        for document in claim.predicted:
+            is_in_gold = document in claim.gold
+            if is_in_gold == are_in_gold:
+                yield claim, document
 
 
 def _find_same_document(name: str, claim: DocumentsOfClaim) -> str | None:
@@ -179,7 +168,7 @@ def label_notices(gold: Iterable[str], predicted: Iterable[str], files: Files) -
 
 
 def _describe_spellings(name: str, labels: set[str], other_name: str, other_labels: set[str]) -> str | None:
-    """Return a notice about labels of a file that another file spells differently; None if there are no such labels.
+    """Return a notice about labels of a file that another file spells differently. Return None without such labels.
 
     `labels` occur in the file called `name`, and `other_labels` in the file called `other_name`.
     """
@@ -234,7 +223,7 @@ class FactsOfQuestion(NamedTuple):
 
 
 def fact_notices(questions: Iterable[FactsOfQuestion], files: Files) -> Iterator[str]:
-    """Yield notices about predicted facts that are facts of gold in another spelling.
+    """Yield notices about supporting facts, such as ["France", 0], that the predictions spell differently than gold.
 
     One notice is about sentence numbers that are texts in one file and numbers in the other. Another notice is about
     titles that differ in letter case or blanks.
