@@ -106,6 +106,6 @@ def _systems_chart(measure: MeasureComparison) -> Iterator[Drawing]:
         title=f"Scores with intervals, {measure.measure}",
         across=measure.measure,
         upwards="system",
-        of=measure.measure,
+        subject=measure.measure,
     )
     yield dots(caption, rows)
