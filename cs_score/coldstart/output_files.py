@@ -128,7 +128,7 @@ class TableLayout:
     def __init__(
         self, fields: Mapping[str, Field], shown_names: Iterable[str], run_id: str, is_tab_separated: bool
     ) -> None:
-        """Prepare to lay out tables of one run; `fields` has their fields by name, such as `EC`.
+        """Prepare to lay out tables of one run; `fields` has all columns of the tables by name, such as `EC`.
 
         The cells of fields that are not among `shown_names` stay empty. Cells are padded and separated by blanks; if
         `is_tab_separated`, they are separated by tabs and not padded.
@@ -244,9 +244,9 @@ def _table_texts(run: ScoredRun, layout: ColumnLayout) -> Iterator[tuple[str, st
 def _table_with_header(
     table_layout: TableLayout, names: Sequence[str], rows: tuple[ScoreRow, ...], averages: tuple[ScoreRow, ...]
 ) -> str:
-    """Return the text of a table with these rows, then these averages; `names` are the names of its fields.
+    """Return the text of a table: its header, these rows, then these averages; `names` are its fields, such as `EC`.
 
-    A table that has only averages has no header.
+    A table without rows has no header.
     """
     # The lines are laid out before the header, because they widen the columns.
     lines = table_layout.table(names, rows + averages)
@@ -306,8 +306,8 @@ _CLOSING_OF_ERRORS: Final = re.compile(rb"[0-9]+ errors? encountered")
 def report_for_stderr(problems: Iterable[Problem], *, is_for_people: bool, twice: bool = False) -> str:
     """Return problems as the text for standard error.
 
-    For people, who read it on a terminal, the list is shortened. Anywhere else it is the same text as that of the
-    reference program, which some of its calls write `twice`.
+    For people, who read it on a terminal, the list is shortened. Otherwise the text is the reference program's. Some
+    calls of the reference write it `twice`.
     """
     if is_for_people:
         return "".join(_shortened_report(problems))
@@ -316,7 +316,7 @@ def report_for_stderr(problems: Iterable[Problem], *, is_for_people: bool, twice
 
 
 def _shortened_report(problems: Iterable[Problem]) -> Iterator[str]:
-    """Yield a line for each problem, with its code; only ten for each code, and then a line that counts the others."""
+    """Yield a line for each problem, with its code. After ten problems with one code, one line counts the rest."""
     for code, group in groupby(problems, key=lambda problem: problem.code):
         problems_of_code = list(group)
         for text in report_text(problems_of_code[:_MOST_OF_A_CODE]):
@@ -417,7 +417,7 @@ def _bytes_as_characters(text: str) -> str:
 def is_report_of_failed_call(path: str) -> bool:
     """Return whether a file is the report of an earlier call of cs-score that was stopped or ended with errors.
 
-    A new call may replace the report of such a call.
+    A new call may overwrite such a report.
     """
     if not os.path.isfile(path) or os.path.getsize(path) > _LARGEST_REPORT:
         return False
@@ -455,6 +455,7 @@ def responses_text(
     `tallies` has each tally with the result of its unit, which has the assessments and labels. Responses without label
     except their category are left out. `is_first_run` says that no other run of the call was scored before.
     """
+    # Some editions show nothing in place of missing assessments, except for the first run.
     hides_unassessed = edition.hides_later_unassessed and not is_first_run
     for tally, unit in tallies:
         yield f"{_DOUBLE_LINE}{tally.name}\n"
@@ -716,7 +717,7 @@ class _FilePiece(NamedTuple):
 
 
 def _pieces_of_run(run: ScoredRun, run_number: int, layout: ColumnLayout, edition: Edition) -> Iterator[_FilePiece]:
-    """Yield the pieces that a run adds to the output files, in the order in which the reference writes them.
+    """Yield what a run adds to the output files, piece by piece, in the order in which the reference writes them.
 
     If scoring was stopped, the pieces about later stages are missing. `run_number` is the number of the run in the
     call, from 0.
@@ -780,7 +781,10 @@ def _interval_blocks(run: ScoredRun, intervals: ScoreIntervals, is_tab_separated
 
 
 def _interval_rows(run_id: str, intervals: ScoreIntervals, is_tab_separated: bool) -> list[list[str]]:
-    """Return the cells of the table in `.intervals`: a header, then a row for each score with its two limits."""
+    """Return the cells of the table in `.intervals`: a header, then a row for each score with its two limits.
+
+    A row is, for example, `["SF-ALL-Micro-F1", "RUN1", "0.7500", "0.6012", "0.8810", ""]`.
+    """
     rows = [["Measure", "RunID", "Score", "Low", "High", "Note"]]
     for measure, interval in intervals.scores.items():
         numbers = (interval.point, interval.low, interval.high)

@@ -1,6 +1,7 @@
 """Validate runs and assessments before they are scored: load them with all problems, repair, apply limits, and write.
+A validated run is sorted, and lines beyond the limits are left out. An account says what was done to a run.
 
-A validated run is sorted. A diff keeps the order of the input, since otherwise the changes could not be seen.
+A diff keeps the order of the input, since otherwise the changes could not be seen.
 """
 
 from __future__ import annotations
@@ -401,6 +402,7 @@ def file_differences(name: str, new_lines_by_number: Mapping[int, Sequence[str]]
         old_lines.pop()
     new_lines, stretches = _align(old_lines, new_lines_by_number, ends_with_newline)
     header = f"--- {one_line(name)}\n+++ {one_line(name)} (validated)\n"
+    # A hunk consists of neighbouring changes, with a few unchanged lines around them.
     for opcodes in _KnownAlignment(stretches).get_grouped_opcodes(CONTEXT):
         hunk = [_Stretch(*opcode) for opcode in opcodes]
         yield header + _hunk_heading(hunk)
@@ -629,7 +631,7 @@ def load_prepared(
 
 
 def _digests_before(prepared_run: PreparedRun, digests: Iterable[InputDigest]) -> list[InputDigest]:
-    """Return the digests with the digest of a prepared run replaced by the digests of its original files."""
+    """Return the digests of input files, with that of a prepared run replaced by the digests of its original files."""
     digests_before: list[InputDigest] = []
     for digest in digests:
         if digest.name == prepared_run.scored_as:
@@ -688,7 +690,7 @@ def _languages_of_answers(assessments: Iterable[Assessment], languages: Iterable
 
 
 def _languages(loading: Loading) -> list[str]:
-    """Return the language of each assessment, such as "ENG" if its documents and that of its query are English.
+    """Return the language of each assessment: "ENG" if its documents and its query's document are English, and so on.
 
     The language is "XLING" if these documents have several languages, and if the assessment names no document whose
     language is known.
@@ -718,7 +720,8 @@ def _document_languages(assessment: Assessment, schema: Schema) -> set[str]:
 def _document_of_query(assessment: Assessment, loading: Loading, creating_documents: Mapping[str, str]) -> str:
     """Return the id of the document that the query of an assessment starts from, empty if there is none.
 
-    It is the document of the first entry point or, for a follow-on query, the one in `creating_documents`.
+    A query of the query files starts from the document of its first entry point. `creating_documents` has the documents
+    of follow-on queries.
     """
     short_id = assessment.query.short_id
     query = loading.query_set.by_id.get(short_id)
@@ -732,8 +735,8 @@ def _document_of_query(assessment: Assessment, loading: Loading, creating_docume
 def _creating_documents(loading: Loading) -> dict[str, str]:
     """Return the document from which each follow-on query was created, by the short id of the query.
 
-    A follow-on query asks about an answer. Its document is that of the value provenance in the first line with this
-    answer, even if that line was skipped.
+    A follow-on query asks about an answer. The first line with this answer, even a skipped one, has the document in its
+    value provenance.
     """
     # The skipped lines before each assessment, by the position of the assessment.
     skipped_lines_before = defaultdict(list)
@@ -748,9 +751,10 @@ def _creating_documents(loading: Loading) -> dict[str, str]:
 
 
 def _mention_types(assessments: Iterable[Assessment], languages: Iterable[str]) -> _MentionTypes:
-    """Return the mention type (name or description) of each equivalence class in each language.
+    """Return the mention type of each equivalence class in each language: `{("CSX_1:1", "ENG"): "NAM", ...}`.
 
-    The cross-lingual type of a class is that of its last assessment.
+    The type says whether an answer of the class is a name (`NAM`) or only a description (`NOM`). The cross-lingual type
+    of a class is that of its last assessment.
 
     Raises InputError where assessments contradict each other (rule contradicting-mention-types).
     """
@@ -758,7 +762,8 @@ def _mention_types(assessments: Iterable[Assessment], languages: Iterable[str]) 
     for assessment, language in zip(assessments, languages):
         class_mention = assessment.class_mention or ""
         has_type = class_mention in (NAMED, NOMINAL)
-        has_document = assessment.value_mention == NOMINAL and not has_type  # in the place of a type
+        # A description may have a document in place of the type.
+        has_document = assessment.value_mention == NOMINAL and not has_type
         if has_type and assessment.value_mention == class_mention:
             _add_mention_type(types, assessment, language)
         elif has_document and _language_of_class_document(assessment) == language:

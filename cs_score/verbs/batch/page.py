@@ -163,6 +163,7 @@ class BatchPage(PageMaker):
         sentences = family_lines(document.families, document.verdicts, document.measure)
         sentences.append(f"Ranked by {document.measure}.")
         if document.bootstrap is not None:
+            # The document lists all units once for each policy.
             unit_count = len(document.queries) // len(document.policies)
             sentences += limit_lines(document.bootstrap, unit_count, document.families)
         sentences += _sentences_on_missing_scores(document.leaderboard)
@@ -204,7 +205,7 @@ class BatchPage(PageMaker):
             title=title + self._policy_text(policy),
             across=self.document.measure,
             upwards="run (tier)" if has_intervals else "run",
-            of=policy,
+            subject=policy,
         )
         return dots(caption, rows[:_RUNS_IN_SCORE_CHART], introduction=introduction)
 
@@ -280,7 +281,7 @@ class BatchPage(PageMaker):
             title=f"{document.unit_measure} by {document.unit} and run{self._policy_text(policy)}",
             across="run",
             upwards=document.unit,
-            of=policy,
+            subject=policy,
         )
         introduction = self._about_heatmap(drawn_units, len(units))
         rows = [GridRow(unit.unit, unit.scores[:_SIDE_OF_HEAT_MAP]) for unit in drawn_units]
@@ -348,7 +349,7 @@ class BatchPage(PageMaker):
             title=f"{answers.capitalize()} by how many runs found them{self._policy_text(difficulty.policy)}",
             across=f"number of {answers}, of {difficulty.total}",
             upwards="found by runs",
-            of=_policy_and_part(difficulty.policy, difficulty.part),
+            subject=_policy_and_part(difficulty.policy, difficulty.part),
         )
 
     def _agreement(self) -> Section:
@@ -412,7 +413,7 @@ class BatchPage(PageMaker):
             title=title + self._policy_text(agreement.policy),
             across="run",
             upwards="run",
-            of=_policy_and_part(agreement.policy, part),
+            subject=_policy_and_part(agreement.policy, part),
         )
 
     def _agreement_chart(self, caption: Caption, pairs: Sequence[Overlap]) -> Drawing:
@@ -445,7 +446,7 @@ class BatchPage(PageMaker):
             title=f"{answers.capitalize()} found by so many runs{self._policy_text(policy)}",
             across="number of runs",
             upwards="share",
-            of=_policy_and_part(policy, part),
+            subject=_policy_and_part(policy, part),
         )
 
     # ---- Rank stability
@@ -719,7 +720,7 @@ def _positions_of_runs(batch: BatchOverview) -> list[int]:
 
 
 def _rows_of_unknown_policies(batch: BatchOverview) -> Iterator[Contradiction]:
-    """Yield the rows of a batch that are about a policy that the batch does not have."""
+    """Yield the rows of a batch about policies that the batch does not have."""
     for name_of_list in ("leaderboard", "queries", "answers", "agreement"):
         for position, row in enumerate(getattr(batch, name_of_list)):
             if row.policy not in batch.policies:

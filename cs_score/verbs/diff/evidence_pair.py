@@ -27,7 +27,7 @@ class DifferingAnswers(NamedTuple):
 
 
 class ExaminedPair:
-    """Two results, A and B, examined by the same measure.
+    """Two results, A and B, examined by the same measure. A unit contributes a part of the difference of their scores.
 
     Every measure is a ratio q = x / y of sums over units. With D for B minus A and mean for that of A and B, a unit
     contributes (D(x) - mean(q) D(y)) / mean(y) to the difference of the scores, where D(x) and D(y) are those of the
@@ -41,7 +41,7 @@ class ExaminedPair:
         self._mode = a.mode
         # A unit that both have is called as in A.
         self._names: Mapping[UnitKey, UnitName] = {**self.b.name_by_key, **self.a.name_by_key}
-        self._contributions = contributions_of(self.a.rows, self.b.rows, self.a.formula)
+        self._contributions = contributions_of(self.a.row_by_key, self.b.row_by_key, self.a.formula)
 
     @cached_property
     def has_contributions(self) -> bool:
@@ -60,8 +60,8 @@ class ExaminedPair:
         return UnitDifference(
             unit=name.id,
             occurrence=name.occurrence,
-            a=self.a.score([key]) if key in self.a.rows else None,
-            b=self.b.score([key]) if key in self.b.rows else None,
+            a=self.a.score([key]) if key in self.a.row_by_key else None,
+            b=self.b.score([key]) if key in self.b.row_by_key else None,
             contribution=self._contributions[key],
         )
 
@@ -79,8 +79,8 @@ class ExaminedPair:
 
     def _groups_of_unit(self, key: UnitKey) -> Mapping[str, str]:
         """Return the group of a unit in each dimension, from A if it was scored there: `{"hops": "2"}`."""
-        examination = self.a if key in self.a.rows else self.b
-        return self._mode.groups(examination.units[key])
+        examination = self.a if key in self.a.row_by_key else self.b
+        return self._mode.groups(examination.unit_by_key[key])
 
     def _group(self, name: str, keys: Sequence[UnitKey]) -> GroupDifference:
         """Return the group of the units with these keys: its scores in A and B, and its contribution.
@@ -95,7 +95,7 @@ class ExaminedPair:
     def answers(self) -> DifferingAnswers:
         """Return the parts of units that were judged differently, and the number of parts with each outcome.
 
-        The parts of a unit in A come first, then the parts that it has only in B.
+        The parts of a unit in A come first, then the parts that only B has.
         """
         differing_answers = []
         answer_counts: Counter[tuple[str, PairOutcome]] = Counter()
@@ -128,7 +128,7 @@ def _outcome_counts(answer_counts: Mapping[tuple[str, PairOutcome], int]) -> tup
 
 
 def _compare_parts(unit: UnitName, part_of_a: Part | None, part_of_b: Part | None) -> Answer:
-    """Return the comparison of a part of a unit in A and in B; the part is None in a result that does not have it."""
+    """Return how a part of a unit was judged in A and in B; the part is None in a result that lacks it."""
     part = part_of_b if part_of_a is None else part_of_a
     assert part is not None
     a = _judgment_of(part_of_a)
