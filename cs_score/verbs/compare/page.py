@@ -1,4 +1,6 @@
-"""The page of a comparison of systems and its charts: the verdict, and for each measure scores and pairs."""
+"""The page of a comparison of systems and its charts: the verdict, and for each measure scores and pairs. The primary
+measure decides which system is better; all other measures are exploratory.
+"""
 
 from __future__ import annotations
 
