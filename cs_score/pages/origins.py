@@ -74,7 +74,7 @@ def _words_naming_result(document: Any) -> list[str]:
 
 
 def _crossing_words(dimensions: Iterable[str]) -> list[str]:
-    """Return an option `--by` for each pair of dimensions that were crossed, such as "slot,hop".
+    """Return an option `--by` for each pair of crossed dimensions; "slot,hop" has a group for each slot at each hop.
 
     Groups of a single dimension, such as "slot", need no option.
     """

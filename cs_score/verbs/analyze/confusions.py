@@ -73,7 +73,7 @@ def _slot_categories(table: CountedTable) -> list[SlotCategory]:
     """Return the number of lines of each slot and category, sorted by slot, its most frequent category first."""
     slot_categories = []
     for (slot, category), group_counts in count_groups(table.entry_counts, ["slot", "category"]).items():
-        if category != MISSED:
+        if category != MISSED:  # missed classes are no lines
             slot_categories.append(SlotCategory(slot, category, group_counts.counts.submitted))
     return sorted(slot_categories, key=lambda row: (row.slot, -row.count, row.category))
 
@@ -198,7 +198,7 @@ class _NearMissCounter:
         self._same_value_accepted_count += pool.accepted_answers.has_value_at_other_place(answer)
 
     def near_misses(self, category: str) -> NearMisses:
-        """Return the counts, under the name of their category."""
+        """Return the counts as a row for the category, such as `INCORRECT`."""
         return NearMisses(
             category=category,
             lines=self._line_count,

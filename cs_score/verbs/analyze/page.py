@@ -367,7 +367,7 @@ class AnalysisPage(PageMaker):
     def _group_dots(self, group: Any) -> Dots:
         """Return the row of a group in a chart: its precision, recall and F1, with the interval of F1.
 
-        A group that has none of these has its score by the analysed measure.
+        If the group has none of these, its score by the analysed measure is drawn.
         """
         scores = {}
         for key, series in _SERIES.items():

@@ -97,7 +97,7 @@ def _edition_rules(a: AnalysedRun, b: AnalysedRun) -> list[EditionRule]:
         value_a = getattr(edition_a, name)
         value_b = getattr(edition_b, name)
         if value_a != value_b:
-            mixed_edition = replace(edition_a, **{name: value_b})
+            mixed_edition = replace(edition_a, **{name: value_b})  # as A, but this rule as in B
             rules.append(_rule_alone(a, name, value_a, value_b, {"rules": mixed_edition}))
     return rules
 

@@ -114,7 +114,7 @@ def explain_category(line: Response, indexed_query: IndexedQuery) -> document.Ca
 
 
 def _category_by_path(placed_line: _PlacedLine) -> document.Category | None:
-    """Return the category of a line to which no right path leads; None for other lines (rule paths)."""
+    """Return the category of a line below an answer that the run does not have right; None for others (rule paths)."""
     if INCORRECT_PARENT not in placed_line.labels:
         return None
     reason, places = _why_incorrect_parent(placed_line)
@@ -186,15 +186,15 @@ def _why_incorrect_parent(placed_line: _PlacedLine) -> Reason:
     """
     class_by_index = placed_line.placement.class_by_index
     class_above = placed_line.placement.tree.parent_by_class[placed_line.class_name]
-    lines_giving = placed_line.indexed_query.lines_by_target.get(placed_line.line.query.short_id, ())
-    if not lines_giving:
+    lines_with_answer = placed_line.indexed_query.lines_by_target.get(placed_line.line.query.short_id, ())
+    if not lines_with_answer:
         return f"no line of the run gives the answer which its query asks about ({class_above})", ()
-    parents = [giving for giving in lines_giving if class_by_index[giving.index] == class_above]
+    parents = [line for line in lines_with_answer if class_by_index[line.index] == class_above]
     if parents:
         return _why_parent_not_right(parents, placed_line.indexed_query.indexed_run)
-    parent_class = class_by_index[lines_giving[0].index]
+    parent_class = class_by_index[lines_with_answer[0].index]
     reason = f"its parent is placed in {parent_class}, while its own answer belongs below {class_above}"
-    return reason, tuple([at(giving) for giving in lines_giving])
+    return reason, tuple([at(line) for line in lines_with_answer])
 
 
 def _why_parent_not_right(parents: Sequence[Response], indexed_run: IndexedRun) -> Reason:
@@ -302,7 +302,7 @@ def _why_duplicate(placed_line: _PlacedLine, kept_line: Response) -> str:
 
 
 def _why_class_stays(line: Response, kept_line: Response) -> str:
-    """Return why a line of another class is kept where a slot takes one value: its confidence, or else its place."""
+    """Return why a line of another class is kept, if the slot takes one value: its confidence, or else its place."""
     if kept_line.confidence > line.confidence:
         return f"its confidence is higher, {kept_line.confidence:g} > {line.confidence:g}"
     return "it comes first of those that are best in their class"

@@ -131,7 +131,10 @@ def _explain_not_reading(line: UnreadLine, reading: document.Read, indexed_run: 
 
 
 def _repaired_columns(line: Response, text_by_column: Mapping[str, str]) -> dict[str, str]:
-    """Return the columns of a response whose text counts as a different one, with the text that counts."""
+    """Return the text that counts for each column of a response in which it differs from the file's text.
+
+    An illegal confidence, for example, counts as 1: `{"CONFIDENCE": "1.0"}`.
+    """
     relation, _, provenance = line.answer
     counted_as: dict[str, str] = {}
     if text_by_column["RELATION_PROVENANCE_TRIPLES"] != relation:
