@@ -270,7 +270,7 @@ class CommandLine:
         self.file: PlannedOutput | None = None
         self.folder: str | None = None
         self._defaults = defaults
-        self._values_by_option: dict[str, list[str]] = defaultdict(list)
+        self._all_values_by_option: dict[str, list[str]] = defaultdict(list)
 
     def __contains__(self, name: str) -> bool:
         """Say whether an option was typed."""
@@ -280,7 +280,7 @@ class CommandLine:
         """Add an option with its value. If an option is repeated, `get` and `text` return the last value."""
         self.value_by_option[option.long_name] = value
         if value is not None:
-            self._values_by_option[option.long_name].append(value)
+            self._all_values_by_option[option.long_name].append(value)
 
     def get(self, name: str) -> str | None:
         """Return the value of an option; None if the option was not typed or has no value."""
@@ -300,7 +300,7 @@ class CommandLine:
 
     def texts(self, name: str) -> list[str]:
         """Return all values of an option that may be repeated, in their order; none if it was not typed."""
-        return self._values_by_option.get(name, [])
+        return self._all_values_by_option.get(name, [])
 
     def first_typed_option(self, names: str) -> str | None:
         """Return the name of the first of several options that was typed, or None if none of them was.
@@ -333,7 +333,7 @@ class CommandLine:
         The names of outputs are compared with this list, so that no command overwrites one of its inputs.
         """
         names = list(self.words)
-        for option, values in self._values_by_option.items():
+        for option, values in self._all_values_by_option.items():
             if option not in OUTPUT_OPTIONS:
                 names.extend(values)
         return names + _files_in_folders(names)
