@@ -1,4 +1,8 @@
-"""Text from inputs, made safe for a terminal, a table, Markdown or LaTeX: it is shown and has no other effect."""
+"""Make text from inputs safe to show on a terminal, in a table, in Markdown or in LaTeX, and lay out text in columns.
+
+A text is unsafe if a character of it could move the cursor, break the line or hide other text. Such a character is
+written as an escape: `\\x1b`.
+"""
 
 from __future__ import annotations
 
@@ -96,16 +100,17 @@ def terminal_safe(text: str) -> str:
 
 
 SCREEN: Final = 80
-"""The number of columns of a first screen: what a command shows unless more is asked for."""
+"""The number of columns of the summary that a command shows unless the user asks for more."""
 
 WIDEST_TEXT: Final = 120
 """The number of columns of sentences that are not shown on a terminal."""
 
 
 def prose_width(terminal_width: int | None, *, is_screen: bool) -> int:
-    """Return the number of columns in which sentences are wrapped.
+    """Return the number of columns at which sentences are wrapped: the width of the terminal, or 120 without one.
 
-    It is the width of the terminal, 120 if there is none (None). On a first screen (`is_screen`) it is at most 80.
+    `terminal_width` is None if the output does not go to a terminal. With `is_screen` the text is a summary that should
+    fit on one screen; its width is at most 80.
     """
     width = WIDEST_TEXT if terminal_width is None else terminal_width
     return min(width, SCREEN) if is_screen else width

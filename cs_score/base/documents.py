@@ -70,12 +70,15 @@ _OWN_KINDS: Final[Mapping[str, Sequence[str]]] = {
 
 
 def _list_kinds() -> dict[str, Sequence[str]]:
-    """Return the records of every kind of document, as `module:class` below `cs_score`."""
-    records_by_kind = dict(_OWN_KINDS)
-    for slice_ in SLICES:
-        for kind, records in slice_.documents.items():
-            records_by_kind[kind] = [f"verbs.{slice_.folder}.{record}" for record in records]
-    return records_by_kind
+    """Return the paths of the classes of every kind of document: `{"power": ["statistics.planning:PowerPlan"]}`.
+
+    A path is `module:class` below the package `cs_score`. The kinds of a command are listed by the command itself.
+    """
+    paths_by_kind = dict(_OWN_KINDS)
+    for command in SLICES:
+        for kind, paths in command.documents.items():
+            paths_by_kind[kind] = [f"verbs.{command.folder}.{path}" for path in paths]
+    return paths_by_kind
 
 
 KINDS: Final[Mapping[str, Sequence[str]]] = _list_kinds()
@@ -161,10 +164,10 @@ def json_text(value: object) -> str:
 
 @contextlib.contextmanager
 def failures_as_input_error(file: str) -> Iterator[None]:
-    """Raise InputError with the name of a file instead of any failure in the block, which shows the file's document.
+    """Raise InputError with the name of a file for any failure in the block, in which the document in it is shown.
 
-    A document that somebody else has written may lack what its record leaves open, such as the names of two systems or
-    the scores by measure.
+    A document from somebody else may be legal and still incomplete. It may lack a score, for example, or the name of a
+    system.
     """
     try:
         yield
@@ -200,9 +203,10 @@ class _Fault(str):
 
 
 class _FaultCollector:
-    """The functions that `json.loads` calls for numbers and objects; they refuse what no document may hold.
+    """Makes the numbers and objects for `json.loads`, with a fault in place of each that a document may not hold.
 
-    `faults` are the problems in the order in which they were met.
+    Such faults are NaN, too large a number, and an object with two members of the same name. `faults` lists them in the
+    order in which they were met.
     """
 
     def __init__(self) -> None:
@@ -239,7 +243,7 @@ class _FaultCollector:
         return self._add_fault(f"{number} is too large a number")
 
     def _add_fault(self, problem: str) -> _Fault:
-        """Add a fault to the list, and return it."""
+        """Return a new fault with this problem, after adding it to the list."""
         fault = _Fault(problem)
         self.faults.append(fault)
         return fault
@@ -298,10 +302,10 @@ def _decode_utf8(data: bytes, file: str) -> str:
 
 
 def _load_json(text: str, collector: _FaultCollector, file: str) -> Json:
-    """Return the value in a JSON text, in which faults replace what no document may hold.
+    """Return the value in a JSON text. Numbers and objects that a document may not hold are replaced by faults.
 
-    The faults are collected in `collector`. Raises InputError for a text that is not JSON, and for nesting so deep that
-    Python cannot read it.
+    For example, `{"score": NaN}` gives a dictionary with a fault as its score. `collector` gets all faults. Raises
+    InputError for a text that is not JSON, and for nesting so deep that Python cannot read it.
     """
     try:
         return json.loads(
@@ -340,6 +344,7 @@ def member_place(place: str, name: str) -> str:
 
 def _is_shallow(value: Json) -> bool:
     """Return whether a value is nested no deeper than `DEEPEST`, so that functions may walk through it recursively."""
+    # The dictionaries and lists at one level: first the value itself, then those inside it, and so on.
     containers_of_level = [value] if isinstance(value, dict | list) else []
     for _ in range(DEEPEST):
         containers_of_next_level = []
@@ -380,8 +385,8 @@ def _position(text: str, index: int) -> str:
 def _place_of_fault(document: Json, fault: _Fault) -> str | None:
     """Return the place of a fault in a decoded document, such as `runs[2].score`.
 
-    Returns None if the fault is not there. The fault of an object is at the place of the object, since it replaces the
-    whole object.
+    Returns None if the document does not have the fault. A fault of an object replaces the whole object, so its place
+    is that of the object.
     """
     for place, value in _all_values(document, ""):
         if value is fault:
@@ -403,15 +408,16 @@ def record_in(value: Mapping[str, Json], kind: type[DocumentKind], file: str, pl
 
 
 def document_record(value: Mapping[str, Json], file: str) -> Any:
-    """Return the document that an object holds, of the kind that its members `kind` and `task` name.
+    """Return an object that was read from a JSON file as a document; its `kind` and `task` say as which one.
 
     `file` is the name of its file in messages. Raises InputError for everything that `record_in` refuses.
     """
     import pkgutil  # not imported at the start, since scoring does not need it
 
-    classes = KINDS[value["kind"]]
-    class_name = classes[0] if value.get("task") == "coldstart" else classes[-1]
-    return record_in(value, pkgutil.resolve_name(f"cs_score.{class_name}"), file)
+    paths = KINDS[value["kind"]]
+    # Of the classes of a kind, the first is for the task Cold Start and the last for the other tasks.
+    path = paths[0] if value.get("task") == "coldstart" else paths[-1]
+    return record_in(value, pkgutil.resolve_name(f"cs_score.{path}"), file)
 
 
 def check_kind(value: Mapping[str, Json], kind: type[Document], file: str, place: str = "") -> None:

@@ -45,7 +45,7 @@ class InputError(CsScoreError):
         remedy: str | None = None,
         code: str | None = None,
     ):
-        """Make the error of a problem, with its file, place, remedy and code as far as they are known."""
+        """Make the error of a problem, such as "not UTF-8". Its file, place, remedy and code are None if unknown."""
         super().__init__(problem, file, place, remedy)
         self.problem = problem
         self.file = file
@@ -54,14 +54,15 @@ class InputError(CsScoreError):
         self.code = code
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Return how the error is made anew from a pickle: errors are sent from one process to another.
+        """Return the function and the arguments that make the error anew in another process, to which it was sent.
 
-        By default an exception would be made anew from its positional arguments alone.
+        By default Python would make an exception anew from its positional arguments alone.
         """
         keyword_arguments = {"file": self.file, "place": self.place, "remedy": self.remedy, "code": self.code}
         return _rebuild_error, (type(self), self.problem, keyword_arguments)
 
     def __str__(self) -> str:
+        """Return the error on one line: `runs/a.tab: line 3: not UTF-8`, with the remedy after a semicolon."""
         text = ": ".join(part for part in (self.file, self.place, self.problem) if part)
         if self.remedy:
             text = f"{text}; {self.remedy}"
@@ -89,7 +90,7 @@ class MissingExtraError(CsScoreError):
     """An optional dependency that is not installed."""
 
     def __init__(self, package: str, extra: str):
-        """Make the error that `package` is missing, which `pip install 'cs-score[EXTRA]'` installs."""
+        """Make the error that `package` is missing; `pip install 'cs-score[EXTRA]'` would install it."""
         super().__init__(package, extra)
         self.package = package
         self.extra = extra
@@ -99,15 +100,14 @@ class MissingExtraError(CsScoreError):
 
 
 def missing_part_message(error: ImportError, needed_by: str = "this") -> str:
-    """Return the message that a part of cs-score is not installed, `compare needs cs_score.statistics, which ...`.
+    """Return the message that a module of cs-score is not installed: `compare needs cs_score.statistics, which ...`.
 
-    Returns an empty text if the error is not about such a part. `needed_by` names what needs the part, such as a
-    command.
+    Returns an empty text for an error about any other module. `needed_by` is the command that needs the module.
     """
-    part = error.name or ""
-    if not isinstance(error, ModuleNotFoundError) or not part.startswith("cs_score."):
+    module_name = error.name or ""
+    if not isinstance(error, ModuleNotFoundError) or not module_name.startswith("cs_score."):
         return ""
-    return f"{needed_by} needs {part}, which this installation lacks; install cs-score as a whole"
+    return f"{needed_by} needs {module_name}, which this installation lacks; install cs-score as a whole"
 
 
 def did_you_mean(word: str, names: Iterable[str], cutoff: float = 0.7) -> str:

@@ -113,10 +113,10 @@ def _collecting(outputs: _PendingOutputs | None) -> Iterator[None]:
 def outputs_together() -> Iterator[None]:
     """Let all files that are written in the block appear at its end, either all of them or none.
 
-    None appears if one cannot be written, or the user interrupts. But if the block ends because an input is wrong, the
-    files written before appear: they were written on purpose, such as a report of problems. They also appear if only
-    standard error cannot be written. The files of a block inside another block appear at the end of the outer block.
-    Raises OutputError if a file cannot get its final name.
+    No file appears if writing one of them fails, or if the user interrupts. But if the block ends because an input is
+    wrong, the files written before appear: they were written on purpose, such as a report of problems. They also appear
+    if only standard error cannot be written. The files of a block inside another block appear at the end of the outer
+    block. Raises OutputError if a file cannot get its final name.
     """
     outer_outputs = _PENDING.get()
     outputs = _PendingOutputs()
@@ -133,9 +133,10 @@ def outputs_together() -> Iterator[None]:
 
 
 def _leaves_outputs(error: BaseException) -> bool:
-    """Return whether files that were written before an error appear: it is about an input, a call or standard error.
+    """Return whether the files written before an error appear all the same.
 
-    They do not appear after an error of another output, an interruption, or a defect of cs-score.
+    They appear if the error is about an input, the command line or standard error. They do not appear if another output
+    could not be written, after an interruption, and after a defect of cs-score.
     """
     if isinstance(error, OutputError):
         return isinstance(error, ReportError)
@@ -544,7 +545,7 @@ def ending_of(path: str) -> str:
 
 
 class PlannedOutput(Record):
-    """A file to be written.
+    """A file that a call of cs-score will write.
 
     `option` is the option or parameter that names it, `existing` says how a file at this place is dealt with.
     `beginning` is the pattern by which a file that cs-score wrote is recognised.
@@ -566,10 +567,12 @@ class PlannedOutput(Record):
             raise OutputError(f"Could not open {self.path}: {reason}; choose another {self.option}")
 
     def check_existing_file(self) -> None:
-        """Raise UsageError if a file is at this place that no earlier call wrote, and which must not be replaced."""
-        is_guarded = self.existing in (Existing.RECOGNISED, Existing.KNOWN)
-        would_replace_file = is_guarded and os.path.exists(self.path)
-        if would_replace_file and not self.is_recognised():
+        """Raise UsageError if the output would replace a file that does not look like one of an earlier call.
+
+        Outputs that may replace any file are not checked.
+        """
+        must_be_recognised = self.existing in (Existing.RECOGNISED, Existing.KNOWN)
+        if must_be_recognised and os.path.exists(self.path) and not self.is_recognised():
             raise UsageError(f"{self.path} exists; name another {self.option}, or replace it with --force")
 
     def is_recognised(self) -> bool:
@@ -590,7 +593,7 @@ class PlannedOutput(Record):
 
 
 class OutputPlan(Record):
-    """All inputs and outputs of a call; `folder` is a folder that it makes for outputs, if it makes one.
+    """All inputs and outputs of a call of cs-score; `folder` is a folder for outputs, if the call makes one.
 
     `check` refuses an output that is an input, another output or a folder, under whatever name or link, and an output
     whose place is taken by a file that must not be replaced. `clear` then removes the files of earlier calls at these
@@ -617,7 +620,7 @@ class OutputPlan(Record):
                 output.check_existing_file()
 
     def _check_places(self) -> dict[_Identity, PlannedOutput]:
-        """Return the outputs by the identity of their files, which all names and links of a file share.
+        """Return the outputs by the identity of their files; all names and links of a file share its identity.
 
         Raises UsageError or OutputError for an output that cannot be written, and for two options that name one file.
         """

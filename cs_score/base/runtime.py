@@ -119,10 +119,10 @@ def _collect_signals_in(received: list[int]) -> dict[signal.Signals, Any]:
 
 @contextmanager
 def paused_collector() -> Iterator[None]:
-    """Pause Python's cyclic garbage collector during the block, which makes many objects that all stay alive.
+    """Pause Python's cyclic garbage collector during the block, to save time where many objects are made and kept.
 
-    The collector would look at all of them again and again. Afterwards they count as old, so that it does not look at
-    them soon. The collector is switched on again even if Ctrl-C interrupts one of the calls made here.
+    The collector would look at all of these objects again and again. Afterwards they count as old, so that it does not
+    look at them soon. The collector is switched on again even if Ctrl-C interrupts one of the calls made here.
     """
     if not gc.isenabled():
         yield
@@ -163,16 +163,17 @@ class Late:
         self._package = package
 
     def __getattr__(self, name: str) -> Any:
+        """Return a value of the module, such as a function. The module is imported if it was not imported before."""
         value = getattr(import_module(self._package), name)
         setattr(self, name, value)  # from now on an ordinary attribute, for which Python does not call this method
         return value
 
 
 def load_value(path: str, needed_by: str = "this") -> Any:
-    """Return what a `path` of the form `module:value` leads to, such as "cs_score.evidence.r4c:MODE".
+    """Return the value in a module to which a `path` leads, such as "cs_score.evidence.r4c:MODE".
 
-    `needed_by` names what needs it, such as a command. Raises UsageError, with that name, if the module belongs to a
-    part of cs-score that is not installed.
+    The module is imported if need be. Raises UsageError if it is a module of cs-score that is not installed. The
+    message says that `needed_by`, such as a command, needs it.
     """
     module_name, _, value_name = path.partition(":")
     try:

@@ -60,7 +60,8 @@ def read_column_names(text: str, columns: Collection[str], unknown: str) -> Iter
     """Yield the pairs of the value of `--columns`: one of our `columns`, and the name that a file has for it.
 
     "unit=question_id,label=verdict" gives `("unit", "question_id")` and `("label", "verdict")`, an empty text no pair.
-    Raises UsageError for a pair without a name, and for a column that is not ours; `unknown` begins that message.
+    Raises UsageError for a pair without a name, and for a column that is not ours. The message about such a column
+    begins with `unknown`, for example "nothing is called".
     """
     pairs = split_unescaped(text, ",") if text else []
     for pair in pairs:

@@ -41,6 +41,7 @@ class Signature(Record):
     version: str = VERSION
 
     def __str__(self) -> str:
+        """Return the signature as a line. Vertical bars inside a measure or a setting are escaped."""
         words = [_escape(word) for word in (self.measure, *self.settings)]
         words.append(f"gold:{self.gold}")
         if self.run is not None:
@@ -154,9 +155,9 @@ class Origin(Record):
 
     @property
     def answered_count_text(self) -> str | None:
-        """How many units of gold were scored, such as `100 of 7,405 questions`, if only answered units were.
+        """The number of questions (or queries, claims) that were scored, such as `100 of 7,405 questions`.
 
-        It is None if all units were scored.
+        It is None if all were scored, not only those that the system answers.
         """
         counts = self.options.get(ANSWERED)
         if not isinstance(counts, Mapping):
@@ -184,9 +185,10 @@ class Origin(Record):
 
 
 def answered_only_lines(origin_by_system: Mapping[str, Origin]) -> list[str]:
-    """Return a line for each system that was scored only on the units of gold that it answers.
+    """Return a line for each system that was scored only on the questions (or queries, claims) that it answers.
 
-    Each line says how many these are: `A: scored on 100 of 7,405 questions, those it answers`.
+    The line has their number: `A: scored on 100 of 7,405 questions, those it answers`. Systems that were scored on all
+    questions have no line.
     """
     lines = []
     for system, origin in origin_by_system.items():

@@ -182,7 +182,7 @@ _content_by_pipe: dict[tuple[int, int], bytes] | None = None
 def pipes_are_kept() -> Iterator[None]:
     """Keep the content of named pipes in memory during the block, so that they can be opened again, as files can.
 
-    This is for commands, whose pipes are filled once. In other programs a pipe may be filled again and again.
+    This is for commands: their pipes are filled once. In other programs a pipe may be filled again and again.
     """
     global _content_by_pipe
     outer_content = _content_by_pipe
@@ -202,10 +202,10 @@ def is_pipe(path: str | os.PathLike[str]) -> bool:
 
 
 def file_in_folder(path: str) -> str:
-    """Return a path that was found by listing a folder, if it is that of a file or folder.
+    """Return the path of an entry of a folder, after checking that it is a file or a folder.
 
-    Raises InputError for a pipe, a socket or a device, and for a link to one: the user has not named it, and reading it
-    might never end.
+    Raises InputError for a pipe, a socket or a device, and for a link to one: the user has not named this entry, and
+    reading it might never end.
     """
     try:
         mode = os.stat(path).st_mode
@@ -377,9 +377,10 @@ def _rows_of_width(
 
 
 def _filled_rows(text: str, file: str) -> Iterator[tuple[int, tuple[str, ...]]]:
-    """Yield for each row of a table that is not blank the number of its line and its cells, without white space.
+    """Yield the rows of a table, each as its line number and its cells: `(2, ("q1", "0.5"))`. Blank rows are left out.
 
-    `text` is the content of the file called `file`. Raises InputError with the line for a text that is no CSV.
+    White space around cells is dropped. `text` is the content of the file called `file`. Raises InputError with the
+    line for a text that is no CSV.
     """
     import csv  # not imported at the start, since short runs do not need it
 

@@ -1,4 +1,6 @@
-"""The options of a Cold Start scoring: edition, policy, limits on justifications, discipline, queries and runs.
+"""The options of a Cold Start scoring. The edition is the version of the reference scorer whose rules are followed. The
+policy says what counts as right, as wrong, or not at all. The discipline says how answers are matched to assessments. A
+signature is a short text that names the options and inputs of scores.
 
 An edition holds the rules of the reference scorer of one year as data. The code asks for a rule, never for the name of
 an edition.
@@ -219,6 +221,7 @@ class Justifications(Record):
         return cls(justifications_per_document, justifications_per_node)
 
     def __str__(self) -> str:
+        """Return the limits as the text `A:B`, in which `M` stands for any number: `1:M`."""
         return ":".join(
             MANY if limit is None else str(limit)
             for limit in (self.justifications_per_document, self.justifications_per_node)
@@ -258,7 +261,7 @@ def as_list(value: object, name: str) -> tuple[str, ...]:
 
 
 def _check_categories(side: PolicySide, categories: Iterable[str]) -> None:
-    """Raise UsageError for a category that a policy may not put on a side, such as `CORRECT` on the side WRONG."""
+    """Raise UsageError if a policy may not put one of the categories on this side, such as `CORRECT` on WRONG."""
     categories_of_side = legal_categories(side)
     for category in categories:
         if category in categories_of_side:
@@ -385,10 +388,12 @@ MENTION_TYPES: Final = {
 
 
 def edition_of(name: str, mention_types: str = AS_GIVEN) -> Edition:
-    """Return the edition with this name, adapted to the way in which pools without mention types are read.
+    """Return the edition with this name: the rules of one version of the reference scorer.
 
-    `mention_types` is a key of `MENTION_TYPES`, such as `assume-name`. The name 2017.1.6 means edition 2017.1.5, since
-    both score alike. Raises UsageError if either name is unknown, or if the edition does not have the choice.
+    `mention_types` says how a pool (file of assessments) without mention types is read. It is a key of `MENTION_TYPES`,
+    such as `assume-name`, for which the edition treats every mention in such a pool as a name. The name 2017.1.6 means
+    edition 2017.1.5, since both score alike. Raises UsageError if either name is unknown, or if the edition does not
+    have the choice.
     """
     edition = EDITIONS.get("2017.1.5" if name == "2017.1.6" else name)
     if edition is None:
@@ -405,7 +410,10 @@ def edition_of(name: str, mention_types: str = AS_GIVEN) -> Edition:
 
 
 def _as_limits(value: object) -> Justifications:
-    """Return limits on justifications that are given as such or as a text: `"1:3"`. Raises UsageError for others."""
+    """Return limits on justifications from a text such as `"1:3"`; limits are returned as they are.
+
+    Raises UsageError for any other value.
+    """
     if isinstance(value, str):
         return Justifications.parse(value)
     if not isinstance(value, Justifications):
@@ -532,7 +540,9 @@ def path_of(argument: object, name: str) -> str | None:
 
 
 def _query_list(argument: object) -> str | None:
-    """Return the argument `query_ids` as the switch `-queries` takes it: a path, or ids with colons between them.
+    """Return the argument `query_ids` of a Python function as a value of the switch `-queries`.
+
+    This is a path or a text of ids with colons between them: `["CSX_1", "CSX_2"]` -> `"CSX_1:CSX_2"`. None stays None.
 
     Raises UsageError for a value that is neither a path nor a list of ids.
     """
@@ -542,7 +552,11 @@ def _query_list(argument: object) -> str | None:
 
 
 def _run_ids_of_argument(argument: object) -> tuple[str, ...] | None:
-    """Return the run ids in the argument `runids`, None for all runs. Raises UsageError for values that are no ids."""
+    """Return the ids in the argument `runids` of a Python function as a tuple: `"RUN1:RUN2"` -> `("RUN1", "RUN2")`.
+
+    The result is None, which means all runs, if there are no ids. Raises UsageError if the argument is neither a text
+    nor a list of texts.
+    """
     if argument is None:
         return None
     return as_list(argument, "runids") or None
@@ -559,7 +573,10 @@ def _no_part(option: ScoringOption, options: Options, inputs: Sequence[InputDige
 
 
 def _name_and_value(option: ScoringOption, options: Options, inputs: Sequence[InputDigest]) -> str | None:
-    """Return the name and the value of an option for a signature: `follow=3.0`; None if the value is the default."""
+    """Return the name and the value of an option for a signature: `follow=3.0`; None if the value is the default.
+
+    `inputs` are the files that were read. They are not needed here, but by other rules for signatures.
+    """
     value = option.value_of(options)
     if value == option.default:
         return None

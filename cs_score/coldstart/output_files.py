@@ -1,4 +1,6 @@
-"""Write the output files of the scorer and its report as text, in the form of the reference scorer.
+"""Write the output files of the scorer and its report as text, in the form of the reference scorer. The SF table has
+the scores of each slot-filling query and answer. An LDC query is asked by several of these queries: LDC-MAX shows the
+best of them, and LDC-MEAN their mean.
 
 The output files of a run are its tables (`.sf`, `.ldcmax`, `.ldcmean`, `.summary`, `.ap`), the debug file, and files
 about resamples; `.params` is about the whole call.
@@ -142,9 +144,9 @@ class TableLayout:
         return self._join_lines([cells])
 
     def table(self, names: Sequence[str], rows: Sequence[ScoreRow], prefix: str = "") -> str:
-        """Return the lines of a table without its header; `names` are the names of its fields.
+        """Return the lines of a table without its header; `names` are the names of its fields (columns), such as `EC`.
 
-        If a `prefix` is given, it is put before the first cell of each line, and the columns are not widened.
+        A `prefix`, such as `SF-`, is put before the first cell of each line. The columns are then not widened.
         """
         columns = []
         for position, name in enumerate(names):
@@ -161,7 +163,7 @@ class TableLayout:
         The column becomes as wide as its widest cell, unless `has_fixed_width`.
         """
         is_shown = name in self._widths
-        if not is_shown:  # its cells have no text
+        if not is_shown:  # the cells of this column stay empty
             return [prefix] * len(rows)
         values = self._column_values(self._fields[name], rows)
         # Most columns repeat few values; each value is formatted and padded once.
@@ -447,10 +449,11 @@ _NO_CLASS: Final = "\n"  # the list of the classes of a ranking that has none
 def responses_text(
     tallies: Iterable[tuple[Tally, UnitResult]], edition: Edition = LATEST, *, is_first_run: bool = True
 ) -> Iterator[str]:
-    """Yield the first part of `.debug`: the name of each tally, then its responses, each with its labels.
+    """Yield the first part of `.debug`: how each response was assessed, and what it counted as (its labels).
 
-    Responses that have no label except their category are left out. `tallies` has each tally with the result of its
-    unit. `is_first_run` says that no other run of the call was scored before.
+    A tally is a row of the tables with the responses that it counts; each tally's text begins with its name.
+    `tallies` has each tally with the result of its unit, which has the assessments and labels. Responses without label
+    except their category are left out. `is_first_run` says that no other run of the call was scored before.
     """
     hides_unassessed = edition.hides_later_unassessed and not is_first_run
     for tally, unit in tallies:
@@ -486,10 +489,10 @@ def _response_text(response: Response, assessment: Assessment | None, edition: E
 def _sorted_by_line_number(
     responses: Sequence[Response], labels_by_index: Mapping[int, Labels]
 ) -> list[tuple[Response, Labels]]:
-    """Return the responses of a row with their labels, sorted by line number.
+    """Return the responses of a row of the tables with their labels, sorted by line number.
 
-    If lines of several files have the same number, only the line that was loaded first is returned. It has the labels
-    of all these lines (rules equal-line-numbers and first-loaded-block).
+    If lines of several files have the same number, only the first loaded line is returned, with the labels of all of
+    them (rules equal-line-numbers and first-loaded-block). `labels_by_index` has the labels by the index of a response.
     """
     # Nearly always all numbers differ. Sorting only numbers then takes half the time.
     response_by_number = {response.number: response for response in responses}
@@ -525,9 +528,10 @@ def _labels_text(labels: Labels, category: str) -> str:
 
 
 def rankings_text(rankings: Iterable[Ranking]) -> Iterator[str]:
-    """Yield the second part of `.debug`, without its first and its last line.
+    """Yield the texts of rankings, which are the second part of `.debug`; its first and its last line are left out.
 
-    The text of a ranking shows its classes, its nodes in rank order, and its average precision.
+    The text of a ranking shows the answers to be found (classes), the answers of the run in rank order (nodes), and the
+    average precision.
     """
     query: str | None = None
     # A node is ranked both at its own level and among all nodes of the query, but its line is made only once.
@@ -540,9 +544,10 @@ def rankings_text(rankings: Iterable[Ranking]) -> Iterator[str]:
 
 
 def _ranked_node_lines(nodes: Iterable[RankedNode], line_by_node: dict[str, str]) -> str:
-    """Return the lines of nodes in a ranking, each with its rank: `1 CSX_1:E1 0.9000 CSX_1:1 0.5000`.
+    """Return the lines of nodes in a ranking, such as `1 CSX_1:E1 0.9000 CSX_1:1 0.5000`.
 
-    `line_by_node` has the lines that were made before, without their ranks; lines that are not in it are added.
+    A line shows the rank of the node, its name, its confidence, the class that it finds, and its value. `line_by_node`
+    has the lines that were made before, without their ranks; lines that are not in it are added.
     """
     node_lines = []
     for rank, node in enumerate(nodes, 1):
@@ -590,7 +595,10 @@ def _sample_line(sample: Sample) -> str:
 
 
 def _sample_score_lines(bootstrap: Bootstrap, run_id: str) -> list[str]:
-    """Return the lines of `.samplescores`: a header, then the values of each resample, where a missing value is 0."""
+    """Return the lines of `.samplescores`: a header, then a line with the values of each resample.
+
+    A missing value is shown as 0. Each line ends with the run id.
+    """
     from cs_score.coldstart.samples import VALUE_CODES  # few calls resample
 
     codes = "".join([f" {code}" for code in VALUE_CODES])
@@ -728,10 +736,10 @@ def _pieces_of_run(run: ScoredRun, run_number: int, layout: ColumnLayout, editio
 
 
 def _response_blocks(run: ScoredRun, edition: Edition, *, is_first_run: bool) -> Iterable[bytes]:
-    """Return the first part of the debug file of a run in blocks: its responses, then an empty line.
+    """Return the first part of the debug file of a run as blocks of bytes: its responses, then an empty line.
 
-    If the run was scored in parts, this was written in parts already. `is_first_run` says that no other run of the call
-    was scored before.
+    If the run was scored in parts, the texts about its responses are in files already. `is_first_run` says that no
+    other run of the call was scored before.
     """
     empty_line = [b"\n"]
     if run.debug_text is not None:
@@ -741,9 +749,9 @@ def _response_blocks(run: ScoredRun, edition: Edition, *, is_first_run: bool) ->
 
 
 def _ranking_blocks(run: ScoredRun, average_precision: AveragePrecision) -> Iterable[bytes]:
-    """Return the second part of the debug file of a run in blocks: its rankings between two lines.
+    """Return the second part of the debug file of a run as blocks of bytes: its rankings between two lines.
 
-    If the run was scored in parts, the rankings were written in parts already.
+    If the run was scored in parts, the texts of the rankings are in files already.
     """
     if run.debug_text is None:
         rankings = encoded(rankings_text(average_precision.rankings))
@@ -844,7 +852,7 @@ def file_blocks(
 
 
 def _switches_of_files(options: Options, *, has_intervals: bool) -> list[str]:
-    """Return the switches of a call with these options that some output files need: `["-expand", "--bootstrap"]`."""
+    """Return the switches of a call that decide which output files there are: `["-expand", "--bootstrap"]`."""
     switches = []
     if options.expand is not None:
         switches.append("-expand")
@@ -858,7 +866,8 @@ def _switches_of_files(options: Options, *, has_intervals: bool) -> list[str]:
 def _is_complete(pieces: Iterable[_FilePiece], run_count: int) -> bool:
     """Return whether an output file that consists of these pieces is complete, after `run_count` runs.
 
-    A file about runs must have a piece of each run; if there is no run, it is not complete.
+    A file about the whole call is always complete. A file about runs must have a piece of each run, and of at least
+    one.
     """
     run_numbers = {piece.run_number for piece in pieces}
     is_about_whole_call = run_numbers == {_WHOLE_CALL}

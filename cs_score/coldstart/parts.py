@@ -1,9 +1,10 @@
-"""Score a large run part by part, to use several processes and less memory.
+"""Score a large run part by part, to use several processes and less memory. A part consists of some of the queries, and
+of all lines about these queries and their follow-on queries (queries about answers). No other line has an effect on
+their scores.
 
-A part consists of some of the queries, and of all lines about these queries and their follow-on queries (queries about
-answers): no other line has an effect on their scores. The output files are the same as those of a run that is scored in
-one piece. Inputs with fatal conditions or with several runs are scored in one piece: only then is it known which
-condition comes first, and the scores of one run may depend on another run.
+The output files are the same as those of a run that is scored in one piece. Inputs with fatal conditions or with
+several runs are scored in one piece: only then is it known which condition comes first, and the scores of one run may
+depend on another run.
 """
 
 from __future__ import annotations
@@ -62,10 +63,10 @@ class QueryDivision(Record):
     id_lengths: Sequence[int]
 
     def find_first_hop_query(self, query_id: bytes) -> tuple[bytes | None, int]:
-        """Return the id of the first-hop query that a query id begins with, and the number of the part of that query.
+        """Return the id of the first-hop query to which the id in a line leads, and the number of that query's part.
 
-        `query_id` is the id that a line names. It may be that of a follow-on query: `CSX_ENG_00fb79cef8_efa464516d81`
-        begins with `CSX_ENG_00fb79cef8`. If there is no such query, None and the number of the first part are returned.
+        The id in the line may be that of a follow-on query: `CSX_ENG_00fb79cef8_efa464516d81` leads to
+        `CSX_ENG_00fb79cef8`. If the query is unknown, the result is None and 0, the number of the first part.
         """
         for length in self.id_lengths:  # only these lengths are tried, since a column may hold megabytes
             length_of_rest = len(query_id) - length
@@ -88,8 +89,8 @@ def divide_queries(queries: QuerySet, parts: int) -> QueryDivision | None:
     base_ids = {query.base_id for query in ordered}
     if len(base_ids) < len(ordered):
         return None
-    most_per_part = math.ceil(_count_answerable(ordered) / parts)
-    queries_by_part = _fill_parts(_group_by_beginning(ordered), most_per_part)
+    enough_queries = math.ceil(_count_answerable(ordered) / parts)
+    queries_by_part = _fill_parts(_group_by_beginning(ordered), enough_queries)
     part_by_query_id = _part_by_query_id(queries_by_part)
     id_lengths = sorted({len(query_id) for query_id in part_by_query_id}, reverse=True)
     return QueryDivision(queries=queries_by_part, part_by_query_id=part_by_query_id, id_lengths=id_lengths)
@@ -104,10 +105,10 @@ def _count_answerable(queries: Iterable[Query]) -> int:
 
 
 def _group_by_beginning(ordered: Iterable[Query]) -> list[list[Query]]:
-    """Return queries in groups that must not be divided; `ordered` has the queries sorted by full id.
+    """Return queries in groups that must stay in one part; `ordered` has the queries sorted by full id.
 
-    A query whose id begins with the id of another query is in the same group, since the names of their equivalence
-    classes may be mixed when they are sorted: `CSX_1` and `CSX_12` are in one group.
+    `CSX_1` and `CSX_12` are in one group, because one id begins with the other. The names of their equivalence classes
+    may be mixed when they are sorted.
     """
     groups: list[list[Query]] = []
     for query in ordered:
@@ -118,15 +119,15 @@ def _group_by_beginning(ordered: Iterable[Query]) -> list[list[Query]]:
     return groups
 
 
-def _fill_parts(groups: Iterable[Sequence[Query]], most_per_part: int) -> list[dict[str, Query]]:
-    """Return the queries of each part by short id, where the queries of one group are in the same part.
+def _fill_parts(groups: Iterable[Sequence[Query]], enough_queries: int) -> list[dict[str, Query]]:
+    """Return the queries of each part by short id; the queries of one group are in the same part.
 
-    A part gets groups until it has at least `most_per_part` queries that lines may answer. There is always one part.
+    A part gets groups until it has at least `enough_queries` queries that lines may answer. There is always one part.
     """
     queries_by_part: list[dict[str, Query]] = [{}]
     query_count_in_part = 0
     for group in groups:
-        if query_count_in_part >= most_per_part > 0:
+        if query_count_in_part >= enough_queries > 0:
             queries_by_part.append({})
             query_count_in_part = 0
         query_count_in_part += _count_answerable(group)
@@ -149,8 +150,8 @@ def divide_files(loading: Loading, files: Iterable[str], division: QueryDivision
     """Return the files with their lines divided among the parts; a file of size 0 is left out.
 
     The layouts and digests of the files, and remarks on them, are added to `loading`. Raises InputError for a file that
-    cannot be read or has no known layout, and NeedsWholeError for a run file of 2014, whose lines are fatal. Problems
-    of lines of other files are found later, when their part is scored.
+    cannot be read or has no known layout. Raises NeedsWholeError for a run file of 2014, because its lines are fatal.
+    Problems of lines are found later, when their part is scored.
     """
     divided_files: list[DividedFile] = []
     for file_or_folder in files:
@@ -184,7 +185,7 @@ def _divide_file(loading: Loading, file: Input, division: QueryDivision) -> Divi
 
 
 def _divide_lines(source: Source, schema: Schema, division: QueryDivision) -> list[list[Block]]:
-    """Return the blocks of lines of a file that belong to each part, by the number of the part.
+    """Return the lines of a file in blocks, separately for each part: a list of blocks by the number of the part.
 
     Only the column with the query id is read. In assessments it also has the slot, separated by a colon.
     """
@@ -221,10 +222,10 @@ def _parts_of_lines(lines: Iterable[bytes], query_position: int, division: Query
 def _add_blocks(
     blocks_by_part: Sequence[list[Block]], lines: Iterable[bytes], part_by_line: Sequence[int], first_number: int
 ) -> None:
-    """Add to the blocks of each part one block with those of the lines that belong to the part.
+    """Add the lines of each part, as one block, to the blocks of this part; a part without lines gets no block.
 
-    `part_by_line` has the number of the part of each line. `first_number` is the number of the first line. A part that
-    none of the lines belongs to gets no block.
+    A block consists of lines and their numbers. `part_by_line` has the number of the part of each line. `first_number`
+    is the number of the first line in its file.
     """
     numbers_by_part: list[array[int]] = [array("L") for _ in blocks_by_part]
     for number, part in enumerate(part_by_line, first_number):
@@ -324,6 +325,7 @@ def _combine_part_scores(task: _PartTask, loading: Loading, scores: Sequence[_Pa
     run = run_of(task.gold, loading, task.gold.options.justifications)
     scorer = CallScorer(run, task.gold.options.policy, loading.problems)
     scorer.remark_on_matches(run_id, whole.line_count, whole.has_match)
+    # The result of the last stage includes those of the earlier ones.
     *_, run_result = scorer.results_by_stage(
         run_id, whole.rows, ap_rows=whole.ap_rows, has_ranked_nodes=whole.has_ranked_nodes
     )
@@ -332,9 +334,9 @@ def _combine_part_scores(task: _PartTask, loading: Loading, scores: Sequence[_Pa
 
 
 def _join_part_scores(scores: Sequence[_PartScore], problems: ProblemLog) -> _PartScore:
-    """Return the scores of all parts as the scores of one part with all lines; `problems` are those of all parts.
+    """Return the scores of all parts joined, as if one part had all lines of the run.
 
-    The rows are in the order of the parts.
+    The rows are in the order of the parts. `problems` is the log with the problems of all parts.
     """
     run_ids: set[str] = set()
     rows: list[ScoreRow] = []
@@ -355,10 +357,10 @@ def _join_part_scores(scores: Sequence[_PartScore], problems: ProblemLog) -> _Pa
 
 
 def _score_parts(score_part: Callable[[int], _PartScore], part_count: int, jobs: int) -> list[_PartScore]:
-    """Return the scores of all parts, in their order, by calling `score_part` with the number of each part.
+    """Return the scores of all parts, in their order; `score_part` is called with the number of each part.
 
-    `jobs` parts are scored at a time. Raises the exception of a part that fails, and NeedsWholeError if a worker
-    process dies or none can be started.
+    Up to `jobs` parts are scored at a time, in worker processes. Raises the exception of a part that fails, and
+    NeedsWholeError if a worker process dies or none can be started.
     """
     from cs_score.base.processes import NoWorkerError, WorkerDiedError, workers_share_memory
 
@@ -406,9 +408,9 @@ def _score_part(task: _PartTask, part: int) -> _PartScore:
 
 
 def _write_debug_texts(task: _PartTask, part: int, units: Iterable[UnitResult], rankings: Iterable[Ranking]) -> None:
-    """Write the texts of a part for the debug file: one about its responses and one about its rankings.
+    """Write two files with the texts of a part for the debug file: its responses and its rankings.
 
-    They are needed before all outputs of the call are committed, since the debug file is put together of them.
+    The files are complete at once, before the other outputs of the call: the debug file is put together from them.
     """
     responses = responses_text(tallies_of(units))
     with outputs_at_once():
@@ -446,7 +448,7 @@ def _load_part(task: _PartTask, part: int) -> Run:
 
 
 def _depends_on_other_parts(run: Run) -> bool:
-    """Return whether the scores of the lines of a part, which are given as a run, may depend on other parts."""
+    """Return whether the scores of a part may depend on other parts; `run` has the lines of the part."""
     if len(run.lines_by_run_id) > 1:  # the scores of one run may depend on another run
         return True
     # The node id of a line without parent line does not begin with a query id. Average precision then mixes nodes of
@@ -471,7 +473,10 @@ def _load_lines(loading: Loading, file: DividedFile, blocks: Iterable[Block]) ->
 
 
 def _gold_of_part(task: _PartTask, part: int) -> ColdStartGold:
-    """Return a copy of the gold of the task that has only the queries of one part, and an empty log of problems."""
+    """Return the gold (queries, assessments and options) for one part: a copy of the task's gold without other queries.
+
+    The copy has an empty log of problems.
+    """
     gold = task.gold
     queries = task.division.queries[part]
     query_set = replace(gold.query_set, by_id=queries)

@@ -80,7 +80,7 @@ def parse_query_id(text: str) -> QueryId | None:
 def read_query_id(
     text: str, remedy: str, *, file: str | None = None, place: str | None = None, code: str | None = None
 ) -> QueryId:
-    """Return the parts of a query id. Raises InputError if the text is not a query id.
+    """Return the parts of a query id, such as its prefix and its level. Raises InputError for any other text.
 
     The other arguments are for the error: the remedy for the user, the file and the place in it, and the problem code.
     """
@@ -157,9 +157,10 @@ class Predicate(Record):
 
 @functools.cache
 def inventory() -> dict[tuple[str, str], Predicate]:
-    """Return all predicates by the type of the entity and the name of the predicate.
+    """Return the inventory: all predicates (relations that queries may ask for), such as `children`.
 
-    The key of the slot `per:children` is `("per", "children")`.
+    They are given by the type of the entity and the name of the predicate. The slot `per:children` has the key
+    `("per", "children")`.
     """
     path = os.path.join(os.path.dirname(__file__), "predicates.tsv")
     with open(path, encoding="utf-8") as file:
@@ -491,19 +492,23 @@ class _LineCounter:
     """Count the lines of a text up to positions that only grow, so that no line feed is counted twice."""
 
     def __init__(self, text: str) -> None:
+        """Begin to count at the first line of a text."""
         self._text = text
         self._line_number = 1
         self._counted_to = 0
 
     def line_number_at(self, position: int) -> int:
-        """Return the number, from 1, of the line that has this position; it must not be before the last position."""
+        """Return the number, from 1, of the line that contains this position.
+
+        The position must not be before that of the previous call.
+        """
         self._line_number += self._text.count("\n", self._counted_to, position)
         self._counted_to = position
         return self._line_number
 
 
 def _query_matches(text: str) -> Iterator[re.Match[str]]:
-    """Return an iterator over the queries of a text: matches whose group 1 is the query without its end tag."""
+    """Return an iterator over the queries of a text, each as a match: its group 1 is the query without its end tag."""
     # The search stops at the last end tag: otherwise it would run to the end of the text for each unclosed query.
     search_end = text.rfind("</query>") + len("</query>")
     return _QUERY.finditer(text, 0, search_end)
@@ -633,7 +638,7 @@ class _QueryReader:
         return tuple(slots)
 
     def _read_fields(self, body: str, place: Place) -> tuple[dict[str, str], tuple[EntryPoint, ...]]:
-        """Return the values of the tags of a query, by tag in capitals, and its entry points.
+        """Return the values of the tags of a query, such as `{"SLOT0": "per:children"}`, and its entry points.
 
         A repeated tag of an entry point begins the next entry point. Other repeated tags, unknown ones, and opening and
         closing tags that do not match are reported.
@@ -904,7 +909,7 @@ class _SelectedQuery(NamedTuple):
 
     @property
     def lacks_hop_of_expansion(self) -> bool:
-        """Whether the second hop of a query that was made from this LDC query is left out."""
+        """Whether a query that was made from this LDC query is scored without its second hop."""
         is_expanded = self.query.expansion_ids is not None
         return self.has_second_hop and is_expanded and not all(self.hop_limits.values())
 
@@ -912,10 +917,10 @@ class _SelectedQuery(NamedTuple):
 def _select_items(
     items: Iterable[_ListedQuery], queries: QuerySet, problems: ProblemLog, file: str | None
 ) -> Selection:
-    """Return the queries to score that the items of `-queries` name, and report unknown queries.
+    """Return the queries to score, which the items of `-queries` name, and report unknown queries.
 
-    For an LDC query that was expanded, the queries made from it are scored. `file` is the name of the file that lists
-    the items, None if `-queries` is a list of ids.
+    Instead of an LDC query that was expanded, the queries made from it are scored. `file` is the name of the file that
+    lists the items, None if `-queries` is a list of ids.
     """
     hop_limits: dict[str, int] = {}
     selected_queries: list[_SelectedQuery] = []
@@ -932,10 +937,10 @@ def _select_items(
 
 
 def _hop_limits_of_query(query: Query, hop_limit: int, earlier_limits: Mapping[str, int]) -> dict[str, int]:
-    """Return the highest hops that are scored because `-queries` names a query, by short id: `{"00fb79cef8": 1}`.
+    """Return the highest hop to score of each query that an item of `-queries` selects: `{"00fb79cef8": 1}`.
 
-    `hop_limit` is the limit of the item. Of the queries made from an LDC query only hop 0 is scored, unless they are
-    listed themselves before it. `earlier_limits` has the limits of the items before.
+    The item names `query`, and its limit is `hop_limit`. If `query` is an LDC query, the queries made from it are
+    selected, with hop 0 only. A query that is listed before on its own keeps its limit, which is in `earlier_limits`.
     """
     if query.expansion_ids is None:
         return {query.short_id: hop_limit}
@@ -943,7 +948,7 @@ def _hop_limits_of_query(query: Query, hop_limit: int, earlier_limits: Mapping[s
 
 
 def _ldc_ids_of(selected_queries: Iterable[_SelectedQuery]) -> dict[str, str]:
-    """Return the LDC ids that the file of `-queries` gives, by the short id of the query: `{"00fb79cef8": "CS_1"}`."""
+    """Return the LDC id of each selected query, as the file of `-queries` names it: `{"00fb79cef8": "CS_1"}`."""
     ldc_ids: dict[str, str] = {}
     for item, _, hop_limits in selected_queries:
         if item.ldc_id:

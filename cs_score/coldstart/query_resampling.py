@@ -1,8 +1,9 @@
-"""The bootstrap of the reference: scores of resamples of the queries, and percentile limits from them.
+"""The bootstrap of the reference: scores of resamples of the queries, and percentile limits from them. A sample draws
+queries, some of them several times. Its tables have the rows of these queries, as often as the sample draws them. The
+values of the sample are the averages of these tables.
 
-A sample draws queries, some of them several times. The tables of the sample have the rows of these queries, as often as
-the sample draws them, and the values of the sample are the averages of these tables. Every value is a text with four
-decimals, as a table would show it, and the limits are computed from these texts, as the published intervals were.
+Every value is a text with four decimals, as a table would show it, and the limits are computed from these texts, as the
+published intervals were.
 
 The sums of all samples are computed at the same time, in arrays with an element for each sample. Rows are added in
 printing order, so that each sum is rounded exactly as if its sample had been summed by itself.
@@ -55,10 +56,10 @@ def bootstrap(
     samples: Sequence[Sample],
     metrics: Iterable[str] = METRICS,
 ) -> Bootstrap:
-    """Return the values of every sample, which are averages of rows of one run, and the limits of each value.
+    """Return the values of every sample, such as its micro-averaged F1, and confidence limits of each value.
 
-    `own_scores` are the averages of the run itself. `metrics` says which of P, R and F the tables of the run show; only
-    these have values.
+    The values are averages of rows in the `tables` of one run. `own_scores` are the averages of the run itself.
+    `metrics` says which of P, R and F the tables of the run show; only these have values.
     """
     if not samples:
         return Bootstrap(samples=(), values=(), limits=())
@@ -77,9 +78,9 @@ def bootstrap(
 def _texts_by_code(
     tables: PrecisionRecall, samples: Sequence[Sample], shown_metrics: Collection[str]
 ) -> dict[ValueCode, list[str]]:
-    """Return the texts of each value, one for each sample: `{ALLEP_LDCMAXI_Mi_0_P: ["0.7500", ...]}`.
+    """Return the samples' values as texts, by the code of the value: `{ALLEP_LDCMAXI_Mi_0_P: ["0.7500", ...]}`.
 
-    Values of metrics that the tables do not show have the text `NO_VALUE`.
+    Each list has one text for each sample. Values of metrics that the tables do not show have the text `NO_VALUE`.
     """
     averages_by_group = _averages_by_group(tables, samples)
     metric_names = list(METRICS)
@@ -93,7 +94,7 @@ def _texts_by_code(
 
 
 def _averages_by_group(tables: PrecisionRecall, samples: Sequence[Sample]) -> dict[tuple[str, str], _Averages]:
-    """Return the averages of all samples by the entry points that count and by variant: `("ALLEP", "LDCMAXI")`.
+    """Return the averages of all samples, by keys such as `("ALLEP", "LDCMAXI")`: entry points and variant of tables.
 
     A draw of an LDC query may count for its first entry point only (`ONEEP`), or for all of its entry points (`ALLEP`).
     """
@@ -206,7 +207,7 @@ class _Replicates:
     def __init__(self, tables: PrecisionRecall, draws: Sequence[Mapping[str, int]]) -> None:
         """Prepare to average the tables of a run for each sample.
 
-        `draws` has for each sample how often it draws each slot-filling query, by the short id of the query.
+        `draws` has a mapping for each sample: how often it draws each slot-filling query, such as `{"00fb79cef8": 2}`.
         """
         self._tables = tables
         self._sample_count = len(draws)
@@ -218,7 +219,7 @@ class _Replicates:
                 self._draw_counts_by_query[short_id] = np.array(draw_counts, dtype=np.int64)
 
     def averages(self, variant: str) -> _Averages:
-        """Return the averages of a variant, such as `LDCMAXI`, for all samples.
+        """Return the averages of all samples in one variant of the tables, such as `LDCMAXI`.
 
         The variant `LDCMEAN` has only macro averages, because its rows have no counts.
         """
@@ -229,7 +230,7 @@ class _Replicates:
         return self._micro(drawn_rows) | self._macro(rows_for_macro)
 
     def _row_for_macro(self, drawn_row: _DrawnRow) -> _MeanRow:
-        """Return what macro averages need of a row with counts, whose scores are the same in all samples."""
+        """Return a row with counts in the form that macro averages need; its scores are the same in all samples."""
         row = drawn_row.row
         scores = np.array(row.scores)[None, :]  # (1, metrics)
         has_truth = np.broadcast_to(row.ground_truth > 0, self._sample_count)  # (samples,)
@@ -240,9 +241,9 @@ class _Replicates:
         return [_DrawnRow(row, self._draw_counts_by_query[_short_id(row)]) for row in self._tables.sf.rows]
 
     def _best_rows(self) -> list[_DrawnRow]:
-        """Return the rows that may be in LDC-MAX, each with the number of times that each sample draws it.
+        """Return the rows that LDC-MAX has in any sample, each with the number of draws in each sample.
 
-        In each sample, an LDC query is represented by the best one of its entry points that the sample draws.
+        A sample may draw several entry points of an LDC query. Only the best of these represents the LDC query.
         """
         drawn_rows: list[_DrawnRow] = []
         for ldc_query in self._tables.ldc_queries:
@@ -250,12 +251,12 @@ class _Replicates:
         return sorted(drawn_rows, key=lambda drawn_row: row_sort_key(drawn_row.row.name))
 
     def _best_rows_of(self, ldc_query: LdcQueryRows) -> Iterator[_DrawnRow]:
-        """Yield the rows of an LDC query that may be in LDC-MAX, from its best entry point to its worst.
+        """Yield the rows of all entry points of an LDC query, each with its draws in LDC-MAX, from best to worst.
 
-        A sample draws the rows of an entry point only if it draws no better one.
+        In a sample that draws a better entry point, the rows count 0 times.
         """
         best_first = sorted(ldc_query.entry_points, key=lambda entry_point: -counted_f1(entry_point.rows))
-        has_no_better = np.ones(self._sample_count, dtype=bool)  # (samples,)
+        has_no_better = np.ones(self._sample_count, dtype=bool)  # (samples,): no better entry point is drawn
         for entry_point in best_first:
             draw_counts = self._draw_counts_by_query[entry_point.short_id]  # (samples,)
             draw_counts_as_best = np.where(has_no_better, draw_counts, 0)
@@ -275,7 +276,7 @@ class _Replicates:
             yield self._mean_row(level, rows_by_mean[name, level])
 
     def _mean_row(self, level: str, member_rows: Iterable[ScoreRow]) -> _MeanRow:
-        """Return the row of LDC-MEAN that averages the rows of entry points, which are its members.
+        """Return the row of LDC-MEAN that averages rows of several entry points, the `member_rows`.
 
         In each sample, the scores of the row are the means of the scores of the members that the sample draws. The row
         is drawn as often as these members are drawn on average, rounded up.

@@ -1,7 +1,6 @@
-"""The rules that SciFact and claim verification have in common.
-
-A claim has evidence from abstracts of articles. The evidence from an abstract is a list of entries, each of which has a
-label, such as SUPPORT, and a list of sentence numbers.
+"""The rules that the tasks SciFact and claim verification have in common.
+A claim has evidence from abstracts of articles. Gold has evidence sets for an abstract, and a prediction has entries.
+Each of them is a label, such as SUPPORT, with sentence numbers. A fault is a mistake in a prediction.
 """
 
 from __future__ import annotations
@@ -64,7 +63,7 @@ class AbstractsMode(Mode):
     kinds: ClassVar[tuple[str, ...]] = KINDS
 
     def is_gold(self, first: object) -> bool | None:
-        """Return whether the first line of a file has the text of a claim, which only gold has.
+        """Return whether a file is gold, given the JSON value of its first line. Only gold has the texts of claims.
 
         Return None if the line is not an object.
         """
@@ -165,7 +164,7 @@ class AbstractsMode(Mode):
         return faults + self._rationale_faults(abstract, sets, entries)
 
     def _rationale_faults(self, abstract: str, sets: Sequence[Entry], entries: Sequence[Entry]) -> list[Fault]:
-        """Return a list with the fault that no gold set of an abstract is predicted completely.
+        """Return the fault of an abstract for which no gold set is predicted completely, in a list of length 1.
 
         The fault has the missing sentences of the set that lacks the fewest. The list is empty if a set is complete.
         `sets` are the gold sets of the abstract, and `entries` its predicted entries.
@@ -189,7 +188,7 @@ class AbstractsMode(Mode):
         return min(candidates, key=lambda candidate: candidate.missing_count)
 
     def correct_faults(self, unit: Unit, faults: Iterable[Fault]) -> Any:
-        """Return the prediction for a claim, with these faults of it corrected, as a JSON object."""
+        """Return the prediction for a claim after the correction of these faults, as a JSON object."""
         sets_by_abstract = self.gold_sets(unit)
         evidence = self.predicted_entries(unit)
         extra_sentence_faults = []
@@ -230,9 +229,10 @@ class AbstractsMode(Mode):
             entry["sentences"] = [*entry["sentences"], *nearest_set.missing_sentences]
 
     def correction_scorer(self, units: Sequence[Unit], rows: Sequence[Row]) -> CorrectionScorer:
-        """Return a function that returns the row of a claim after the correction of a single fault.
+        """Return a function that scores a claim again after the correction of a single fault.
 
-        The function scores only the abstract with the fault.
+        The function takes the fault and returns the new row of the claim in a list. It is quick, because it scores only
+        the abstract with the fault.
         """
         try:
             abstract_correction_scorer = AbstractCorrectionScorer(self, units[0], rows[0])
@@ -243,9 +243,10 @@ class AbstractsMode(Mode):
     # ---- Groups and confusions
 
     def groups(self, unit: Unit) -> Mapping[str, str]:
-        """Return the groups of a claim: its labels in gold, its numbers of sets and citations, its shortest set.
+        """Return the groups of a claim. Analyses show the scores of each group.
 
-        An example is `{"gold_label": "SUPPORT", "gold_sets": "2", "shortest_set": "1", "cited_documents": "1"}`.
+        They depend on the labels of the claim in gold, its numbers of sets and citations, and its shortest set. An
+        example is `{"gold_label": "SUPPORT", "gold_sets": "2", "shortest_set": "1", "cited_documents": "1"}`.
         """
         gold_sets: list[Entry] = []
         for sets_of_abstract in self.gold_sets(unit).values():
@@ -279,7 +280,7 @@ class AbstractsMode(Mode):
 
 
 class AbstractCorrectionScorer:
-    """Computes the row of a claim after one fault of its prediction has been corrected.
+    """Computes the row (the counts) of a claim after one fault of its prediction has been corrected.
 
     An analysis does this for every fault, so it must be quick. Only the abstract with the fault is scored, because the
     row of a claim is the sum over its abstracts. If the scorer treats the ids of two abstracts as equal, such as "10"
@@ -287,9 +288,10 @@ class AbstractCorrectionScorer:
     """
 
     def __init__(self, mode: AbstractsMode, unit: Unit, row: Row) -> None:
-        """Group the evidence of a claim by abstract; `row` is the row of the claim.
+        """Prepare to score a claim again: group its evidence by abstract.
 
-        Raises InputError if the scorer would refuse any prediction for the claim.
+        `row` holds the counts of the claim before any correction. Raises InputError if the scorer would refuse any
+        prediction for the claim.
         """
         if unit.prediction is None:  # a missing prediction has another score than one without evidence
             unit = unit._replace(prediction=mode.prediction_from_json({"id": unit.id, "evidence": {}}))
@@ -346,10 +348,10 @@ class AbstractCorrectionScorer:
 
 
 def _label_faults(abstract: str, sets: Sequence[Entry], entries: Sequence[Entry]) -> list[Fault]:
-    """Return a list with the fault that a predicted label of an abstract is wrong, since no gold set has it.
+    """Return the fault of an abstract with a predicted label that no gold set has, in a list of length 1.
 
-    The fault says which label of gold should replace it. If all labels of gold are predicted, no label could replace a
-    wrong one, so that the list is empty. `sets` are the gold sets of the abstract, and `entries` its predicted entries.
+    The fault says which label of gold should replace the wrong label. If all labels of gold are predicted, there is no
+    such label, and the list is empty. `sets` are the gold sets of the abstract, and `entries` its predicted entries.
     """
     gold_labels = _labels_by_key(sets)
     predicted_labels = _labels_by_key(entries)
@@ -370,7 +372,7 @@ def _missing_sentences(gold_set: Entry, predicted_keys: frozenset[Hashable]) -> 
 
 
 def _remove_extra_sentences(faults: Iterable[Fault], evidence: Mapping[str, Any]) -> None:
-    """Remove the sentences of these faults, which are extra sentences, from predicted evidence, changed in place.
+    """Remove extra sentences, one for each of these faults, from predicted evidence, which is changed in place.
 
     `evidence` holds the predicted entries by abstract.
     """
@@ -383,7 +385,7 @@ def _remove_extra_sentences(faults: Iterable[Fault], evidence: Mapping[str, Any]
 
 
 def _replace_wrong_labels(entries: object, sets: Sequence[Entry], new_label: object) -> None:
-    """Give each predicted entry whose label no gold set has the new label. The entries are changed in place.
+    """Replace each predicted label that no gold set has by a new label. The entries are changed in place.
 
     `entries` are the predicted entries of an abstract, and `sets` its gold sets.
     """

@@ -1,4 +1,6 @@
 """Scoring for claim verification: documents retrieved, evidence sentences with their label, and the claim's label.
+Gold has evidence sets for a document, and a prediction has entries. Each of them is a label, such as SUPPORT, with
+sentence numbers. A fault is a mistake in a prediction.
 
 The numbers are those of the published scorer. Its code differs in places from its guide (see the user documentation).
 That scorer does not read all entries of a file, and it accepts malformed entries that it does not read. Entries are
@@ -348,9 +350,9 @@ class Claims(AbstractsMode):
         return faults
 
     def _missed_citation_faults(self, unit: Unit) -> list[Fault]:
-        """Return a fault for each document that gold cites for a claim, has no evidence in, and is not predicted.
+        """Return a fault for each document of a claim that gold cites without evidence and that is not predicted.
 
-        If gold has evidence in a document, there is a fault of the evidence already.
+        A document with evidence in gold is left out, because its missing evidence is a fault already.
         """
         predicted_keys = _document_keys(self.predicted_entries(unit))
         evidence_keys = _document_keys(self.gold_sets(unit))
@@ -361,7 +363,7 @@ class Claims(AbstractsMode):
         return faults
 
     def correct_faults(self, unit: Unit, faults: Iterable[Fault]) -> object:
-        """Return the prediction for a claim, with these faults of it corrected, as a JSON object."""
+        """Return the prediction for a claim after the correction of these faults, as a JSON object."""
         claim_fields = self.prediction_to_json(unit.prediction) or {"id": unit.id}
         evidence_faults = []
         for fault in faults:
@@ -398,7 +400,7 @@ class Claims(AbstractsMode):
         yield Part(noun="label", value=gold_label, is_right=predicted_label == gold_label, judgment=judgment)
 
     def _document_parts(self, unit: Unit) -> Iterator[Part]:
-        """Yield each document that gold cites for a claim, then each predicted document that it does not cite."""
+        """Yield each document that gold cites for a claim, then each other predicted document, with judgments."""
         cited_keys = _document_keys(_cited_if_readable(unit.gold))
         predicted_keys = _document_keys(self.predicted_entries(unit))
         for key in cited_keys:
@@ -464,8 +466,8 @@ def _claim_id_notices(gold: InputContent, predictions: InputContent, units: Iter
     """
     ids_without_prediction = [unit.id for unit in units if unit.prediction is None]
     if ids_without_prediction:
-        other_ids = [claim.id for key, claim in predictions.content.items() if key not in gold.content]
-        yield from mismatches.id_notices(ids_without_prediction, other_ids, (gold.name, predictions.name), "claim")
+        unknown_ids = [claim.id for key, claim in predictions.content.items() if key not in gold.content]
+        yield from mismatches.id_notices(ids_without_prediction, unknown_ids, (gold.name, predictions.name), "claim")
 
 
 def _spelling_notices(units: Sequence[Unit], files: tuple[str, str]) -> Iterator[str]:
@@ -475,6 +477,7 @@ def _spelling_notices(units: Sequence[Unit], files: tuple[str, str]) -> Iterator
     """
     answered_units = [unit for unit in units if unit.prediction is not None]
     claims = [_documents_of_claim(unit) for unit in answered_units if unit.gold.evidence]
+    # `list` returns the sentence numbers of a document, which these records hold as a list already.
     yield from mismatches.document_notices(claims, files, "document", list, list)
     gold_labels = _labels_of([unit.gold for unit in units])
     predicted_labels = _labels_of([unit.prediction for unit in answered_units])
@@ -785,7 +788,7 @@ def _judge_set(
 def _verdict_without_entry(
     document: str, label: object, gold_keys: frozenset[Hashable], entries: _PredictedEntries | None
 ) -> SetVerdict:
-    """Return the verdict on an evidence set of gold whose label no predicted entry has: all its sentences are missed.
+    """Return the verdict on an evidence set of gold if no predicted entry has its label: all its sentences are missed.
 
     The sentences of all predicted `entries` for the document are wrong. The arguments have the same meaning as in
     `_judge_set`.
@@ -828,7 +831,7 @@ def _explain_set(verdict: SetVerdict) -> Iterator[str]:
 
 
 def _describe_predicted_entry(verdict: SetVerdict) -> str:
-    """Return the entry that an evidence set was compared with, in words, or why there is none.
+    """Return in words the predicted entry that an evidence set was compared with, or why there is no such entry.
 
     An example is "entry 1, the first with this label: {2, 5}".
     """

@@ -1,4 +1,6 @@
 """Scoring for HotpotQA: answers, supporting facts, and both jointly (Yang et al. 2018).
+A question is answered by an article. A supporting fact names a sentence of an article by its title and sentence number:
+["France", 0]. Gold has the right answer and facts. A fault is a mistake in a prediction.
 
 The numbers are those of the official evaluation script.
 """
@@ -129,8 +131,8 @@ class HotpotQA(Mode):
             questions = _questions_on_lines(text, decoder)
             if questions is None:
                 raise
-            return _check_questions(questions, is_of_lines=True)
-        return _check_questions(reading.as_list(value, "the file"))
+            return _to_corpus_form(questions, has_lines=True)
+        return _to_corpus_form(reading.as_list(value, "the file"))
 
     def predictions(self, source: Source) -> dict[str, Any] | reading.ConvertedContent:
         """Return the answers and the facts of a predictions file by question id, under the keys `answer` and `sp`.
@@ -240,17 +242,17 @@ class HotpotQA(Mode):
         return [replace(part, faults=()) for part in parts]
 
     def correction_scorer(self, units: Sequence[Unit], rows: Sequence[Row]) -> CorrectionScorer:
-        """Return a function that returns the rows of the questions after the correction of a single fault.
+        """Return a function that scores questions again after the correction of a single fault.
 
-        If a fact is wrong or missing, the function only adjusts the numbers of facts, which is quick. Otherwise it
-        scores the whole corrected prediction.
+        The function takes the fault and returns the new rows of the questions. If a fact is wrong or missing, it only
+        adjusts the numbers of facts, which is quick. Otherwise it scores the whole corrected prediction.
         """
         score_whole_prediction = super().correction_scorer(units, rows)
         fact_correction_scorer = FactCorrectionScorer(units, rows, score_whole_prediction)
         return fact_correction_scorer.rows_after_correction
 
     def correct_faults(self, unit: Unit, faults: Iterable[Fault]) -> object:
-        """Return the prediction for a question, with these faults of it corrected, as a JSON object."""
+        """Return the prediction for a question after the correction of these faults, as a JSON object."""
         prediction = dict(unit.prediction or {})
         fact_faults = []
         for fault in faults:
@@ -263,10 +265,11 @@ class HotpotQA(Mode):
         return prediction
 
     def groups(self, unit: Unit) -> Mapping[str, str]:
-        """Return the groups of a question in gold: its type, its level, its kind of answer and its number of facts.
+        """Return the groups of a question. Analyses show the scores of each group.
 
-        An example is `{"type": "bridge", "level": "hard", "answer_kind": "yes/no", "supporting_facts": "2"}`. The first
-        three are left out if gold does not have them.
+        They are its type, its level, its kind of answer and its number of facts in gold. An example is
+        `{"type": "bridge", "level": "hard", "answer_kind": "yes/no", "supporting_facts": "2"}`. The first three are
+        left out if gold does not have them.
         """
         groups = {key: text_of(unit.gold[key]) for key in ("type", "level") if key in unit.gold}
         answer = _gold_answer(unit)
@@ -297,17 +300,18 @@ class FactChange(NamedTuple):
 
 
 class FactCorrectionScorer:
-    """Computes the rows of questions after one fault of their prediction has been corrected.
+    """Computes the rows (the statistics) of questions after one fault of their prediction has been corrected.
 
     An analysis does this for every fault, so it must be quick. If one fact is added or removed, only the number of
     predicted facts and the number of right facts change, and the facts need not be compared again.
     """
 
     def __init__(self, units: Sequence[Unit], rows: Sequence[Row], score_whole_prediction: CorrectionScorer) -> None:
-        """Count the facts of questions that share one prediction and have these `rows`.
+        """Count the facts of questions that share one prediction, so that they can be scored again quickly.
 
-        `score_whole_prediction` corrects a fault and scores the whole prediction again. It is called for a fault of the
-        answer, and for a missed fact if the prediction has no list of facts.
+        `rows` holds the statistics of the questions before any correction. `score_whole_prediction` corrects a fault
+        and scores the whole prediction again. It is called for a fault of the answer, and for a missed fact if the
+        prediction has no list of facts.
         """
         prediction = units[0].prediction or {}
         self._score_whole_prediction = score_whole_prediction
@@ -321,7 +325,7 @@ class FactCorrectionScorer:
     def rows_after_correction(self, fault: Fault) -> Sequence[Row]:
         """Return the rows of the questions after the correction of a fault, in the order of the questions.
 
-        Raises InputError if the corrected prediction would be refused.
+        Raises InputError if the corrected prediction cannot be scored.
         """
         is_fault_of_fact = fault.kind in (EXTRA_FACT, MISSED_FACT)
         if not is_fault_of_fact or not self._has_facts:
@@ -345,7 +349,7 @@ class FactCorrectionScorer:
         return FactChange(key, int(is_new))
 
     def _row_with_facts(self, row: Row, facts_agreement: AnswerAgreement) -> Row:
-        """Return the row of a question with another agreement of its facts; that of its answer does not change."""
+        """Return a row with new statistics for the facts of a question. Those for its answer are copied from `row`."""
         answer_agreement = _answer_agreement_of_row(row)
         joint = NO_AGREEMENT
         if self._has_answer:
@@ -443,19 +447,19 @@ def _value_of_text(text: str) -> Any:
     return line_values[0] if has_one_line else line_values
 
 
-def _check_questions(questions: list[Any], *, is_of_lines: bool = False) -> list[Any] | reading.ConvertedContent:
-    """Return the questions of gold in the form of the HotpotQA corpus.
+def _to_corpus_form(questions: list[Any], *, has_lines: bool = False) -> list[Any] | reading.ConvertedContent:
+    """Return the questions of gold in the form of the HotpotQA corpus, which is the form that scoring reads.
 
-    If the file has another form, the questions are converted and returned with a notice. `is_of_lines` says that the
-    file has a question on each line. Raises InputError if there is no question, and for a question without an id.
+    If the file has another form, the questions are converted and returned with a notice. `has_lines` says that the file
+    has a question on each line. Raises InputError if there is no question, and for a question without an id.
     """
     if not questions:
         raise InputError("no questions, so there is nothing to score")
-    forms_of_file = ["one question a line"] if is_of_lines else []
-    rows_as_questions = _convert_rows(questions)
-    if rows_as_questions is not None:
+    forms_of_file = ["one question a line"] if has_lines else []
+    converted_questions = _convert_rows(questions)
+    if converted_questions is not None:
         forms_of_file.append("rows of the Hugging Face data set")
-    questions_of_corpus = questions if rows_as_questions is None else rows_as_questions
+    questions_of_corpus = questions if converted_questions is None else converted_questions
     _check_ids(questions_of_corpus)
     if not forms_of_file:
         return questions_of_corpus
@@ -463,8 +467,8 @@ def _check_questions(questions: list[Any], *, is_of_lines: bool = False) -> list
 
 
 def _convert_rows(questions: list[Any]) -> list[Any] | None:
-    """Return rows of the Hugging Face data set as questions of the corpus; None if the questions are no such rows."""
-    if _are_of_corpus(questions):
+    """Return rows of the Hugging Face data set as questions of the corpus. Return None for any other questions."""
+    if _have_corpus_form(questions):
         return None
     return forms.questions_of_data_set(questions)
 
@@ -477,7 +481,7 @@ def _check_ids(questions: Iterable[object]) -> None:
             reading.identifier(question, "_id")
 
 
-def _are_of_corpus(questions: Sequence[Any]) -> bool:
+def _have_corpus_form(questions: Sequence[Any]) -> bool:
     """Return whether the questions of gold have the form of the HotpotQA corpus: a key `_id` and a list of facts.
 
     Rows of the Hugging Face data set have their id under another key, or their facts as an object. Only the first
@@ -493,7 +497,7 @@ def _are_of_corpus(questions: Sequence[Any]) -> bool:
 def _missing_notices(ids: Sequence[Any], predictions: InputContent, key: str, noun: str) -> list[str]:
     """Return a list with the notice that some questions have no predicted answer, or no predicted facts.
 
-    The list is empty if no question lacks them. `ids` are the ids of the questions that are scored. `key` is `ANSWER`
+    The list is empty if every question has them. `ids` are the ids of the questions that are scored. `key` is `ANSWER`
     or `FACTS`, and `noun` is its name in the notice. The notice names the first of these questions.
     """
     missing_ids = [short_text(question_id) for question_id in ids if question_id not in predictions.content[key]]

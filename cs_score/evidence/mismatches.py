@@ -1,4 +1,5 @@
-"""Finds ids, sentence numbers and labels that the predictions spell differently than gold.
+"""Finds ids, sentence numbers and labels that the predictions spell differently than gold, such as "7" and 7.
+A notice, which is a warning of one line, tells the user.
 
 Values with different spellings are never equal, so that they lower the score. The official evaluators score these files
 without a notice; cs-score computes the same scores and gives a notice on standard error. Only the first units are
@@ -110,9 +111,10 @@ def _predicted_documents(
     for claim in claims:
         if not claim.gold:
             continue
-        for name in claim.predicted:
-            if (name in claim.gold) == are_in_gold:
-                yield claim, name
+        for document in claim.predicted:
+            is_in_gold = document in claim.gold
+            if is_in_gold == are_in_gold:
+                yield claim, document
 
 
 def _find_same_document(name: str, claim: DocumentsOfClaim) -> str | None:
@@ -179,7 +181,7 @@ def label_notices(gold: Iterable[str], predicted: Iterable[str], files: Files) -
 
 
 def _describe_spellings(name: str, labels: set[str], other_name: str, other_labels: set[str]) -> str | None:
-    """Return a notice about labels of a file that another file spells differently; None if there are no such labels.
+    """Return a notice about labels of a file that another file spells differently. Return None without such labels.
 
     `labels` occur in the file called `name`, and `other_labels` in the file called `other_name`.
     """
@@ -234,7 +236,7 @@ class FactsOfQuestion(NamedTuple):
 
 
 def fact_notices(questions: Iterable[FactsOfQuestion], files: Files) -> Iterator[str]:
-    """Yield notices about predicted facts that are facts of gold in another spelling.
+    """Yield notices about supporting facts, such as ["France", 0], that the predictions spell differently than gold.
 
     One notice is about sentence numbers that are texts in one file and numbers in the other. Another notice is about
     titles that differ in letter case or blanks.

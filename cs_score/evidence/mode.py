@@ -1,4 +1,6 @@
-"""The base class of all evidence tasks. A task declares its measures and implements its rules for a unit.
+"""The base class of all evidence tasks. A unit is a claim, a question or an instance.
+It has gold, which is the right answer with its evidence, and a prediction. A task computes a row of statistics for each
+unit, and its measures from the sums of the columns. A fault is a mistake in a prediction.
 
 Scoring, analyses, comparisons and pages use only this class, so that they work for every task.
 """
@@ -263,10 +265,11 @@ class Mode(ABC):
     def origin(
         self, options: Mapping[str, object], gold: InputDigest | None, run: InputDigest, measure: str | None = None
     ) -> Origin:
-        """Return the origin of scores: task, options, digests of gold and predictions, and the headline measure.
+        """Return the origin of scores, which says from what they were computed.
 
-        The signature of the origin shows only options that differ from their defaults. If `measure` is None, the
-        headline measure is the one that the table of measures names for the task.
+        It has the task, the options, the digests of gold and predictions, and the headline measure. The signature of
+        the origin shows only options that differ from their defaults. If `measure` is None, the headline measure is the
+        one that the table of measures names for the task.
         """
         all_options = {**self._default_options(), **options}
         return Origin(
@@ -368,7 +371,7 @@ class Mode(ABC):
         ids = tuple([text_of(unit.id) for unit in units])
         table = UnitTable(ids, system_mode.columns, system_mode.rows_of(units, progress))
         undefined = system_mode.undefined_measures(units, table)
-        mode = system_mode.without_measures(undefined)
+        mode = system_mode.without_measures(undefined)  # the report shows only measures with a value
         return ScoredPredictions(
             mode=mode,
             units=units,
@@ -399,7 +402,7 @@ class Mode(ABC):
         return tuple(notices)
 
     def _origin_of(self, files: FilesRead, units: Sequence[Unit], table: UnitTable) -> Origin:
-        """Return the origin of the scores of some units: the task, its options, the digests of the files.
+        """Return the origin of the scores of some units: the task, its options, and the digests of the files.
 
         If only units with a prediction are scored, it also says how many of how many. `table` has the statistics of the
         units, on which the headline measure may depend.
@@ -597,7 +600,7 @@ class Mode(ABC):
         return partial(self._score_corrected, units)
 
     def _score_corrected(self, units: Sequence[Unit], fault: Fault) -> list[Row]:
-        """Return the rows of units that share a prediction, scored again with one of its faults corrected."""
+        """Return the new rows of units that share a prediction, after the correction of a fault of this prediction."""
         corrected_json = self.correct_faults(units[0], [fault])
         corrected_prediction = self.prediction_from_json(corrected_json)
         return [self.row(unit._replace(prediction=corrected_prediction)) for unit in units]

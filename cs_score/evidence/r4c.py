@@ -1,9 +1,10 @@
 """Scoring for R4C: derivations of answers, compared with three reference derivations (Inoue et al. 2020).
+A derivation is a list of facts that lead to an answer, such as (Ada Lovelace, was born in, London). An instance is a
+question with references in gold and a predicted derivation.
 
-A derivation is a list of facts, such as (Ada Lovelace, was born in, London). The predicted facts are aligned one to
-one with the facts of a reference so that the total similarity of their texts is as large as possible. Each of three
-evaluations chooses the reference with the largest total. The numbers are those of the official script, but another
-solver finds the alignment.
+The predicted facts are aligned one to one with the facts of a reference so that the total similarity of their texts is
+as large as possible. Each of three evaluations chooses the reference with the largest total. The numbers are those of
+the official script, but another solver finds the alignment.
 """
 
 from __future__ import annotations
@@ -298,7 +299,7 @@ class R4C(Mode):
         yield from _extra_fact_parts(evaluation)
 
     def correct_faults(self, unit: Unit, faults: Iterable[Fault]) -> object:
-        """Return the predicted derivation of an instance, a list of steps, with these faults of it corrected.
+        """Return the predicted derivation of an instance after the correction of these faults, as a list of steps.
 
         Missed steps are added at the end, extra steps are left out, and wrong entities and relations are replaced. The
         field `part` of a fault is the number of the predicted step. Its field `gold` is a whole step for a missed fact,
@@ -317,9 +318,10 @@ class R4C(Mode):
         return steps + missed_steps
 
     def groups(self, unit: Unit) -> Mapping[str, str]:
-        """Return the group of an instance, which is the number of facts of its first reference: {"gold_facts": "3"}.
+        """Return the group of an instance: {"gold_facts": "3"}. Analyses show the scores of each group.
 
-        The dictionary is empty if this reference is missing or malformed.
+        It is the number of facts of the first reference. The dictionary is empty if this reference is missing or
+        malformed.
         """
         references = unit.gold.derivations
         if not isinstance(references, list) or not references:

@@ -1,7 +1,6 @@
 """Writes results as reports for people, as JSON, and as tables for programs.
-
-A result has the scores of a run, the statistics of each unit (a claim, question or instance), and notices. Confidence
-intervals are computed apart and may be given in addition.
+A result has the scores of a run, the statistics of each unit (a claim, question or instance), and notices for the user.
+Confidence intervals are computed apart and may be given in addition.
 """
 
 from __future__ import annotations
@@ -122,10 +121,10 @@ def json_text(result: ScoredPredictions, intervals: ScoreIntervals | None = None
 def json_of_several(
     results: Iterable[ScoredPredictions], intervals: Mapping[str, ScoreIntervals], *, with_units: bool = False
 ) -> str:
-    """Return the results of several runs as JSON text: an object that has their documents under the key `runs`.
+    """Return the results of several runs as JSON text: `{"task": "pool", "runs": [...]}`, with a document for each run.
 
-    `intervals` holds the confidence intervals of each run, by the name of the run. `with_units` is that of
-    `document_of`.
+    `intervals` holds the confidence intervals of each run, by the name of the run. `with_units` has the same meaning as
+    in `document_of`.
     """
     documents_of_runs = []
     for result in results:
@@ -228,7 +227,7 @@ def _rows_about_inputs(result: ScoredPredictions) -> list[tuple[str, str, str]]:
 
 
 def head_lines(head: Iterable[str]) -> list[str]:
-    """Return a blank line and the sentences of a head, in lines that fit the width of a screen.
+    """Return a blank line and then the sentences that introduce a report, in lines that fit the width of a screen.
 
     The list is empty if there is no sentence.
     """
@@ -335,9 +334,10 @@ def format_scores(
 
 
 def _select_scores(scores: PredictionScores, patterns: Sequence[str]) -> PredictionScores:
-    """Return scores with the measures that match a pattern, or with all measures, the headline measure first.
+    """Return scores with only the measures that match one of the patterns.
 
-    Raises UsageError for a pattern that matches no measure.
+    Without patterns, all measures are returned, the headline measure first. Raises UsageError for a pattern that
+    matches no measure.
     """
     names = select_names(list(scores.scores), patterns)
     if not patterns:

@@ -1,4 +1,6 @@
 """Scoring for the SciFact leaderboard: abstracts with labels, and sentences as evidence (Wadden et al. 2020).
+A gold set is a label, such as SUPPORT, and sentences that are enough evidence together. A predicted abstract is
+rationalized if its label is right and it contains a whole gold set.
 
 The numbers are those of the official evaluator of the public leaderboard.
 """
@@ -304,9 +306,9 @@ class SciFact(AbstractsMode):
         return dict.fromkeys([*predicted_first, *gold])
 
     def parts(self, unit: Unit, measure: str) -> Iterator[Part]:
-        """Yield the judged parts of a claim: its abstracts, their gold sets, and their sentences in no gold set.
+        """Yield the judged parts of a claim: its abstracts, their gold sets, and predicted sentences in no gold set.
 
-        The abstracts of gold come first. The predicted abstracts that gold does not have follow.
+        The abstracts of gold come first. Predicted abstracts without evidence in gold follow.
         """
         gold = unit.gold.evidence
         predicted = unit.prediction.evidence
@@ -387,8 +389,8 @@ def _set_part(abstract: str, number: int, gold_set: LabelledSentences, predicted
 def judgment_of_set(predicted_count: int, sentence_count: int) -> str | None:
     """Return how much of a gold set is predicted, in words: "complete", or "1 of 2 sentences".
 
-    `predicted_count` is the number of its sentences that are predicted, and `sentence_count` the number of all its
-    sentences. Return None if none is predicted.
+    `predicted_count` is the number of predicted sentences of the set, and `sentence_count` the number of all its
+    sentences. Return None if no sentence is predicted.
     """
     if predicted_count == sentence_count:
         return "complete"
@@ -915,7 +917,7 @@ def _explain_verdict(verdict: AbstractVerdict) -> Iterator[str]:
 def _explain_sentences(
     predicted: LabelledSentences, sets: Sequence[LabelledSentences], verdict: AbstractVerdict
 ) -> Iterator[str]:
-    """Yield a line for each predicted sentence of a relevant abstract, which says that it is correct or why not.
+    """Yield a line for each predicted sentence of a relevant abstract: whether the sentence is correct, or why not.
 
     An example is `  sentence 3: wrong: its gold set also needs {4}`.
     """
@@ -944,7 +946,7 @@ def _outcome_of_sentence(key: Hashable, verdict: AbstractVerdict, missing_by_sen
 
 
 def _missing_by_sentence(sets: Iterable[LabelledSentences], predicted_keys: frozenset[Hashable]) -> dict[Hashable, str]:
-    """Return for each sentence of the gold sets which other sentences of its first set are not predicted.
+    """Return for each sentence of the gold sets the other sentences of its first set that are not predicted.
 
     The dictionary has texts such as "{3, 4}" by the keys (`as_key`) of the sentences. `predicted_keys` are the keys of
     the predicted sentences of the abstract.

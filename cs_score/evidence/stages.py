@@ -1,4 +1,6 @@
 """Scoring for the three stages of SciFact's pipeline: documents retrieved, sentences selected, labels predicted.
+Gold has evidence sets (gold sets) for the documents of a claim: a label, such as SUPPORT, and sentences that are enough
+evidence together.
 
 The numbers are those of the public evaluators of the stages. Predictions are in the form of the stage or in the form of
 the leaderboard, which contains the predictions of all stages.
@@ -73,7 +75,7 @@ class Stage(Mode):
     files = "Gold is a file of claims; predictions are the file of the stage or one of the leaderboard's form."
 
     def is_gold(self, first: object) -> bool | None:
-        """Return whether the first line of a file has the text of a claim, which only gold has.
+        """Return whether a file is gold, given the JSON value of its first line. Only gold has the texts of claims.
 
         Return None if the line is not an object.
         """
@@ -214,9 +216,9 @@ def _read_entry(value: object) -> reading.Object:
 
 
 def _match_by_position(gold: InputContent, predictions: InputContent) -> list[Prediction]:
-    """Return the predictions in their order, which must be the order of the claims in gold.
+    """Return the predictions unchanged, after a check that they have the same claims as gold in the same order.
 
-    Raises InputError unless both files have the same claims in the same order.
+    Raises InputError if they have not.
     """
     for line, (claim, predicted) in enumerate(zip(gold.content, predictions.content), start=1):
         if claim.id != predicted.id:
@@ -347,7 +349,7 @@ class Retrieval(Stage):
             yield Part(noun="document", value=document, is_right=False, judgment=None, faults=(missed,))
 
     def correct_faults(self, unit: Unit, faults: Iterable[Fault]) -> Any:
-        """Return the prediction for a claim, with the missed documents of these faults added, as a JSON object."""
+        """Return the prediction for a claim as a JSON object, to which the missed documents of faults are added."""
         missed_documents = [fault.gold for fault in faults]
         documents = [*unit.prediction.content, *missed_documents]
         return self.prediction_to_json(Prediction(unit.prediction.id, documents))
@@ -434,7 +436,7 @@ class Rationale(Stage):
                 yield _extra_sentence_part(document, sentence)
 
     def correct_faults(self, unit: Unit, faults: Iterable[Fault]) -> Any:
-        """Return the prediction for a claim, with these faults of it corrected, as a JSON object.
+        """Return the prediction for a claim after the correction of these faults, as a JSON object.
 
         An extra sentence of a document is removed. The missing sentences of a gold set are added to it, unless another
         correction has already added them.
@@ -726,7 +728,7 @@ class Label(Stage):
             )
 
     def correct_faults(self, unit: Unit, faults: Iterable[Fault]) -> Any:
-        """Return the prediction for a claim, with these wrong labels replaced by gold's labels, as a JSON object."""
+        """Return the prediction for a claim as a JSON object, in which gold's labels replace wrong labels."""
         labels = dict(unit.prediction.content)
         for fault in faults:
             labels[str(fault.part)] = fault.gold

@@ -116,7 +116,7 @@ class Layout(Record):
             rows.append(tuple(values))
         total = len(rows)
         if self.total is not None:
-            total = self.total(document)
+            total = self.total(document)  # the document may hold only some of its rows
         return Table(self, rows, total)
 
 
@@ -128,9 +128,10 @@ class PeopleTable(NamedTuple):
 
 
 class Table(Record):
-    """A table: its layout, and rows with a value for each column; None is an empty cell.
+    """A table: its layout, and rows with a value for each column; None is an empty cell. If the layout has `split_by`,
+    the key of a column, people see a separate table for each value of this column.
 
-    `total` is the number of all rows, which is larger than that of `rows` if the document does not hold them all.
+    `total` is the number of all rows. It is larger than the number of `rows` if the document does not hold them all.
     """
 
     layout: Layout
@@ -139,7 +140,10 @@ class Table(Record):
 
     @property
     def part(self) -> str:
-        """The value of the column `split_by`, if this is the table of one of its values; otherwise an empty text."""
+        """The value of the column `split_by` in the first row, such as "org:founded"; an empty text if none is split.
+
+        In the tables of `parts` all rows have this value.
+        """
         if not self.layout.split_by or not self.rows:
             return ""
         position = self.layout.keys.index(self.layout.split_by)
@@ -147,14 +151,17 @@ class Table(Record):
 
     @property
     def title(self) -> str:
-        """The title of the table, in which the value of the column `split_by` takes the place of %."""
+        """The title of the table. A % in it is replaced by the value of the column `split_by`, if there is one."""
         title = self.layout.title
         if self.layout.split_by and self.rows:
             return title.replace("%", cell(self.part))
         return title
 
     def parts(self) -> Iterator[Table]:
-        """Yield a table for each value of the column `split_by`, with its rows; the table itself if there is none."""
+        """Yield a table for each value of the column `split_by`, with the rows of this value.
+
+        A layout without such a column gives the table itself.
+        """
         if not self.layout.split_by:
             yield self
             return
@@ -254,7 +261,7 @@ def text(table: Table, top: int | None = TOP, width: int | None = None) -> Itera
 
 
 def _lines_of_part(part: Table, top: int | None, width: int | None) -> Iterator[str]:
-    """Yield the title and the aligned columns of a table that is not split any more; "none" in place of no rows.
+    """Yield the lines of one table: its title and its aligned columns, or "none" if it has no rows.
 
     `top` is the largest number of rows, and `width` that of the terminal; if they are None, nothing is left out or cut.
     """
@@ -569,7 +576,7 @@ def _head_cell(column: Column, kind: str) -> str:
 def _data_cell(value: Value | Cell, column: Column, longest: int) -> str:
     """Return a cell of an HTML table, `<td>...</td>`, from a value or a `Cell` with markup.
 
-    A cell with neither value nor markup is empty; a cell with markup only shows a hyphen as its value.
+    A cell with neither value nor markup is empty. If it has markup but no value, a hyphen is shown as the value.
     """
     marked_value = value if isinstance(value, Cell) else Cell(value)
     if marked_value == Cell(None):
@@ -643,9 +650,9 @@ def frame(table: Table) -> pandas.DataFrame:
 
 
 def _series(pandas: Any, values: Sequence[Value]) -> Any:
-    """Return the values of a column as an array or series of pandas with the type that fits them.
+    """Return the values of a column as an array or series of pandas, with integers, floats, categories or objects.
 
-    `pandas` is the module, which is imported only if it is needed.
+    `pandas` is the module. It is an argument because it is imported only if it is needed.
     """
     distinct_values = dict.fromkeys([value for value in values if value is not None])
     types = {type(value) for value in distinct_values}
@@ -670,7 +677,7 @@ def _is_too_large(value: Value) -> bool:
 
 
 def _are_numbers(shown_columns: list[Column], rows: list[list[Value]]) -> list[bool]:
-    """Return for each column whether it has no texts; its values are then numbers, and are aligned to the right."""
+    """Return for each column whether its values are numbers (no text), to be aligned to the right: `[False, True]`."""
     are_numbers = []
     for position in range(len(shown_columns)):
         are_numbers.append(not any(_is_text(row[position]) for row in rows))

@@ -1,4 +1,6 @@
-"""Write comparisons and plans of tests as tables with sentences, in all formats. No number is computed here."""
+"""Write comparisons of systems, and plans of tests, as tables with sentences, in all formats. A plan says how many
+units (such as queries) a test needs to detect a difference between two systems. No number is computed here.
+"""
 
 from __future__ import annotations
 
@@ -94,16 +96,17 @@ _PLANNED_TESTS: Final = {"t": "paired t", "sign": "exact sign"}
 
 
 def _power_rows(power: PowerPlan) -> Iterator[Row]:
-    """Yield a row for each pair of systems, or a single row if the plan is for a given standard deviation.
+    """Yield a row of the table of power for each pair of systems.
 
-    A plan has 0 or an empty text for a value that is unknown; the cell of such a value is None.
+    A plan for a given standard deviation is about no pair, and has a single row. A plan has 0 or an empty text for a
+    value that is unknown; the cell of such a value is None.
     """
-    for design in power.pairs or (power,):
+    for pair_or_plan in power.pairs or (power,):
         value_by_key: dict[str, Any] = {"measure": power.measure, "units": power.units}
         for key in ("a", "b", "standard_deviation", "differing", "detectable", "needed"):
-            value_by_key[key] = getattr(design, key, None)  # a plan without pairs has no `a` and `b`
+            value_by_key[key] = getattr(pair_or_plan, key, None)  # a plan without pairs has no `a` and `b`
         row = {key: value or None for key, value in value_by_key.items()}
-        row["test"] = _PLANNED_TESTS[design.test]
+        row["test"] = _PLANNED_TESTS[pair_or_plan.test]
         yield row
 
 
@@ -120,8 +123,8 @@ def _power_sentences(power: PowerPlan) -> Iterator[str]:
 
 def _test_sentences(power: PowerPlan) -> Iterator[str]:
     """Yield a sentence on each test that a plan is made for, the exact sign test and the paired t test."""
-    designs = power.pairs or (power,)
-    tests = {design.test for design in designs}
+    pairs_or_plan = power.pairs or (power,)  # a plan for a given standard deviation is about no pair
+    tests = {pair_or_plan.test for pair_or_plan in pairs_or_plan}
     conditions = f"alpha {power.alpha:g}, power {power.power:g}, one pair at a time"
     if "sign" in tests:
         yield f"Exact sign: the two-sided sign test that compare makes of right and wrong units; {conditions}."
@@ -180,9 +183,9 @@ def _system_rows(measures: Iterable[MeasureComparison]) -> Iterator[dict[str, An
 
 
 def _equivalence_cells(equivalence: Equivalence | None) -> dict[str, Any]:
-    """Return the cells of a pair about its test of equivalence, by column; none if there is no such test.
+    """Return the cells about the test of equivalence of a pair, by column: `{"equivalent": "yes", ...}`.
 
-    If the result needed no p-value, the cell of the p-value has the reason instead.
+    Without such a test there are no cells. If the result needed no p-value, the cell of the p-value has the reason.
     """
     if equivalence is None:
         return {}
@@ -279,7 +282,7 @@ PAIRS: Final = Layout(
 
 
 def _rows_of_all(comparison: SystemComparison) -> Iterator[Row]:
-    """Yield the whole comparison as the rows of one table; the column `kind` tells rows of different kinds apart.
+    """Yield a whole comparison as the rows of one table; the column `kind` says what a row is, such as "system".
 
     The rows of each measure come first. Rows for explanations, notes and signatures, which are about all measures,
     follow.
@@ -544,8 +547,8 @@ def _pairs_on_screen(measure: MeasureComparison, level: float) -> Layout:
 def _effect_sentences(measure: MeasureComparison, level: float) -> list[str]:
     """Return a list with the sentence below the table of pairs: the effect of the only pair, or what columns mean.
 
-    The list is empty if the table of several pairs is empty, because none differs significantly (`level`), or if the
-    only pair has no wins and losses.
+    The list is empty if there are several pairs but none differs significantly (p above `level`). It is also empty if
+    the only pair has no wins and losses.
     """
     if len(measure.pairs) == 1:
         pair = measure.pairs[0]
@@ -613,7 +616,7 @@ def _paper_cell(measure: MeasureComparison, system: str, reference: str, level: 
 def _differs(measure: MeasureComparison, system: str, reference: str, level: float) -> bool:
     """Return whether two systems differ significantly: the corrected p of their pair is at most `level`.
 
-    A system does not differ from itself, and there is no pair of it.
+    If `system` is the `reference` itself, the result is False.
     """
     for pair in measure.pairs:
         if {pair.a, pair.b} == {system, reference}:

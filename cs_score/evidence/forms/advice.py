@@ -1,5 +1,4 @@
-"""Finds the remedy for a file that a task refuses.
-
+"""Finds the remedy for a file that a task refuses, because the file does not have the form that the task reads.
 A remedy says in words what is wrong with the form of the file, and gives a command to type.
 """
 
@@ -40,7 +39,7 @@ _REMEDY_FINDER_BY_TASK: Final[Mapping[str, RemedyFinder]] = {
 def add_remedy(
     mode: Mode, error: InputError, gold: object, predictions: object | None, can_score: CanScore
 ) -> InputError:
-    """Return an error about a file, to which a remedy is added if the form of the file is recognised.
+    """Return an error about a file with a remedy for the user, if the form of the file is recognised.
 
     `can_score` is a function that returns whether another task can score the files; a remedy recommends another task
     only if it can. An error about anything but a file on disk is returned unchanged, because standard input cannot be

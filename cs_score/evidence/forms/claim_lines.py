@@ -1,6 +1,6 @@
 """Recognises forms of files with a claim on each line, for the tasks SciFact and claim verification.
-
-In all functions, `line_values` are the JSON values of the lines of a file.
+`line_values` are the JSON values of the lines of a file. The remedy for it is advice in words, or a change: a Python
+expression for the new list of these values, in which `R` is the old list.
 """
 
 from __future__ import annotations
@@ -128,9 +128,10 @@ def _is_evidence_of_rationales(evidence: object) -> bool:
 
 
 def stage_command(files: Files, stage: str) -> str | None:
-    """Return the advice to score the files as a stage of SciFact, with the command; None if it would refuse them.
+    """Return the advice to score the files as a stage of SciFact, with the command.
 
-    The command has the option `--any-order` only if the stage would otherwise refuse the files.
+    Return None if the stage would refuse the files, too. The command has the option `--any-order` only if the stage
+    would otherwise refuse the files.
     """
     command = files.command_for_task("scifact", stage=stage)
     if command is None:
@@ -171,9 +172,9 @@ def change_for_claims_by_id(line_values: Sequence[dict[str, Any]], files: Files)
 
 
 def _is_object_with_claims(value: Mapping[str, Any]) -> bool:
-    """Return whether an object has an object for each key, which can be a claim by its id: {"1": {...}, "2": {...}}.
+    """Return whether an object seems to hold claims by their ids: {"1": {...}, "2": {...}}.
 
-    An object with the key `id` is a claim itself.
+    All its values are then objects. An object with the key `id` is a claim itself.
     """
     if not value or "id" in value:
         return False

@@ -1,7 +1,6 @@
 """Recognises how a file is packed, encoded and laid out, and returns the Python code that reads it.
-
-A task that refuses a file tells the user a command to copy: a Python one-liner that reads the file, changes its value
-and writes a new file, which can be scored. The records of this module hold the Python code that makes up this command.
+A task that refuses a file tells the user a command to copy: a line of Python that reads the file, changes its value and
+writes a new file. This module returns the parts of this command.
 """
 
 from __future__ import annotations

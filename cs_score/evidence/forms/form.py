@@ -1,5 +1,4 @@
 """The files of a call, and the change that a file needs so that a task can read it.
-
 A task that refuses a file looks for a remedy: the change, made by a Python expression, or advice in words.
 """
 
@@ -34,9 +33,10 @@ class Files(Record):
     can_score: CanScore
 
     def command_for_task(self, task: str, **options: Any) -> str | None:
-        """Return the advice to score the files as another task, with the command; None if it would refuse them, too.
+        """Return the advice to score the files as another task, with the command.
 
-        `options` are options of the task, such as `any_order=True`.
+        Return None if that task would refuse the files, too. `options` are options of the task, such as
+        `any_order=True`.
         """
         if self.predictions is None or not self.can_score(task, self.gold, self.predictions, **options):
             return None

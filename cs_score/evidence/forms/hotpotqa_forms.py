@@ -1,7 +1,6 @@
-"""Recognises forms of HotpotQA's files.
-
-Files in some forms are converted when they are read, because nothing is lost. For others, a remedy tells the user how
-to convert them.
+"""Recognises forms of HotpotQA's files, which hold questions with answers and supporting facts.
+Files in some forms are converted when they are read. For others a remedy tells the user how to convert them: a change
+of the value of the file (`R`) by a Python expression, or advice in words.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Recognises the form of files that the r4c task refuses, and returns the remedy.
-
-A remedy is a change that a Python expression makes to the value of the file, or advice in words if no expression can
-make the change.
+A file holds derivations, which are lists of steps [title, sentence number, [head, relation, tail]]. The remedy is a
+change of the value of the file (`R`) by a Python expression, or advice in words.
 """
 
 from __future__ import annotations

@@ -1,8 +1,6 @@
 """Recognises the form of files that the scifact task refuses, and returns the remedy.
-
-A remedy is a change that a Python expression makes to the value of the file, or advice in words if no expression can
-make the change.
-`line_values` are the JSON values of the lines of a file.
+`line_values` are the JSON values of the lines of a file. The remedy is a change, which is a Python expression for the
+new list of these values (`R` is the old list), or advice in words.
 """
 
 from __future__ import annotations

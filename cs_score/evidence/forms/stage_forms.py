@@ -1,8 +1,6 @@
 """Recognises the form of files that a stage of SciFact refuses, and returns the remedy.
-
-A remedy is a change that a Python expression makes to the value of the file, or advice in words if no expression can
-make the change.
-`line_values` are the JSON values of the lines of a file.
+A stage retrieves documents, selects sentences or predicts labels. `line_values` are the JSON values of the lines of a
+file. The remedy is a change of these values by a Python expression, or advice in words.
 """
 
 from __future__ import annotations

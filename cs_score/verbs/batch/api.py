@@ -39,9 +39,10 @@ class Leaderboard(ShownDocument):
     _citation_members = ("measure",)
 
     def __init__(self, document: Any, remarks: Sequence[str] = ()) -> None:
-        """Make the leaderboard of a document, the record that a batch writes as `leaderboard.json`.
+        """Make a leaderboard from a document: the content of `leaderboard.json`, which a batch writes.
 
-        `remarks` are the remarks of the batch that made it. A leaderboard that was loaded has none.
+        `remarks` are sentences of the batch about its runs, such as `b.tab is a.tab again; it is scored once`. A
+        leaderboard from a file has none.
         """
         super().__init__(document)
         self._remarks = tuple(remarks)
@@ -130,7 +131,7 @@ def batch(
         validates=validate,
         page=page,
     )
-    ranking_measure = None if measure is None else _measure_called(measure, plan)
+    ranking_measure = None if measure is None else _exact_measure(measure, plan)
     arguments.check_at_least_one("jobs", jobs)
 
     # The runs themselves.
@@ -154,8 +155,11 @@ def _policies_to_score(
     return policies_of_batch(scoring, scoring.policy.texts(), name, further_policies, option="also_policy")
 
 
-def _measure_called(name: str, plan: ColdStartPlan) -> str:
-    """Return the measure of a plan that `name` means, as the plan writes it. Raises UsageError if there is none."""
+def _exact_measure(name: str, plan: ColdStartPlan) -> str:
+    """Return the measure of a plan that is called `name` in any letter case: `sf-f1` gives `SF-F1`.
+
+    Raises UsageError if there is none.
+    """
     measure = find_name(name, plan.measures())
     if measure is None:
         raise UsageError(f"measure: no measure called {name}; there are {', '.join(plan.measures())}")

@@ -1,4 +1,7 @@
-"""The JSON documents that a batch writes: the record of each run, the leaderboard, and the overview of all runs."""
+"""The JSON documents that a batch writes: the record of each run, the leaderboard, and the overview of all runs.
+A *family* is the tests of the runs under one policy, whose p-values are corrected together. A *unit* is what is
+resampled for intervals: a query in Cold Start, a claim or question in evidence tasks.
+"""
 
 from __future__ import annotations
 
@@ -162,7 +165,7 @@ class LeaderboardDocument(Document, kw_only=True, tag="leaderboard"):
 
 
 def family_lines(families: Mapping[str, Family], verdicts: Mapping[str, str], measure: str) -> list[str]:
-    """Return sentences that say for each policy which runs differ by `measure`, and which tests say so.
+    """Return sentences about the tests under each policy: which runs differ by `measure`, and how they were tested.
 
     `families` has the tests and `verdicts` their results in words, both by policy. If there are several policies, each
     sentence names its policy: `Verdict (sf): ...`.

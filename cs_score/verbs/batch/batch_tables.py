@@ -41,9 +41,10 @@ from cs_score.verbs.batch.overview import (
 
 
 def overview_of_outcomes(outcomes: Sequence[Outcome], board: LeaderboardDocument, evaluation: Evaluation) -> Overview:
-    """Return the overview of the runs of one edition: the answers of each run, and how much the runs agree.
+    """Return the overview of the runs that follow one edition of the scorer: their answers, and how much they agree.
 
-    Rankings in it are by the headline measures of the leaderboard `board`. `evaluation` has the properties of gold.
+    Its rankings are by the headline measures (the main ones) of the leaderboard `board`. `evaluation` describes gold:
+    its units, and what is to be found in them.
     """
     systems = _systems_of(outcomes)
     results_by_policy = _results_by_policy(outcomes, systems)
@@ -60,7 +61,10 @@ def _systems_of(outcomes: Iterable[Outcome]) -> list[System]:
 
 
 def _results_by_policy(outcomes: Sequence[Outcome], systems: Sequence[System]) -> dict[str, list[SystemResult | None]]:
-    """Return for each policy the result of each of the `systems`, None for a system that was not scored under it."""
+    """Return the results under each policy, in the order of `systems`.
+
+    The result of a system is None if it was not scored under the policy.
+    """
     results_by_policy: dict[str, list[SystemResult | None]] = {}
     for outcome in outcomes:
         results_by_policy[outcome.policy] = [None] * len(systems)
@@ -108,7 +112,7 @@ def overview_document(overview: Overview, board: LeaderboardDocument, *, pages: 
 
 
 def _distinct_notes(board: LeaderboardDocument) -> tuple[Note, ...]:
-    """Return the notes on the intervals of each row of a leaderboard and those on its tests, each note once."""
+    """Return the notes of a leaderboard, each once: those on the intervals of its rows, then those on its tests."""
     notes: list[Note] = []
     for row in board.rows:
         if row.intervals:
@@ -134,7 +138,7 @@ def _ranked_row(row: LeaderboardRow, measure: str) -> RankedRow:
 
 
 def _interval_of(row: LeaderboardRow, measure: str) -> RankingLimits | None:
-    """Return the limits of a row's score by `measure`; None without intervals or without such a score."""
+    """Return the limits of a row's score by `measure`, or None if the row has no such score or no intervals."""
     if not row.intervals or measure not in row.scores:
         return None
     low, high = row.limits(measure)
@@ -145,16 +149,16 @@ def _interval_of(row: LeaderboardRow, measure: str) -> RankingLimits | None:
 
 
 def _answers_table(overview: Overview) -> Table:
-    """Return the table `answers.tsv`, which says for each answer that gold asks for which runs gave it.
+    """Return the table `answers.tsv`: each answer that gold asks for, and the runs that gave it.
 
     It has a row for each policy and each target (in Cold Start an equivalence class of the ground truth, in other tasks
-    a unit by a measure). The last columns, one for each run, have the labels of the runs as their keys.
+    a unit by a measure). The last columns are one for each run, with its label as the heading.
     """
     labels = distinct_labels(overview.systems)
     rows: list[tuple[Any, ...]] = []
     for policy_overview in overview.policies:
-        for number, target in enumerate(overview.targets):
-            rows.append(_answer_cells(policy_overview, number, target, labels))
+        for position, target in enumerate(overview.targets):
+            rows.append(_answer_cells(policy_overview, position, target, labels))
     keys = ["policy", "part", "unit", "place", "name", "value", "found_by", "only"]
     keys += [spreadsheet_cell(label) for label in labels]
     layout = Layout(name="answers", title="", columns=columns(*keys), rows=iter)
@@ -162,16 +166,21 @@ def _answers_table(overview: Overview) -> Table:
 
 
 def _answer_cells(
-    policy_overview: PolicyOverview, number: int, target: Target, labels: Sequence[str]
+    policy_overview: PolicyOverview, position: int, target: Target, labels: Sequence[str]
 ) -> tuple[Any, ...]:
-    """Return the cells of a row of `answers.tsv`, which is about the target called `number` under one policy.
+    """Return the cells of a row of `answers.tsv`: who found a target under one policy.
+
+    `position` is the position of the target among all targets.
+
 
     The cells name the target, count the runs that found it, and name the run that alone found it, if there is one. The
     last cells, one for each run, are 1 if the run found the target and 0 if it did not; the cell of a run that was not
     scored is empty. `labels` are the labels of the runs.
     """
-    marks = ["" if marks_of_run is None else marks_of_run[number] for marks_of_run in policy_overview.marks_of_systems]
-    finder_count = policy_overview.finder_counts[number]
+    marks = []
+    for marks_of_run in policy_overview.marks_of_systems:
+        marks.append("" if marks_of_run is None else marks_of_run[position])
+    finder_count = policy_overview.finder_counts[position]
     only_finder = labels[marks.index(FOUND)] if finder_count == 1 else ""
     cells_of_target = (target.part, target.unit, target.place, target.name, target.value)
     return (policy_overview.policy, *cells_of_target, finder_count, only_finder, *marks)
@@ -219,7 +228,8 @@ def _agreement_rows(overview: Overview) -> Iterator[dict[str, Any]]:
 def _cells_of_pair(systems: Sequence[System], right: SharedAnswers, wrong: SharedAnswers) -> dict[str, Any]:
     """Return the cells of `agreement.tsv` about two runs: their names, and how many answers they share.
 
-    `right` and `wrong` count the shared right and wrong answers of the same two of the `systems`.
+    `right` counts the right answers that both runs gave, and those that either gave; `wrong` does so for wrong answers.
+    Both name the two runs by their positions in `systems`.
     """
     run = systems[right.a]
     other_run = systems[right.b]

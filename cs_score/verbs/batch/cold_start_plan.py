@@ -77,7 +77,7 @@ class ColdStartPlan(Plan, kw_only=True):
     editions: Mapping[str, ColdStartPlan] = field(default_factory=dict)
 
     def prepare(self) -> PreparedColdStart:
-        """Read queries and pool. Raises CsScoreError if that fails."""
+        """Read the queries and the pool of this plan. Raises CsScoreError if that fails."""
         return PreparedColdStart(self)
 
     @property
@@ -166,12 +166,14 @@ def policies_of_batch(
 
 
 class PreparedColdStart(PreparedGold):
-    """Queries and pool as they were read. Each run is loaded on top of them; loading changes nothing in them."""
+    """Queries and pool as they were read. Each run is loaded on top of them; loading changes nothing in them. A run may
+    follow another *edition* (version of the scorer's rules) than the batch, under which gold is read once more.
+    """
 
     plan: ColdStartPlan
 
     def __init__(self, plan: ColdStartPlan) -> None:
-        """Read queries and pool. Raises CsScoreError if that fails."""
+        """Read the queries and the pool of a plan. Raises CsScoreError if that fails."""
         self.plan = plan
         outputs.check_fields(plan.layout.fields)
         self.log_of_queries = RecordingLog() if plan.has_problem_details else ProblemLog()
@@ -234,7 +236,10 @@ class PreparedColdStart(PreparedGold):
         )
 
     def _for_edition(self, edition: str) -> PreparedColdStart:
-        """Return gold as an edition of the scorer reads it. It is read when the first run of that edition is scored."""
+        """Return gold as it is read under an edition of the scorer; the empty edition is that of the batch.
+
+        Gold of another edition is read when the first run of that edition is scored.
+        """
         if edition not in self.plan.editions:
             return self
         if edition not in self._prepared_by_edition:
@@ -285,9 +290,9 @@ def _read_gold(plan: ColdStartPlan, log_of_queries: ProblemLog) -> ColdStartGold
 
 
 def _hops_of_measure(measure: Measure, last_hop: int) -> list[str]:
-    """Return the hops for which a measure exists, `["0", "1", "2"]` if the last hop of any query is 2.
+    """Return the hops (steps of a query) for which a measure exists: `["0", "1", "2"]` if `last_hop` is 2.
 
-    The averages of the table LDC-MEAN know hops 0 and 1 only: later hops are counted in the row of the class above.
+    `last_hop` is the last hop of any query. Averages of the table LDC-MEAN exist for hops 0 and 1 only.
     """
     if measure.table == LDC_MEAN and measure.average:
         last_hop = min(last_hop, 1)
@@ -303,9 +308,13 @@ class _LoadedRun:
     """
 
     def __init__(self, prepared_gold: PreparedColdStart, run_file: BatchRunFile, limits: Justifications) -> None:
-        """Prepare to load `run_file` under `limits` on justifications."""
+        """Prepare to load `run_file`.
+
+        `limits` say how many justifications of an answer (lines that support it) count.
+        """
         self.prepared_runs: list[PreparedRun] = []
-        # When a call of the scorer for this file alone prepares the run, it has read the queries but not yet the pool.
+        # A call of the scorer for this file alone prepares the run before it reads the pool. So no problem of the pool
+        # has been met yet.
         self.log: ProblemLog = prepared_gold.log_of_queries
         self._gold = prepared_gold.gold
         self._plan = prepared_gold.plan
@@ -324,7 +333,7 @@ class _LoadedRun:
         or loaded.
         """
         self._preparation = prepare_inputs([self._run_file.file.open()], self._preparation_settings())
-        # When a call of the scorer for this file alone loads the run, it has read the pool, too.
+        # A call of the scorer for this file alone reads the pool before it loads the run.
         self.log = self._gold.problems.copy()
         if not self._preparation.files:  # the run is a folder that lost its files after the runs had been listed
             folder = self._run_file.file.name
@@ -345,7 +354,7 @@ class _LoadedRun:
         )
 
     def _on_prepared(self, prepared_run: PreparedRun) -> None:
-        """Keep the account of a run that was converted or validated.
+        """Keep the record of the conversion and validation of a run.
 
         Raises InputError if the run must not be scored.
         """
@@ -485,7 +494,10 @@ class _Attempt(Record):
         return (*accounts, *result.warnings)
 
     def _scores_of_runs(self, result: Result, limits: Sequence[ScoreIntervals]) -> Iterator[RunScores]:
-        """Yield the scores of each run id of the file with its findings, and with intervals if there are `limits`."""
+        """Yield the scores of each run id of the file, with intervals if there are `limits`.
+
+        Its findings, which say what answers were right and wrong, are recorded with the scores.
+        """
         for position, run in enumerate(result.runs):
             measures = self._measures_to_record(run, limits)
             findings = collect_findings(run, self.prepared_gold.target_index, measures)
@@ -501,8 +513,8 @@ class _Attempt(Record):
     def _measures_to_record(self, run: ScoredRun, limits: Sequence[ScoreIntervals]) -> list[Any]:
         """Return the measures whose statistics by unit are recorded with a run.
 
-        Without `limits` of intervals that is only the measure that tables show for each unit, because nothing is
-        resampled.
+        If there are no intervals (`limits` is empty), nothing is resampled. One measure is enough then: the one that
+        tables show for each unit.
         """
         if limits:
             return list(summary_scores(run))
@@ -657,7 +669,7 @@ def _problem_places(problems: Iterable[Problem]) -> Iterator[ProblemPlace]:
 def _problem_place(problem: Problem, place: Place | None) -> ProblemPlace:
     """Return the record of a problem at one place.
 
-    File and line are empty for a problem that belongs to no line, and the file for a problem that belongs to no file.
+    File and line are empty if `place` is None. The file alone is empty if the place is in no file.
     """
     file = ""
     line = ""

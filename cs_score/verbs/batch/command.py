@@ -293,7 +293,8 @@ def _runs_of_call(task: str, line: CommandLine, run_words: Sequence[str]) -> lis
 def _report_result(task: str, line: CommandLine, call: _BatchCall, result: BatchResult) -> int:
     """Print the leaderboard, then remarks on standard error, and return the exit status.
 
-    It is that of a failure if a run failed or has problems that are errors, or if a run that was asked for is missing.
+    The status is that of a failure if a run failed, if it has problems that are errors, or if a requested run is
+    missing.
     """
     _print_leaderboard(result, line.format)
     run_ids_not_scored: list[str] = []
@@ -407,9 +408,9 @@ def _endings_of_runs(task: str) -> Sequence[str]:
 
 
 def _without_edition_of_plan(runs: Sequence[BatchRunFile], plan: Plan) -> list[BatchRunFile]:
-    """Return the runs; a run that names the plan's own edition of the scorer names no edition any more.
+    """Return the runs, of which only those that follow another edition of the scorer than the plan name an edition.
 
-    A run that follows another edition keeps its name.
+    The edition of all other runs is empty.
     """
     changed_runs = []
     for run in runs:

@@ -189,7 +189,8 @@ def _runs_in_file(
 ) -> list[BatchRunFile]:
     """Return a run for each system of the file of a run, or only this run if the file holds no more than one system.
 
-    If systems are chosen, a run is made of each chosen one, also of an only one. Two runs may have the same name.
+    If there are `chosen_systems`, each of them gets a run, even if it is the only system of the file. Two runs may have
+    the same name.
     """
     systems = _systems_in_file(mode, run.file.name)
     has_one_system = len(systems) == 1 and not chosen_systems
@@ -226,7 +227,7 @@ def _name_of_system(system: str, run: BatchRunFile, *, is_only_file: bool) -> st
 
 
 def _with_distinct_names(runs: Iterable[BatchRunFile]) -> list[BatchRunFile]:
-    """Return the runs; a run of a system whose name an earlier run has, too, gets a number: `x-a_b-2`."""
+    """Return the runs with distinct names: a system's run gets a number if an earlier run has its name, `x-a_b-2`."""
     renamed_runs = []
     used_names: set[str] = set()
     for run in runs:

@@ -347,9 +347,10 @@ class _Batch:
         return jobs
 
     def _folders_to_fill(self, run: BatchRunFile) -> dict[str, str | None]:
-        """Return the absolute path of the folder of a run under each policy under which it has no outcome yet.
+        """Return the folders into which a worker writes the files of a run, by policy, as absolute paths.
 
-        The path is None if inputs are shipped, since the worker may not see the folder.
+        Policies under which the run has an outcome already are left out. The path is None if inputs are shipped, since
+        the worker may not see the folder.
         """
         folder_by_policy: dict[str, str | None] = {}
         for policy in self.plan.policy_names:
@@ -431,7 +432,7 @@ def _folders_with_record(out: str) -> set[str]:
 
 
 def _failed_instead(outcome: Outcome, reason: str) -> Outcome:
-    """Return a failed outcome of the run under the policy of an outcome; `reason` says why it failed."""
+    """Return a failed outcome in place of `outcome`, for the same run and policy; `reason` says why the run failed."""
     return Outcome(
         task=outcome.task, run=outcome.run, file=outcome.file, policy=outcome.policy, state=FAILED, failure=reason
     )

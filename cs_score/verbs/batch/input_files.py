@@ -145,8 +145,8 @@ def find_runs(words: Iterable[str], list_file: str | None, run_endings: Sequence
     """Return the runs that words of a command line and the lines of a list name.
 
     A word is a file, a folder (its files that end like one of `run_endings`, compressed or not), or a pattern with `*`,
-    `?` or `[...]`. A line of `list_file` is such a word, which a tab and `follow=EDITION` may follow; blank lines and
-    lines that begin with `#` are ignored.
+    `?` or `[...]`. A line of `list_file` is such a word; a tab and `follow=EDITION` (an edition of the scorer) may come
+    after it. Blank lines and lines that begin with `#` are ignored.
 
     Raises InputError if there is no run, or if a folder or pattern has no file. Raises UsageError for any other text
     after a tab, and for a file with two editions.
@@ -269,10 +269,10 @@ _ENDINGS: Final = (".tab.txt", ".tab", ".tac", ".tsv", ".csv", ".txt", ".jsonl",
 
 
 def _name_runs(paths: Sequence[str]) -> dict[str, str]:
-    """Return a name for the run in each file, by the path of the file; each name can be that of a folder of the batch.
+    """Return a name for the run in each file, by the path of the file; the folder of the run gets this name.
 
-    No two names are alike, and none is reserved for a file of the batch, such as `leaderboard.tsv`. A name is the name
-    of the file without its ending, after as many folders as distinguish it from others: `runs/a/out.tab` and
+    No two names are alike, and none is reserved for a file of the batch, such as `leaderboard.tsv`. A name is that of
+    the file without its ending, after as many folders as distinguish it from others: `runs/a/out.tab` and
     `runs/b/out.tab` are `a-out` and `b-out`. If folders do not help, a number follows: `out-2`.
     """
     name_by_path = _names_with_folders(paths)
@@ -286,7 +286,7 @@ def _name_runs(paths: Sequence[str]) -> dict[str, str]:
 
 def _paths_to_number(name_by_path: Mapping[str, str]) -> list[str]:
     """Return the paths whose names need a number: all but the last that share a name, and all with a reserved name."""
-    last_path_by_name = {name: path for path, name in name_by_path.items()}
+    last_path_by_name = {name: path for path, name in name_by_path.items()}  # a later path replaces an earlier one
     paths = []
     for path, name in name_by_path.items():
         if name in RESERVED_NAMES or path != last_path_by_name[name]:

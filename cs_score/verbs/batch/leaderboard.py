@@ -178,9 +178,11 @@ def _runs_of_outcomes(outcomes: Iterable[Outcome], measure: str) -> list[_RunOfO
 
     An outcome without any run id, such as that of a failed run, has one run with the empty run id and without scores.
     """
+    run_without_scores = RunScores(run_id="", scores={})
     runs = []
     for outcome in outcomes:
-        for run in outcome.runs or (RunScores(run_id="", scores={}),):
+        scored_runs = outcome.runs or (run_without_scores,)
+        for run in scored_runs:
             runs.append(_RunOfOutcome(outcome, run, run.scores.get(measure)))
     return runs
 
@@ -269,10 +271,10 @@ def _test_rows(ranked_runs: Sequence[_RankedRun], task: str, measure: str) -> Ro
 
 
 def _with_baseline_label(resampling: Resampling, rows: Sequence[LeaderboardRow], labels: Sequence[str]) -> Resampling:
-    """Return the settings of tests with a baseline that is the label of a row.
+    """Return the settings of tests with the label of the baseline, the run against which all others are tested.
 
-    The user may name the baseline by the name, file or run id of a run, too. A baseline that no row has stays as it is.
-    `labels` has the label of each of the `rows`.
+    The user may have called the baseline by the name, file or run id of a run instead of its label. A text that fits no
+    row is kept. `labels` has the label of each of the `rows`.
     """
     baseline = resampling.baseline
     if not baseline or baseline in labels:
@@ -316,9 +318,10 @@ def distinct_labels(systems: Sequence[System | LeaderboardRow]) -> list[str]:
 
 
 def _names_of_systems(systems: Sequence[System | LeaderboardRow]) -> list[str]:
-    """Return the run id of each run of a batch or, if another run has it, too, the name of the run: `"ID1"`, `"b"`.
+    """Return a name for each run of a batch: its run id if no other run has this id, otherwise the name of the run.
 
-    The run id follows the name if several run ids have this name: `"b (ID2)"`. Two results may still be alike.
+    The run id follows the name if several run ids have this name: `"ID1"`, `"b"`, `"c (ID2)"`. Two results may still be
+    alike.
     """
     count_by_run_id = Counter([system.run_id for system in systems])
     count_by_name = Counter([system.run for system in systems])
@@ -568,19 +571,21 @@ WRITERS: Final[dict[str, Callable[[LeaderboardDocument], str]]] = {
 """The functions that make the files of a leaderboard, by the ending of the file."""
 
 
-def leaderboard_text(board: LeaderboardDocument, most: int = 10) -> str:
-    """Return the leaderboard for a terminal: its first `most` rows, notes, the first `most` failures, signatures.
+def leaderboard_text(board: LeaderboardDocument, limit: int = 10) -> str:
+    """Return the leaderboard for a terminal: its first rows, notes, the first failures, and signatures.
+
+    At most `limit` rows and `limit` failures are shown.
 
     The only scores in it are those by the ranking measure, below the heading `Score`.
     """
     table = _narrow_layout(board).table(board)
-    lines = list(text(table, most, SCREEN))[1:]  # the first line is blank
+    lines = list(text(table, limit, SCREEN))[1:]  # the first line is blank
     failures = _failures(board)
-    sentences = _notes(board) + [one_line(failure, 300) for failure in failures[:most]]
+    sentences = _notes(board) + [one_line(failure, 300) for failure in failures[:limit]]
     for sentence in sentences:
         lines += wrap_lines(sentence)
-    if len(failures) > most:
-        lines.append(f"... and {len(failures) - most} more that failed")
+    if len(failures) > limit:
+        lines.append(f"... and {len(failures) - limit} more that failed")
     lines += [f"signature  {signature}" for signature in signatures(board)]
     return "\n".join(lines)
 

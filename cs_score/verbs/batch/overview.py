@@ -68,7 +68,10 @@ class Findings(Record):
     wrong: str
 
     def table(self) -> UnitTable:
-        """Return the statistics of each unit. Raises InputError or ValueError if the texts hold no such table."""
+        """Return the statistics of each unit, parsed from the texts `units` and `rows`.
+
+        Raises InputError or ValueError if the texts are malformed.
+        """
         ids = tuple([str(unit) for unit in value_in(self.units, "units")])
         rows = _parse_rows(self.rows) if ids else []
         has_whole_rows = all(len(row) == len(self.columns) for row in rows)
@@ -128,9 +131,10 @@ def make_findings(
 
 
 def pack_bits(numbers: Iterable[int], size: int) -> int:
-    """Return the whole number in which exactly the bits `numbers` are set, all below `size`: `[0, 2]` gives 0b101 (5).
+    """Return the whole number whose bits at the positions `numbers` are 1, and all others 0: `[0, 2]` gives 0b101 (5).
 
-    The number is written as text in base 2 first, because setting bits in a number copies it for each bit.
+    All `numbers` are below `size`. The result is written as text in base 2 first, because setting bits in a number
+    copies it for each bit.
     """
     digits = bytearray(b"0") * (size + 1)
     for number in numbers:
@@ -186,9 +190,10 @@ class _RowOfTargets(NamedTuple):
 
 
 def index_targets(gold: ColdStartGold) -> TargetIndex:
-    """Return the targets of a Cold Start evaluation, with indexes by class and by row.
+    """Return the targets of a Cold Start evaluation, with their numbers by class and by row of the score tables.
 
-    A target is an equivalence class of the ground truth or, in a row whose slot takes one value, all its classes.
+    A target is an equivalence class of the ground truth. Where a query asks for one value only, all classes of its row
+    are one target together.
     """
     targets: list[Target] = []
     number_by_class: dict[ClassKey, int] = {}
@@ -229,7 +234,8 @@ def _rows_of_query(gold: ColdStartGold, query: Query, tree: ClassTree) -> Iterat
     for row, classes in classes_by_row.items():
         class_groups = _group_into_targets(classes, is_single=tree.is_single_by_row.get(row, False))
         targets = []
-        for first_class, *_ in class_groups:
+        for class_group in class_groups:
+            first_class = class_group[0]
             example = example_by_class.get(first_class, "")
             targets.append(Target(part="class", unit=unit, place=row, name=first_class, value=example))
         yield _RowOfTargets(row, targets, class_groups)
@@ -320,10 +326,9 @@ def collect_findings(run: ScoredRun, index: TargetIndex, measures: Sequence[Meas
 
 
 def _counted_responses(unit: UnitResult) -> Iterator[tuple[str, Response]]:
-    """Yield the name of a row of the score tables and a response (answer of the run), for each response that counts.
+    """Yield the counted responses (answers of the run) of a unit, each after the name of its row of the score tables.
 
-    The row is the one that counts the response. Responses that no row counts, such as those beyond a limit, are left
-    out.
+    Responses that no row counts, such as those beyond a limit, are left out.
     """
     for query in unit.queries:
         for tally in query.tallies:
@@ -516,11 +521,14 @@ def shares_found_together(finder_counts: Sequence[int], run_count: int, part: st
     if not finder_counts:
         return []
     target_count = len(finder_counts)
-    target_counts = sorted(Counter(finder_counts).items())  # the number of targets that m runs found, for each m
+    # Targets with the same number of finders are summed up together: (number of finders, number of targets).
+    target_counts = sorted(Counter(finder_counts).items())
     shares = []
-    for k, missed_share in enumerate(_missed_shares(finder_counts, run_count), start=1):
-        recall = sum((1 - missed_share[finders]) * count for finders, count in target_counts) / target_count
-        agreed = sum(count for finders, count in target_counts if finders >= k) / target_count
+    for k, missed_share_by_finders in enumerate(_missed_shares(finder_counts, run_count), start=1):
+        found_in_mean = sum((1 - missed_share_by_finders[finders]) * count for finders, count in target_counts)
+        found_by_k_or_more = sum(count for finders, count in target_counts if finders >= k)
+        recall = found_in_mean / target_count
+        agreed = found_by_k_or_more / target_count
         shares.append(FoundTogether(part=part, systems=k, recall=recall, agreed=agreed))
     return shares
 
@@ -828,7 +836,7 @@ def _answers_of_policy(
     evaluation: Evaluation,
     units: Sequence[Unit],
 ) -> _AnswersOfPolicy:
-    """Return the answers of all systems under one policy, who found each target, and which answers two systems share.
+    """Return the answers of all systems under one policy, the finders of each target, and counts of shared answers.
 
     `results` has None for a system that was not scored. `values_of_systems` has the values of each system in its units.
     """
@@ -882,7 +890,10 @@ def _mask_by_part(evaluation: Evaluation, unit_count: int) -> dict[str, int]:
 
 
 def _finders_of(targets: Sequence[Target], answers_by_system: Mapping[int, AnswerBits], system_count: int) -> _Finders:
-    """Return which systems found each target, from the answers of the scored systems by their positions."""
+    """Return the systems that found each target.
+
+    `answers_by_system` has the answers of each scored system, by its position among all `system_count` systems.
+    """
     marks_of_systems: list[str | None] = [None] * system_count
     for position, answers in answers_by_system.items():
         marks_of_systems[position] = mark_targets(answers.found, len(targets))
@@ -940,6 +951,7 @@ def _answers_by_system(
 
 def _answers_by_ids(results: Sequence[SystemResult | None]) -> dict[int, AnswerBits]:
     """Return the answers of each scored system, by its position, from the ids of answers in its findings."""
+    # The findings have the ids of all answers in one text, without anything between them.
     findings_by_system = {position: result.findings for position, result in enumerate(results) if result is not None}
     right_bits = answers_as_bits([_ANSWER_ID.findall(findings.right) for findings in findings_by_system.values()])
     wrong_bits = answers_as_bits([_ANSWER_ID.findall(findings.wrong) for findings in findings_by_system.values()])
@@ -957,7 +969,7 @@ def _difficulties(policy: str, finders: _Finders) -> list[Difficulty]:
 def _difficulty(policy: str, part: str, numbers: Sequence[int], finders: _Finders) -> Difficulty:
     """Return how many targets of a part were found by 0, 1, 2 ... systems, and how many by each system alone.
 
-    `numbers` are the numbers of the targets of the part.
+    `numbers` are the positions of these targets among all targets.
     """
     target_count_by_finders = Counter([finders.counts[number] for number in numbers])
     found_by = [target_count_by_finders[finder_count] for finder_count in range(finders.scored_count + 1)]

@@ -76,7 +76,7 @@ class BatchPage(PageMaker):
     document: BatchOverview
 
     def __init__(self, document: BatchOverview) -> None:
-        """Show an overview of runs. Runs that failed are in its leaderboard only, and have no position."""
+        """Prepare the page of `document`. Runs that failed are in its leaderboard only, and have no position."""
         super().__init__(document)
         self.labels = _labels_of_runs(document.runs)
         self.position_by_run: dict[tuple[str, str], int] = {}
@@ -391,6 +391,7 @@ class BatchPage(PageMaker):
         if len(self.labels) < 2:
             return
         for agreement in self.document.agreement:
+            # Without any pair there is one chart, which has no part and is empty.
             parts = dict.fromkeys([pair.part for pair in agreement.pairs]) or ("",)
             for part in parts:
                 pairs = [pair for pair in agreement.pairs if pair.part == part]
@@ -534,7 +535,7 @@ def _means_in_words(units: Iterable[UnitScores]) -> str:
 
 
 def _units_with_most_spread(units: Sequence[UnitScores]) -> list[UnitScores]:
-    """Return the units that a heat map shows: those in which the scores of runs differ the most, in their order."""
+    """Return the units in which the scores of runs differ most, in the order of `units`; a heat map shows them."""
     units_by_spread = sorted(units, key=lambda unit: _spread(unit.scores), reverse=True)
     drawn_units = units_by_spread[:_SIDE_OF_HEAT_MAP]
     return [unit for unit in units if unit in drawn_units]
@@ -654,23 +655,23 @@ def _spread(scores: Sequence[float | None]) -> float:
 
 
 def _answer_counts_by_bin(answer_counts: Sequence[int]) -> dict[str, int]:
-    """Return how many answers were found by no run, by one run, by two ... in at most some two dozen bins.
+    """Return how many answers were found by no run, by one run, by two ... as numbers for the bars of a chart.
 
     `answer_counts[k]` is the number of answers that exactly k runs found: `[5, 3, 1]` gives `{"no run": 5, "1": 3, "2":
-    1}`. If there are many runs, a bin takes several numbers of runs together: `"1 to 3"`, `"4 to 6"`.
+    1}`. If there are many runs, a bar (bin) is for several numbers of runs: `"1 to 3"`, `"4 to 6"`.
     """
     count_by_bin = {"no run": answer_counts[0]}
-    most_runs = len(answer_counts) - 1
+    run_count = len(answer_counts) - 1
     bin_width = math.ceil(len(answer_counts) / _BARS_IN_DIFFICULTY_CHART)
-    for first in range(1, most_runs + 1, bin_width):
-        last = min(first + bin_width - 1, most_runs)
+    for first in range(1, run_count + 1, bin_width):
+        last = min(first + bin_width - 1, run_count)
         label = str(first) if first == last else f"{first} to {last}"
         count_by_bin[label] = sum(answer_counts[first : last + 1])
     return count_by_bin
 
 
 def _plural(part: str) -> str:
-    """Return the plural of a part of gold: `class` -> `classes`."""
+    """Return the plural of the name of a part of gold: `class` -> `classes`."""
     if part.endswith("s"):
         return f"{part}es"
     return f"{part}s"

@@ -176,8 +176,8 @@ class PreparedGold:
     def run_origin(self, origin: Origin, unit: str, **choices: Any) -> RunOrigin:
         """Return the origin of a run's scores, extended by everything else on which the files of the run depend.
 
-        That is the resampling of the batch, of `unit` (queries, claims ...), and the `choices`, which are further
-        fields of `RunOrigin`.
+        These are the settings of the intervals, for which each `unit` (query, claim ...) is resampled, and the
+        `choices`: further fields of `RunOrigin`.
         """
         resampling = self.plan.resampling
         if resampling is not None:

@@ -74,8 +74,8 @@ def planned_batch(plan: Plan, runs: Sequence[BatchRunFile], options: BatchOption
 def _paths_in_folders_of_runs(folders: Iterable[str], problem_outputs: Sequence[PlannedOutput]) -> list[str]:
     """Return the paths of the files in the folders of runs that a batch replaces.
 
-    `problem_outputs` are the files of the option `--problems`. A path among the files of a run is returned for them,
-    too, so that the check of the plan finds it twice.
+    `problem_outputs` are the files of the option `--problems`. If one of them would replace a file of a run, its path
+    is returned, too. The check of the plan then finds this path twice, and refuses it.
     """
     paths = []
     for folder in folders:

@@ -327,7 +327,10 @@ class _DropTests(NamedTuple):
 
 
 def _judgement(run: Measured, baseline: Measured | None, checks: Sequence[Check], notes: tuple[Note, ...]) -> Checked:
-    """Return the document with all checks of a run. If all are about one measure, its signature names this measure."""
+    """Return the document with all checks of a run, the origin of its scores, and whether it passed all checks.
+
+    `notes` are about the tests of drops. `baseline` is None if there are no limits for drops.
+    """
     measure = _measure_of_signature(checks)
     origin = replace(run.origin, measure=measure)
     return Checked(
@@ -407,9 +410,10 @@ def _tested_units(comparison: SystemComparison) -> _TestedUnits:
 
 
 def _test_of_pair(pair: PairedSystems, test_count: int, units: _TestedUnits, level: float) -> _Test:
-    """Return the test of the difference between run and baseline under a measure, with the drop that it can detect.
+    """Return the test of the difference between a run and its baseline (`pair`) under a measure.
 
-    `test_count` is the number of tests that are made together, and `level` the level of each.
+    The test has the drop that it can detect with the usual power, or None if there is no such drop. `test_count` is the
+    number of tests that are made together, and `level` the level of each.
     """
     power_analysis = power_analysis_of(pair)
     detectable_drop = None
@@ -442,9 +446,10 @@ def _notes_on_tests(comparison: SystemComparison, unit_count: int) -> list[Note]
 
 
 def _limit_by_measure(limits: Sequence[Limit], measures: Sequence[str]) -> dict[str, Decimal]:
-    """Return the limit of each measure that a name or a pattern chooses, in the order of `measures`.
+    """Return the number that limits each measure, in the order of `measures`; measures without a limit are left out.
 
-    If a measure has several limits, the last one is used. Raises UsageError for a name or a pattern without a measure.
+    A limit has the name of a measure, or a pattern for several measures: `*F1`. If a measure has several limits, the
+    last one is used. Raises UsageError for a name or a pattern that fits none of the `measures`.
     """
     limit_by_measure = {}
     for limit in limits:
@@ -480,8 +485,9 @@ def headline_remark(run: Measured, baseline: Measured) -> str | None:
     with_ldc = measure.table == LDC_MEAN
     if run.origin.task != COLD_START_MODE or measure == default_measure(with_ldc=with_ldc):
         return None
-    for reason in baseline.undefined.values():
-        return substitute_remark(with_ldc, f"{baseline.name}: {reason}")
+    reasons = list(baseline.undefined.values())
+    if reasons:
+        return substitute_remark(with_ldc, f"{baseline.name}: {reasons[0]}")
     return substitute_remark(with_ldc, f"{baseline.name} has no average precision")
 
 
@@ -536,11 +542,11 @@ def _missing_in_baseline(baseline: Measured, measure: str) -> InputError:
 
 
 def _measures_of_both(run: Measured, baseline: Measured) -> Sequence[str]:
-    """Return the measures that must not drop if the user gave no limit; run and baseline have all of them.
+    """Return the most important measures that run and baseline have in common: they must not drop without a limit.
 
-    Usually this is the headline measure of the baseline alone, so that a run that has lost its average precision does
-    not pass by another measure. If the baseline stores chosen scores without the headline measure, they are the other
-    measures that are shown first, or else all measures. A measure may be undefined for the run.
+    Usually this is only the headline measure of the baseline. Then a run that has lost its average precision does not
+    pass by another measure. A baseline of chosen scores may lack the headline measure. The other measures that are
+    shown first take its place, or else all measures. A measure may be undefined for the run.
     """
     measures_of_run = [*run.scores, *run.undefined]
     common_measures = [measure for measure in measures_of_run if measure in baseline.scores]
@@ -556,9 +562,9 @@ def _check_comparable(run: Measured, baseline: Measured) -> None:
 
 
 def _difference_of_origins(run: Origin, baseline: Origin) -> str | None:
-    """Return in words how a baseline was scored in another way than a run, or None if it was scored in the same way.
+    """Return in words what differs between the scoring of a baseline and of a run, or None if nothing differs.
 
-    For example, `it was scored with other options (policy:sf, now policy:ldc)`.
+    The words are about the baseline: `it was scored with other options (policy:sf, now policy:ldc)`.
     """
     run_signature = run.signature
     baseline_signature = baseline.signature
@@ -740,7 +746,7 @@ _FLAGS: Final = ("undecided", "passed")
 
 
 def _cells_of_check(check: Check) -> dict[str, object]:
-    """Return the cells of a check by the key of the column; flags are `true` and `false`, not `True` and `False`."""
+    """Return the cells of a check in the table of checks, by the key of the column. Flags become `true` or `false`."""
     cells: dict[str, object] = to_builtins(check)
     for name in _FLAGS:
         cells[name] = str(cells[name]).lower()
@@ -819,10 +825,11 @@ def checked_junit(checked: Checked) -> str:
     """
     body = _property_lines(checked)
     for check in checked.checks:
-        body += _case(check.name, _element_of_check(check))
+        body += _test_case_lines(check.name, _element_of_check(check))
     for change in checked.changes:
         message = _escape_for_xml(change.message)
-        body += _case(f"lock: {change.what}", f'failure type="lock" message="{message}">{message}</failure')
+        element = f'failure type="lock" message="{message}">{message}</failure'
+        body += _test_case_lines(f"lock: {change.what}", element)
     test_count = len(checked.checks) + len(checked.changes)
     failure_count = sum(not check.passed for check in checked.checks) + len(checked.changes)
     return _suite(body, test_count, failures=failure_count)
@@ -842,9 +849,10 @@ def _property_lines(checked: Checked) -> list[str]:
 
 
 def _element_of_check(check: Check) -> str:
-    """Return the element in the test case of a check, without the outer brackets: `"system-out>text</system-out"`.
+    """Return the XML element in the test case of a check, without its first `<` and last `>`.
 
-    It is a failure for a limit that is not kept, and output for an undecided limit; otherwise it is empty.
+    `system-out>text</system-out` is an example. The element is a failure if the limit is not kept, and output if the
+    limit is undecided. Otherwise the test case has no element, and the text is empty.
     """
     message = _escape_for_xml(check.message)
     if not check.passed:
@@ -854,10 +862,11 @@ def _element_of_check(check: Check) -> str:
     return ""
 
 
-def _case(name: str, element: str) -> list[str]:
-    """Return the lines of a test case in JUnit XML.
+def _test_case_lines(name: str, element: str) -> list[str]:
+    """Return the lines of a test case in JUnit XML, which is called `name`.
 
-    `element` is an element in the test case without the outer brackets, `"system-out>text</system-out"`, or empty.
+    `element` is the XML element in the test case, without its first `<` and last `>`: `system-out>text</system-out`. It
+    may be empty.
     """
     head = f' <testcase classname="{_TITLE}" name="{_escape_for_xml(name)}"'
     if not element:
@@ -904,7 +913,7 @@ def error_text(format_: str, message: str) -> str:
     if format_ == "junit":
         xml_message = _escape_for_xml(error)
         element = f'error type="input" message="{xml_message}">{xml_message}</error'
-        return _suite(_case("the inputs", element), 1, errors=1)
+        return _suite(_test_case_lines("the inputs", element), 1, errors=1)
     if format_ == "github":
         return f"::error title={_TITLE}::{_escape_for_github(error)}\n"
     return ""

@@ -79,8 +79,9 @@ def _read_minima(line: CommandLine) -> list[checking.Limit]:
 def conditions_of(task: str, line: CommandLine, *, refusal: str = "") -> Origin:
     """Return the conditions under which runs are scored: the options of scoring, and the SHA-256 of all files of gold.
 
-    If the command line must name no run, `refusal` is the beginning of the message that says so. Raises UsageError for
-    such a run and for missing gold, InputError if gold cannot be read.
+    `refusal` is empty if the command line may name a run. Otherwise it begins the message to a user who names one, such
+    as `--write-lock comes before there is a run`. Raises UsageError for such a run and for missing gold, InputError if
+    gold cannot be read.
     """
     if task == COLD_START:
         return _conditions_of_runs(line, refusal=refusal)
@@ -116,8 +117,8 @@ def _conditions_of_runs(line: CommandLine, *, refusal: str) -> Origin:
 def _assessment_files(runs: Runs, refusal: str) -> Sequence[Input]:
     """Return the files of assessments among the files of a command line.
 
-    If the command line must name no run, `refusal` is the beginning of the message that says so. Raises UsageError for
-    such a run, and if there are no queries or no assessments.
+    `refusal` is empty if the command line may name a run. Otherwise it begins the message to a user who names one.
+    Raises UsageError for such a run, and if there are no queries or no assessments.
     """
     if not runs.queries:
         raise UsageError("no query file (*.xml) among the files; name queries and assessments")

@@ -115,12 +115,12 @@ def changes_since(lock: LockFile, conditions: Origin, minima: Sequence[Limit]) -
     `conditions` are the present options and inputs of gold. `minima` are limits that the user typed in addition to the
     lock; if there are none, the limits of the lock hold.
     """
-    locked = lock.lock.origin
-    if locked.task != conditions.task:
-        return (LockChange("task", locked.task, conditions.task),)
-    changes = _changes_of_files(locked, conditions)
-    if locked.settings != conditions.settings:
-        locked_settings = "|".join(locked.settings) or "none"
+    locked_conditions = lock.lock.origin
+    if locked_conditions.task != conditions.task:
+        return (LockChange("task", locked_conditions.task, conditions.task),)
+    changes = _changes_of_files(locked_conditions, conditions)
+    if locked_conditions.settings != conditions.settings:
+        locked_settings = "|".join(locked_conditions.settings) or "none"
         present_settings = "|".join(conditions.settings) or "none"
         changes.append(LockChange("policy or options", locked_settings, present_settings))
     if minima and _limits_by_measure(minima) != _limits_by_measure(lock.limits):
@@ -129,12 +129,17 @@ def changes_since(lock: LockFile, conditions: Origin, minima: Sequence[Limit]) -
 
 
 def _changes_of_files(locked: Origin, present: Origin) -> list[LockChange]:
-    """Return the changes of the files of gold, one for each role of files (queries, pool ...) with other contents."""
+    """Return the changes of the files of gold, one for each role of files (queries, pool ...) with other contents.
+
+    `locked` are the conditions in a lock, and `present` those of now.
+    """
     changes = []
     for role in ROLES:
         has_changed = _digests_of_role(locked.inputs, role) != _digests_of_role(present.inputs, role)
         if has_changed and role != RUN:
-            changes.append(LockChange(role, _files_text(locked.inputs, role), _files_text(present.inputs, role)))
+            locked_files = _files_text(locked.inputs, role)
+            present_files = _files_text(present.inputs, role)
+            changes.append(LockChange(role, locked_files, present_files))
     return changes
 
 

@@ -46,7 +46,7 @@ _SMALLEST_DENOMINATOR: Final = 1 / _LARGEST_NUMBER
 
 
 class AnyTable(Record):
-    """The scores that tables have of systems. It has the methods of a task by which `compare` compares systems.
+    """The scores of systems, read from tables. `compare` calls its methods as it calls those of a task.
 
     `table_by_system` has for each system its units, with a numerator and a denominator for each of the `measure_names`.
     If a table has a column `measure` (`has_measure_column`), its numbers are taken for the scores of a task, whose
@@ -141,7 +141,8 @@ class _Cell(NamedTuple):
 
 
 class _TableReader:
-    """Collects the numbers of several tables, which are added one after the other.
+    """Collects the numbers of several tables, which are added one after the other. A sample is one of several scores
+    of the same unit.
 
     `fraction_by_key` has the scores of units, `scores_by_key` the scores of their samples until `average_samples` is
     called. `summary_lines` are the files and line numbers of the rows called `all`. `has_measure_column` says whether
@@ -149,7 +150,7 @@ class _TableReader:
     """
 
     def __init__(self) -> None:
-        """Start without any number."""
+        """Make a reader that has no numbers yet."""
         self.fraction_by_key: dict[_CellKey, _Fraction] = {}
         self.scores_by_key: dict[_CellKey, list[float]] = {}
         self.clusters: Clusters | UnsetType = UNSET
@@ -171,10 +172,10 @@ class _TableReader:
                 raise _repeated_unit_error(key, table, line)
             else:
                 self.fraction_by_key[key] = fraction
-        self._add_columns(table)
+        self._add_optional_columns(table)
 
-    def _add_columns(self, table: Delimited) -> None:
-        """Note whether a table names its measures, and add the clusters of its units if it has any.
+    def _add_optional_columns(self, table: Delimited) -> None:
+        """Note whether a table has a column `measure`, and add the clusters in its column `cluster` if it has one.
 
         Raises InputError if an earlier table has another cluster for the same unit.
         """
@@ -200,9 +201,9 @@ class _TableReader:
         self.clusters = replace(clusters, clusters=cluster_by_unit)
 
     def average_samples(self) -> int:
-        """Enter the mean of each unit's samples as the score of the unit.
+        """Make the mean of each unit's samples the score of the unit.
 
-        Returns the number of units with several samples in some system.
+        Returns the number of units with several samples in any system.
         """
         units_with_several_samples: set[str] = set()
         for key, scores in self.scores_by_key.items():
@@ -302,7 +303,7 @@ def _row_of_unit(
         if fraction is None:
             missing_measures.append(measure)
         else:
-            row += fraction
+            row += [fraction.numerator, fraction.denominator]
     if row and missing_measures:
         raise InputError(f"unit {unit} of {system} has no {missing_measures[0]}")
     return tuple(row)
@@ -404,7 +405,7 @@ def _read_number(table: Delimited, line: int, column: str, text: str) -> float:
     try:
         number = float(text)
     except ValueError:
-        number = math.nan
+        number = math.nan  # refused below, as infinity is
     has_underscore = "_" in text  # Python reads 1_000 as a number
     if not math.isfinite(number) or has_underscore:
         raise InputError(f"column {column}: {text} is no number", file=table.file, place=f"line {line}")

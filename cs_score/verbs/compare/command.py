@@ -125,7 +125,8 @@ def _compare_systems(task_name: str, line: CommandLine) -> int:
     resampling = read_test_settings_with_defaults(line)
     inputs = find_inputs(task_name, line, fewest_systems=2, most_systems=None)
     unit_file = line.get("--per-unit")
-    line.plan(options.PER_UNIT.outputs(unit_file)).clear()
+    outputs = line.plan(options.PER_UNIT.outputs(unit_file))
+    outputs.clear()
     systems = inputs.score_all()
     settings = systems.with_baseline(resampling)
     document = comparison.compare(task, systems.results, settings, **_comparison_arguments(line))
@@ -187,7 +188,8 @@ def _print_comparison(line: CommandLine, document: SystemComparison) -> int:
         return Status.DONE
     shows_everything = line.format in ("json", "tsv") or "--all" in line
     text = WRITERS[line.format](document) if shows_everything else _short_text(line, document)
-    print_text(text, with_coloured_differences if line.format == "text" else str)
+    colour = with_coloured_differences if line.format == "text" else str
+    print_text(text, colour)
     return Status.DONE
 
 

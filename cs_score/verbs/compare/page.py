@@ -41,13 +41,14 @@ class ComparisonPage(PageMaker):
         return Page("Comparison", f"{len(document.systems)} systems by {document.measure}", sections)
 
     def _measure_sections(self) -> Iterator[Section]:
-        """Yield the section of the primary measure, the verdicts on all others, and the section of each of these."""
+        """Yield the section of the primary measure, the verdicts on all others, and the section of each of these.
+
+        The primary measure decides; all others are exploratory.
+        """
+        yield _measure_section(self.document.primary)
         exploratory_measures = [measure for measure in self.document.measures if measure.exploratory]
-        for measure in self.document.measures:
-            if not measure.exploratory:
-                yield _measure_section(measure)
-                if exploratory_measures:
-                    yield _other_verdicts(exploratory_measures)
+        if exploratory_measures:
+            yield _other_verdicts(exploratory_measures)
         for measure in exploratory_measures:
             yield _measure_section(measure)
 

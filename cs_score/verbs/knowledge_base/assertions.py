@@ -169,7 +169,7 @@ class _Column(NamedTuple):
         return part_count
 
     def part_count_problems(self) -> list[SpanProblem]:
-        """Return the problem that the column has too many or too few parts, in a list; an empty list if it has neither.
+        """Return a list with the problem that the column has too many or too few parts; without one it is empty.
 
         A mention should have a single part, a relation the parts that its nodes need. The message of the reference
         program has the count of a relation even for a mention.
@@ -264,7 +264,7 @@ def _count_characters(part: Provenance) -> float:
 
 
 def _length_problems(part: Provenance, text: str) -> list[SpanProblem]:
-    """Return the problem that the spans of a part have too many characters together, in a list; empty if they do not.
+    """Return a list with the problem that the spans of a part have too many characters together, or an empty list.
 
     `text` is the part as written, such as "D1:3-9,D1:12-14".
     """
@@ -274,7 +274,7 @@ def _length_problems(part: Provenance, text: str) -> list[SpanProblem]:
 
 
 def _document_problems(text: str, parts: Iterable[Provenance]) -> list[SpanProblem]:
-    """Return the problem that the parts of a column are in several documents or in none, in a list; empty otherwise.
+    """Return a list with the problem that the parts of a column are not in one document, or an empty list.
 
     `text` is the column as written, such as "D1:3-9;D2:0-20".
     """
@@ -362,7 +362,7 @@ class KbNode:
     )
 
     def __init__(self, name: str) -> None:
-        """Make a node without assertions; its name is one such as ":Entity_1", ":String_1" or ":Event_1"."""
+        """Make a node without assertions. Its name is, for example, ":Entity_1", ":String_1" or ":Event_1"."""
         self.name = name
         self.is_event = name.startswith(":Event")
         self.type: str | None = None
@@ -469,7 +469,7 @@ class KnowledgeBase(Struct):
     unrecorded_uses: list[NodeUse] = field(default_factory=list)
 
     def node_uses(self) -> Iterator[NodeUse]:
-        """Yield each use of a node by a line: at first the uses by assertions, then those by lines not recorded."""
+        """Yield each use of a node by a line: first the uses by assertions, then those by rejected lines."""
         for assertion in self.assertions:
             yield NodeUse(assertion.subject, assertion.verb.as_subject, assertion.line)
             if assertion.node is not None:

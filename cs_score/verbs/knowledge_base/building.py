@@ -98,7 +98,7 @@ def _end_of_search(new: Assertion, earlier: Assertion | None) -> int:
     return sys.maxsize if new.is_inferred else new.line - 1
 
 
-class _Searches(Struct):
+class _SearchesOfReference(Struct):
     """The searches of the reference program for repetitions among the assertions of a relation.
 
     For each new assertion, that program looks at the earlier ones in the order of recording until one is repeated.
@@ -158,7 +158,8 @@ class _SlotValues:
 
 
 class Repetitions:
-    """Finds assertions that repeat or contradict earlier ones, and omits the weaker ones.
+    """Finds assertions that repeat or contradict earlier ones, and omits the weaker ones. Also counts the searches of
+    the reference program for repetitions, because it reports the problems of an assertion's provenance at each search.
 
     The weaker of two assertions is the one with the lower confidence, or the later one if the confidences are equal.
     """
@@ -166,7 +167,7 @@ class Repetitions:
     def __init__(
         self, kept_justifications: KeptJustifications, findings: KbFindings, *, only_strongest_value: bool
     ) -> None:
-        """Remember no assertions yet; problems are reported to `findings`.
+        """Make a finder of repetitions that knows no assertions yet; it reports problems to `findings`.
 
         `kept_justifications` says which assertions of a relation are repetitions. With `only_strongest_value`, a slot
         that takes a single value keeps only the value with the highest confidence.
@@ -174,11 +175,11 @@ class Repetitions:
         self._justification_key = _JUSTIFICATION_KEYS[kept_justifications]
         self._findings = findings
         self._only_strongest_value = only_strongest_value
-        # The assertions that later ones may repeat, by relation and the key of their justification.
-        self._recorded: dict[tuple[KbNode, str, str, str], Assertion] = {}
+        # The assertions that later ones may repeat, by subject, predicate, object and the key of their justification.
+        self._assertion_by_key: dict[tuple[KbNode, str, str, str], Assertion] = {}
         self._values_by_slot: dict[tuple[KbNode, str], _SlotValues] = defaultdict(_SlotValues)
         # Only for relations that have an assertion with problems in its provenance.
-        self._searches_by_relation: dict[_Relation, _Searches] = {}
+        self._searches_by_relation: dict[_Relation, _SearchesOfReference] = {}
 
     def compare_with_earlier(self, new: Assertion, column: ProvenanceList) -> bool:
         """Report a new assertion if it repeats or contradicts an earlier one, and return whether it is to be kept.
@@ -204,9 +205,10 @@ class Repetitions:
 
     def _remember(self, new: Assertion, relation: _Relation) -> None:
         """Remember a new assertion of a relation, so that later ones are compared with it."""
-        self._recorded[*relation, self._justification_key(new.provenance)] = new
+        key = (*relation, self._justification_key(new.provenance))
+        self._assertion_by_key[key] = new
         if new.provenance.problems:
-            searches = self._searches_by_relation.setdefault(relation, _Searches())
+            searches = self._searches_by_relation.setdefault(relation, _SearchesOfReference())
             searches.assertions_with_problems.append(new)
 
     def _report_repetition(self, new: Assertion, relation: _Relation, column: ProvenanceList) -> bool:
@@ -215,12 +217,13 @@ class Repetitions:
         The earlier assertion has the same relation and the same key of the justification, and is not omitted. If the
         provenances differ, the weaker assertion is omitted. `column` is the provenance column of the new assertion.
         """
-        earlier = self._recorded.get((*relation, self._justification_key(column)))
+        key = (*relation, self._justification_key(column))
+        earlier = self._assertion_by_key.get(key)
         if earlier is not None and earlier.is_omitted:
             earlier = None
         # Few knowledge bases have searches to count: in the others a call is saved.
         if self._searches_by_relation:
-            self._count_search(new, earlier)
+            self._record_search(new, earlier)
         if earlier is None:
             return False
         self._findings.report_provenance_again(earlier)
@@ -230,7 +233,7 @@ class Repetitions:
         self._omit_weaker(new, earlier)
         return False
 
-    def _count_search(self, new: Assertion, earlier: Assertion | None) -> None:
+    def _record_search(self, new: Assertion, earlier: Assertion | None) -> None:
         """Record the line at which the reference program's search for an earlier assertion ends.
 
         `earlier` is the assertion that the new one repeats, None if there is none.
@@ -256,11 +259,12 @@ class Repetitions:
             values.add(new)
 
     def has_recorded(self, subject: KbNode, predicate: str, object_: str, provenance: ProvenanceList) -> bool:
-        """Return True if an assertion with these columns was recorded for certain.
+        """Return whether an assertion with these columns is known for certain.
 
-        The result False does not mean that there is none. The text of the provenance must be equal, too.
+        If the result is False, the knowledge base may still have such an assertion. The text of the provenance must be
+        equal, too.
         """
-        earlier = self._recorded.get((subject, predicate, object_, provenance.key))
+        earlier = self._assertion_by_key.get((subject, predicate, object_, provenance.key))
         return earlier is not None and earlier.provenance.text == provenance.text
 
     def omit(self, assertion: Assertion) -> None:
@@ -290,7 +294,7 @@ class Repetitions:
         """
         for searches in self._searches_by_relation.values():
             for assertion in searches.assertions_with_problems:
-                if not assertion.is_omitted:  # otherwise they were reported when it was omitted
+                if not assertion.is_omitted:  # those of an omitted assertion were reported when it was omitted
                     self._report_searches(assertion)
 
     def _report_searches(self, assertion: Assertion) -> None:
@@ -315,7 +319,7 @@ class Builder:
     def __init__(
         self, kb: KnowledgeBase, findings: KbFindings, options: KbOptions, *, only_strongest_value: bool
     ) -> None:
-        """Fill the knowledge base `kb` under these options, and report problems to `findings`.
+        """Make a builder that adds assertions to the knowledge base `kb`, and reports problems to `findings`.
 
         With `only_strongest_value`, a slot that takes a single value keeps only the value with the highest confidence.
         """

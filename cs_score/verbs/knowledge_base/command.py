@@ -40,7 +40,10 @@ def _write_or_print(path: str, pieces: Iterable[str]) -> None:
 
 
 def _outputs_of_validate_kb(line: CommandLine) -> Iterator[PlannedOutput]:
-    """Yield the files for statistics. The files with the knowledge base are checked later, when their folder is."""
+    """Yield the files for statistics, which are checked before the command runs.
+
+    The command itself checks the files of the knowledge base, together with their folder.
+    """
     if "--check" in line:
         return
     statistics_file = line.get("-stats_file")
@@ -205,7 +208,7 @@ RESOLVE_QUERIES: Final = Program(
 def resolve_queries(line: CommandLine, session: Session) -> int:
     """Answer queries from a validated knowledge base, and write the answers as a run.
 
-    Return the exit status 0, and the resolution as the value of the command.
+    Return the exit status 0 with the answers, for programs that call the command.
     """
     _queries_file, kb_file, output_file = line.words
     error_file = Destination.of_report(line.text("-error_file"))
@@ -229,9 +232,10 @@ def _answer_queries(kb_file: str, queries: list[Query]) -> Resolution:
 
 
 def _read_queries(kb_file: str, session: Session) -> list[Query]:
-    """Return the queries to answer, with remarks on their files, on `kb_file` and on queries with several entry points.
+    """Return the queries to answer from the knowledge base `kb_file`.
 
-    `kb_file` is the knowledge base that they are asked of. Raises InputError if the queries cannot be read.
+    Remarks are printed on the files of the queries, on the name of `kb_file`, and on queries with several entry points.
+    Raises InputError if the queries cannot be read.
     """
     query_files = session.read_queries()
     session.remark(*query_files.remarks)

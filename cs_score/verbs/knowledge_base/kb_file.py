@@ -157,7 +157,8 @@ class KbFile:
                     yield line
 
     def _read_line(self, number: int, columns: LineColumns) -> KbLine | None:
-        """Return the line of the file with these columns; None if it cannot be an assertion, which is reported."""
+        """Return the record of a line with these columns; None if it cannot be an assertion, which is reported."""
+        # An object is in the column `node` or `string`. A line of another form is whole in `other_line`.
         subject, predicate, node, string, provenance, confidence, node_type, other_line = columns
         if node_type:
             return _type_line(number, subject, node_type)
@@ -178,9 +179,10 @@ class KbFile:
         )
 
     def _read_other_line(self, number: int, text: str) -> KbLine | None:
-        """Return the columns of a line that may have comments, white space and any number of columns.
+        """Return the record of a line of any form, for example with a comment, blanks or too many columns.
 
-        If the line cannot be an assertion, its problem is reported, and None is returned. A blank line also gives None.
+        Returns None for a blank line, and for a line that cannot be an assertion; the problem of the latter is
+        reported.
         """
         comment = ""
         if "#" in text:
@@ -290,8 +292,8 @@ def split_lines(block: str) -> list[LineColumns]:
 def text_blocks(source: Source) -> Iterator[str]:
     """Yield the text of a file in blocks of whole lines, without a byte order mark at its start.
 
-    Only a line feed ends a line; that of the last line of a block is left out. Raises InputError for bytes that are not
-    UTF-8.
+    Only a line feed ends a line. A block does not have the line feed of its last line. Raises InputError for bytes that
+    are not UTF-8.
     """
     line_count = 0
     for block in line_blocks(source, _BLOCK):

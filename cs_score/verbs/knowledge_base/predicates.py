@@ -1,6 +1,6 @@
-"""The predicates of knowledge bases, including those that users define, and the meaning of a predicate column. A
-column such as `per:spouse` has a domain and a name; that of an event, such as `life.marry_person.actual`, ends with
-a realis, which says whether the event took place.
+"""The predicates of knowledge bases (`PredicateVerb`), including those of users, and the meaning of a predicate column.
+A column such as `per:spouse` has a domain (type of the subject) and a name. That of an event, such as
+`life.marry_person.actual`, ends with a realis: whether the event took place.
 """
 
 from __future__ import annotations
@@ -83,9 +83,10 @@ class Use(Record, eq=False):
 
 @lru_cache(maxsize=1 << 10)
 def use_as(role: int, types: frozenset[str] = frozenset()) -> Use:
-    """Return the use of a node in a role in which it must have one of these types; the empty set allows all types.
+    """Return the record of a way to use a node: its role, such as SUBJECT, and the types that it may have.
 
-    Equal arguments return the same object, so that uses can be compared by identity.
+    The subject of per:spouse has the types {"per"}. The empty set allows all types. Equal arguments return the same
+    object, so that uses can be compared by identity.
     """
     single_type: str | None = None
     if len(types) == 1:
@@ -214,10 +215,11 @@ class PredicateTable:
     def _find_verb(
         self, name: str, node_type: str | None, realis: str | None, problems: tuple[PredicateProblem, ...]
     ) -> Reading:
-        """Return the meaning of a predicate column with this name, for subjects of a type; None if it is not known.
+        """Return the meaning of a predicate column, after looking up its name among the predicates.
 
-        The column also has the realis and the problems. The name of no predicate, and that of several predicates, is a
-        further problem, and then the column is rejected.
+        `node_type` is the type of the subject, None if it is not known. `realis` and `problems` were found in the
+        column before. If the name is that of no predicate, or of several, this is a further problem, and the column is
+        rejected.
         """
         verbs = self.verbs_named(name)
         if node_type is not None:
@@ -242,10 +244,10 @@ class PredicateTable:
         if name == "type":
             return _NameWithRealis(name, last_part, problems=_realis_problems_of_type(last_part))
         if last_part in REALIS:
-            problems = _realis_problems(last_part, is_event, has_verb=self._is_defined(name))
+            problems = _realis_problems(last_part, is_event, is_defined=self._is_defined(name))
             return _NameWithRealis(name, last_part, problems)
         # The last part is no realis: it belongs to the name, as in "life.injure_victim".
-        problems = _absent_realis_problems(last_part, is_event, has_verb=self._is_defined(full_name))
+        problems = _absent_realis_problems(last_part, is_event, is_defined=self._is_defined(full_name))
         return _NameWithRealis(full_name, realis=None, problems=problems)
 
     def _is_defined(self, name: str) -> bool:
@@ -282,12 +284,12 @@ def _realis_problems_of_type(text: str) -> tuple[PredicateProblem, ...]:
     return (_unexpected_realis(text), _illegal_realis(text))
 
 
-def _realis_problems(realis: str, is_event: bool, has_verb: bool) -> tuple[PredicateProblem, ...]:
+def _realis_problems(realis: str, is_event: bool, is_defined: bool) -> tuple[PredicateProblem, ...]:
     """Return the problems of a legal realis, such as "actual" in "life.injure_victim.actual".
 
-    `is_event` says that the relation is with an event, and `has_verb` that the name before the realis is a predicate.
+    `is_event` says that the relation is with an event, `is_defined` that the name before the realis is a predicate.
     """
-    if has_verb:
+    if is_defined:
         return () if is_event else (_unexpected_realis(realis),)
     # The reference program finds no predicate before the realis, and takes the realis for illegal.
     if is_event:
@@ -295,13 +297,13 @@ def _realis_problems(realis: str, is_event: bool, has_verb: bool) -> tuple[Predi
     return (_illegal_realis(realis),)
 
 
-def _absent_realis_problems(last_part: str, is_event: bool, has_verb: bool) -> tuple[PredicateProblem, ...]:
+def _absent_realis_problems(last_part: str, is_event: bool, is_defined: bool) -> tuple[PredicateProblem, ...]:
     """Return the problems of a predicate without a realis whose name has a full stop, such as "life.injure_victim".
 
-    `last_part` is the text after the full stop. `is_event` says that the relation is with an event, and `has_verb` that
-    the whole name is a predicate. If it is none, the last part is taken for an illegal realis.
+    `last_part` is the text after the full stop. `is_event` says that the relation is with an event, `is_defined` that
+    the whole name is a predicate. If it is not, the last part is taken for an illegal realis.
     """
-    if has_verb:
+    if is_defined:
         return (_MISSING_REALIS,) if is_event else ()
     if is_event:
         return (_illegal_realis(last_part),)
@@ -338,9 +340,10 @@ def _domain_problem(domain: str, subject_type: str | None) -> PredicateProblem |
 
 
 def _alias_of(name: str, node_type: str | None) -> tuple[str, str] | None:
-    """Return why a name must not be used, and the right name: "spouses" -> ("misspelled", "spouse") for persons.
+    """Return why a name of a predicate must not be used, and the right name: "spouses" -> ("misspelled", "spouse").
 
-    Return None if the name is no such alias for subjects of this type. The type is None if it is not known.
+    Return None for any other name. `node_type` is the type of the subjects, such as "per", since wrong names depend on
+    it; None if it is not known.
     """
     alias_by_name = _ALIASES["any"]
     if node_type in _ALIASES:
@@ -381,7 +384,7 @@ def _make_verb(predicate: Predicate, label: str) -> PredicateVerb:
         as_subject=use_as(SUBJECT, subject_types),
         as_object=use_as(OBJECT, predicate.range),
         label=label,
-        order=(_RANKS.get(name, 3), name),
+        order=(_RANKS.get(name, 3), name),  # relations come after types, links and mentions
         has_provenance=has_provenance,
         has_domain=name not in _WITHOUT_DOMAIN,
         is_mention=is_mention,

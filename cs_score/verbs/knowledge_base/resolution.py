@@ -74,7 +74,8 @@ class MentionIndex:
             mention_by_span.setdefault((mention.start, mention.end), mention)
         self._mentions: Sequence[Mention] = sorted(mention_by_span.values())
         self._starts = [mention.start for mention in self._mentions]
-        # A search backwards may end where even the mention that ends last ends before the span.
+        # For each position, the mention up to there that ends last. If even this one ends before a span, no earlier
+        # mention overlaps the span, and a search backwards is at its end.
         self._last_ending_mentions = _last_ending_mentions(self._mentions)
 
     def best_mention(self, start: float, end: float) -> Mention | None:
@@ -86,7 +87,7 @@ class MentionIndex:
         return None if best_overlap is None else best_overlap.mention
 
     def overlaps(self, start: float, end: float) -> Iterator[MentionOverlap]:
-        """Yield all mentions that overlap a span, from the last one to the first.
+        """Yield the mentions that overlap a span, with the sizes of the overlaps, from the last mention to the first.
 
         `start` and `end` are the offsets of the first and the last character of the span.
         """
@@ -96,6 +97,7 @@ class MentionIndex:
                 return  # neither this mention nor an earlier one reaches the span
             mention = self._mentions[position]
             if mention.end >= start:
+                # An end is the offset of the last character: end - start is the number of characters less one.
                 shared_count_less_one = min(mention.end, end) - max(mention.start, start)
                 length_less_one = mention.end - mention.start
                 unshared_count = length_less_one - shared_count_less_one
@@ -287,7 +289,7 @@ def _predicates_with_realis(names: Iterable[str]) -> frozenset[str]:
 
 
 class ValidatedKb:
-    """The lines of a validated knowledge base that some queries need.
+    """The lines of a validated knowledge base that some queries need: those that may be answers, and mentions of nodes.
 
     * `facts_by_slot`: the lines by subject and predicate.
     * `canonical_mentions`: the lines of canonical mentions, which give a node its name, by node and document.
@@ -341,7 +343,7 @@ class ValidatedKb:
         return len(lines)
 
     def _keep_if_needed(self, line: _KbLine) -> None:
-        """Keep a line that has one of the predicates which queries need, if they need this line.
+        """Keep a line if queries need it; its predicate is one of those that queries need.
 
         Canonical mentions are only collected here. They are kept after the last block, if their nodes answer a query.
         """
@@ -533,12 +535,12 @@ class _QueuedTask(NamedTuple):
 
 
 class Resolution:
-    """The answers of a knowledge base to queries.
+    """The answers of a knowledge base to queries, in the order of the reference program. That program reads the
+    knowledge base in rounds, from the first line to the last; tasks wait in a queue for the lines that they need.
 
     `query_entries` has the entry point of each query, `matched_query_count` is the number of queries whose entry point
-    is overlapped by a mention of a node, and `lines` are the lines of the run. The lines have the order of the
-    reference program: tasks wait in a queue for lines of the knowledge base, and tasks that wait for the same line are
-    processed in the order in which they were made.
+    is overlapped by a mention of a node, and `lines` are the lines of the run. Tasks that wait for the same line of the
+    knowledge base are processed in the order in which they were made.
     """
 
     def __init__(self, kb: ValidatedKb, queries: Sequence[Query]) -> None:
@@ -711,9 +713,9 @@ class Resolution:
 
 
 def _query_entries(kb: ValidatedKb, queries: Iterable[Query]) -> list[QueryEntry]:
-    """Return the first entry point of each query, with the mentions in its document.
+    """Return the first entry point of each query, with an index of the mentions in its document.
 
-    Queries without an entry point, and those whose document has no mentions, have an index without mentions.
+    The index is empty if the document has no mentions, or if the query has no entry point.
     """
     index_by_docid = {docid: MentionIndex(mentions) for docid, mentions in kb.mentions_by_docid.items()}
     empty_index = MentionIndex(())

@@ -434,24 +434,30 @@ class _Inverse(NamedTuple):
 
 
 class _InverseInference:
-    """Finds out which relations lack their inverse, and adds the missing ones to a knowledge base."""
+    """Finds out which relations lack their inverse, and adds the missing inverses to a knowledge base.
+
+    The inverse of `:Entity_1 per:children :Entity_2` is `:Entity_2 per:parents :Entity_1`.
+    """
 
     def __init__(self, builder: Builder) -> None:
         """Make an inference that adds relations through `builder`."""
         self._builder = builder
-        # The keys of the assertions about a node, as those of inverses; collected when they are first needed.
-        self._recorded_by_node: dict[KbNode, set[tuple[str, str, str]]] = {}
+        # The keys of the assertions about a node, of the same form as `_Inverse.key`; collected when first needed.
+        self._keys_by_node: dict[KbNode, set[tuple[str, str, str]]] = {}
 
     def is_recorded(self, inverse: _Inverse) -> bool:
         """Return whether the knowledge base has an assertion with the columns of an inverse."""
-        return inverse.key in self._recorded_keys(inverse.subject)
+        return inverse.key in self._keys_of(inverse.subject)
 
-    def _recorded_keys(self, node: KbNode) -> set[tuple[str, str, str]]:
-        """Return predicate, object and provenance of each assertion about a node except its mentions."""
-        if node not in self._recorded_by_node:
+    def _keys_of(self, node: KbNode) -> set[tuple[str, str, str]]:
+        """Return predicate, object and provenance of each assertion about a node except its mentions.
+
+        An inverse is in the knowledge base if its own key is among these keys.
+        """
+        if node not in self._keys_by_node:
             keys = [(other.verb.name, other.object, other.provenance.text) for other in node.other_assertions]
-            self._recorded_by_node[node] = set(keys)
-        return self._recorded_by_node[node]
+            self._keys_by_node[node] = set(keys)
+        return self._keys_by_node[node]
 
     def add(self, inverse: _Inverse) -> None:
         """Add an inverse to the knowledge base, and report that it was missing."""
@@ -465,7 +471,7 @@ class _InverseInference:
             self._builder, relation, subject=inverse.subject.name, predicate=inverse.predicate, object_=inverse.object
         )
         if assertion is not None:
-            self._recorded_keys(inverse.subject).add(inverse.key)
+            self._keys_of(inverse.subject).add(inverse.key)
             self._omit_both_or_none(relation, assertion)
 
     def _omit_both_or_none(self, relation: Assertion, inverse: Assertion) -> None:
@@ -581,10 +587,10 @@ def _infer_canonical(builder: Builder, mentions: _MentionsInDocument) -> None:
 
 
 def _infer_named(builder: Builder, mentions: _MentionsInDocument) -> None:
-    """Add a mention by name, with the same text and place, for each canonical mention without such a counterpart.
+    """Add a mention by name at the place of each canonical mention, if there is no other mention at this place.
 
-    A canonical mention, which gives the node its name in a document, must repeat a mention by name or description at
-    the same place.
+    A canonical mention gives the node its name in a document. It must repeat a mention by name or description at the
+    same place. The new mention has the same text.
     """
     for canonical in mentions.canonical_by_provenance.values():
         if mentions.lacks_other_mention(canonical):
@@ -607,10 +613,11 @@ def _has_all_mentions(node: KbNode) -> bool:
             canonical_docids.add(mention.provenance.docid)
         elif mention.verb.name in MENTIONS:
             other_texts.add(mention.provenance.text)
-    # The text of a provenance, such as D1:3-9, has the document. Hence a document with two texts makes more texts.
+    is_in_each_document = bool(canonical_docids) and node.mentioning_docids == canonical_docids
+    # A text such as D1:3-9 names its document. With several texts in one document, there are more texts than documents.
     has_one_in_each_document = len(canonical_texts) == len(canonical_docids)
-    is_everywhere = bool(canonical_docids) and node.mentioning_docids == canonical_docids
-    return is_everywhere and has_one_in_each_document and other_texts.issuperset(canonical_texts)
+    repeat_other_mentions = canonical_texts <= other_texts
+    return is_in_each_document and has_one_in_each_document and repeat_other_mentions
 
 
 # ---- The programs

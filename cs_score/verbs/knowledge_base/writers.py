@@ -120,7 +120,7 @@ def _capitalize_first(text: str) -> str:
 
 
 def argument_files(kb: KnowledgeBase) -> Iterator[FolderFile]:
-    """Yield the files of the event arguments: folder, name and content of each file.
+    """Yield the files of event arguments, such as the attacker of an attack: folder, name and content of each file.
 
     Each document has a file of its arguments, and one that groups them by event. A last file groups the arguments of
     all documents.
@@ -166,7 +166,7 @@ def _ids_by_event(arguments: Iterable[_EventArgument]) -> dict[str, list[str]]:
 
 
 def _arguments_by_document(kb: KnowledgeBase) -> dict[str, list[Assertion]]:
-    """Return the arguments of events by document, which are the assertions about events except mentions and types.
+    """Return the arguments of events by document. These are the assertions about events except mentions and types.
 
     Omitted assertions are left out.
     """
@@ -188,7 +188,7 @@ class _MentionsOfFillers:
     """
 
     def __init__(self, kb: KnowledgeBase) -> None:
-        """Collect the mentions of a knowledge base."""
+        """Collect the canonical and the normalized mentions of a knowledge base."""
         self._canonical: dict[tuple[str, str], Assertion] = {}
         self._normalized: dict[tuple[str, str], Assertion] = {}
         for assertion in kb.assertions:
@@ -243,10 +243,10 @@ def _argument_line(argument: _EventArgument, docid: str, mentions: _MentionsOfFi
 
 
 def _link_lines(run_id: str, ids_by_event: Mapping[str, list[str]], suffix: str) -> list[str]:
-    """Return a line for each event, such as "run1:Event_1.D1", a tab, and the ids that belong together, with blanks.
+    """Return a line for each event: its name, such as "run1:Event_1.D1", a tab, and ids with blanks between them.
 
-    The first column is the run id, the event and `suffix`. `ids_by_event` has the ids of the arguments of each event in
-    a document, or the ids of its groups of arguments in all documents.
+    The ids belong together: they are those of the event's arguments in a document, or those of its groups of arguments
+    in all documents. The name consists of the run id, the event and `suffix`.
     """
     lines = []
     for name in sorted(ids_by_event):

@@ -82,6 +82,7 @@ class Power(Statistics):
     )
 
     def __repr__(self) -> str:
+        """Return a short text with the main numbers: `<power of a paired test: standard deviation 0.3, needed 72>`."""
         parts = [f"standard deviation {self.standard_deviation:.4g}"]
         if self.detectable is not None:
             parts.append(f"detectable {self.detectable:.4g}")

@@ -252,7 +252,7 @@ def _statistics_by_name(task: Task, results: AssessedResults, measure: str) -> d
 
 
 def _signatures(statistics_by_name: Mapping[str, Any], measure: str) -> dict[str, str]:
-    """Return the signature of each run's score by a measure, by the name of the run: `A (first)`."""
+    """Return the signature of each run's score by a measure under each assessor, by name: `A (first)`, `A (second)`."""
     signature_by_name = {}
     for name, statistics in statistics_by_name.items():
         signature_by_name[name] = str(statistics.origin.signature.of(measure))
@@ -260,7 +260,7 @@ def _signatures(statistics_by_name: Mapping[str, Any], measure: str) -> dict[str
 
 
 def _notes_of_sample(units: AlignedUnits) -> list[Note]:
-    """Return a note if units were dropped, since only one assessor has judged answers of them; otherwise no note."""
+    """Return a note if units were dropped because only one assessor has judged their answers; otherwise no note."""
     dropped_units: set[str] = set()
     for ids in units.dropped.values():
         dropped_units.update(ids)
@@ -275,9 +275,10 @@ def _notes_of_sample(units: AlignedUnits) -> list[Note]:
 
 
 def _assessed_runs(names: Sequence[str], systems: _SystemsOfAssessors) -> list[AssessedRun]:
-    """Return the scores and ranks of each run under both assessors, with the interval over units and assessors.
+    """Return the scores and ranks of each run under both assessors, with an interval of its score.
 
-    `names` are the names of the runs, in the order of the resampled systems.
+    The interval comes from resamples that draw units, and one of the two assessors. `names` are the names of the runs,
+    in the order of the resampled systems.
     """
     limits_of_runs = assessor_intervals(
         systems.first.unit_statistics, systems.second.unit_statistics, systems.first.formula, systems.settings

@@ -105,7 +105,7 @@ def _make_plan(task_name: str, line: CommandLine) -> PowerPlan:
         return _plan_from_deviation(deviation, line, aim)
     if "--units" in line:
         raise UsageError("--units goes with --sd; files have their own number of units")
-    if _is_about_comparison(line):
+    if _names_comparison_file(line):
         file = line.words[0]
         document = record_in(read_document(file), SystemComparison, file)
         return plan_from_comparison(document, line.get("--measure"), aim)
@@ -120,14 +120,14 @@ def _read_aim(line: CommandLine) -> Aim:
     return Aim(difference=difference, alpha=level, power=wanted_power)
 
 
-def _is_about_comparison(line: CommandLine) -> bool:
+def _names_comparison_file(line: CommandLine) -> bool:
     """Return whether the only file of a command line is the JSON of a comparison."""
     has_single_file = len(line.words) == 1 and "--gold" not in line
     return has_single_file and ending_of(line.words[0]) == ".json"
 
 
 def _plan_from_deviation(deviation: float, line: CommandLine, aim: Aim) -> PowerPlan:
-    """Return the plan of a test from a standard deviation of the units' differences, and the number of units.
+    """Return the plan of a test from the standard deviation of the units' differences and the number in --units.
 
     Raises UsageError if the command line names files, too.
     """
@@ -202,7 +202,7 @@ _TEAMS: Final = Option(
     example=options.EXAMPLE_OF_TWO,
 )
 def pool_bias(line: CommandLine) -> int:
-    """Print the score of each run against the whole pool, and without the assessments that only its team led to.
+    """Print the score of each run against the whole pool, and against the pool as it would be without the run's team.
 
     Returns 0. Raises UsageError, and InputError for files that cannot be scored.
     """

@@ -159,7 +159,7 @@ class Contribution(Record):
 def _contributions_of_teams(
     assessments: Sequence[Assessment], scored_by_run: Mapping[str, AnalysedRun], team_by_run: Mapping[str, str]
 ) -> dict[str, Contribution]:
-    """Return what would be missing from the pool without each team, by the name of the team.
+    """Return the assessments and classes that the pool would lack without each team, by the name of the team.
 
     `assessments` are the lines of the pool. `scored_by_run` has the scored runs and `team_by_run` their teams, both by
     run id.
@@ -194,9 +194,9 @@ def _answers_of_no_other_team(team: str, answers_by_team: Mapping[str, set[Poole
 
 
 def _contribution(assessments: Sequence[Assessment], own_answers: set[PooledAnswer]) -> Contribution:
-    """Return what would be missing from the pool without the answers that only one team gives (`own_answers`).
+    """Return the assessments and classes that the pool would lack without a team.
 
-    `assessments` are the lines of the pool.
+    `own_answers` are the answers that only runs of this team give. `assessments` are the lines of the pool.
     """
     own_assessments = set()
     for assessment in assessments:
@@ -260,18 +260,18 @@ def _pool_without(pool: Sequence[Input], removed_lines: Sequence[PoolLine]) -> l
 
     A file that would be empty is left out. Raises InputError for a file that cannot be read.
     """
-    removed_places = {(line.file, line.line) for line in removed_lines}
     files: list[Input] = []
     for file in pool:
         name = name_of(file)
-        remaining_lines = _lines_without(file, {number for file_name, number in removed_places if file_name == name})
+        removed_numbers = {line.line for line in removed_lines if line.file == name}
+        remaining_lines = _lines_without(file, removed_numbers)
         if any(remaining_lines):
             files.append(InMemory(plain_name(name), b"\n".join(remaining_lines)))
     return files
 
 
 def _lines_without(file: Input, removed_numbers: set[int]) -> list[bytes]:
-    """Return the lines of a file without those at some line numbers, which count from 1."""
+    """Return the lines of a file, except the lines with the `removed_numbers`; the first line has the number 1."""
     with open_source(file) as source:
         lines = source.read_bytes().split(b"\n")
     return [line for number, line in enumerate(lines, start=1) if number not in removed_numbers]
@@ -358,7 +358,10 @@ class _Study(Record):
         A team that contributed nothing of its own leaves the pool as it is, so that the scores of its runs stay.
         `progress` shows how many teams have been left out so far. Raises InputError for a file that cannot be read.
         """
-        contributing_teams = [team for team, part in self.contribution_by_team.items() if part.removed]
+        contributing_teams = []
+        for team, contribution in self.contribution_by_team.items():
+            if contribution.removed:
+                contributing_teams.append(team)
         left_out_score_by_run = self.scores()
         for team in progress(contributing_teams, "leaving out"):
             left_out_score_by_run.update(self._scores_without(team))

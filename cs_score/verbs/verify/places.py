@@ -75,6 +75,7 @@ class Places:
         self._record_folder = record_folder
         # The content of a file depends on whether it is read as it is stored (True) or decompressed (False).
         self._digest_by_path: dict[tuple[str, bool], str | None] = {}
+        # For each of the two ways of reading: the path of a file by the SHA-256 of its content.
         self._path_by_digest_of_reading: dict[bool, dict[str, str]] = {}
 
     def find(self, inputs: Sequence[InputDigest]) -> list[FoundInput]:

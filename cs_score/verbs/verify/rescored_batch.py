@@ -65,7 +65,7 @@ class BatchRuns:
         self._rescored_by_key: dict[str, RescoredRun] = {}
 
     def score(self, run: LeaderboardRow | Outcome, file: str) -> RescoredRun:
-        """Return the outcome of a run that is scored again, or that was scored again before.
+        """Score a recorded run again, unless this was done before, and return its outcome with its gold.
 
         `run` is its row of a leaderboard or its own record, which was read from `file`. Raises InputError if the inputs
         of the run are not recorded, NotFoundError for inputs that are missing or changed.
@@ -78,7 +78,7 @@ class BatchRuns:
         return self._rescored_by_key[key]
 
     def _score(self, run: LeaderboardRow | Outcome, origin: RunOrigin, file: str) -> RescoredRun:
-        """Return the outcome of a run that is scored again with the inputs and options of its `origin`.
+        """Score a run again with the inputs and options of its `origin`, and return its outcome with its gold.
 
         Its gold is read unless that was done for another run. Raises the same errors as `score`.
         """
@@ -187,7 +187,7 @@ def rescore_run(recorded: Recorded, outcome: Outcome, runs: BatchRuns) -> Outcom
 def _files_to_compare(
     rescored_files: Iterable[WrittenFile], recorded_files: Sequence[WrittenFile]
 ) -> tuple[WrittenFile, ...]:
-    """Return the files of a run that was scored again, with recorded files in the place of some that may differ.
+    """Return the sizes and digests of a rescored run's files, with the recorded ones for files that may differ.
 
     The file `.params` may differ, since the words and the folder of the call are not recorded. Pages are not made
     again, since they only show verified values.
@@ -306,7 +306,10 @@ class WholeBatch(BatchRuns):
         return outcomes
 
     def _runs_of_overview(self) -> list[str]:
-        """Return the runs that `batch.json` and the leaderboard list, in the order of `batch.json`; none without it."""
+        """Return the names of the runs that are in `batch.json` and in the leaderboard, in the order of `batch.json`.
+
+        The list is empty if there is no `batch.json`.
+        """
         if self._overview is None:
             return []
         runs_of_board = {row.run for row in self.board.rows}
@@ -357,12 +360,13 @@ class WholeBatch(BatchRuns):
             computed_lines = _lines_of_problems(outcome)
             if not computed_lines:
                 continue
-            run = _run_of_problem(computed_lines[0])
+            run_and_policy = _run_of_problem(computed_lines[0])
             if outcome.state == FAILED:
-                lines_by_run[run] = _lines_of_failed_run(recorded_lines_by_run.get(run, []), computed_lines)
+                recorded_lines = recorded_lines_by_run.get(run_and_policy, [])
+                lines_by_run[run_and_policy] = _lines_of_failed_run(recorded_lines, computed_lines)
             else:
-                lines_by_run[run] = computed_lines
-        [header] = problem_table_lines([])  # the table of no runs
+                lines_by_run[run_and_policy] = computed_lines
+        [header] = problem_table_lines([])  # the table of no runs has only its header
         return header.decode() + "".join(["".join(lines) for lines in lines_by_run.values()])
 
 

@@ -51,10 +51,14 @@ class RescoredRuns(NamedTuple):
     intervals: Sequence[ScoreIntervals]
 
     def document(self, head: Head) -> object:
-        """Return the document that would be recorded now: the measures that the record chose, or all details."""
+        """Return the document that would be recorded now.
+
+        It has all details of the scores or, if the record has chosen measures only, these measures. `head` has the
+        members of the record that say which.
+        """
         if not head.measures:
             return cold_start.document_of(self.result, self.intervals)
-        scores = cold_start.document_of(self.result, self.intervals, ())
+        scores = cold_start.document_of(self.result, self.intervals, parts=())
         return cold_start.document_with_measures(scores, head.measures, head.measure)
 
     def file_texts(self, layout: ColumnLayout, params: str) -> dict[str, str]:
@@ -167,9 +171,9 @@ def _knowledge_bases(files: Sequence[Input]) -> Collection[Input]:
 
 
 def _is_knowledge_base(file: Input) -> bool:
-    """Return whether a file looks like a knowledge base, or its first line is neither of a run nor of assessments.
+    """Return whether a file is a knowledge base: it looks like one, or its first line is of no run and no assessments.
 
-    In the second case an option of the recorded call has named it as a knowledge base.
+    In the second case the recorded call has named it as a knowledge base by an option.
     """
     if converter_for(file) is not None:
         return True
@@ -198,14 +202,17 @@ def named_inputs(options: Options, inputs: Sequence[FoundInput], file: str) -> d
 
 
 def _names_a_file(value: str | None) -> bool:
-    """Return whether the value of an option, which may be a list of ids instead, is the path of an existing file."""
+    """Return whether the value of an option is the path of an existing file; it may be a list of ids instead."""
     if value is None:
         return False
     return os.path.lexists(value.replace("\0", ""))  # the path of no file has a NUL
 
 
 def _unrecorded_file_error(role: str, file: str, place: str) -> InputError:
-    """Return the error for an option, at `place` in the record `file`, that names a file that is no recorded input."""
+    """Return the error for an option of a record that names a file, although no input with this `role` is recorded.
+
+    `file` is the record, and `place` is the place of the option in it.
+    """
     return InputError(
         f"names a file that is no input of the role {role}, so that it is not opened", file=file, place=place
     )
@@ -247,7 +254,7 @@ def _score_predictions(recorded: Recorded, head: Head, inputs: Sequence[FoundInp
 def gold_of(task: str, inputs: Sequence[FoundInput], file: str, place: str = "origin.inputs") -> InputFile | None:
     """Return the gold of an evidence task among the inputs of a record.
 
-    Returns None if the record has no gold and the task can do without. Raises InputError, which names the `file` and
+    Returns None if the record has no gold and the task needs none. Raises InputError, which names the `file` and
     `place` of the record, if it lacks gold or has several files of gold.
     """
     has_gold = any(found.recorded.role == GOLD for found in inputs)

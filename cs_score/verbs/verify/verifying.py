@@ -162,7 +162,7 @@ def _verify_single_file(path: str, files: Sequence[str], *, is_forced: bool) -> 
     if isinstance(record.contents, Head) and record.contents.task == COLD_START:
         yield from _verify_scores_of_runs(record, record.contents, places)
         return
-    batch = _whole_batch([record], places)
+    batch = _whole_batch([record], places)  # None for the scores of predictions and for a single run of a batch
     yield _verdict_on_record(record, places, batch or BatchRuns(places), batch)
 
 
@@ -426,7 +426,7 @@ class _FolderMatching:
             self.unmatched_origins = _origin_by_run(batch.board)
 
     def match(self, record_file: str, outcome: Outcome) -> ValueDifference | None:
-        """Match the folder of a run, and return a difference if it has a wrong name or the leaderboard says otherwise.
+        """Match the folder of a run to a run of the leaderboard, and return the difference between them, if any.
 
         `outcome` was recorded in `record_file`, which is in the folder. A listed run is matched to one folder only.
         """
@@ -444,7 +444,7 @@ def _origin_by_run(board: LeaderboardDocument) -> dict[_RunKey, RunOrigin | Unse
 
 
 def _difference_of_name(run_folder: str, outcome: Outcome, batch: WholeBatch | None) -> ValueDifference | None:
-    """Return the difference of a folder that has not the name of the run in it; None if it has.
+    """Return a difference if the folder of a run does not have the run's name, otherwise None.
 
     The folder is `RUN`, or `POLICY/RUN` if the batch has several policies. Without a leaderboard either is right.
     """
