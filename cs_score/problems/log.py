@@ -65,6 +65,7 @@ class FatalProblem(InputError):
     """A problem that ends the program. It is printed as in a report of problems: the message, then the place."""
 
     def __init__(self, problem: str, problem_place: Place | None, code: str) -> None:
+        """Make the error for a problem: its message `problem`, its place or None, and its code."""
         if problem_place is None:
             super().__init__(problem, code=code)
         else:
@@ -104,7 +105,7 @@ class _Entry(NamedTuple):
 
 
 class ProblemLog:
-    """Collects problems, each at its places with the number of times that it was met there.
+    """Collects problems of inputs. An entry of the log is a problem at one place; the log counts how often it was met.
 
     Problems with a code in `ignored` are neither stored nor counted. `wordings` has templates by code that replace the
     templates of the table of problems. `fatal` are the errors that must end the program, in the order in which they
@@ -114,6 +115,7 @@ class ProblemLog:
     _keeps_details: ClassVar[bool] = False
 
     def __init__(self) -> None:
+        """Make an empty log."""
         self.ignored: frozenset[str] = frozenset()
         self.wordings: Mapping[str, str] = {}
         self.fatal: list[InputError] = []
@@ -144,7 +146,7 @@ class ProblemLog:
         return _Entry(code, message_or_arguments=self._message(code, arguments), place=place, detail=None)
 
     def end_if_fatal(self, remarks: Iterable[str] = ()) -> None:
-        """Raise the first error in `fatal`, if there is one, after `remarks` on its possible causes are added to it."""
+        """Raise the first error in `fatal`, if there is one, with additional `remarks` on its possible causes."""
         if self.fatal:
             first_error = self.fatal[0]
             first_error.add_remarks(remarks)
@@ -231,7 +233,10 @@ class ProblemLog:
         return entries_by_message
 
     def _times_by_place(self, entries: Iterable[_Entry]) -> dict[Place | None, int]:
-        """Return how often the problem of some entries was met at each of its places; None is no place."""
+        """Return how often a problem was met at each of its places: `{Place("run.tab", 7): 2}`.
+
+        `entries` are the entries of this problem in the log. The key None stands for no place.
+        """
         times_by_place: dict[Place | None, int] = {}
         for entry in entries:
             times_by_place[entry.place] = times_by_place.get(entry.place, 0) + self._times_by_entry[entry]
@@ -321,10 +326,11 @@ class RecordingLog(ProblemLog):
         return rest
 
     def occurrences_since(self, earlier: RecordingLog, file: str) -> list[Occurrence]:
-        """Return the occurrences that were added to this log since it was copied from the log `earlier`, sorted.
+        """Return the occurrences that a further `file` added to this log, in the order of lines and codes.
 
-        Their `times` is how often they were met in the whole log. An occurrence without a file gets the name `file`,
-        and its `times` is how often it was met since the copy, because each file may have met it.
+        `earlier` is the log before the file was read; this log began as a copy of it. The `times` of an occurrence is
+        how often it was met in the whole log. An occurrence without a file gets the name `file`, and only the times
+        since the copy are counted for it, because every file may have the same problem.
         """
         occurrences = []
         for fatal_occurrence in self._other_fatal_errors():
@@ -334,8 +340,9 @@ class RecordingLog(ProblemLog):
             times_since = times - earlier_times_by_entry.get(entry, 0)
             if times_since > 0:
                 occurrence = _occurrence(entry, times)
-                has_file = occurrence.file is not None
-                occurrences.append(occurrence if has_file else replace(occurrence, file=file, times=times_since))
+                if occurrence.file is None:
+                    occurrence = replace(occurrence, file=file, times=times_since)
+                occurrences.append(occurrence)
         return sorted(occurrences, key=_order_of_occurrence)
 
     def occurrences(self) -> Iterator[Occurrence]:
@@ -440,7 +447,10 @@ def occurrence_of_error(error: InputError) -> Occurrence:
 
 
 def _order_of_entry(entry: _Entry) -> tuple[bool, str, int, str]:
-    """Return the sort key of a problem: file, line and code, as in `_order_of_occurrence`, which adds the message."""
+    """Return the sort key of a problem: file, line and code. Problems without a place come last.
+
+    The order is that of `_order_of_occurrence`, which also compares messages.
+    """
     place = _place_to_look_at(entry)
     if place is None:
         return True, "", 0, entry.code
@@ -456,7 +466,7 @@ def _order_of_occurrence(occurrence: Occurrence) -> tuple[bool, str, int, str, s
 def merge_occurrences(occurrences: Iterable[Occurrence]) -> list[Occurrence]:
     """Return occurrences in the order of files, lines and codes, each of them once.
 
-    Of occurrences that differ only in `times` the one with the largest number is returned.
+    If occurrences differ only in `times`, the one with the largest number is kept.
     """
     times_by_occurrence: dict[Occurrence, int] = {}
     for occurrence in occurrences:
