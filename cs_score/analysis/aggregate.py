@@ -96,7 +96,10 @@ def aggregate_of_run(scored: AnalysedRun, measure: str | None, resampling: Resam
 
 
 def _count_mistakes_of_run(scored: AnalysedRun) -> dict[str, int]:
-    """Return the number of wrong lines and missed classes of a Cold Start run, by the kinds of the error budget."""
+    """Return the number of mistakes of each kind in a Cold Start run: wrong lines and missed equivalence classes.
+
+    The kinds are those of the error budget of `analyze`. A kind without mistakes has the number 0.
+    """
     count_by_category: Counter[str | None] = Counter()
     for fault in find_faults(scored, Editor(scored.run, scored.run_id)):
         if fault.kind != "node":  # the wrong lines of a node are faults themselves
@@ -120,10 +123,13 @@ def aggregate_of_predictions(result: evidence.ScoredPredictions, measure: str, r
 
 
 def _count_mistakes_of_predictions(result: evidence.ScoredPredictions, measure: str) -> dict[str, int]:
-    """Return the number of mistakes of each kind among the predictions, kinds without mistakes included."""
+    """Return the number of mistakes of each kind among the predictions of an evidence task.
+
+    A kind without mistakes has the number 0.
+    """
     count_by_kind = {_without_label(kind): 0 for kind in result.mode.kinds}
-    for entry in Examination(result, measure).entries:
-        for fault in entry.faults:
+    for examined_unit in Examination(result, measure).entries:
+        for fault in examined_unit.faults:
             count_by_kind[_without_label(fault.kind)] += 1
     return count_by_kind
 
@@ -182,9 +188,9 @@ def shown_measures(task: str, score_by_measure: Mapping[str, float]) -> Sequence
 
 
 def _table_of(measure: str) -> str:
-    """Return the table that a measure belongs to: `LDC-MEAN-AP` -> `LDC-MEAN`; empty for tasks other than Cold Start.
+    """Return the name of the table that a Cold Start measure belongs to: `LDC-MEAN-AP` -> `LDC-MEAN`.
 
-    Their measures belong to a single table.
+    All measures of another task belong to a single table, whose name is empty.
     """
     for table in ("SF", "LDC-MAX", "LDC-MEAN"):
         if measure.startswith(f"{table}-"):
@@ -193,7 +199,7 @@ def _table_of(measure: str) -> str:
 
 
 def _score_with_limits(measure: str, score_by_measure: Mapping[str, float], intervals: ScoreIntervals) -> MeasuredScore:
-    """Return the score by a measure with the limits of its interval; undefined ones are None."""
+    """Return the score by a measure with the limits of its interval. An undefined score or limit is None."""
     score = score_by_measure.get(measure)
     interval = intervals.scores.get(measure)
     if interval is None:

@@ -1,6 +1,6 @@
-"""Parts that the analyses of all tasks share. These are the outcomes of an answer in two results A and B, the order of
-groups, the fields and the text that every difference between two results begins with, and the output of documents as
-JSON.
+"""What the analyses of all tasks share, for one result and for the difference between two results, A and B. Units
+(queries, claims) are grouped in dimensions, such as the number of hops. A unit contributes a part of the difference
+B - A between the scores. The module also writes documents as JSON.
 """
 
 from __future__ import annotations
@@ -67,9 +67,10 @@ _OUTCOME_BY_WRONG: Final[Mapping[Both, PairOutcome]] = {
 
 
 def outcome_of(is_right: Both, is_wrong: Both) -> PairOutcome:
-    """Return the outcome of an answer, from whether it is right, and whether it is wrong, in A and in B.
+    """Return the outcome of an answer in two results A and B: `right in A only`, for instance.
 
-    An answer that is right in A and wrong in B is `right in A only`; one that is neither anywhere is `missed in both`.
+    `is_right` says whether the answer is right in A and in B, `is_wrong` whether it is wrong there: `(True, False)` and
+    `(False, True)` for the example. An answer that neither result gives is `missed in both`.
     """
     if any(is_right):
         return _OUTCOME_BY_RIGHT[is_right]
@@ -86,7 +87,7 @@ _MOST_DIGITS: Final = 19
 
 
 def group_order(group: str) -> tuple[int, int, str]:
-    """Return the sort key of a group's name: numbers come first, by value, then texts and very long numbers."""
+    """Return the sort key of a group's name: `2` comes before `10`, and numbers before texts and very long numbers."""
     is_number = group.isdecimal() and len(group) <= _MOST_DIGITS
     if is_number:
         return (0, int(group), group)
@@ -94,9 +95,9 @@ def group_order(group: str) -> tuple[int, int, str]:
 
 
 def positions_of_groups(groups_of_units: Sequence[Mapping[str, str]]) -> dict[str, dict[str, list[int]]]:
-    """Return for each dimension and each group, sorted by name, the positions of the units in the group.
+    """Return the positions of the units in each group, by dimension and group; groups are sorted by name.
 
-    `groups_of_units` has for each unit its group in each dimension: `[{"hops": "2"}, {"hops": "1"}]` gives
+    `groups_of_units` has each unit's group in each dimension: `[{"hops": "2"}, {"hops": "1"}]` gives
     `{"hops": {"1": [1], "2": [0]}}`. A unit without a group in a dimension is in the group `unknown`.
     """
     positions_by_dimension = {}
@@ -157,10 +158,10 @@ class TwoSided(Document, frozen=True, kw_only=True):
 
 
 def undefined_notes(reasons_by_name: Mapping[str, Mapping[str, str]], consequence: str = "") -> list[Note]:
-    """Return notes that say by which measures a run has no score, and why.
+    """Return notes that name the measures by which runs have no score, and say why.
 
-    `reasons_by_name` has for each run the reasons by measure. `consequence` is added to each note; it says what follows
-    from the missing score.
+    `reasons_by_name` has by the name of each run the reasons by measure: `{"A": {"SF-AP": "no confidences"}}`.
+    `consequence` is added to each note, and says what follows from the missing score.
     """
     notes = []
     for name, reasons in reasons_by_name.items():
@@ -198,9 +199,10 @@ class Sides(NamedTuple):
 
 
 def head_of(sides: Sides, resampling: Resampling | None) -> dict[str, Any]:
-    """Return the fields of `TwoSided`, which the differences of all tasks have, by name.
+    """Return the fields with which the document of every difference begins (those of `TwoSided`), by name.
 
-    The fields of the interval and the test are None if the two sides were not scored on the same units; a note says so.
+    They are the scores of the two sides A and B, and the interval and the test of their difference. Interval and test
+    are None if the two sides were not scored on the same units; a note says so.
     """
     head = _scores_of_sides(sides)
     notes = _notes_on_contributions(sides)
@@ -213,7 +215,7 @@ def head_of(sides: Sides, resampling: Resampling | None) -> dict[str, Any]:
 
 
 def _notes_on_contributions(sides: Sides) -> list[Note]:
-    """Return a note if it is undefined what each unit contributes to the difference; no note otherwise."""
+    """Return a note if the units' contributions to the difference are undefined; no note otherwise."""
     if sides.has_contributions:
         return []
     return [Note("UNDEFINED", f"no contributions: {sides.measure} is 0/0 for one of the two, and counts 0")]
@@ -221,15 +223,16 @@ def _notes_on_contributions(sides: Sides) -> list[Note]:
 
 def _scores_of_sides(sides: Sides) -> dict[str, Any]:
     """Return the fields of `TwoSided` that need no comparison unit by unit: scores, names and origins, by name."""
-    origins = {"a": replace(sides.a.origin, measure=sides.measure), "b": replace(sides.b.origin, measure=sides.measure)}
+    origin_of_a = replace(sides.a.origin, measure=sides.measure)
+    origin_of_b = replace(sides.b.origin, measure=sides.measure)
     return {
         "measure": sides.measure,
         "a": sides.a.score,
         "b": sides.b.score,
         "difference": sides.b.score - sides.a.score,
         "names": {"a": sides.a.name, "b": sides.b.name},
-        "signatures": {side: str(origin.signature) for side, origin in origins.items()},
-        "origins": origins,
+        "signatures": {"a": str(origin_of_a.signature), "b": str(origin_of_b.signature)},
+        "origins": {"a": origin_of_a, "b": origin_of_b},
     }
 
 
@@ -297,11 +300,14 @@ Key = TypeVar("Key")
 def contributions_of(
     sums_a: Mapping[Key, Sequence[float]], sums_b: Mapping[Key, Sequence[float]], formula: SumsFormula
 ) -> dict[Key, float | None]:
-    """Return the contribution of each unit or group to the difference between two scores, B minus A.
+    """Return how much each unit or group contributes to the difference between two scores, B minus A, by its key.
 
-    A score is computed by the `formula` from sums over units; `sums_a` and `sums_b` have the summands of each unit in A
-    and B. A unit that one side lacks adds nothing to the sums of that side. The contributions add up to the difference.
-    The units of A come first, in their order. All contributions are None if the score of a side is 0/0.
+    A contribution is positive if the unit is better in B. The contributions of all units add up to the difference. They
+    are all None if the score of a side is 0/0.
+
+    A score is computed by the `formula` from sums over units. `sums_a` and `sums_b` have each unit's numbers in these
+    sums (summands) in A and B. A unit that one side lacks adds nothing to the sums of that side. The units of A come
+    first, in their order.
     """
     keys = list(dict.fromkeys([*sums_a, *sums_b]))
     if not keys:
@@ -317,9 +323,9 @@ def contributions_of(
 def _rows_of_keys(
     keys: Sequence[Key], sums_by_key: Mapping[Key, Sequence[float]], other_sums: Mapping[Key, Sequence[float]]
 ) -> list[Sequence[float]]:
-    """Return the summands of each key: `[(1, 0), (0, 0)]`. A key without summands has as many zeros.
+    """Return the summands of the unit or group with each key: `[(1, 0), (0, 0)]`. Missing summands are zeros.
 
-    `other_sums` has the summands of the other side, which has all keys that this side lacks.
+    `sums_by_key` has the summands on one side. `other_sums` has those of the other side, and says how many there are.
     """
     rows = []
     for key in keys:
@@ -431,9 +437,10 @@ def json_text(document: Any) -> Iterator[str]:
     all of them together can be many times as large as the predictions.
     """
     mistakes = getattr(document, "mistakes", None)
-    without_mistakes = document if mistakes is None else replace(document, mistakes=[])
+    # The empty list keeps the place of the mistakes among the keys.
+    document_without_mistakes = document if mistakes is None else replace(document, mistakes=[])
     separator = "{"
-    for key, content in to_builtins(without_mistakes).items():
+    for key, content in to_builtins(document_without_mistakes).items():
         yield f"{separator}\n{json_line(key)}: "
         is_left_out = key == "mistakes" and mistakes is not None
         yield from _json_of_member(mistakes if is_left_out else content)

@@ -89,8 +89,8 @@ class MeasureFormula(Record):
     def values(self, table: UnitTable, values_by_row: dict[tuple[float, ...], Values]) -> dict[Unit, Values]:
         """Return the values of the measures in each single unit, from 0 to 1; None for a value of 0/0.
 
-        `values_by_row` has the values that were computed before, by the row of statistics, since many units have the
-        same row. New ones are added to it.
+        Many units have the same row of statistics. `values_by_row` therefore keeps the values by row: earlier ones are
+        taken from it, and new ones are added.
         """
         units = units_of(table.ids)
         rows = self.rows(table, units)
@@ -119,7 +119,10 @@ def _quotient(ratio: Ratio) -> float | None:
 
 
 def measure_formula(mode: str, names: Sequence[str]) -> MeasureFormula:
-    """Return the formula of some measures of a mode. Raises UsageError for a name that no measure of the mode has."""
+    """Return the formula of the measures of a task (`mode`) with some names.
+
+    Raises UsageError for a name that no measure of the task has.
+    """
     if mode == COLD_START_MODE:
         measures = [parse_measure(name) for name in names]
         return MeasureFormula(tuple(names), sums_of(measures), formula_of(measures))
@@ -189,9 +192,10 @@ class _PairTests(Record):
     p_by_pair: Mapping[frozenset[int], float]
 
     def tiers(self) -> list[TestedRow]:
-        """Return each row with its tier and its difference from the row above it.
+        """Return for each row, from the best, its tier and its difference from the row above it.
 
-        A row is the first of a new tier if it differs significantly from the first row of the tier above.
+        Tier 1 has the best rows. A row begins a new tier if it differs significantly from the first row of the tier
+        above.
         """
         row_count = len(self.systems.observed_scores)
         tier_by_row = assign_tiers(range(row_count), self._differs)
@@ -214,7 +218,10 @@ class _PairTests(Record):
         return tested_rows
 
     def _compare_row(self, other_row: int, row: int) -> TestedRow:
-        """Return a row with its effect size, wins, ties and losses against another row, under the only measure."""
+        """Return a row with its effect size, wins, ties and losses against another row, under the only measure.
+
+        A win is a unit in which `row` is better than `other_row`. The effect size is positive if `row` is better.
+        """
         other_ratios = self.systems.unit_ratios_of(other_row, 0)
         ratios_of_row = self.systems.unit_ratios_of(row, 0)
         size = size_of_difference(other_ratios, ratios_of_row)
@@ -256,7 +263,7 @@ def compare_rows(
 
 
 def _equal_rows(row_count: int) -> list[TestedRow]:
-    """Return rows without differences. The first row has no p-value, because none is above it."""
+    """Return rows that do not differ: all are in tier 1. The first row has no p-value, because no row is above it."""
     if row_count == 0:
         return []
     first_row = TestedRow(tier=1)
@@ -284,9 +291,9 @@ def _row_pairs(names: Sequence[str], systems: ResampledSystems, tests: FamilyTes
 
 def _notes_on_rows(names: Sequence[str], systems: ResampledSystems, tests: FamilyTests) -> tuple[Note, ...]:
     """Return notes if no difference of rows could have been significant, and if runs are nearly the same."""
-    [content_count] = units_with_content(systems)
+    [unit_count] = units_with_content(systems)  # of the only measure
     copies = groups_of_copies(systems, names, tests.pairs)
-    note_on_units = note_on_no_significance(tests.family, content_count, systems.settings.level)
+    note_on_units = note_on_no_significance(tests.family, unit_count, systems.settings.level)
     return note_on_units + note_on_copies(copies)
 
 
@@ -499,9 +506,10 @@ def _first_place(ranking: RunRanking, scores: Sequence[float | None], resampled:
     without them there are no shares.
     """
     score_by_run = {position: score for position, score in enumerate(scores) if score is not None}
-    best = max(score_by_run.values(), default=0.0)
-    lowest_first = best - TIE_TOLERANCE * abs(best)  # scores that differ by no more than rounding are equal
-    first_runs = tuple([position for position, score in score_by_run.items() if score >= lowest_first])
+    best_score = max(score_by_run.values(), default=0.0)
+    # Scores that differ by no more than rounding share the first place.
+    lowest_in_first_place = best_score - TIE_TOLERANCE * abs(best_score)
+    first_runs = tuple([position for position, score in score_by_run.items() if score >= lowest_in_first_place])
     share_by_run: Mapping[int, float | None] = {}
     if resampled is not None and score_by_run:
         share_by_run = _share_by_run(list(score_by_run), resampled)

@@ -119,9 +119,9 @@ def _check_consistency(scores: RunScoresDocument | PredictionScores) -> None:
 
 
 def _check_measures_of_predictions(scores: PredictionScores) -> None:
-    """Raise _InconsistentMemberError if the scores of an evidence task do not have the statistics and measures of it.
+    """Raise _InconsistentMemberError if the scores of an evidence task have other statistics or measures than the task.
 
-    They must have all measures of the task that are defined for the predictions, in its order.
+    They must have all measures of the task, in its order, except those that are undefined for the predictions.
     """
     mode = mode_named(scores.task)
     if scores.units and scores.units.columns != mode.columns:
@@ -149,9 +149,9 @@ def check_task(task: str, file: str, place: str) -> None:
 
 
 def _json_fields() -> list[tuple[str, Any] | tuple[str, Any, Any]]:
-    """Return the name and type of each scoring option in the JSON of an origin, for a class of records.
+    """Return the name and type of each scoring option, from which the class of the options in JSON is made.
 
-    Options that may be left out have their default as a third value, and follow the others.
+    An option that JSON may leave out has its default as a third value. Such options follow the others.
     """
     required_fields: list[tuple[str, Any] | tuple[str, Any, Any]] = []
     optional_fields: list[tuple[str, Any] | tuple[str, Any, Any]] = []

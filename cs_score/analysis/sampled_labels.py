@@ -132,7 +132,7 @@ class _JudgedRun(Record):
         )
 
     def _stratum_of(self, answer: SampledAnswer) -> int:
-        """Return the position of the first stratum that an answer fits. Raises InputError if it fits none."""
+        """Return the position of the first stratum that an answer fits. Raises InputError if the answer fits none."""
         line = answer.line
         cells = {"unit": answer.unit, "answer": line.answer, "evidence": line.evidence, "label": answer.first_label}
         place = f"{self._place_of(answer)} ({answer.unit}, {line.answer})"

@@ -143,9 +143,9 @@ def _read_stratum(number: int, cell_by_column: Mapping[str, str], answer_columns
 
 
 def _demanded_cells(cell_by_column: Mapping[str, str], answer_columns: Sequence[str]) -> dict[str, str]:
-    """Return the cells that an answer must have to fit a stratum: `{"slot": "per:age"}`.
+    """Return the cells that an answer must have to fit a stratum, by column: `{"slot": "per:age"}`.
 
-    A cell of the table that is missing, empty or `*` demands nothing of an answer.
+    `cell_by_column` is the stratum's line in the table. A cell that is missing, empty or `*` fits all answers.
     """
     demanded_cells = {}
     for column in answer_columns:
@@ -283,7 +283,11 @@ class _AnswerReader:
     """
 
     def __init__(self, scored: AnalysedRun, inclusion: Inclusion, number_by_answer: AnswerNumbers) -> None:
-        """Prepare for reading the answers of `scored`; `inclusion` has the strata to which they belong."""
+        """Find the first-hop answers of a scored run, from which its second-hop answers follow.
+
+        `inclusion` has the strata of all answers. `number_by_answer` gets a number for each answer of any run; runs
+        that share it have the same number for the same answer.
+        """
         self.scored = scored
         self.inclusion = inclusion
         self.number_by_answer = number_by_answer
@@ -407,20 +411,19 @@ def _count_strata(items: Sequence[SampledItem], inclusion: Inclusion, run_id: st
 
 def _item_arrays(items: Sequence[SampledItem]) -> SampledItems:
     """Return the answers of a run as arrays, one for each field. Strata are numbered anew, without gaps."""
-    columns: NDArray[np.float64] = np.array(items, np.float64).T  # a row for each field of `SampledItem`, in order
-    right, times_counted, is_assessed, draw_probability, answer, parent = columns[:6]
-    draw_probability_of_parent, stratum, prediction = columns[6:]
-    _, stratum_without_gaps = np.unique(stratum, return_inverse=True)
+    fields_of_items: NDArray[np.float64] = np.array(items, np.float64).T  # (fields, items)
+    array_by_field = dict(zip(SampledItem._fields, fields_of_items))
+    _, stratum_without_gaps = np.unique(array_by_field["stratum"], return_inverse=True)
     return SampledItems(
-        right=right,
-        count=times_counted,
-        is_assessed=is_assessed == 1,
-        draw_probability=draw_probability,
-        answer=answer.astype(np.intp),
-        parent=parent.astype(np.intp),
-        draw_probability_of_parent=draw_probability_of_parent,
+        right=array_by_field["right"],
+        count=array_by_field["times_counted"],
+        is_assessed=array_by_field["is_assessed"] == 1,
+        draw_probability=array_by_field["draw_probability"],
+        answer=array_by_field["answer"].astype(np.intp),
+        parent=array_by_field["parent"].astype(np.intp),
+        draw_probability_of_parent=array_by_field["draw_probability_of_parent"],
         stratum=stratum_without_gaps,
-        prediction=prediction,
+        prediction=array_by_field["prediction"],
     )
 
 

@@ -74,10 +74,10 @@ def headline_measure(task: Comparable, results: Mapping[str, Any]) -> str:
 
 
 def _headline_among(task: str, measures: Sequence[str]) -> str:
-    """Return the one of some measures that people are shown first.
+    """Return the measure that people are shown first, out of some measures: the headline measure of the task.
 
-    It is the headline measure of the task. A table of scores has no headline measure of its own: for it the headline
-    measure of the first task that has one among the measures is returned.
+    A table of scores has no headline measure of its own. Its measures may have the names of a task's measures: then the
+    headline measure of the first such task is returned.
     """
     tasks = [task] if task in MEASURES else list(MEASURES)
     return headlines_among(tasks, measures)[0]
@@ -106,9 +106,10 @@ class _Scope(NamedTuple):
 
 
 def _scope_of(task: Comparable, results: Mapping[str, Any], baseline: str | None) -> _Scope:
-    """Return the measures by which all results can be compared, and those by which only some of them can.
+    """Return the measures by which all systems can be compared (shared), and those for some systems only (partial).
 
-    There are no measures of the second kind if fewer than two systems have a score by them, or the baseline has none.
+    `results` are the results by the name of the system. There are no partial measures if fewer than two systems have a
+    score by them, or if the `baseline`, a system, has none.
     """
     undefined = _undefined_by_system(task, results)
     shared = task.measures(results.values())
@@ -122,9 +123,9 @@ def _scope_of(task: Comparable, results: Mapping[str, Any], baseline: str | None
 
 
 def _undefined_by_system(task: Comparable, results: Mapping[str, Any]) -> dict[str, Mapping[str, str]]:
-    """Return the systems that have no score by some measures, with the reason by measure.
+    """Return why systems have no score by a measure, by system and measure: `{"A": {"SF-AP": "no confidences"}}`.
 
-    For example, `{"A": {"SF-AP": "no confidences"}}`.
+    Systems with a score by every measure are left out.
     """
     undefined: dict[str, Mapping[str, str]] = {}
     for name, result in results.items():
@@ -188,7 +189,10 @@ def _official_name(measure: str, measures: Sequence[str]) -> str:
 
 
 def _default_primary(task: Comparable, results: Mapping[str, Any], measures: Sequence[str]) -> str:
-    """Return the primary measure among some if none was named: the headline measure of these results."""
+    """Return the measure that decides, out of some measures, if the user named none.
+
+    It is the headline measure of these results, or else of the task.
+    """
     headline = task.headline_of(results.values())
     if headline is not None and headline in measures:
         return headline
@@ -196,14 +200,17 @@ def _default_primary(task: Comparable, results: Mapping[str, Any], measures: Seq
 
 
 def _refuse_undefined(scope: _Scope, patterns: Iterable[str]) -> None:
-    """Raise InputError if a pattern matches no measure to compare by, but one by which a system has no score."""
+    """Raise InputError for a pattern such as `*AP` if systems lack scores by all measures with names like this.
+
+    A pattern without any measure is not refused here.
+    """
     for pattern in patterns:
         if not matching_names(scope.all_measures, pattern):
             _refuse_undefined_measure(scope, pattern)
 
 
 def _refuse_undefined_measure(scope: _Scope, pattern: str) -> None:
-    """Raise InputError, which says the reason, if a pattern matches a measure by which a system has no score."""
+    """Raise InputError if a pattern matches a measure by which a system has no score. The error says the reason."""
     for system, reason_by_measure in scope.undefined.items():
         for measure in matching_names(reason_by_measure, pattern):
             raise InputError(
@@ -325,9 +332,10 @@ def _join_comparisons(
     selection: _Selection,
     system_names: tuple[str, ...],
 ) -> SystemComparison:
-    """Return the comparison by the shared measures, which may be None, and that by the partial measures, as one.
+    """Return a single comparison by all measures, made of the comparisons by shared and by partial measures.
 
-    `system_names` are all systems. Systems that `partial_comparison` lacks have no rank by its measures.
+    `shared_comparison` is None if there are no shared measures. `system_names` are all systems. Systems that
+    `partial_comparison` lacks have no rank by its measures.
     """
     unranked = tuple([name for name in system_names if name not in partial_comparison.systems])
     all_measures = [replace(compared, unranked=unranked) for compared in partial_comparison.measures]
@@ -376,7 +384,7 @@ def _origin_of(system: UnitStatistics, name: str, comparison: SystemComparison) 
 
 
 def _notes_on_undefined(scope: _Scope, comparison: SystemComparison) -> list[Note]:
-    """Return notes on the systems that have no score by some measures, and on how these are compared instead."""
+    """Return notes that name the systems without a score by some measures, and say how they are compared instead."""
     if comparison.primary.unranked:
         return undefined_notes(scope.undefined, "; it has no rank by these, and its pairs are not tested by them")
     if scope.partial_measures:

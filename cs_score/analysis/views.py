@@ -47,7 +47,9 @@ class DocumentView(Record):
         """
         tables = [layout.table(document) for layout in self.layouts]
         answered = answered_count_text(document)
-        return [_add_answered_column(table, answered) for table in tables] if answered else tables
+        if not answered:
+            return tables
+        return [_add_answered_column(table, answered) for table in tables]
 
     def headers(self) -> dict[str, Sequence[str]]:
         """Return the columns of each table file by its name: `units.tsv`."""
@@ -67,9 +69,9 @@ def answered_count_text(document: Any) -> str:
 
 
 def _answered_counts_of_sides(difference: TwoSided) -> str:
-    """Return how many units were scored on each side of a difference where only answered units were.
+    """Return how many units were scored in A and in B: `A: 250 of 300 claims; B: 280 of 300 claims`.
 
-    `A: 250 of 300 claims; B: 280 of 300 claims` if this is the case on both sides.
+    A side on which all units were scored is left out.
     """
     texts = []
     for name, side in (("A", "a"), ("B", "b")):
@@ -96,7 +98,8 @@ def _add_answered_column(table: Table, answered: str) -> Table:
 def view_of_kind(kind: str, task: Any) -> DocumentView:
     """Return how documents of a kind, such as `analysis`, are shown for a task.
 
-    Raises UsageError if the slice that such documents belong to is not installed, KeyError for a kind without tables.
+    A slice is a part of the program that may be left out of an installation. Raises UsageError if the slice of such
+    documents is not installed, KeyError for a kind without tables.
     """
     for slice_ in SLICES:
         if kind in slice_.views:

@@ -1,9 +1,8 @@
-"""The result of a Cold Start scoring: the rows of tables, their averages, and everything else about a run. Each entry
-point (mention of the entity) of an LDC query is scored as a slot-filling query of its own.
+"""The result of a Cold Start scoring. Each entry point (mention of the entity) of an LDC query is scored as a query of
+its own. The table SF has the rows of all queries and their classes (answers), LDC-MAX has those of the best entry point
+of each LDC query, and LDC-MEAN has the means over the entry points.
 
-There are tables of three variants. SF has a row for each query and class, or for each query and level. LDC-MAX has the
-rows of the best entry point of each LDC query, and LDC-MEAN has the means over the entry points. Source:
-docs/background/scoring.md.
+In a table of rankings, SF has a row for each query and level. Source: docs/background/scoring.md.
 """
 
 from __future__ import annotations
@@ -240,7 +239,7 @@ def counted_f1(rows: Iterable[ScoreRow]) -> float:
 
 
 def _group_by_ldc_query(table: ResultTable, queries: QuerySet) -> tuple[LdcQueryRows, ...]:
-    """Return the LDC queries that have rows in an SF table, each with the rows of its entry points.
+    """Return the LDC queries that have rows in a table of slot-filling scores, each with its entry points' rows.
 
     LDC queries without rows, and entry points without rows, are left out.
     """
@@ -286,9 +285,10 @@ def _slot_filling_query(row: ScoreRow, queries: QuerySet) -> str:
 
 
 def add_ldc_tables(sf: ResultTable, queries: QuerySet) -> PrecisionRecall:
-    """Return an SF table together with the tables of LDC-MAX and LDC-MEAN, which are made from its rows.
+    """Return the table of slot-filling scores (SF) with the tables LDC-MAX and LDC-MEAN, which are made from its rows.
 
-    LDC-MAX and LDC-MEAN (rules ldc-max and ldc-mean) are None if no LDC queries were expanded.
+    LDC-MAX has the rows of each LDC query's best entry point, LDC-MEAN the means of all its entry points (rules ldc-max
+    and ldc-mean). Both are None if no LDC queries were expanded.
     """
     if not queries.ldc_id_by_query:
         return PrecisionRecall(sf, ldc_max=None, ldc_mean=None)
@@ -321,10 +321,10 @@ def best_entry_point(entry_points: EntryPoints) -> EntryPointRows:
 def average_precision_of(
     run_id: str, rows_in_order: Iterable[ScoreRow], queries: QuerySet, rankings: Sequence[Ranking] = ()
 ) -> AveragePrecision:
-    """Return the average precision of a run: the tables of SF and LDC-MEAN, with their averages.
+    """Return the average precision of a run: a table of slot-filling queries (SF) and one of LDC queries (LDC-MEAN).
 
-    `run_id` is the id of a run that the rows of the report show. `rows_in_order` are the SF rows of the rankings of the
-    run, in printing order. There is no table of LDC-MEAN if no LDC queries were expanded.
+    `run_id` is the id of a run that the rows of the report show. `rows_in_order` has a row for each ranking of the run,
+    in printing order. There is no table LDC-MEAN if no LDC queries were expanded.
     """
     are_levels_pooled = queries.edition.ranks_all_levels
     sf = averaged_table(rows_in_order, are_levels_pooled=are_levels_pooled)
@@ -358,9 +358,9 @@ def ldc_max_rows(full_id: str, rows: Iterable[ScoreRow]) -> list[ScoreRow]:
 
 
 def _children_first(row: ScoreRow) -> tuple[str, tuple[float, ...]]:
-    """Return the sort key of a row with which a query comes before its classes, and a class after those below it.
+    """Return a sort key that puts the row of a query before its classes, and a class after the classes below it.
 
-    To the numbers of the class, infinity is added, which comes after the number of every class below it.
+    `CSX_1:2` comes after `CSX_1:2:1`: infinity is added to the numbers of a class, which makes it the last.
     """
     query, class_numbers = row_sort_key(row.name)
     if not class_numbers:
@@ -452,7 +452,10 @@ class UnitResult(Record):
 
 
 def tallies_of(units: Iterable[UnitResult]) -> list[tuple[Tally, UnitResult]]:
-    """Return the tallies of all queries of the units, sorted by name, each with the result of its unit."""
+    """Return the tallies of all queries of the units, sorted by name, each with the result of its unit.
+
+    A tally has the name and the counts of a row of the tables, and the responses that the row counts.
+    """
     tallies_with_unit: list[tuple[Tally, UnitResult]] = []
     for unit in units:
         for query_result in unit.queries:
@@ -474,13 +477,13 @@ class PrecisionRecall(Record):
 
     @property
     def variants(self) -> list[tuple[str, ResultTable]]:
-        """The tables that exist, each with the name of its variant, such as `LDC-MAX`."""
+        """The tables that exist, each with the name of its variant: `[("SF", ...), ("LDC-MAX", ...)]`."""
         tables = ((SF, self.sf), (LDC_MAX, self.ldc_max), (LDC_MEAN, self.ldc_mean))
         return [(name, table) for name, table in tables if table is not None]
 
     @property
     def measures(self) -> dict[Measure, float]:
-        """Every average, by measure."""
+        """The averages of P, R and F1 in all tables, by measure: 0.75 for the measure `SF-ALL-Micro-F1`."""
         score_by_measure = {}
         for variant, table in self.variants:
             for row in table.averages:
@@ -514,7 +517,7 @@ class AveragePrecision(Record):
 
     @property
     def variants(self) -> list[tuple[str, ResultTable]]:
-        """The tables that exist, each with the name of its variant, such as `LDC-MEAN`."""
+        """The tables that exist, each with the name of its variant: `[("SF", ...), ("LDC-MEAN", ...)]`."""
         variants = [(SF, self.sf)]
         if self.ldc_mean is not None:
             variants.append((LDC_MEAN, self.ldc_mean))
@@ -522,7 +525,7 @@ class AveragePrecision(Record):
 
     @property
     def measures(self) -> dict[Measure, float]:
-        """Every average, by measure."""
+        """The macro averages of the rankings' scores in all tables, by measure: 0.5 for the measure `SF-AP`."""
         score_by_measure = {}
         for variant, table in self.variants:
             for row in table.macro:
@@ -563,7 +566,7 @@ class ScoredRun(Record):
 
     @property
     def measures(self) -> dict[Measure, float]:
-        """Every average that has a value for this run, by measure."""
+        """Every average that has a value for this run, by measure; without ranked nodes, AP has no value."""
         average_precision = self.average_precision
         if average_precision is None or not average_precision.has_ranked_nodes:
             return self.tables.measures
@@ -602,7 +605,10 @@ class Result(Record):
     empty_folders: tuple[str, ...] = ()
 
     def signature(self, run: ScoredRun) -> Signature:
-        """Return the signature of a run of this result, which contains the run id if runs share the origin."""
+        """Return the signature of a run, a short text that says how its scores were made.
+
+        It contains the run id if several runs share the origin.
+        """
         if run.origin is not None:
             return run.origin.signature
         if len(self.runs) == 1:

@@ -1,4 +1,5 @@
-"""Read files of bootstrap resamples, and name the values that a resample has.
+"""Read files of bootstrap resamples, and name the values that a resample has. A resample, or sample, consists of LDC
+queries drawn at random. A value is an average over its queries, such as micro-averaged precision.
 
 A line of such a file is one resample. It names the LDC queries that the resample draws, each with its slot-filling
 queries, one for each entry point: `1 CSX_0001:CSX_ENG_00fb79cef8,CSX_ENG_0a1c9d3e55 CSX_0004:CSX_ENG_5b3f1a7c02`.
@@ -77,7 +78,7 @@ class SampleFile(Record):
     repeated_lines: tuple[int, ...] = ()
 
     def remarks(self, name: str, queries: QuerySet) -> Iterator[str]:
-        """Yield remarks on lines of the file that can be read, but that are probably mistakes.
+        """Yield remarks for the user on probable mistakes: a missing file, blank or repeated lines, unknown queries.
 
         `name` is the name of the file. `queries` are the queries that a sample may draw.
         """
@@ -128,10 +129,12 @@ class _SampleReader:
     """
 
     def __init__(self, file_name: str) -> None:
+        """Prepare to read the lines of the file with this name."""
         self._file_name = file_name
         self._sample_by_label: dict[str, Sample] = {}
         self._blank_lines: list[int] = []
         self._repeated_lines: list[int] = []
+        # Samples repeat draws: each text of a draw is read once.
         self._draw_by_text: dict[str, Draw] = {}
 
     def add(self, line: str, line_number: int) -> None:
@@ -167,7 +170,7 @@ class _SampleReader:
 
 
 def _columns(line: str) -> list[str]:
-    """Return the columns of a line of the file, without empty columns at the end; there is at least one column."""
+    """Return the columns of a line without empty ones at the end: `1 A:B` -> `["1", "A:B"]`; a blank line has one."""
     columns = _SPACE.split(line.removesuffix("\n"))
     while len(columns) > 1 and not columns[-1]:
         columns.pop()

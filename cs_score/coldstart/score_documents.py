@@ -201,8 +201,8 @@ def document_of(
 ) -> RunScoresDocument:
     """Return a result as a document with the scores of each run.
 
-    `intervals` has the intervals of each run; it is empty without intervals. `parts` are the names of further parts of
-    a run that the document contains, by default all `PARTS`.
+    `intervals` has the confidence intervals of each run; it is empty without intervals. `parts` names further contents
+    of a run's record, such as `tables`; by default these are all `PARTS`.
     """
     origin = result.origin
     if intervals:
@@ -277,9 +277,10 @@ def _names_of_measures(scores: RunScoresDocument) -> list[str]:
 
 
 def _choose_default_measures(scores: RunScoresDocument, all_names: Sequence[str]) -> RunScoresDocument:
-    """Return a document with only the scores of the measures that users are shown by default, the headline first.
+    """Return a document with only the scores of the measures that users are shown by default.
 
-    `all_names` are the names of the measures of the runs. The headline measure has a value for at least one run.
+    The headline measure, the most important one with a value, comes first. `all_names` are the names of the measures of
+    the runs.
     """
     defined_names: dict[str, None] = {}
     for run in scores.runs:
@@ -292,9 +293,9 @@ def _choose_default_measures(scores: RunScoresDocument, all_names: Sequence[str]
 
 
 def headline_remark(result: Result) -> str | None:
-    """Return a remark which says that another measure than average precision is the headline, and why.
+    """Return a remark that average precision is not the headline (the measure that is shown first), and why.
 
-    The result is None if at least one run has average precision.
+    The result is None if at least one run has average precision: then it is the headline.
     """
     edition = result.options.edition
     reasons = []
@@ -357,9 +358,9 @@ def _run_with_measures(run: RunScoresRecord, measures: Sequence[str]) -> RunScor
 def _intervals_of_measures(
     intervals: ScoreIntervals | UnsetType, measures: Iterable[str]
 ) -> ScoreIntervals | UnsetType:
-    """Return the intervals of a run without the intervals of other measures than these.
+    """Return the intervals of a run, restricted to these measures; measures without interval are ignored.
 
-    The result is `UNSET` if the run has no intervals. Measures without interval are ignored.
+    The result is `UNSET` if the run has no intervals.
     """
     if not intervals:
         return intervals
@@ -370,7 +371,7 @@ def _intervals_of_measures(
 def _run_scores(
     result: Result, run: ScoredRun, parts: Collection[str], intervals: ScoreIntervals | UnsetType
 ) -> RunScoresRecord:
-    """Return the record of a run with its scores, its intervals, and the given `parts`, which are named in `PARTS`."""
+    """Return the record of a run with its scores, intervals and `parts`: further contents, such as `tables`."""
     run_scores = RunScoresRecord(
         run_id=run.run_id,
         signature=str(result.signature(run)),
@@ -384,7 +385,7 @@ def _run_scores(
 
 
 def _value_of_part(part: str, result: Result, run: ScoredRun) -> object:
-    """Return what the document records for one of the `PARTS` of a run, such as `tables`; None if it does not exist."""
+    """Return what the document records under a name in `PARTS`, such as `tables`; None if there is nothing."""
     if part == "units":
         return _units_of_run(result, run)
     if part == "queries":

@@ -186,7 +186,7 @@ def _validation_command(run_file: str, most_justifications: int | None) -> str:
 
 
 def score_rows(units: Iterable[UnitResult]) -> list[ScoreRow]:
-    """Return the rows of the SF table in printing order, from the results of the units of a run."""
+    """Return the rows of slot-filling scores in printing order, from the results of the units of a run."""
     rows: list[ScoreRow] = []
     for query_result in _in_table_order(units):
         rows += query_result.rows
@@ -275,15 +275,15 @@ class CallScorer:
         self._problems_before_scoring = tuple(problems) if self.edition.reports_first else None
 
     def score_by_stage(self, run_id: str, results: list[ScoredRun]) -> None:
-        """Score a run, and add its result to the `results` of the call after the first stage; see `results_by_stage`.
+        """Score a run stage by stage (`results_by_stage`), and keep its latest result at the end of `results`.
 
-        The result of each later stage replaces it. Raises InputError for a fatal condition. The result of the stage
-        before it is then among the results, and can still be written.
+        `results` has the results of the call's earlier runs. Raises InputError for a fatal condition. The result of the
+        last complete stage is then in the list, and can still be written.
         """
         units = self.score_units(run_id)
         position = len(results)
         for result in self.results_by_stage(run_id, score_rows(units), units):
-            results[position:] = [result]
+            results[position:] = [result]  # it replaces the result of the stage before
 
     def score_units(self, run_id: str) -> list[UnitResult]:
         """Score all units of a run, report their problems and remarks, and return their results.
@@ -381,9 +381,10 @@ class CallScorer:
     ) -> Iterator[ScoredRun]:
         """Yield the result of a run up to three times: with tables, then with average precision, then with resamples.
 
-        If a stage raises an error, the caller can still write the result of the stage before it. `rows` are the SF rows
-        in printing order, and `units` are the results of the units. If the run was scored in parts, `units` is empty.
-        Then `ap_rows` are the rows of its rankings, and `has_ranked_nodes` says whether any node is ranked.
+        If a stage raises an error, the caller can still write the result of the stage before it. `rows` are the rows of
+        the table of slot-filling scores in printing order, and `units` are the results of the units. A run that was
+        scored in parts has no `units` here. Instead `ap_rows` has the rows of its rankings, and `has_ranked_nodes` says
+        whether any node is ranked.
 
         Raises InputError if there is nothing to score, if an average precision is above 1, and if there are no LDC
         queries to resample.
@@ -400,7 +401,7 @@ class CallScorer:
     def _with_tables(self, run_id: str, rows: Iterable[ScoreRow], units: Sequence[UnitResult]) -> ScoredRun:
         """Return the result of a run with its tables of precision and recall, without average precision.
 
-        `rows` are the SF rows in printing order, and `units` are the results of the units.
+        `rows` are the rows of slot-filling scores in printing order, and `units` are the results of the units.
         """
         gold = self._gold
         sf = averaged_table(rows)
@@ -701,7 +702,7 @@ def _match_lines(unit: ScoringUnit, problems: ProblemLog) -> Mapping[int, Assess
 def _count_query(unit: ScoringUnit, gold: QueryGold, counting: Counting) -> QueryResult:
     """Return the result of a query with the counts of its rows, or with the error that prevents counting.
 
-    Rows of hops that are not scored for the query are left out.
+    A row counts the responses that give one answer. Rows of hops that are not scored for the query are left out.
     """
     query = gold.query
     if gold.tree is None:
@@ -912,7 +913,10 @@ def _third_columns_of_lines(lines: Iterable[bytes]) -> set[bytes]:
 def load_separately(
     gold: ColdStartGold, run: OneRun, pool: Sequence[Input] = (), problems: ProblemLog | None = None
 ) -> Run:
-    """Load the assessments of `pool` and one run, and return the run without the lines of other runs in its file."""
+    """Load one run with the assessments of `pool`, and return it without the lines of other runs in its file.
+
+    `gold` has the queries, the options and, unless they are in `pool`, the assessments.
+    """
     return load_run(run.restrict(gold), [*pool, run.file], problems=problems)
 
 
@@ -940,24 +944,28 @@ def score_separately(
     the run.
     """
     results = [_score_one_run(gold, run, problems, load, pool) for run in runs]
-    first = results[0]
     if len(results) == 1:
-        return first
-    options = first.options
-    inputs = _inputs_of_all(results)
+        return results[0]
+    joined = replace(
+        results[0], runs=_runs_with_origins(results), problems=tuple(problems), warnings=_distinct_warnings(results)
+    )
+    return _with_joint_origin(joined, runs, _inputs_of_all(results), are_runs_validated=gold.validates)
+
+
+def _with_joint_origin(
+    joined: Result, runs: Sequence[OneRun], inputs: list[InputDigest], *, are_runs_validated: bool
+) -> Result:
+    """Return the `joined` result of separately scored runs with the origin of all of them: its options and inputs.
+
+    `inputs` are the files that were read for the `runs`, which were scored with the same options.
+    """
+    options = joined.options
     if any(run.is_shared for run in runs):
         # Runs of one file: the options name the runs that were chosen, and the origin names the file once.
         options = replace(options, runids=tuple(run.run_id for run in runs))
         inputs = list(dict.fromkeys(inputs))
-    origin = origin_of(options, inputs, first.has_ldc_index, are_runs_validated=gold.validates)
-    return replace(
-        first,
-        options=options,
-        runs=_runs_with_origins(results),
-        problems=tuple(problems),
-        warnings=_distinct_warnings(results),
-        origin=origin.with_option(SCORED_SEPARATELY, True),
-    )
+    origin = origin_of(options, inputs, joined.has_ldc_index, are_runs_validated=are_runs_validated)
+    return replace(joined, options=options, origin=origin.with_option(SCORED_SEPARATELY, True))
 
 
 def _runs_with_origins(results: Iterable[Result]) -> tuple[ScoredRun, ...]:

@@ -70,8 +70,8 @@ def read_tab_file(
 
     The layout is recognised by the first line that is neither blank nor a comment. If `allow_comments` is set, comments
     at the ends of lines are cut off. `only_run_id` is the run whose lines are read, None for all runs. Raises
-    InputError if the layout is unknown or if all lines are blank or comments, and, also later when lines are read, if
-    the bytes are not UTF-8.
+    InputError if the layout is unknown, if all lines are blank or comments, and if the bytes are not UTF-8. The last of
+    these errors may be raised later, while the lines are read.
     """
     first_block: list[bytes] = []
     numbered_lines = _numbered_lines(source, first_block)
@@ -304,7 +304,7 @@ def plain_confidence(text: str) -> float | None:
     """
     digits = text[2:]
     if text[:2] == "0." and digits.isdigit() and digits.isascii():
-        return float(text) or None
+        return float(text) or None  # None for 0.0
     return None
 
 
@@ -321,7 +321,10 @@ def without_exponent(text: str) -> str | None:
 
 @functools.lru_cache(maxsize=1 << 10)  # a run may have the same illegal confidence, or 1.0, on all lines
 def read_confidence(text: str) -> Confidence:
-    """Return the confidence that is written in a column. An illegal confidence becomes 1.0, and has a problem code."""
+    """Return the confidence in a column: its text, its number, and the codes of its problems.
+
+    `0.75` is returned without problems. An illegal confidence becomes 1.0, and has a problem code.
+    """
     decimal_text, code = _as_decimal(text)
     codes = [] if code is None else [code]
     if not _LEGAL_CONFIDENCE.fullmatch(decimal_text):
@@ -462,18 +465,20 @@ def outside_document(span: Span, offsets: tuple[str, ...], length_by_document: D
 def are_surely_canonical(
     relation: str, provenance: str, length_by_document: DocumentLengths | None = None, edition: Edition = LATEST
 ) -> bool:
-    """Return whether both provenances of an answer are written in canonical form, as in nearly all lines.
+    """Return whether both provenances of an answer certainly need no repair, as in nearly all lines.
 
-    `relation` and `provenance` are the two columns. Both must be in the same document; if `length_by_document` is
-    given, offsets are checked against its length. A few unusual canonical forms are not recognised: the result is then
-    False.
+    `relation` and `provenance` are the texts of the two columns, such as `ENG_1:3-40` and `ENG_1:8-9`. They must be in
+    canonical form and in the same document. If `length_by_document` is given, offsets are checked against the length of
+    the document. The result is also False for a few unusual columns that need no repair.
     """
     # In most lines each column has one span; a single match finds their offsets.
     match = _ONE_SPAN_EACH.fullmatch(f"{relation} {provenance}")
     if match is not None and length_by_document is None:
         relation_start, relation_end, start, end = match.group(2, 3, 4, 5)
         longest_span = edition.longest_span
-        return 0 <= int(relation_end) - int(relation_start) < longest_span and 0 <= int(end) - int(start) < longest_span
+        relation_length = int(relation_end) - int(relation_start) + 1
+        value_length = int(end) - int(start) + 1
+        return 1 <= relation_length <= longest_span and 1 <= value_length <= longest_span
     has_too_many_spans = provenance.count(",") >= VALUE_SPANS
     if edition.most_characters is not None or has_too_many_spans:
         return False

@@ -1,4 +1,5 @@
-"""Compute the sums of each unit of resampling, from which the averages of a run or of a resample follow.
+"""Compute the sums of each unit of resampling, from which the averages of a run or of a resample follow. A unit is a
+query that a resample draws; its sums are numbers such as the counts of its right responses.
 
 If LDC queries were expanded, or if the file of `-queries` names them, a unit is an LDC query with all its entry points
 (mentions of its entity), hops and answers. Otherwise a unit is a slot-filling query. Every unit that is scored has a
@@ -53,7 +54,8 @@ class RowSums:
     def __init__(self, columns: Iterable[str]) -> None:
         """Prepare to add up rows in the columns with these names, such as `SF:ALL:right` and `LDC-MEAN:0:f1`."""
         self.columns = tuple(columns)
-        # The additions for a row, by the name of its table and whether the table has counts, then by the row's level.
+        # Which value of a row is added to which column: by table (its name, and whether it has counts), then by level.
+        # `SF:ALL:right` as the first column gives {("SF", True): {"ALL": [_Addition(column_index=0, value_index=5)]}}.
         self._additions: dict[tuple[str, bool], dict[str, list[_Addition]]] = {}
         for position, column in enumerate(self.columns):
             table, level, name = column.split(":")
@@ -66,7 +68,7 @@ class RowSums:
     def add(
         self, sums: list[float], table: str, rows: Iterable[ScoreRow], is_counted: bool, is_added_to_all: bool
     ) -> None:
-        """Add the values of rows of a table to `sums`, which has a number for each column.
+        """Add the values of rows of a table, such as `SF`, to `sums`, which has a number for each column.
 
         `is_counted` is True for a table with counts, False for a table of rankings. If `is_added_to_all`, values are
         also added to the columns of level `ALL`.
@@ -83,7 +85,10 @@ class RowSums:
 
 
 def _values_of_row(row: ScoreRow) -> tuple[float, ...]:
-    """Return the values that a row adds to sums, in the order of `_COUNTED_VALUES` or of `_RANKED_VALUES`."""
+    """Return the values that a row adds to sums, in the order of `_COUNTED_VALUES` or of `_RANKED_VALUES`.
+
+    They are the scores, whether there is something to be found (0 or 1), 1 for the row itself, and the counts.
+    """
     has_truth = row.ground_truth > 0
     values: tuple[float, ...] = (*row.scores, has_truth, 1)
     if row.counts is None:
@@ -125,9 +130,9 @@ def drawn_units(run: ScoredRun) -> list[str]:
 
 
 def unit_table(run: ScoredRun, measures: Iterable[Measure]) -> UnitTable:
-    """Return the table of sums from which `measures` are computed, with a row for each unit of a run.
+    """Return a table with a row of sums for each unit of a run; the `measures` are computed from its columns.
 
-    The sums are 0 for levels at which the unit has no rows.
+    A column is, for example, the number of right responses at hop 0. It is 0 for a unit without responses there.
     """
     row_sums = RowSums(sums_of(measures))
     sums_by_unit: dict[str, list[float]] = {unit: [0] * len(row_sums.columns) for unit in drawn_units(run)}

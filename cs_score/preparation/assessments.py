@@ -186,7 +186,7 @@ def _is_about(error: InputError, line: Assessment) -> bool:
 
 
 def _kind_of_error(error: InputError) -> str:
-    """Return the message of an error without the details of its line, so that errors of the same kind are equal."""
+    """Return the message of an error without details such as ids, which is the same for all errors of a kind."""
     text = _DETAILS.sub("", error.problem)
     if error.code == "QUERY_NOT_LOADED":
         return f"a query that is not there; {error.remedy}"

@@ -1,4 +1,6 @@
-"""Prepare the inputs of a scoring before they are loaded: convert files to runs, and validate runs."""
+"""Prepare the inputs of a scoring before they are loaded: convert files to runs, and validate runs. The account of a
+prepared file says what was changed and which problems were found.
+"""
 
 from __future__ import annotations
 
@@ -90,7 +92,10 @@ def _convert_files(
 
 
 def _convert(file: Input, converter: Converter, settings: PreparationSettings) -> Conversion:
-    """Return the run that a converter makes of a file, with an account. Raises InputError for an unreadable file."""
+    """Return the run that a converter makes of a file, with an account of the conversion.
+
+    Raises InputError for a file that cannot be read.
+    """
     convert_file = converter.load_function(file)
     queries = list(settings.queries.default_queries())
     conversion: Conversion = convert_file(rereadable(file), queries, settings.new_log())

@@ -29,10 +29,10 @@ _EXPECTED: Final = (
 
 
 class Depth(Record):
-    """The depth to which the nodes of a run are pooled, that is, given to assessors.
+    """The depth to which the nodes of a run are pooled, that is, given to assessors. Scheme B (`is_per_query`) takes
+    the `node_count` best nodes of the first hop for each query, scheme A for the whole run.
 
-    The `node_count` best nodes of the first hop are taken, and of the second hop as many as the square of this number.
-    Scheme B (`is_per_query`) takes so many nodes for each query, scheme A for the whole run.
+    Of the second hop, the square of this number of nodes are taken.
     """
 
     is_per_query: bool
@@ -81,9 +81,9 @@ def discard_beyond_depth(
 ) -> None:
     """Discard the lines of a run that are not within the depth of pooling.
 
-    Their indexes are added to `discarded`, and they are reported to `problems`. `justifications_per_node` is the number
-    of lines of a node that its confidence is computed from, or None for all. All lines without node id form one node
-    without name, which is its own parent (rule depth-without-node-ids).
+    Their indexes are added to `discarded`, and they are reported to `problems`. The confidence of a node is computed
+    from at most `justifications_per_node` of its lines; None stands for all lines. All lines without node id form one
+    node without name, which is its own parent (rule depth-without-node-ids).
     """
     lines_by_node = _lines_by_node(responses, discarded)
     nodes_by_root = _nodes_by_root(depth, justifications_per_node, lines_by_node)
@@ -163,10 +163,11 @@ def _nodes_by_root(
     """Return the nodes that may be taken, the best first, by root: the text before the first colon of their id.
 
     The root of `CS14_0001:h1` is the query `CS14_0001`. Among nodes with equal confidence, scheme B puts the node with
-    the smallest line number first, and scheme A the node with the largest.
+    the smallest line number first, and scheme A the node with the largest. A parent without lines of its own is a node,
+    too.
     """
     confidence_by_node = _own_confidences(justifications_per_node, lines_by_node)
-    # By root, the nodes by their name and hop.
+    # For each root, its nodes by name and hop.
     node_by_key_of_root: dict[str, dict[tuple[str, int], _Node]] = defaultdict(dict)
     for load_position, (name, node_lines) in enumerate(lines_by_node.items()):
         node_by_key = node_by_key_of_root[name.partition(":")[0]]
@@ -194,9 +195,9 @@ def _make_node(name: str, node_lines: _NodeLines, confidence: float, load_positi
 
 
 def _own_confidences(justifications_per_node: int | None, lines_by_node: Mapping[str, _NodeLines]) -> dict[str, float]:
-    """Return the confidence of each node, computed from its own lines, by the name of the node.
+    """Return the confidence of each node, computed from its own lines: `{"CS14_0001:h1": 0.9, ...}`.
 
-    `justifications_per_node` is the number of lines that it is computed from, None for all.
+    At most `justifications_per_node` of its lines are used; None stands for all lines.
     """
     confidence_by_node = {}
     for name, node_lines in lines_by_node.items():
@@ -206,7 +207,7 @@ def _own_confidences(justifications_per_node: int | None, lines_by_node: Mapping
 
 
 def _path_confidence(name: str, level: int, confidence_by_node: Mapping[str, float]) -> float:
-    """Return the confidence by which a node is ranked; for a node of the second hop it includes that of the parent."""
+    """Return the confidence by which a node is ranked; at the second hop it is multiplied by that of the parent."""
     confidence = confidence_by_node[name]
     if level == 1:
         confidence *= confidence_by_node.get(parent_node(name), 0.0)
@@ -243,6 +244,7 @@ def _taken_per_query(depth: Depth, nodes_by_root: Mapping[str, Sequence[_Node]])
         first_hop = [node.name for node in nodes if node.level == 0]
         second_hop = [node.name for node in nodes if node.level == 1]
         taken_nodes.update(first_hop[: depth.node_count])
+        # The depth is squared: as many nodes as if each node of the first hop had `node_count` nodes below it.
         for name in second_hop[: depth.node_count**2]:
             taken_nodes.add(name)
             taken_nodes.add(parent_node(name))

@@ -110,7 +110,7 @@ class CheckedRun(Record, dict=True):
         return node_ids
 
     def _pieces(self) -> Iterator[str]:
-        """Yield the text of the validated run in pieces of whole lines, so that it need not be in memory as a whole."""
+        """Yield the text of the validated run in pieces of many whole lines, which saves memory."""
         texts = []
         for text, _ in self.written_lines():
             texts.append(text)
@@ -560,7 +560,7 @@ class _Validator(NamedTuple):
     new_log: Callable[[], ProblemLog]
 
     def validate(self, name: str, run_files: list[Input], run_ids: Iterable[str | None]) -> Preparation:
-        """Return one file with the validated runs, and an account of each run.
+        """Return one file with the validated runs, and an account of each run: its problems, and what was changed.
 
         The runs have these `run_ids` in the run files; None stands for the only run. `name` is the name that the user
         gave. Raises InputError if a run cannot be validated at all.
@@ -585,9 +585,9 @@ class _Validator(NamedTuple):
 
 
 def _change_by_validation(checked: CheckedRun, text: bytes, run_id: str | None) -> str:
-    """Return how validation changed a run into this text: `run RUN1 validated; 2 of 40 lines are left out`.
+    """Return a sentence on what validation changed: `run RUN1 validated; 2 of 40 lines are left out`.
 
-    `run_id` is None if the run is the only one of its files; it is then not named.
+    `text` is the validated run. `run_id` is None if the run is the only one of its files; it is then not named.
     """
     line_count = len(checked.loading.links.responses)
     left_out_count = line_count - text.count(b"\n")
@@ -676,9 +676,9 @@ def sort_by_language(loading: Loading) -> Iterator[tuple[str, str]]:
 
 
 def _languages_of_answers(assessments: Iterable[Assessment], languages: Iterable[str]) -> set[tuple[str, str]]:
-    """Return pairs of a follow-on query and a language of the answer that it asks about: `("efa464516d81", "ENG")`.
+    """Return the languages of the answers that follow-on queries ask about, as pairs: `("efa464516d81", "ENG")`.
 
-    `languages` has the language of each assessment.
+    A pair has the short id of a follow-on query. `languages` has the language of each assessment.
     """
     languages_of_answers = set()
     for assessment, language in zip(assessments, languages):
@@ -802,8 +802,8 @@ def _unexpected_mention(assessment: Assessment, problem: str, remedy: str) -> In
 
 
 def _line_in_language(assessment: Assessment, language: str, types: _MentionTypes, schema: Schema) -> str:
-    """Return the line of an assessment for the file of a language, with the mention type of its class there."""
-    if assessment.value_class == "0":
+    """Return the line of an assessment for the file of a language, with the class's mention type in this language."""
+    if assessment.value_class == "0":  # the answer belongs to no class
         return assessment.text
     columns = split_columns(assessment.text)
     position_of_type = schema.position("EC_MENTION_TYPE")

@@ -54,7 +54,8 @@ _PLACES: Final = {
 }
 _PLACE: Final = "|".join(_PLACES)
 _PLACE_YIELDED_BY_SLOT: Final = re.compile(r"(.+?)_of_")
-_PLACE_OF_START: Final = (re.compile(rf"(.*_of_)({_PLACE})", re.DOTALL), re.compile(rf"(.*_in_)({_PLACE})", re.DOTALL))
+_ENDS_IN_OF_PLACE: Final = re.compile(rf"(.*_of_)({_PLACE})", re.DOTALL)
+_ENDS_IN_IN_PLACE: Final = re.compile(rf"(.*_in_)({_PLACE})", re.DOTALL)
 
 
 class Misfit(StrEnum):
@@ -115,7 +116,10 @@ def _fit_slots(queries: Iterable[Query], options: QueryOptions, problems: Proble
 
 
 def _fit_slots_of_query(query: Query, options: QueryOptions, problems: ProblemLog) -> Query | None:
-    """Return a query with slots that fit in types and places as far as `options` ask for it; None if it is deleted."""
+    """Return a query after its slots were checked and made to fit each other, as `options` ask for.
+
+    The types of entities and the kinds of places (city, country) must fit. The result is None if the query is deleted.
+    """
     fitting_query: Query | None = query
     if options.type_action is not Misfit.NONE:
         fitting_query = _fit_types(query, options.type_action, problems)
@@ -132,9 +136,10 @@ class _TypeMisfit(NamedTuple):
 
 
 def _first_type_misfit(query: Query) -> _TypeMisfit | None:
-    """Return the first slot of a query that does not apply to entities of the types that the slot before it yields.
+    """Return the first slot of a query that does not fit the slot before it; None if all slots fit.
 
-    The first slot must apply to the type of the query's entity. The result is None if all slots fit.
+    A slot fits if it applies to entities of a type that the slot before it yields. The first slot must apply to the
+    type of the query's entity.
     """
     types = frozenset({query.entity_type or ""})
     for hop, slot in enumerate(query.slots):
@@ -235,7 +240,7 @@ def _slot_from_same_place(slot: str, next_slot: str) -> str:
     """
     name = slot.partition(":")[2]
     yields = _PLACE_YIELDED_BY_SLOT.match(name)
-    starts_from = _PLACE_OF_START[0].fullmatch(next_slot) or _PLACE_OF_START[1].fullmatch(next_slot)
+    starts_from = _ENDS_IN_OF_PLACE.fullmatch(next_slot) or _ENDS_IN_IN_PLACE.fullmatch(next_slot)
     if yields is None or starts_from is None or find_predicate(slot) is None:
         return next_slot
     place_word = yields.group(1)
@@ -272,9 +277,9 @@ def validate_queries(loaded: QuerySet, options: QueryOptions, problems: ProblemL
 
 
 def _expansion_index(query_set: QuerySet, written_queries: Iterable[Query]) -> list[tuple[str, str]]:
-    """Return pairs of the full id of a written query and that of the query that it was made from, sorted by short id.
+    """Return for each written query that was made from another one their two full ids, sorted by short id.
 
-    For example, `("CSX_ENG_00fb79cef8", "CSX_0001")`.
+    For example, `("CSX_ENG_00fb79cef8", "CSX_0001")`: the former was made from the latter.
     """
     full_id_by_query = {query.short_id: query.full_id for query in written_queries}
     index = []
@@ -301,7 +306,7 @@ def decoded_name(name: str) -> str:
 def _without_duplicates(queries: Iterable[Query], action: Duplicates, problems: ProblemLog) -> Iterator[Query]:
     """Yield the queries that are kept; warn of queries with the entry point or the name of an earlier query.
 
-    A query with the entry point of an earlier one is kept only if `action` is to ignore that.
+    A query with the same slots and entry point as an earlier one is kept only if `action` is `Duplicates.IGNORE`.
     """
     id_by_span_and_slots: dict[str, str] = {}
     id_by_name_and_slots: dict[str, str] = {}
@@ -314,10 +319,10 @@ def _without_duplicates(queries: Iterable[Query], action: Duplicates, problems: 
 
 
 def _report_earlier_span(query: Query, id_by_span_and_slots: dict[str, str], problems: ProblemLog) -> bool:
-    """Report a query that has the slots and an entry point of an earlier query, and return whether there is one.
+    """Return whether an earlier query has the same slots and an entry point of this query, and report it if so.
 
-    `id_by_span_and_slots` has the short ids of earlier queries. The spans of this query are added, up to the first one
-    that an earlier query has.
+    `id_by_span_and_slots` has the short ids of earlier queries, such as `{"ENG_1:3-4:per:children": "00fb79cef8"}`. The
+    spans of this query are added, up to the first one of an earlier query.
     """
     slots = ":".join(query.slots)
     for point in query.entry_points:
@@ -358,9 +363,9 @@ def _is_written(query: Query, options: QueryOptions) -> bool:
 
 
 def _as_written(query: Query, options: QueryOptions) -> Query:
-    """Return a query in the form in which it is written, without `<slot>` and `<nodeid>`.
+    """Return a query with the fields that are written into the query file: all but `<slot>` and `<nodeid>`.
 
-    With `only_slot_filling` a second slot about events or sentiments is left out.
+    If the options ask for slot filling only, a second slot about events or sentiments is left out.
     """
     query_as_written = replace(query, slot=None, node_id=None)
     second_slot = query.slot_at(1) or ""
@@ -467,7 +472,7 @@ def _missing_field(field: str, full_id: str) -> InputError:
 
 
 def first_round(queries: Iterable[Query]) -> list[Query]:
-    """Return the queries of the first round: all queries, with their first slot as `<slot>`."""
+    """Return the queries of the first round, which asks for the first slot: all queries, with this slot in `<slot>`."""
     first_queries = []
     for query in queries:
         slot = None if 0 in query.hops_without_written_slot else query.slot_at(0)
@@ -481,7 +486,7 @@ _PROVENANCE_COLUMN: Final = 6
 
 
 def second_round(responses: Iterable[Response], *, is_xml: bool) -> list[Query]:
-    """Return the queries of the second round: a query about each answer whose value type fits the next slot.
+    """Return the queries of the second round, each of which asks for the next slot of an answer of a fitting type.
 
     If the answer to a query with the slots `per:children` and `per:title` is a person, the second query asks for the
     `per:title` of this person. If several answers have the same follow-on id, the last one counts. With `is_xml` names

@@ -146,7 +146,7 @@ def _places_by_file(
 
 
 def _first_span_as_written(line: Response | Assessment, schema: Schema, documents: DocumentList) -> Span | None:
-    """Return the span that was written first in the value provenance of a line, None if no span is valid."""
+    """Return the first valid span that is written in the value provenance of a line; None if no span is valid."""
     position = schema.columns.index("VALUE_PROVENANCE_TRIPLES")
     provenance = split_columns(line.text)[position]
     return read_provenance(provenance, VALUE_SPANS, documents.length_by_docid).first_span

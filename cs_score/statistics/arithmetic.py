@@ -59,7 +59,7 @@ def scores_of(formula: SumsFormula, sums: Floats) -> Floats:
 
 
 def ratios_of(formula: SumsFormula, sums: Floats) -> Ratio:
-    """Return the numerators and the denominators of m scores, as two arrays of the shape (..., m).
+    """Return the numerators and the denominators of the scores by m measures, as two arrays of the shape (..., m).
 
     `formula` computes the scores from `sums` (..., k), the sums of k statistics.
     """
@@ -71,9 +71,9 @@ def ratios_of(formula: SumsFormula, sums: Floats) -> Ratio:
 
 
 def _stack(columns: Sequence[Any], sums: Floats) -> Floats:
-    """Return m columns as one array of the shape (..., m). Each column is a number or an array of the shape (...).
+    """Return the values of m measures as one array (..., m). `columns` has a number or an array (...) for each measure.
 
-    The columns were computed from `sums` (..., k), which gives the shape of the result.
+    The values were computed from `sums` (..., k), which has the same leading shape as the result.
     """
     stacked = np.empty((*sums.shape[:-1], len(columns)), dtype=np.float64)
     for column_index, column in enumerate(columns):

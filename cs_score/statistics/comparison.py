@@ -69,8 +69,8 @@ def size_of_difference(first: Ratio, second: Ratio) -> DifferenceSize:
     """Return how large the difference `second - first` of two systems is from unit to unit.
 
     Each ratio has the numerator and the denominator of every unit. The second system wins a unit that increases the
-    difference, and loses a unit that decreases it. The scores of a single unit cannot decide this: a right answer has
-    the score 1 against 0/0 if the other system gives no answer, and a false alarm scores 0 like no answer.
+    difference, and loses a unit that decreases it. The scores of the unit cannot decide this. If only one system
+    answers, the other one may have no score there (0/0), and a wrong answer scores 0 like no answer.
     """
     contributions = unit_contributions(first, second)  # (units,)
     if contributions is None:
@@ -96,9 +96,9 @@ def _with_effect_size(size: DifferenceSize, differences: Floats) -> DifferenceSi
 
 
 def _rounding_of_contributions(first: Ratio, second: Ratio) -> Floats:
-    """Return the largest contribution of each unit to a difference of scores that rounding alone can cause: (units,).
+    """Return how large each unit's contribution to a difference of scores can become by rounding alone: (units,).
 
-    Each ratio has the numerator and the denominator of every unit.
+    `first` and `second` have the numerator and the denominator of every unit for each of the two systems.
     """
     rounding_of_numbers = possible_rounding(first.numerator, first.denominator, second.numerator, second.denominator)
     mean_total_denominator = (np.sum(first.denominator) + np.sum(second.denominator)) / 2
@@ -106,15 +106,15 @@ def _rounding_of_contributions(first: Ratio, second: Ratio) -> Floats:
 
 
 def _count_wins(contributions: Floats, rounding: Floats) -> DifferenceSize:
-    """Return the numbers of units that favour the second system, neither system, and the first system.
+    """Return how many units the second system wins, ties and loses; the other fields of the result are None.
 
-    A unit favours a system if its contribution (units,) to the difference of the scores is larger than its `rounding`
-    (units,). The other fields of the result are None.
+    `contributions` (units,) are the contributions of the units to the difference of the scores, second minus first. A
+    unit is a win if its contribution is above its `rounding` (units,), and a loss if it is below -`rounding`.
     """
     wins = int(np.count_nonzero(contributions > rounding))
     losses = int(np.count_nonzero(-contributions > rounding))
     ties = len(contributions) - wins - losses
-    return DifferenceSize(wins, ties, losses)
+    return DifferenceSize(wins=wins, ties=ties, losses=losses)
 
 
 def _standard_deviation(differences: Floats) -> float:
@@ -318,9 +318,10 @@ class _TestedSystems(Record):
         return list(self.measures).index(self.primary)
 
     def comparison(self, unit_count: int, margin: float | None) -> SystemComparison:
-        """Return the comparison of the systems, which has `unit_count` units, under all measures.
+        """Return the comparison of the systems on `unit_count` units, under all measures.
 
-        If there is a `margin`, each pair has a test of equivalence. The name of the task is left empty.
+        If there is a `margin`, each pair has a test of equivalence: whether the systems differ by less than this. The
+        name of the task is left empty.
         """
         return SystemComparison(
             task="",
@@ -342,7 +343,10 @@ class _TestedSystems(Record):
         return notes_on_significance + note_on_copies(copies) + self.systems.notes
 
     def _significance_notes(self) -> list[tuple[Note, ...]]:
-        """Return for each measure the note that no difference could have been significant, or an empty tuple."""
+        """Return for each measure the note that no difference could have been significant.
+
+        The tuple of a measure is empty if a difference could have been significant.
+        """
         notes = []
         for unit_count in units_with_content(self.systems):
             notes.append(note_on_no_significance(self.tests.family, unit_count, self.level))

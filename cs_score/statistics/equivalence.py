@@ -129,9 +129,10 @@ def _mean(differences: Floats) -> float:
 
 
 def _rounding_of_differences(differences: Floats, rounding_of_numbers: float) -> float:
-    """Return the largest difference, and the largest standard deviation of differences, that rounding can cause.
+    """Return how large a difference of two systems can become by rounding alone.
 
-    A difference is computed from four rounded numbers.
+    The standard deviation of the `differences` (units,) cannot become larger, either. A difference is computed from
+    four rounded numbers, whose rounding is at most `rounding_of_numbers`.
     """
     largest_rounding = float(np.max(possible_rounding(differences)))
     return 4 * max(largest_rounding, rounding_of_numbers)

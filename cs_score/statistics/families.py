@@ -172,9 +172,9 @@ def groups_of_copies(
 
 
 def units_with_content(systems: ResampledSystems) -> list[int]:
-    """Return for each measure the number of units in which at least one system is not 0/0.
+    """Return for each measure the number of units that affect a test.
 
-    Only these units affect a test.
+    In such a unit at least one system has a numerator or a denominator other than 0.
     """
     has_content = _has_content(systems.unit_ratios)  # (units, systems, measures)
     some_system_has_content = has_content.any(axis=1)  # (units, measures)
@@ -220,17 +220,18 @@ class _SignFlips(NamedTuple):
 def _sign_flips(unit_count: int, settings: Resampling) -> _SignFlips:
     """Return the sign flips of a test of so many units: all 2^units if the settings allow as many, else random ones."""
     if can_make_all_exchanges(unit_count, settings.resamples):
-        return _SignFlips(2**unit_count, True, all_exchanges(unit_count))
+        return _SignFlips(flip_count=2**unit_count, is_exact=True, draws=all_exchanges(unit_count))
     random_flips = random_exchanges(settings.seed, unit_count, settings.resamples)
-    return _SignFlips(settings.resamples, False, random_flips)
+    return _SignFlips(flip_count=settings.resamples, is_exact=False, draws=random_flips)
 
 
 def sign_flip_tests(systems: ResampledSystems, pairs: Sequence[Pair], *, with_max_t: bool = False) -> SignFlipTests:
     """Return the p-values of pairs of systems by the randomisation test, which exchanges the systems unit by unit.
 
-    The settings say how many random exchanges (sign flips) are made. If there are no more than that in all, each is
-    made once. All pairs share the same sign flips, so that the p-value of a pair does not depend on the other systems.
-    If `with_max_t`, p-values corrected for the number of pairs by max-T are also computed.
+    A sign flip exchanges the systems in some of the units. The settings say how many random sign flips are made. If no
+    more than that are possible, each is made once. All pairs share the same sign flips, so that the p-value of a pair
+    does not depend on the other systems. If `with_max_t`, p-values corrected for the number of pairs by max-T are also
+    computed.
     """
     flips = _sign_flips(systems.unit_count, systems.settings)
     observed = _observed_differences(systems, pairs)  # (pairs, measures)
@@ -324,7 +325,10 @@ class _SystemRatios(NamedTuple):
 
 
 def _ratios_of_systems(ratios: Ratio) -> list[_SystemRatios]:
-    """Return the numbers of each system, given the numerators and denominators (units, systems, measures) of all."""
+    """Return the numerators, denominators and scores of each system, taken from the `ratios` of all systems.
+
+    Numerators and denominators have the shape (units, systems, measures) in `ratios`.
+    """
     total_y = ratios.denominator.sum(axis=0)  # (systems, measures)
     scores = divide(ratios.numerator.sum(axis=0), total_y)
     systems = []
@@ -493,9 +497,10 @@ def sign_test_p_values(ratios: Ratio) -> list[float] | None:
     differences = values[:, 1] - values[:, 0]  # (units, measures)
     wins = (differences > 0).sum(axis=0).tolist()  # for each measure
     losses = (differences < 0).sum(axis=0).tolist()
-    return [
-        _sign_test_p(wins_of_measure, losses_of_measure) for wins_of_measure, losses_of_measure in zip(wins, losses)
-    ]
+    p_values = []
+    for wins_of_measure, losses_of_measure in zip(wins, losses):
+        p_values.append(_sign_test_p(wins_of_measure, losses_of_measure))
+    return p_values
 
 
 def _sign_test_p(wins: int, losses: int) -> float:
@@ -625,7 +630,7 @@ def family_tests(systems: ResampledSystems, pairs: Sequence[Pair], *, with_sign_
 def _describe_family(
     systems: ResampledSystems, pair_count: int, corrected: _CorrectedTests, test: PairedTest
 ) -> Family:
-    """Return the description of a family of tests that documents have: its correction, resamples and systems.
+    """Return the description of a family of tests for documents: its correction, resamples, systems and pairs.
 
     `test` is the test of each pair, and `corrected` has the outcome of its correction.
     """
@@ -687,7 +692,10 @@ def _correct_for_pairs(systems: ResampledSystems, pairs: Sequence[Pair], tests: 
 
 
 def _correct_by_hsd(systems: ResampledSystems, pairs: Sequence[Pair]) -> _CorrectedTests:
-    """Return the p-values by HSD. If there are few enough permutations of the systems, each of them is made once."""
+    """Return the p-values of a family by measure and pair, corrected by HSD.
+
+    If there are no more permutations of the systems than resamples in the settings, each of them is made once.
+    """
     resamples = systems.settings.resamples
     permutations_of_unit = math.factorial(len(systems.observed_scores))
     # Logarithms are compared, because the number itself has thousands of digits for many units. The addend

@@ -106,7 +106,9 @@ class Aim(Record):
     power: float = 0.8
 
     def __post_init__(self) -> None:
-        if not 0 < self.alpha < self.power < 1 or self.power > MOST_POWER:
+        """Raise UsageError if level and power are out of range, or if the difference is not a number above 0."""
+        are_in_order = 0 < self.alpha < self.power < 1
+        if not are_in_order or self.power > MOST_POWER:
             raise UsageError(
                 f"alpha and power are 0 < alpha < power <= {MOST_POWER}, not {self.alpha:g} and {self.power:g}"
             )
@@ -316,7 +318,7 @@ class _Plan(Record, frozen=True, dict=True):
         return bool(self.analysis.a)
 
     def pair(self) -> PlannedPair:
-        """Return the plan as an entry of the document."""
+        """Return the plan of one pair of systems as documents have it."""
         analysis = self.analysis
         return PlannedPair(
             a=analysis.a,
@@ -339,9 +341,9 @@ def plan_test(
 ) -> PowerPlan:
     """Return the smallest difference that so many units detect, and how many units the difference of the aim needs.
 
-    `analyses` has a power analysis for each pair of systems. The result is that of the pair that needs the largest test
-    set, so that it holds for all pairs. `units` is None if the number of units is not known. `task` and `measure` are
-    only recorded in the result.
+    `analyses` has a power analysis for each pair of systems. The pair that needs the largest test set decides, so that
+    the result holds for all pairs. `units` is None if the number of units is not known. `task` and `measure` are only
+    recorded in the result.
 
     Raises UsageError if there are fewer than two units, if a standard deviation is not a number above 0, or if neither
     the number of units nor a difference is given.
@@ -418,8 +420,8 @@ def _largest_difference_of_curve(plan: _Plan, units: int) -> float:
 def _notes(plan: _Plan) -> Iterator[Note]:
     """Yield notes on a plan that has few units, or too few to detect any difference.
 
-    If the systems have names, the standard deviation was estimated from these units and not given by the user. The note
-    on few units then says that it is hardly known.
+    If the systems have names, the standard deviation was estimated from these units and not given by the user. Then the
+    note on few units says that the standard deviation is hardly known.
     """
     if plan.units is None:
         return

@@ -270,8 +270,8 @@ class ResampledSystems:
     def _bootstrap_interval(self, sample: _BootstrapSample, effective_units: int, *, is_score: bool) -> Interval:
         """Return the bootstrap interval of a score, or of a difference of two scores, with notes for readers.
 
-        `effective_units` is the number of units whose denominator is not 0, and `is_score` says that the sample is that
-        of a score. The interval has no limits if more than 20 % of the resamples are undefined.
+        `effective_units` is the number of units whose denominator is not 0. `is_score` is True for a score, and False
+        for a difference. The interval has no limits if more than 20 % of the resamples are undefined.
         """
         undefined_count = int(np.count_nonzero(np.isnan(sample.resampled)))
         defined = defined_resamples(sample.resampled)
@@ -279,6 +279,7 @@ class ResampledSystems:
             text = f"no interval: {undefined_count} of {len(sample.resampled)} resamples are 0/0"
             return _with_one_note(sample.point, None, None, Note("WITHHELD", text), undefined_count)
         limits = self._limits(sample._replace(resampled=defined))
+        # The limits of a score of 0 or 1 say nothing: another note gives the plausible share of exceptions.
         is_faultless = is_score and sample.point in (0.0, 1.0) and ALL_EQUAL in limits.notes
         notes_on_units = self._notes_on_units(sample.point, effective_units, is_faultless=is_faultless)
         notes_on_resamples = _notes_on_left_out(undefined_count, len(sample.resampled))
@@ -289,7 +290,7 @@ class ResampledSystems:
     def _notes_on_units(self, point: float, effective_units: int, *, is_faultless: bool) -> list[Note]:
         """Return a note on the units of a score or difference if it is faultless, or if few units affect it.
 
-        `point` is the score or difference. It is faultless if it is a score that is 1 or 0 in all resamples.
+        `point` is the score or difference. A score is faultless if it is 1 in all resamples, or 0 in all of them.
         `effective_units` is the number of units whose denominator is not 0.
         """
         if is_faultless:
@@ -301,7 +302,8 @@ class ResampledSystems:
     def _limits(self, sample: _BootstrapSample) -> _BootstrapLimits:
         """Return the percentile or BCa limits, as the settings say, from resamples that all have a score.
 
-        The notes say why the limits are equal to one another, or why they are percentile limits and not BCa limits.
+        If both limits are equal, a note says why. Another note says why there are percentile limits instead of BCa
+        limits.
         """
         if self.unit_count == 1:
             return _BootstrapLimits(sample.point, sample.point, (ONE_UNIT,))
@@ -381,7 +383,10 @@ def _note_on_few_effective_units(effective_units: int, unit_count: int) -> Note:
 def _with_one_note(
     point: float, low: float | None, high: float | None, note: Note, undefined_resamples: int = 0
 ) -> Interval:
-    """Return the interval of a score or of a difference, which has the value `point`, with a single note."""
+    """Return the interval of a score or difference with a single note.
+
+    `point` is the score or difference itself, `low` and `high` are its limits, or None.
+    """
     return Interval(point, low, high, undefined_resamples, note=note.text, notes=(note,))
 
 
@@ -483,7 +488,7 @@ def score_intervals(
 
 
 def _intervals_without_measures(unit_ids: Sequence[str], resampling: Resampling) -> ScoreIntervals:
-    """Return the document of a run without measures. Nothing is resampled, but the settings are reported."""
+    """Return the intervals of a run without measures: there are none, but the settings of resampling are reported."""
     resampling_of_units = resampling.for_units(unit_ids)
     settings = resampling_of_units.settings
     notes = notes_on_intervals(len(unit_ids), settings, resampling_of_units.cluster_design)

@@ -70,6 +70,7 @@ class Resampling(Record):
     differences: Literal["t"] | UnsetType = UNSET
 
     def __post_init__(self) -> None:
+        """Check the settings. Raises UsageError for a number out of range, or an unknown method or correction."""
         # A checked value replaces the value that was given: it may be a number of numpy, which JSON cannot print.
         force_setattr(self, "resamples", _whole_number(self.resamples, "the number of resamples", at_least=1))
         force_setattr(self, "seed", _whole_number(self.seed, "the seed", at_least=0))
@@ -456,8 +457,9 @@ def note_on_no_significance(family: Family, unit_count: int, level: float) -> tu
 def _remedy_for_no_significance(factor: int, unit_count: int, level: float) -> str:
     """Return how many resamples are needed for a significant difference, or that there are too few units for any.
 
-    `factor` is the number by which the correction multiplies the smallest p-value. There are too few units if even the
-    smallest p-value of a test that makes all exchanges is above the level, or if so many resamples are all exchanges.
+    `factor` is the number by which the correction multiplies the smallest p-value. There are too few units if the
+    smallest p-value is above the level even when a test makes all exchanges of two systems. It is the same if there are
+    no more exchanges than the number of resamples that would be needed.
     """
     enough_resamples = math.ceil(factor / level)
     smallest_p_of_units = factor * 2.0 ** (1 - unit_count)
@@ -468,9 +470,9 @@ def _remedy_for_no_significance(factor: int, unit_count: int, level: float) -> s
 
 
 def note_on_disagreements(pairs: Sequence[str]) -> tuple[Note, ...]:
-    """Return a note that names the pairs of systems whose interval and corrected test disagree.
+    """Return a note on pairs of systems whose interval and corrected test disagree; without pairs the result is empty.
 
-    `pairs` has a text for each pair: `A and B`. Without pairs the result is empty.
+    Interval and test disagree if only one of them finds a difference. `pairs` has a text for each pair: `A and B`.
     """
     if not pairs:
         return ()

@@ -51,9 +51,10 @@ class ScoreIntervals(Record):
         return f"<{len(self.scores)} intervals, {self.units} units>"
 
     def explanation(self, measures: Iterable[str] | None = None, *, limits_name: str = "Low, High") -> list[str]:
-        """Return sentences below a table of limits: how they came about, notes on single scores, notes on all.
+        """Return the sentences below a table of limits: how limits were computed, then notes on single and all scores.
 
-        `measures` are the measures in the table, all unless given. `limits_name` is how the table calls the limits.
+        `measures` are the measures in the table, by default all of them. `limits_name` is the heading of the limits in
+        the table.
         """
         shown_measures = self.scores if measures is None else measures
         sentences = [f"{limits_name}: {limits_in_words(self.resampling, self.units)}."]
@@ -71,7 +72,7 @@ class ScoreIntervals(Record):
         return measures_by_note
 
     def settings_row(self) -> dict[str, str | int | float]:
-        """Return how the limits came about, by the columns of `SETTINGS_COLUMNS`."""
+        """Return the settings by which the limits were computed, by the columns of `SETTINGS_COLUMNS`."""
         settings = self.resampling
         return {
             "confidence": settings.confidence,
@@ -155,7 +156,7 @@ class PairedSystems(Record, kw_only=True):
         return Interval(self.difference, self.low, self.high, self.undefined_resamples, self.note, self.notes)
 
     def disagrees(self, level: float) -> bool:
-        """Return whether one of the interval and the corrected test finds a difference, and the other does not."""
+        """Return whether the interval and the corrected test disagree: only one of them finds a difference."""
         if self.low is None or self.high is None:
             return False
         excludes_zero = not self.low <= 0 <= self.high

@@ -82,14 +82,16 @@ class SignTest:
         return math.fsum(products)
 
     def _range_of_differing_units(self, unit_count: int) -> tuple[int, int]:
-        """Return the range of the number of units that differ, of so many units: `(12, 88)`.
+        """Return the smallest and the largest number of units that can be expected to differ: `(12, 88)` of 100.
 
-        Numbers outside this range around the mean have a negligible probability.
+        All other numbers have a negligible probability.
         """
         mean = unit_count * self._differing_share
         standard_deviation = math.sqrt(mean * (1 - self._differing_share))
         half_range = _BINOMIAL_RANGE * standard_deviation + _BINOMIAL_RANGE
-        return max(0, math.floor(mean - half_range)), min(unit_count, math.ceil(mean + half_range))
+        fewest = max(0, math.floor(mean - half_range))
+        most = min(unit_count, math.ceil(mean + half_range))
+        return fewest, most
 
     def _prepare_rejection_probabilities(self, most_differing: int) -> None:
         """Compute the rejection probabilities for up to so many units that differ, unless they are known already."""
@@ -115,9 +117,9 @@ class SignTest:
         return self._first_to_reach(power, first_candidate, sufficient_units)
 
     def _first_to_reach(self, power: float, first_candidate: int, sufficient_units: int) -> int:
-        """Return the smallest number of units, from `first_candidate` on, that with the next nine reaches the power.
+        """Return the smallest number of units for which it and the next nine numbers all reach the power.
 
-        It is at most `sufficient_units`, which together with the next nine numbers reaches the power.
+        The search begins at `first_candidate`, and ends at `sufficient_units`, for which they do.
         """
         sizes_in_a_row = 0  # the consecutive numbers up to the current one that reach the power
         for unit_count in range(first_candidate, sufficient_units):

@@ -90,7 +90,7 @@ class SampleScore(Record, eq=False):
 
 
 def estimate_score(items: SampledItems, *, is_total: bool = False) -> SampleScore:
-    """Return the estimated score of all items, or only its numerator if `is_total`.
+    """Return the estimated score of all items (answers of a run), or only its numerator if `is_total`.
 
     The numerator of a score is the estimated number of right items. Its denominator is the estimated number of items
     that are right or wrong. At least one item of each stratum must have been assessed. A score of 0/0 counts as 0.
@@ -217,15 +217,18 @@ class _SampledAnswers(NamedTuple):
 
 
 def _answers_of_terms(terms: Sequence[_Term]) -> _SampledAnswers:
-    """Return the answers of estimated scores, with the residuals that are added up over all terms."""
-    items = [term.score.items for term in terms]
+    """Return the answers of all estimated scores in a sum, each answer once, with its residuals added up.
+
+    Runs that give the same answer have an item each for it. A residual is an item's part in the error of a score.
+    """
     residual_of_items = np.concatenate([term.factor * term.score.residuals for term in terms])
     deviation_of_items = np.concatenate([term.factor * term.score.prediction_deviations for term in terms])
-    draw_probability = np.concatenate([items_of_term.draw_probability for items_of_term in items])
-    parents = np.concatenate([items_of_term.parent for items_of_term in items])
-    parent_probability = np.concatenate([items_of_term.draw_probability_of_parent for items_of_term in items])
+    items_of_terms = [term.score.items for term in terms]
+    draw_probability = np.concatenate([items.draw_probability for items in items_of_terms])
+    parents = np.concatenate([items.parent for items in items_of_terms])
+    parent_probability = np.concatenate([items.draw_probability_of_parent for items in items_of_terms])
     # All items of an answer have the same probabilities and parent. Those of its first item are taken.
-    answer_of_items = np.concatenate([items_of_term.answer for items_of_term in items])
+    answer_of_items = np.concatenate([items.answer for items in items_of_terms])
     _, first_items, answer_indices = np.unique(answer_of_items, return_index=True, return_inverse=True)
     return _SampledAnswers(
         residuals=_sums_by_answer(answer_indices, residual_of_items),

@@ -190,7 +190,7 @@ def _require_units(row_by_unit_of_systems: Mapping[str, Mapping[Unit, object]], 
 
 
 def require_gold_units(system: str, ids: Iterable[str], gold: Collection[str]) -> None:
-    """Raise InputError if a system answers no unit of the gold standard; it is most likely a run on other data.
+    """Raise InputError if a system answers no unit of the gold standard: most likely it was run on other data.
 
     `ids` are the ids of the units that the system answers, and `gold` those of the gold standard. The message names
     units of both.

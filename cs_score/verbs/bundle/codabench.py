@@ -1,4 +1,6 @@
-"""The bundle of a competition on Codabench: the description, and archives of gold, scoring program and starting kit."""
+"""The bundle of a competition on Codabench, a site that scores the files of participants. Its organisers upload a
+description, and archives with the gold standard, the scoring program, and what participants get at the start.
+"""
 
 from __future__ import annotations
 
@@ -40,10 +42,11 @@ def codabench_files(
     program: Mapping[str, bytes],
     kit: Mapping[str, bytes],
 ) -> dict[str, bytes]:
-    """Return the files that a competition on Codabench is made of, by their names.
+    """Return the contents of the files of a competition on Codabench: `{"competition.yaml": b"...", ...}`.
 
-    `reference` holds the files of the gold standard, `program` the files of the scoring program, and `kit` what
-    participants get at the start, all by their names. Raises UsageError for a measure whose name is too long for a
+    Three arguments have contents by name, too: `reference` the files of the gold standard, `program` those of the
+    scoring program, and `kit` those that participants get at the start. `settings` are the task and the measures that
+    the program computes. Raises UsageError for a measure whose name is too long for a
     column of the leaderboard.
     """
     description = yaml_text(_description(competition, settings))
@@ -60,9 +63,9 @@ def codabench_files(
 
 
 def _description(competition: Competition, settings: Bundle) -> dict[str, Value]:
-    """Return the description of a competition that Codabench reads: its task, phase, leaderboard and pages.
+    """Return the description of a competition for Codabench: its task, phase, leaderboard and pages.
 
-    Codabench documents the keys as the keys of the file `competition.yaml`.
+    The keys are those of the file `competition.yaml`, which Codabench documents.
     """
     return {
         "version": 2,
@@ -95,7 +98,7 @@ def _task(settings: Bundle) -> dict[str, Value]:
 
 
 def _phase(competition: Competition) -> dict[str, Value]:
-    """Return the description of the only phase of a competition: when it starts, and how much may be handed in."""
+    """Return the description of the only phase of a competition: its start, and how many files may be handed in."""
     return {
         "index": 0,
         "name": "Evaluation",
@@ -110,7 +113,7 @@ def _phase(competition: Competition) -> dict[str, Value]:
 
 
 def _leaderboard(settings: Bundle) -> dict[str, Value]:
-    """Return the description of the leaderboard, which has a column for each measure; the first column ranks.
+    """Return the description of the leaderboard. It has a column for each measure, and is sorted by the first one.
 
     Raises UsageError for a measure whose name is too long for a column.
     """

@@ -180,7 +180,7 @@ def _refuse_existing_folder(line: CommandLine) -> None:
 
 
 def _make_starting_kit(task: str, title: str, settings: Bundle, sample: SampleSubmission) -> StartingKit:
-    """Return what participants get at the start of a competition that is called `title`."""
+    """Return what participants get at the start of a competition with this title."""
     form = "a run of TAC KBP Cold Start" if task == COLD_START else mode_named(task).files
     return contents.StartingKit(
         title=title, settings=settings, sample=sample, form=form, wheels=contents.own_wheels(task)
@@ -213,6 +213,7 @@ def _check_sample(task: str, line: CommandLine, conditions: Origin, settings: Bu
         return
     settings_for_check = replace(settings, origin=conditions)
     try:
+        # The paths of the gold files are complete, so no folder is put before them.
         scoring.score_submission(settings_for_check, reference="", submission=path)
     except submission.SubmissionError as error:
         command = "cs-score score" if task == COLD_START else f"cs-score score {task}"
@@ -242,8 +243,8 @@ def _endings_of_submissions(task: str) -> str:
 def _write_bundle(line: CommandLine, settings: Bundle, files: Mapping[str, bytes], archive_name: str) -> int:
     """Write the files of a bundle into the folder of -o, print a summary, and return the exit status 0.
 
-    An archive of all files, which organisers upload, is added under the name `archive_name`. The folder appears with
-    all files or not at all. Raises OutputError if it cannot be written.
+    `files` has the contents by name. An archive of all files is added under the name `archive_name`; organisers upload
+    it. The folder appears with all files or not at all. Raises OutputError if it cannot be written.
     """
     folder = line.folder or ""
     files_with_logo = dict(files)

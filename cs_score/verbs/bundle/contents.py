@@ -93,7 +93,7 @@ def leaderboard_measures(origin: Origin, patterns: Sequence[str]) -> tuple[str, 
     measure ranks. Raises UsageError for a pattern that no measure matches.
     """
     possible_measures = _possible_measures(origin)
-    ranking_measure = origin.measure
+    ranking_measure = origin.measure  # the headline measure
     if patterns:
         first_pattern = patterns[0]
         ranking_measure = select_names(possible_measures, [first_pattern])[0]
@@ -140,7 +140,7 @@ class ReferenceData(Record):
 
 
 def read_reference(origin: Origin) -> ReferenceData:
-    """Return the content of the files of gold, each under a distinct name without a folder.
+    """Return the contents of the files of gold, each under a name of its own without a folder.
 
     `a/gold.jsonl` and `b/gold.jsonl` get the names `gold.jsonl` and `1-gold.jsonl`. The inputs of the returned origin
     have these names, too.
@@ -179,9 +179,9 @@ def make_settings(origin: Origin, measures: Sequence[str], split: str) -> Bundle
 
 
 def own_wheels(task: str) -> list[Wheel]:
-    """Return the wheels that are made of installed packages, since no package index may have them.
+    """Return wheels (files for pip) of cs-score and, if the task comes from another package, of that package.
 
-    One is the wheel of cs-score. If the task comes from another package, there is a wheel of that package as well.
+    They are made from the installed packages, since a package index may not have these versions.
     """
     wheels = [pack_installed(PACKAGE, ["cs_score"])]
     offer = TASKS.offer_by_task.get(task)
@@ -194,10 +194,10 @@ def own_wheels(task: str) -> list[Wheel]:
 
 
 def third_party_wheels(task: str, target: Platform, folder: str | None) -> list[Wheel]:
-    """Return the wheels of all other packages that are needed to score a task and to make the page of a submission.
+    """Return wheels (files for pip) of all other packages that a task needs, to score and to show submissions.
 
-    They fit the platform `target`. They are taken from `folder` or, if this is None, from pip's index. If a wheel is
-    missing, an InputError that names it is raised.
+    They fit the platform `target`. They are taken from `folder` or, if this is None, from pip's index. Raises
+    InputError with the name of a missing wheel.
     """
     target.check()
     extras = [_EXTRA_OF_PAGES]
@@ -213,10 +213,10 @@ def third_party_wheels(task: str, target: Platform, folder: str | None) -> list[
 
 
 def program_files(settings: Bundle, wheels: Iterable[Wheel], target: Platform, script: str) -> dict[str, bytes]:
-    """Return the files of a scoring program by their names.
+    """Return the contents of the files of a scoring program by name, such as `{"bundle.json": b"...", ...}`.
 
-    They are the settings, the wheels, a script that installs the wheels, and the script that the platform calls, whose
-    name is `script`.
+    The files are the settings, the wheels, a script that installs the wheels, and the script that the platform calls.
+    `script` is the name of the latter.
     """
     version_as_tuple = target.python.replace(".", ", ")  # 3.11 is (3, 11) in the script
     installer = _read_template("install_wheels.py").replace("@PYTHON@", version_as_tuple)
@@ -252,7 +252,7 @@ class StartingKit(Record):
     wheels: Sequence[Wheel]
 
     def files_for_codabench(self) -> dict[str, bytes]:
-        """Return the files of the kit by their names, for Codabench.
+        """Return the contents of the kit's files by name, for Codabench.
 
         There participants hand in archives, and see a page about their submission.
         """
@@ -267,7 +267,7 @@ class StartingKit(Record):
         return content_by_name
 
     def files_for_evalai(self) -> dict[str, bytes]:
-        """Return the files of the kit by their names, for EvalAI.
+        """Return the contents of the kit's files by name, for EvalAI.
 
         There participants hand in single files, and see only the scores.
         """
@@ -320,7 +320,7 @@ def _png_chunk(kind: bytes, content: bytes) -> bytes:
 
 
 def with_archive(files: Mapping[str, bytes], name: str) -> dict[str, bytes]:
-    """Return the files, and with them a zip archive of all of them, which is called `name`."""
+    """Return files (contents by name) together with a zip archive of all of them, which is called `name`."""
     files_with_archive = dict(files)
     files_with_archive[name] = zip_archive(files)
     return files_with_archive

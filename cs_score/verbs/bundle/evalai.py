@@ -1,4 +1,6 @@
-"""The bundle of a challenge on EvalAI: its configuration, gold as an annotation file, and the evaluation script."""
+"""The bundle of a challenge on EvalAI, a site that scores the files of participants. Its organisers upload a
+configuration, the gold standard as an annotation file, and the evaluation script, which computes the scores.
+"""
 
 from __future__ import annotations
 
@@ -59,10 +61,11 @@ def evalai_files(
     program: Mapping[str, bytes],
     kit: Mapping[str, bytes],
 ) -> dict[str, bytes]:
-    """Return the files that a challenge on EvalAI is made of, by their names.
+    """Return the contents of the files of a challenge on EvalAI: `{"challenge_config.yaml": b"...", ...}`.
 
-    `reference` holds the files of the gold standard, `program` the files of the evaluation script, and `kit` what
-    participants get at the start, all by their names.
+    Three arguments have contents by name, too: `reference` the files of the gold standard, `program` those of the
+    evaluation script, and `kit` those that participants get at the start. `settings` are the task and the measures that
+    the script computes.
     """
     program_package = dict(program)
     program_package["__init__.py"] = b"from .main import evaluate\n"
@@ -78,9 +81,9 @@ def evalai_files(
 
 
 def _description(challenge: Challenge, settings: Bundle) -> dict[str, Value]:
-    """Return the description of a challenge that EvalAI reads: its phase, its leaderboard and its pages.
+    """Return the description of a challenge for EvalAI: its phase, its leaderboard and its pages.
 
-    EvalAI documents the keys as the keys of the file `challenge_config.yaml`.
+    The keys are those of the file `challenge_config.yaml`, which EvalAI documents.
     """
     return {
         "title": challenge.title,
@@ -107,7 +110,7 @@ def _first_moment(challenge: Challenge) -> str:
 
 
 def _leaderboard_schema(settings: Bundle) -> dict[str, Value]:
-    """Return the description of the leaderboard: its columns, which are measures, and the measure that ranks."""
+    """Return the description of the leaderboard: a column for each measure, and the measure by which it is sorted."""
     metadata: dict[str, Value] = {}
     for measure in settings.measures:
         metadata[measure] = {"sort_ascending": False, "description": measure}
@@ -115,7 +118,7 @@ def _leaderboard_schema(settings: Bundle) -> dict[str, Value]:
 
 
 def _phase(challenge: Challenge) -> dict[str, Value]:
-    """Return the description of the only phase of a challenge: when it runs, and how much may be handed in."""
+    """Return the description of the only phase of a challenge: its time, and how many files may be handed in."""
     return {
         "id": 1,
         "name": "Evaluation",

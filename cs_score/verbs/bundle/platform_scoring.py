@@ -73,7 +73,7 @@ def gold_paths(origin: Origin, folder: str, role: str) -> list[str]:
 
 
 def _score_predictions(bundle: Bundle, reference: str, submission: str) -> Aggregate:
-    """Score predictions of an evidence task, and return what their participant may see.
+    """Score predictions of an evidence task, and return the scores and counts that their participant may see.
 
     Raises SubmissionError for predictions that cannot be read, and CsScoreError for predictions that can be read but do
     not fit gold.
@@ -103,9 +103,9 @@ def check_form_without_gold(task: str, arguments: dict[str, Any], submission: st
 
 
 def _with_short_name(error: InputError, submission: str) -> SubmissionError:
-    """Return an error about a submission that names its file without the folder, which participants do not know.
+    """Return an error about a submission as one in which its file has no folder: participants do not know the folder.
 
-    The file that `error` names is changed, too.
+    The file of `error` itself is changed, too.
     """
     name = os.path.basename(submission)
     error.file = name
@@ -117,7 +117,7 @@ def _with_short_name(error: InputError, submission: str) -> SubmissionError:
 
 
 def _score_run(bundle: Bundle, reference: str, submission: str) -> Aggregate:
-    """Score a Cold Start run, and return what its participant may see.
+    """Score a Cold Start run, and return the scores and counts that its participant may see.
 
     Raises SubmissionError for a run that cannot be read, and CsScoreError for a run that can be read but does not fit
     gold.
@@ -134,9 +134,9 @@ def _score_run(bundle: Bundle, reference: str, submission: str) -> Aggregate:
 
 
 def open_queries(options: Options, origin: Origin, folder: str) -> ColdStartGold:
-    """Return the gold of a bundle with its queries only, so that a run can be read before its assessments are.
+    """Return the gold of a bundle with the queries but without the assessments.
 
-    `folder` has the files of gold.
+    A run can be read with it, and errors in the run cannot reveal assessments. `folder` has the files of gold.
     """
     file_by_role: dict[str, Input] = {}
     for role in (QUERY_LIST, SAMPLES):
@@ -147,7 +147,7 @@ def open_queries(options: Options, origin: Origin, folder: str) -> ColdStartGold
 
 
 def _id_of_only_run(queries: ColdStartGold, submission: str) -> str:
-    """Return the id of the run in a submission, which must be the only one.
+    """Return the run id of a submission. Its lines must all have the same one.
 
     The run is read without assessments, so that errors cannot reveal them. Raises SubmissionError for another kind of
     file, for lines that cannot be read, and for several runs.
@@ -163,7 +163,7 @@ def _id_of_only_run(queries: ColdStartGold, submission: str) -> str:
 
 
 def _load_without_assessments(queries: ColdStartGold, submission: str) -> Run:
-    """Return the run that was handed in, loaded over gold that has no assessments.
+    """Return the run in a submission, loaded with the queries but without the assessments.
 
     Raises SubmissionError for another kind of file and for lines that cannot be read.
     """

@@ -83,7 +83,7 @@ def evaluate_for_evalai(program: str, reference: str, submission: str) -> dict[s
 
 
 def _score_against_archive(bundle: Bundle, archive: str, submission: str) -> Aggregate:
-    """Score a submission against the files of gold in a zip archive, and return what its participant may see.
+    """Score a submission against the gold in a zip archive, and return the scores that its participant may see.
 
     The files are unpacked into a temporary folder. Raises SubmissionError if the submission cannot be scored.
     """

@@ -123,7 +123,7 @@ def _name_and_version(distribution: metadata.Distribution) -> str:
 
 
 def _modules_of(distribution: metadata.Distribution, modules: Iterable[str]) -> list[str]:
-    """Return the names of modules to pack from their source: `modules`, and the modules that the installation names."""
+    """Return the names of modules to pack from their source: `modules`, then those that the installation lists."""
     top_level_modules = (distribution.read_text("top_level.txt") or "").split()
     distinct_modules = dict.fromkeys([*modules, *top_level_modules])
     return list(distinct_modules)
@@ -145,7 +145,7 @@ def _add_metadata(files: dict[str, bytes], distribution: metadata.Distribution, 
 
 
 def _folder_of_metadata(files: Iterable[str]) -> str | None:
-    """Return the folder among the files of an installation that describes it, such as `click-8.1.7.dist-info`.
+    """Return the folder with the description of an installation, such as `click-8.1.7.dist-info`, from its files.
 
     Return None if there is no such folder.
     """
@@ -278,6 +278,7 @@ def _platform_tag(wheel_text: str) -> str:
     `wheel_text` is the file WHEEL. It has a line `Tag: cp311-cp311-linux_x86_64` for each platform: Python, binary
     interface and platform. Several values of a part are joined by full stops: `py2.py3-none-any`.
     """
+    # Dictionaries without values, which keep the order of their keys and have each key once.
     pythons: dict[str, None] = {}
     interfaces: dict[str, None] = {}
     platforms: dict[str, None] = {}
@@ -343,8 +344,8 @@ def _normalised_name(package: str) -> str:
 def find_wheels(requirements: Sequence[str], target: Platform, folder: str | None) -> list[Wheel]:
     """Return wheels of the required packages and of all packages that these need, for the platform `target`.
 
-    pip finds them in `folder` or, if this is None, in its index. Raises UsageError if there is no such folder. If a
-    wheel is missing, an InputError that names it is raised.
+    pip finds them in `folder` or, if this is None, in its index. Raises UsageError if the folder does not exist, and
+    InputError with the name of a missing wheel.
     """
     if folder is not None and not os.path.isdir(folder):
         raise UsageError(f"--wheels {folder}: no such folder")

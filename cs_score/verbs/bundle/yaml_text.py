@@ -1,4 +1,6 @@
-"""Writes plain values as YAML. Every text is in double quotes as in JSON, which YAML reads as the same text."""
+"""Writes dictionaries, lists and simple values as YAML, a text format with a line for each member, as in `title: "x"`.
+Every text is in double quotes as in JSON, which YAML reads as the same text.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,7 @@ def yaml_text(value: Mapping[str, Value]) -> str:
 
 
 def _lines(value: Mapping[str, Value] | Sequence[Value]) -> Iterator[str]:
-    """Yield the lines of a mapping or a sequence that is not empty."""
+    """Yield the lines of YAML for a mapping or a sequence that is not empty: `title: "x"` or `- 1`."""
     if isinstance(value, Mapping):
         for name, member in value.items():
             yield from _entry(f"{name}:", member)
@@ -26,7 +28,7 @@ def _lines(value: Mapping[str, Value] | Sequence[Value]) -> Iterator[str]:
 
 
 def _entry(head: str, value: Value) -> Iterator[str]:
-    """Yield the lines of a member of a mapping. `head` is its name with a colon, which the first line begins with."""
+    """Yield the lines of a member of a mapping. The first line begins with `head`, its name and a colon: `title:`."""
     if _is_nested(value):
         yield head
         yield from [f"  {line}" for line in _lines(value)]  # type: ignore[arg-type]  # it is nested
@@ -35,12 +37,14 @@ def _entry(head: str, value: Value) -> Iterator[str]:
 
 
 def _item(value: Value) -> Iterator[str]:
-    """Yield the lines of an item of a sequence; the first line begins with a dash."""
+    """Yield the lines of an item of a sequence. The first line begins with a dash, the others are indented."""
     if not _is_nested(value):
         yield f"- {_scalar(value)}"
         return
-    for number, line in enumerate(_lines(value)):  # type: ignore[arg-type]  # it is nested
-        yield f"{'  ' if number else '- '}{line}"
+    beginning = "- "
+    for line in _lines(value):  # type: ignore[arg-type]  # it is nested
+        yield f"{beginning}{line}"
+        beginning = "  "
 
 
 def _is_nested(value: Value) -> bool:

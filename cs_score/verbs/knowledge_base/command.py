@@ -220,7 +220,7 @@ def resolve_queries(line: CommandLine, session: Session) -> int:
     if explanation_file is not None:
         _write_or_print(explanation_file, explanation_text(resolution))
     write_text("stderr", "".join(report_text(session.problems)))
-    session.close(resolution.statistics())  # the statistics end the report
+    session.write_whole_report(resolution.statistics())  # the statistics end the report
     return StatusWithResults(Status.DONE, resolution)
 
 

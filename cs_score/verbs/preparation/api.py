@@ -32,10 +32,10 @@ class ValidatedRun(Shown):
     _main_table = "problems"
 
     def __init__(self, text: str | None, problems: RecordingLog, remarks: tuple[str, ...], inputs: list[str]) -> None:
-        """Make the validated run of its parts.
+        """Make the record of a checked run from its corrected text, which is None if the run has errors.
 
-        `text` is the corrected run, None if it has errors. `problems` and `remarks` were met on the way. `inputs` are
-        the names of all files that were read, which `write` does not overwrite.
+        `problems` and `remarks` are those of the check. `inputs` are the names of all files that were read; `write`
+        refuses to overwrite them.
         """
         self._text = text
         self._problems = problems

@@ -243,7 +243,7 @@ def _remark_on_queries(
 
 
 def _write_index(index: Iterable[tuple[str, str]], file: str | None) -> None:
-    """Write the index of expanded queries: lines with the id of such a query and that of the query it comes from.
+    """Write the index of expanded queries. Each line has the id of an expanded query and the id of its original query.
 
     Nothing is written if `file` is None. Raises OutputError.
     """
@@ -345,14 +345,14 @@ def _write_second_round(line: CommandLine, queries: QueryFiles, limits: RunLimit
 def _write_first_round(queries: QuerySet, destination: Destination, session: Session, *, has_error_file: bool) -> int:
     """Write the queries of the first round and the error report, and return the exit status 0.
 
-    With `has_error_file` the report is empty, as the reference program leaves the error file in this round. Raises
-    OutputError.
+    With `has_error_file` the report is empty, because the reference program leaves the error file empty in this round.
+    Raises OutputError.
     """
     first_round_queries = preparing.first_round(queries.by_id.values())
     text = preparing.query_file_text(first_round_queries)
     destination.write(encoded([text]))
     report = "" if has_error_file else "".join(report_text(session.problems))
-    session.close(report)
+    session.write_whole_report(report)
     return Status.DONE
 
 
@@ -500,7 +500,7 @@ def _write_assessments(assessments: Sequence[tuple[str, str]], destination_by_la
 def _report_pool(session: Session, file: str) -> int:
     """Print each kind of problem for which scoring refuses or leaves out assessments of a file. Return the exit status.
 
-    The status, which also holds the checked pool of assessments, is that of a failure if scoring would refuse the file.
+    The status is that of a failure if scoring would refuse the file. It also holds the checked assessments.
     """
     pool = session.check_pool(file)
     session.remark(*pool.remarks)
@@ -551,8 +551,8 @@ def apply_k(line: CommandLine, session: Session) -> int:
 def _divide_lines(lines: Sequence[str], most_documents: int) -> tuple[list[str], list[str]]:
     """Return the lines of a run that are kept, and messages about the others, each with a line feed.
 
-    The lines with the first documents of each node are kept, up to `most_documents`. A message is such as
-    `--discarding: CSSF15_ENG_01...`.
+    The lines with the first documents of each node are kept, up to `most_documents`. A message about another line is
+    the line after `--discarding: `.
     """
     kept = []
     discarded = []
@@ -621,7 +621,10 @@ _SEED: Final = re.compile(r"\d{1,100}", re.ASCII)
     example="-output_file resamples.txt 1000 queries/queryids.txt",
 )
 def samples(line: CommandLine) -> int:
-    """Write bootstrap resamples of LDC queries: `1 LDC_ID:SF_ID,SF_ID ...`. Return the exit status."""
+    """Write bootstrap resamples of LDC queries, drawn with replacement. Return the exit status.
+
+    A line has the number of a resample, then the LDC queries with their SF queries: `1 LDC_ID:SF_ID,SF_ID ...`.
+    """
     seed = _read_seed(line)
     destination = Destination(line.text("-output_file"))
     error_file = Destination.of_report(line.text("-error_file"))
@@ -669,7 +672,7 @@ def _read_number(text: str) -> int | None:
 
 
 def _write_samples(number_text: str, queries_file: str, seed: int, destination: Destination) -> str:
-    """Write resamples, and return warnings about input without effect, which is only reported, as the reference does.
+    """Write resamples, and return warnings if there are none because the number is no number, or the list is empty.
 
     `number_text` is the number of resamples, and `queries_file` lists the queries. Raises InputError or OutputError.
     """

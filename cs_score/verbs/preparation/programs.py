@@ -64,7 +64,7 @@ class Program(NamedTuple):
     """Whether the error report is in UTF-8; other programs encode theirs twice, as the Perl programs do."""
 
     def command(self, work: Work) -> Callable[[str], Command]:
-        """Return a function that makes the command; a decorator for the function that does the work of the program."""
+        """Return a function that makes the command. This method decorates `work`, which does the program's work."""
         options = list(self.options)
         if self.existing_error_file is not None:
             options.append(Option("-error_file FILE", self.error_file_help, "STDERR"))
@@ -112,7 +112,7 @@ class Program(NamedTuple):
     def _inputs(self, line: CommandLine, outputs: Iterable[PlannedOutput]) -> list[str]:
         """Return the names of all files that the program reads, including files in folders and in the document list.
 
-        The document list is read only if one of the outputs exists, which could then be one of its documents.
+        The document list is read only if one of the outputs exists, because this output might be a document.
         """
         inputs: list[str] = []
         for parameter, word in zip(self.parameters, line.words):
@@ -129,7 +129,7 @@ class Program(NamedTuple):
 
 
 def _documents_of(document_list: str) -> list[str]:
-    """Return the files that a document list names; none if it cannot be read, which the program reports later."""
+    """Return the files in a document list; none if it cannot be read. The program reports later why it cannot."""
     if not os.path.isfile(document_list):
         return []
     try:
@@ -140,7 +140,7 @@ def _documents_of(document_list: str) -> list[str]:
 
 class Session:
     """A call of a program such as `validate-run`: it reads the inputs, collects their problems, and writes the error
-    report, which lists these problems and ends with their numbers.
+    report. The report lists these problems, and ends with a closing line, which has the numbers of errors and warnings.
 
     A program reads and checks its inputs, calls `report`, writes its results if there is no error, and calls `end`.
     """
@@ -153,6 +153,7 @@ class Session:
         self._problems_file = line.get("--problems")
         self.problems = ProblemLog() if self._problems_file is None else RecordingLog()
         self._error_report = Destination("stderr")
+        # Where the closing line goes, if not to the error report.
         self._closing_destination: Destination | None = None
         self._announcements = ""
         self._report_pieces: list[str] = []
@@ -275,15 +276,16 @@ class Session:
         if self._closing_destination is not None and not self.has_errors:
             self._closing_destination.write(encoded((closing,)))
         elif self.has_errors and self._error_report.stream == "stderr":
-            # Errors are told even with --quiet, which leaves the report out.
-            write_text("stderr", f"{self._command_name}: {closing}" if terminal.is_quiet() else closing)
+            # With --quiet there is no report. The closing line is printed all the same, with the name of the command.
+            beginning = f"{self._command_name}: " if terminal.is_quiet() else ""
+            write_text("stderr", f"{beginning}{closing}")
         elif self._is_report_printed:
             self._write_report([closing])
         else:
             self._write_report([self._announcements, *self._report_pieces, closing])
 
-    def close(self, report: str = "") -> None:
-        """Write `report` as the error report, without a closing line, for programs whose reports have none."""
+    def write_whole_report(self, report: str) -> None:
+        """Write `report` as the error report, for programs without a closing line, and the file of --problems."""
         if self._error_report.stream is not None:
             self._write_report([report])
         else:
