@@ -428,8 +428,8 @@ def compare_rankings(
     """Return how far each two rankings agree (tau-b), and how certain the first place of each ranking is.
 
     `resampled_by_ranking` has the scores (runs, N) of each ranking in the same N resamples. With them tau-b gets an
-    interval, which leaves out the share `level` of the resamples, and each run the share of resamples in which it is
-    first. The interval is over the runs that have a score in all rankings.
+    interval over the runs that have a score in all rankings. The interval leaves out the share `level` of the
+    resamples. Each run gets the share of resamples in which it is first.
     """
     resampled_taus = None
     if resampled_by_ranking:

@@ -54,23 +54,23 @@ def compare(
     if len(results) < 2:
         raise UsageError("a comparison needs at least two systems")
     settings = resampling or Resampling(can_grow=True)
-    scope = _scope_of(task, results, settings.baseline or None)
-    selection = _select_measures(task, results, scope, measures, primary)
-    systems = _statistics_of_systems(task, results, scope, selection)
+    comparable_measures = _find_comparable_measures(task, results, settings.baseline or None)
+    selection = _select_measures(task, results, comparable_measures, measures, primary)
+    systems = _statistics_of_systems(task, results, comparable_measures, selection)
     any_system = next(iter(systems.values()))
     settings_with_unit = replace(settings, unit=any_system.unit)
-    request = _Request(task, results, scope, selection, common=common, choices=choices)
+    request = _Request(task, results, comparable_measures, selection, common=common, choices=choices)
     comparison_of_scores = _compare_selection(request, systems, settings_with_unit)
     comparison = _with_origins(comparison_of_scores, task.name, systems)
-    if not scope.undefined:
+    if not comparable_measures.undefined:
         return comparison
-    notes = _notes_on_undefined(scope, comparison)
-    return replace(comparison, undefined=scope.undefined, notes=(*comparison.notes, *notes))
+    notes = _notes_on_undefined(comparable_measures, comparison)
+    return replace(comparison, undefined=comparable_measures.undefined, notes=(*comparison.notes, *notes))
 
 
 def headline_measure(task: Comparable, results: Mapping[str, Any]) -> str:
     """Return the measure by which `compare` decides between these results if no primary measure is given."""
-    return _headline_among(task.name, _scope_of(task, results, None).all_measures)
+    return _headline_among(task.name, _find_comparable_measures(task, results, None).all_measures)
 
 
 def _headline_among(task: str, measures: Sequence[str]) -> str:
@@ -86,7 +86,7 @@ def _headline_among(task: str, measures: Sequence[str]) -> str:
 # ---- The measures to compare by
 
 
-class _Scope(NamedTuple):
+class _ComparableMeasures(NamedTuple):
     """The measures that systems can be compared by.
 
     All systems have a score by the `shared_measures`. By the `partial_measures` only the `complete_systems` have one;
@@ -105,7 +105,9 @@ class _Scope(NamedTuple):
         return [*self.shared_measures, *self.partial_measures]
 
 
-def _scope_of(task: Comparable, results: Mapping[str, Any], baseline: str | None) -> _Scope:
+def _find_comparable_measures(
+    task: Comparable, results: Mapping[str, Any], baseline: str | None
+) -> _ComparableMeasures:
     """Return the measures by which all systems can be compared (shared), and those for some systems only (partial).
 
     `results` are the results by the name of the system. There are no partial measures if fewer than two systems have a
@@ -116,10 +118,14 @@ def _scope_of(task: Comparable, results: Mapping[str, Any], baseline: str | None
     complete_systems = [name for name in results if name not in undefined]
     has_baseline = baseline is None or baseline in complete_systems
     if not undefined or len(complete_systems) < 2 or not has_baseline:
-        return _Scope(shared_measures=shared, partial_measures=(), complete_systems=(), undefined=undefined)
+        return _ComparableMeasures(
+            shared_measures=shared, partial_measures=(), complete_systems=(), undefined=undefined
+        )
     measures_of_complete = task.measures([results[name] for name in complete_systems])
     partial = [measure for measure in measures_of_complete if measure not in shared]
-    return _Scope(shared, partial, complete_systems, undefined)
+    return _ComparableMeasures(
+        shared_measures=shared, partial_measures=partial, complete_systems=complete_systems, undefined=undefined
+    )
 
 
 def _undefined_by_system(task: Comparable, results: Mapping[str, Any]) -> dict[str, Mapping[str, str]]:
@@ -149,37 +155,43 @@ class _Selection(NamedTuple):
 
 
 def _select_measures(
-    task: Comparable, results: Mapping[str, Any], scope: _Scope, patterns: Sequence[str], primary: str | None
+    task: Comparable,
+    results: Mapping[str, Any],
+    comparable_measures: _ComparableMeasures,
+    patterns: Sequence[str],
+    primary: str | None,
 ) -> _Selection:
     """Return the measures that match the patterns, and the primary measure, which is always among them.
 
     Raises UsageError for an unknown measure, InputError for a measure by which a system has no score.
     """
-    measures = _measures_of_patterns(scope, patterns, primary)
+    measures = _measures_of_patterns(comparable_measures, patterns, primary)
     if primary is None:
         primary_measure = _default_primary(task, results, measures)
     else:
-        primary_measure = _official_name(primary, scope.all_measures)
+        primary_measure = _official_name(primary, comparable_measures.all_measures)
     return _Selection(
         measures=measures,
         primary=primary_measure,
-        shared_measures=[name for name in measures if name in scope.shared_measures],
-        partial_measures=[name for name in measures if name in scope.partial_measures],
+        shared_measures=[name for name in measures if name in comparable_measures.shared_measures],
+        partial_measures=[name for name in measures if name in comparable_measures.partial_measures],
     )
 
 
-def _measures_of_patterns(scope: _Scope, patterns: Sequence[str], primary: str | None) -> Sequence[str]:
+def _measures_of_patterns(
+    comparable_measures: _ComparableMeasures, patterns: Sequence[str], primary: str | None
+) -> Sequence[str]:
     """Return the measures that match the patterns, and the primary measure if it is given. No pattern means all.
 
     Raises UsageError for an unknown measure, InputError for a measure by which a system has no score.
     """
     if primary is None:
-        _refuse_undefined(scope, patterns)
-        return select_names(scope.all_measures, patterns)
-    _refuse_undefined(scope, [*patterns, primary])
-    primary_measure = _official_name(primary, scope.all_measures)
+        _refuse_undefined(comparable_measures, patterns)
+        return select_names(comparable_measures.all_measures, patterns)
+    _refuse_undefined(comparable_measures, [*patterns, primary])
+    primary_measure = _official_name(primary, comparable_measures.all_measures)
     all_patterns = [*patterns, primary_measure] if patterns else []
-    return select_names(scope.all_measures, all_patterns)
+    return select_names(comparable_measures.all_measures, all_patterns)
 
 
 def _official_name(measure: str, measures: Sequence[str]) -> str:
@@ -199,19 +211,19 @@ def _default_primary(task: Comparable, results: Mapping[str, Any], measures: Seq
     return _headline_among(task.name, measures)
 
 
-def _refuse_undefined(scope: _Scope, patterns: Iterable[str]) -> None:
+def _refuse_undefined(comparable_measures: _ComparableMeasures, patterns: Iterable[str]) -> None:
     """Raise InputError for a pattern such as `*AP` if systems lack scores by all measures with names like this.
 
     A pattern without any measure is not refused here.
     """
     for pattern in patterns:
-        if not matching_names(scope.all_measures, pattern):
-            _refuse_undefined_measure(scope, pattern)
+        if not matching_names(comparable_measures.all_measures, pattern):
+            _refuse_undefined_measure(comparable_measures, pattern)
 
 
-def _refuse_undefined_measure(scope: _Scope, pattern: str) -> None:
+def _refuse_undefined_measure(comparable_measures: _ComparableMeasures, pattern: str) -> None:
     """Raise InputError if a pattern matches a measure by which a system has no score. The error says the reason."""
-    for system, reason_by_measure in scope.undefined.items():
+    for system, reason_by_measure in comparable_measures.undefined.items():
         for measure in matching_names(reason_by_measure, pattern):
             raise InputError(
                 f"{system} has no {measure}: {reason_by_measure[measure]}",
@@ -223,13 +235,13 @@ def _refuse_undefined_measure(scope: _Scope, pattern: str) -> None:
 
 
 def _statistics_of_systems(
-    task: Comparable, results: Mapping[str, Any], scope: _Scope, selection: _Selection
+    task: Comparable, results: Mapping[str, Any], comparable_measures: _ComparableMeasures, selection: _Selection
 ) -> dict[str, UnitStatistics]:
     """Return the statistics of each system by its name, from which its scores by the shared measures are computed.
 
     Raises InputError for a system that answers no unit of gold.
     """
-    measures = selection.shared_measures or scope.shared_measures
+    measures = selection.shared_measures or comparable_measures.shared_measures
     systems: dict[str, UnitStatistics] = {}
     for name, result in results.items():
         systems[name] = task.statistics(result, measures)
@@ -241,14 +253,14 @@ def _statistics_of_systems(
 class _Request(NamedTuple):
     """The results of systems that are to be compared, and the measures by which they are compared.
 
-    `results` are the results by the name of the system. By the shared measures of the `selection` all systems are
-    compared, and by its partial measures the complete systems of the `scope`. If `common`, only the units that all
-    systems have are compared. `choices` are further arguments of `compare_tables`.
+    `results` are the results by the name of the system. All systems are compared by the shared measures of the
+    `selection`, and the complete systems of `comparable_measures` by its partial measures. If `common`, only the units
+    that all systems have are compared. `choices` are further arguments of `compare_tables`.
     """
 
     task: Comparable
     results: Mapping[str, Any]
-    scope: _Scope
+    comparable_measures: _ComparableMeasures
     selection: _Selection
     common: bool
     choices: Mapping[str, Any]
@@ -273,7 +285,7 @@ class _Request(NamedTuple):
         """
         measures = self.selection.partial_measures
         tables: dict[str, UnitTable] = {}
-        for name in self.scope.complete_systems:
+        for name in self.comparable_measures.complete_systems:
             table = self.task.statistics(self.results[name], measures).table
             tables[name] = _rows_of_units(table, unit_ids) if self.common else table
         return compare_tables(
@@ -383,13 +395,15 @@ def _origin_of(system: UnitStatistics, name: str, comparison: SystemComparison) 
     return origin.with_option("common", {"units": comparison.units, "dropped": dropped}, f"common={digest}")
 
 
-def _notes_on_undefined(scope: _Scope, comparison: SystemComparison) -> list[Note]:
+def _notes_on_undefined(comparable_measures: _ComparableMeasures, comparison: SystemComparison) -> list[Note]:
     """Return notes that name the systems without a score by some measures, and say how they are compared instead."""
     if comparison.primary.unranked:
-        return undefined_notes(scope.undefined, "; it has no rank by these, and its pairs are not tested by them")
-    if scope.partial_measures:
-        return undefined_notes(scope.undefined, "; it is compared by the other measures alone")
-    return undefined_notes(scope.undefined, "; nothing is compared by these")
+        return undefined_notes(
+            comparable_measures.undefined, "; it has no rank by these, and its pairs are not tested by them"
+        )
+    if comparable_measures.partial_measures:
+        return undefined_notes(comparable_measures.undefined, "; it is compared by the other measures alone")
+    return undefined_notes(comparable_measures.undefined, "; nothing is compared by these")
 
 
 def first_measure(comparison: SystemComparison) -> SystemComparison:

@@ -1,4 +1,6 @@
-"""Give names to the systems that are compared, and find a system by a name that a user has typed."""
+"""Give names to the systems that are compared, and find a system by a name that a user has typed. A system is a run, or
+a file of predictions.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""How the documents of a verb are shown: their tables, as text and as files, and their text for people."""
+"""How the documents of a command are shown: their tables, as text and as files, and their text for people. A document
+is a result as it is written to JSON, such as an analysis.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,10 @@ class ScreenTable(NamedTuple):
 
 
 def first_screen(document: Any, head: Sequence[str], tables: Sequence[ScreenTable], more: str, width: int) -> list[str]:
-    """Return the lines of the first screen: the `head`, some tables, and the sentence `more` on how to see the rest."""
+    """Return the lines of the first screen: the `head`, some tables, and the sentence `more` on how to see the rest.
+
+    `tables` are layouts of tables, each with the largest number of rows to show. Lines are wrapped to `width` columns.
+    """
     lines = list(head)
     for layout, most_rows in tables:
         lines += text(layout.table(document), most_rows, width)

@@ -15,7 +15,7 @@ from cs_score.base.errors import UsageError
 from cs_score.base.runtime import load_value
 from cs_score.base.sources import Input, name_of
 from cs_score.coldstart.score_documents import RunScoresDocument
-from cs_score.pages.making import checked as checked_document
+from cs_score.pages.making import checked_document
 from cs_score.verbs import SLICES
 
 

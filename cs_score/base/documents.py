@@ -1,4 +1,5 @@
-"""Documents: the JSON files that the package writes, and a strict reader that trusts no file.
+"""Documents: the JSON files that the package writes, and a strict reader that trusts no file. Each document has a kind,
+such as `comparison`. A place in a document is written as `runs[2].score`.
 
 A kind of document is a record and a row of `KINDS`; its fields are the keys of the JSON:
 
@@ -185,11 +186,13 @@ def schema_of(kind: str) -> dict[str, Json]:
     schemas_of_records, definitions = msgspec.json.schema_components(records, ref_template="#/$defs/{name}")
     for definition in definitions.values():
         definition["description"] = " ".join(definition["description"].split())  # on one line
-    has_one_record = len(schemas_of_records) == 1
+    schema_of_records: Json = {"anyOf": list(schemas_of_records)}
+    if len(schemas_of_records) == 1:
+        schema_of_records = schemas_of_records[0]
     schema: dict[str, Json] = {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": f"urn:cs-score:schema:{kind}",
-        **(schemas_of_records[0] if has_one_record else {"anyOf": list(schemas_of_records)}),
+        **schema_of_records,
         "$defs": definitions,
     }
     return document_in(json.dumps(schema), kind)  # tuples become lists
@@ -294,7 +297,7 @@ def value_in(data: bytes | str, file: str) -> Json:
 
 
 def _decode_utf8(data: bytes, file: str) -> str:
-    """Return the text that the bytes of a file are as UTF-8. Raises InputError with the first byte that is wrong."""
+    """Return the bytes of a file decoded as UTF-8. Raises InputError with the position of the first wrong byte."""
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:

@@ -363,7 +363,10 @@ def write_packed(path: str, blocks: Iterable[bytes]) -> None:
 
 
 def write_together(files: Iterable[tuple[str, Iterable[bytes]]]) -> None:
-    """Write files by path and blocks, as `write_packed` does; all of them appear, or none. Raises OutputError."""
+    """Write several files, each given by its path and blocks of bytes; all appear, or none. Raises OutputError.
+
+    A file is compressed if its name says so, as by `write_packed`.
+    """
     with outputs_together():
         for path, blocks in files:
             write_packed(path, blocks)

@@ -1,4 +1,6 @@
-"""The origin of scores: the inputs and options that they were computed from, in full and as one line to cite."""
+"""The origin of scores: the inputs and options that they were computed from, in full and as one line to cite. Gold is
+the ground truth, a run has the answers of a system, and a digest stands for the content of a file.
+"""
 
 from __future__ import annotations
 
@@ -147,7 +149,10 @@ class Origin(Record):
     tool: Literal["cs-score"] = "cs-score"
 
     def with_option(self, name: str, value: object, setting: str | None = None) -> Origin:
-        """Return the origin with another option. `setting` is how signatures show it, if it changes scores."""
+        """Return a copy of the origin with a further option.
+
+        `setting` is the text of the option in signatures. It is None for an option that does not change scores.
+        """
         options = dict(self.options)
         options[name] = value
         settings = self.settings if setting is None else (*self.settings, setting)

@@ -87,10 +87,10 @@ class _HashingReader(io.RawIOBase):
 
 
 def decode_text(data: bytes, name: str, lines_before: int = 0) -> str:
-    """Return the text that the bytes of a file are as UTF-8.
+    """Return the bytes of a file decoded as UTF-8.
 
-    The bytes may be a part of the file that follows `lines_before` lines. Raises InputError with the number of the line
-    that is not UTF-8; `name` is the name of the file.
+    They may be a part of the file; `lines_before` is the number of lines before this part. Raises InputError with the
+    number of the line that is not UTF-8; `name` is the name of the file.
     """
     try:
         return data.decode("utf-8")
@@ -280,8 +280,8 @@ def rereadable(file: Input) -> Input:
         return file
     name = name_of(file)
     is_path = isinstance(file, (str, os.PathLike))
-    can_be_read_once = name == "-" or is_pipe(name)
-    if is_path and not can_be_read_once:
+    can_be_read_only_once = name == "-" or is_pipe(name)
+    if is_path and not can_be_read_only_once:
         return file
     with open_source(file, decompress=False) as source:
         return InMemory(name, source.read_bytes())
@@ -323,9 +323,9 @@ class Delimited(Record):
             if column not in self.columns:
                 problem = f"no column {column}; there are {', '.join(self.columns)}"
                 raise InputError(problem, file=self.file, place="line 1")
-        places = [self.columns.index(column) for column in columns]
+        positions = [self.columns.index(column) for column in columns]
         for line, row in self.rows:
-            cells = tuple([row[place] for place in places])
+            cells = tuple([row[position] for position in positions])
             if "" in cells:
                 column = columns[cells.index("")]
                 raise InputError(f"column {column} is empty", file=self.file, place=f"line {line}")

@@ -1,5 +1,5 @@
 """The options of a Cold Start scoring. The edition is the version of the reference scorer whose rules are followed. The
-policy says what counts as right, as wrong, or not at all. The discipline says how answers are matched to assessments. A
+policy says what counts as right, as wrong, or not at all. The discipline says how answers match assessments. A
 signature is a short text that names the options and inputs of scores.
 
 An edition holds the rules of the reference scorer of one year as data. The code asks for a rule, never for the name of

@@ -128,7 +128,7 @@ class TableLayout:
     def __init__(
         self, fields: Mapping[str, Field], shown_names: Iterable[str], run_id: str, is_tab_separated: bool
     ) -> None:
-        """Prepare to lay out tables of one run; `fields` has their fields by name, such as `EC`.
+        """Prepare to lay out tables of one run; `fields` has all columns of the tables by name, such as `EC`.
 
         The cells of fields that are not among `shown_names` stay empty. Cells are padded and separated by blanks; if
         `is_tab_separated`, they are separated by tabs and not padded.
@@ -244,9 +244,9 @@ def _table_texts(run: ScoredRun, layout: ColumnLayout) -> Iterator[tuple[str, st
 def _table_with_header(
     table_layout: TableLayout, names: Sequence[str], rows: tuple[ScoreRow, ...], averages: tuple[ScoreRow, ...]
 ) -> str:
-    """Return the text of a table with these rows, then these averages; `names` are the names of its fields.
+    """Return the text of a table: its header, these rows, then these averages; `names` are its fields, such as `EC`.
 
-    A table that has only averages has no header.
+    A table without rows has no header.
     """
     # The lines are laid out before the header, because they widen the columns.
     lines = table_layout.table(names, rows + averages)
@@ -455,6 +455,7 @@ def responses_text(
     `tallies` has each tally with the result of its unit, which has the assessments and labels. Responses without label
     except their category are left out. `is_first_run` says that no other run of the call was scored before.
     """
+    # Some editions show nothing in place of missing assessments, except for the first run.
     hides_unassessed = edition.hides_later_unassessed and not is_first_run
     for tally, unit in tallies:
         yield f"{_DOUBLE_LINE}{tally.name}\n"
@@ -716,7 +717,7 @@ class _FilePiece(NamedTuple):
 
 
 def _pieces_of_run(run: ScoredRun, run_number: int, layout: ColumnLayout, edition: Edition) -> Iterator[_FilePiece]:
-    """Yield the pieces that a run adds to the output files, in the order in which the reference writes them.
+    """Yield what a run adds to the output files, piece by piece, in the order in which the reference writes them.
 
     If scoring was stopped, the pieces about later stages are missing. `run_number` is the number of the run in the
     call, from 0.

@@ -319,7 +319,7 @@ class QuerySet(Record, dict=True):
 
     @cached_property
     def _ids_of_entry_points(self) -> frozenset[str]:
-        """The short ids of the queries that would be made from entry points.
+        """The short ids of the queries that would be made from the entry points if the queries were expanded.
 
         The ids are computed once, since many lines may need them.
         """
@@ -331,7 +331,7 @@ class QuerySet(Record, dict=True):
 
 
 def report_languages(query: Query, problems: ProblemLog, report_count: int = 1, edition: Edition = LATEST) -> None:
-    """Warn of the entry points of a query whose document ids name no language, so that English is assumed.
+    """Warn of each entry point of a query whose document id names no language; English is assumed for it.
 
     `report_count` is the number of times that the reference would report each problem.
     """
@@ -622,13 +622,13 @@ class _QueryReader:
     def _slots_of(self, fields: Mapping[str, str]) -> tuple[str, ...]:
         """Return the slots of a query in the order of the hops, and report slots that the inventory does not have.
 
-        `fields` has the values of the query's tags. A slot that is left out before the last one is an empty text, which
-        is not reported before the query is expanded.
+        `fields` has the values of the query's tags: with `{"SLOT0": "per:children", "SLOT2": "per:age"}` the slots are
+        `("per:children", "", "per:age")`. An empty slot is reported only when the query is expanded.
         """
         hop_count = 0
         for hop, tag in enumerate(SLOT_FIELDS):
             if tag in fields:
-                hop_count = hop + 1
+                hop_count = hop + 1  # the last of the tags decides
         slots = []
         for tag in SLOT_FIELDS[:hop_count]:
             slot = fields.get(tag)
@@ -696,7 +696,7 @@ class _QueryReader:
         return entry_point
 
     def _span_problems(self, span: Span) -> list[SpanProblem]:
-        """Return the problems of the span of an entry point: offsets, length, and position in its document."""
+        """Return the problems of the span of an entry point: illegal offsets, excessive length, wrong position."""
         offsets = (span.start, span.end)
         problems = [SpanProblem("ILLEGAL_OFFSET", (offset,), offset) for offset in offsets if not _is_number(offset)]
         legal_offsets = tuple([offset for offset in offsets if _is_number(offset)])
@@ -868,11 +868,12 @@ def select_queries(
     limit.
     """
     if query_selection is None:
+        # All hops are scored; the first one has the number 0.
         hop_limits = {query.short_id: len(query.slots) - 1 for query in queries.default_queries()}
         return Selection(hop_limits=hop_limits, ldc_ids={}, remarks=[])
     if list_file is None and not _is_list_file(query_selection):
-        ids = [_ListedQuery(query_id) for query_id in split_at_colons(query_selection)]
-        return _select_items(ids, queries, problems, file=None)
+        listed_ids = [_ListedQuery(query_id) for query_id in split_at_colons(query_selection)]
+        return _select_items(listed_ids, queries, problems, file=None)
     items = _listed_in_file(query_selection if list_file is None else list_file)
     return _select_items(items, queries, problems, file=query_selection)
 

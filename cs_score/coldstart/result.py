@@ -1,6 +1,6 @@
 """The result of a Cold Start scoring. Each entry point (mention of the entity) of an LDC query is scored as a query of
-its own. The table SF has the rows of all queries and their classes (answers), LDC-MAX has those of the best entry point
-of each LDC query, and LDC-MEAN has the means over the entry points.
+its own. Table SF has the rows of all queries and their classes (answers), LDC-MAX those of each LDC query's best
+entry point, and LDC-MEAN the means over its entry points.
 
 In a table of rankings, SF has a row for each query and level. Source: docs/background/scoring.md.
 """
@@ -219,7 +219,7 @@ def _macro_average(level: str, rows: Sequence[ScoreRow]) -> ScoreRow:
 
 
 def _means(rows: Sequence[ScoreRow], divisor: int) -> tuple[float, ...]:
-    """Return the sums of the scores of the rows, one for each score, divided by `divisor`.
+    """Return each score of the rows, such as P, R and F1, summed over all rows and divided by `divisor`.
 
     If `divisor` is 0, the results are 0. As in the reference, scores are added from the first row to the last.
     """

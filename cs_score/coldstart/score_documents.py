@@ -1,4 +1,6 @@
-"""The result of a Cold Start scoring as a document: whole, for programs, and chosen scores as tables for people."""
+"""The result of a Cold Start scoring as a document: whole, for programs, and chosen scores as tables for people. Each
+score belongs to a measure, such as `SF-ALL-Micro-F1`. The headline measure is shown first.
+"""
 
 from __future__ import annotations
 

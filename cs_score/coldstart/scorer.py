@@ -1,5 +1,6 @@
 """Score Cold Start runs: each unit separately, then the tables and rankings of a run. A unit is an LDC query with its
-entry points (mentions of its entity), or a single query if there are no LDC queries.
+entry points (mentions of its entity), or a single query if there are no LDC queries. The gold has the queries and the
+assessments.
 
 `score_unit` scores one unit: it matches the lines to assessments, counts them, and ranks the nodes.
 `score_runs` combines the units of a run to its result. Lines have been read, linked and checked against the limits

@@ -1,7 +1,5 @@
 """Read run and assessment files: recognise their layout, find the lines that count, and read the columns (rule lines).
-
-The provenance of an answer, the passages of documents that it was taken from, is written in columns as
-`ENG_1:3-5,ENG_1:8-9`.
+The provenance of an answer is its source, as spans of documents in a column: `ENG_1:3-5,ENG_1:8-9`.
 """
 
 from __future__ import annotations

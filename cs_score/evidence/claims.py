@@ -477,8 +477,7 @@ def _spelling_notices(units: Sequence[Unit], files: tuple[str, str]) -> Iterator
     """
     answered_units = [unit for unit in units if unit.prediction is not None]
     claims = [_documents_of_claim(unit) for unit in answered_units if unit.gold.evidence]
-    # `list` returns the sentence numbers of a document, which these records hold as a list already.
-    yield from mismatches.document_notices(claims, files, "document", list, list)
+    yield from mismatches.document_notices(claims, files, "document")
     gold_labels = _labels_of([unit.gold for unit in units])
     predicted_labels = _labels_of([unit.prediction for unit in answered_units])
     yield from mismatches.label_notices(gold_labels, predicted_labels, files)

@@ -31,55 +31,42 @@ of the time of scoring.
 Files: TypeAlias = tuple[str, str]
 """The names of the gold file and of the predictions file."""
 
-SentencesOf: TypeAlias = Callable[[Any], Sequence[object]]
-"""A function that returns the sentence numbers in the evidence for a document, of gold or of a prediction."""
+SentencesByDocument: TypeAlias = Mapping[str, Sequence[object]]
+"""The sentence numbers of the first evidence for each document: {"11": [2, 5]}."""
 
 
 # ---- Documents and their sentences
 
 
 class DocumentsOfClaim(NamedTuple):
-    """A claim with its evidence by document, in gold and as predicted."""
+    """A claim with sentence numbers of its documents, in gold and as predicted: {"11": [2, 5]} and {"11": ["2"]}."""
 
     id: object
-    gold: Mapping[str, Any]
-    predicted: Mapping[str, Any]
+    gold: SentencesByDocument
+    predicted: SentencesByDocument
 
 
-def document_notices(
-    claims: Sequence[DocumentsOfClaim],
-    files: Files,
-    document_noun: str,
-    gold_sentences: SentencesOf,
-    predicted_sentences: SentencesOf,
-) -> Iterator[str]:
+def document_notices(claims: Sequence[DocumentsOfClaim], files: Files, document_noun: str) -> Iterator[str]:
     """Yield a notice if gold spells sentence numbers differently, and one if it spells ids of documents differently.
 
-    `document_noun` is the word for a document in the notices, such as "abstract". `gold_sentences` and
-    `predicted_sentences` are functions that return the sentence numbers in the evidence for a document.
+    `document_noun` is the word for a document in the notices, such as "abstract".
     """
-    yield from _sentence_number_notices(claims, files, document_noun, gold_sentences, predicted_sentences)
+    yield from _sentence_number_notices(claims, files, document_noun)
     yield from _document_id_notices(claims, files, document_noun)
 
 
-def _sentence_number_notices(
-    claims: Iterable[DocumentsOfClaim],
-    files: Files,
-    document_noun: str,
-    gold_sentences: SentencesOf,
-    predicted_sentences: SentencesOf,
-) -> Iterator[str]:
+def _sentence_number_notices(claims: Iterable[DocumentsOfClaim], files: Files, document_noun: str) -> Iterator[str]:
     """Yield a notice if sentence numbers are texts in one file and numbers in the other.
 
     It names the first such document. The arguments have the same meaning as in `document_notices`.
     """
     gold_file, predictions_file = files
     for claim, document in _predicted_documents(claims, are_in_gold=True):
-        sentences = predicted_sentences(claim.predicted[document])
-        if _are_text_and_number(sentences, gold_sentences(claim.gold[document])):
-            types = _describe_types(sentences, gold_file)
+        predicted_sentences = claim.predicted[document]
+        if _are_text_and_number(predicted_sentences, claim.gold[document]):
+            types = _describe_types(predicted_sentences, gold_file)
             place = f"claim {short_text(claim.id)}, {document_noun} {short_text(document)}"
-            example = f"{place}: {quoted(sentences[0])}"
+            example = f"{place}: {quoted(predicted_sentences[0])}"
             yield f"{predictions_file}: sentence numbers are {types} ({example}), so that they equal none of gold's"
             return
 

@@ -183,9 +183,8 @@ class SciFact(AbstractsMode):
             return
         first_units = units[: mismatches.MOST_COMPARED]
         yield from _unknown_label_notices(first_units, gold.name)
-        claims = [DocumentsOfClaim(unit.id, unit.gold.evidence, unit.prediction.evidence) for unit in first_units]
-        files = (gold.name, predictions.name)
-        yield from mismatches.document_notices(claims, files, "abstract", _sentences_of_first_set, _sentences_of_entry)
+        claims = [_documents_of_claim(unit) for unit in first_units]
+        yield from mismatches.document_notices(claims, (gold.name, predictions.name), "abstract")
 
     def contents(self, gold: Any, predictions: Any, table: UnitTable) -> tuple[Contents, Contents]:
         """Return how many claims, abstracts and evidence sentences gold and the predictions have."""
@@ -421,14 +420,11 @@ def _gold_labels(units: Iterable[Unit]) -> set[str]:
     return labels
 
 
-def _sentences_of_first_set(sets: Sequence[LabelledSentences]) -> tuple[object, ...]:
-    """Return the sentences of the first evidence set of an abstract."""
-    return sets[0].sentences
-
-
-def _sentences_of_entry(entry: LabelledSentences) -> tuple[object, ...]:
-    """Return the sentences that are predicted for an abstract."""
-    return entry.sentences
+def _documents_of_claim(unit: Unit) -> DocumentsOfClaim:
+    """Return the abstracts of a claim with the sentences of their first gold set and with the predicted sentences."""
+    gold_sentences = {abstract: sets[0].sentences for abstract, sets in unit.gold.evidence.items()}
+    predicted_sentences = {abstract: entry.sentences for abstract, entry in unit.prediction.evidence.items()}
+    return DocumentsOfClaim(unit.id, gold_sentences, predicted_sentences)
 
 
 # ---- Reading claims

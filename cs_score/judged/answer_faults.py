@@ -1,5 +1,4 @@
 """Find the faults of the answers of a unit, such as wrong answers and missed classes, and correct them.
-
 A unit is a question, claim or topic. Its answers are lines of a run. It wants an answer for each of its equivalence
 classes, which hold answers that mean the same.
 """

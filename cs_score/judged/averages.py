@@ -1,6 +1,7 @@
 """Compute the measures of judged answers from the sums of the counts of their units.
+A unit is a question, claim or topic, and wants an answer for each of its classes (answers that mean the same).
 
-A unit is a question, claim or topic. Micro averages divide sums over all answers; macro averages are means over units.
+Micro averages divide sums over all answers; macro averages are means over units.
 """
 
 from __future__ import annotations
@@ -88,9 +89,9 @@ def _ratio_of_micro_f1(counts: Any) -> Ratio:
 
 
 def _right_per_found(sum_of_right: Any, sum_of_found: Any) -> Any:
-    """Return the quotient of the right answers and the weight that they find, as an array of the same shape.
+    """Return the sums of right answers, divided by the weights of classes found, as an array of the same shape.
 
-    It is 1 where nothing is right or found, since it has no value there.
+    The quotient is set to 1 where nothing is right or nothing is found.
     """
     has_quotient = (sum_of_right > 0) & (sum_of_found > 0)
     dividend = np.where(has_quotient, sum_of_right, 1.0)

@@ -1,7 +1,6 @@
 """Count the answers of a unit: judge each line by its assessment, and count the classes that are found and wanted.
-
-A unit is a question, claim or topic. A line of a run is an answer for a unit, and an assessment gives an answer a label
-and perhaps an equivalence class, which holds answers that mean the same.
+A unit is a question or topic. A line of a run is an answer for a unit, and an assessment gives an answer a label and
+perhaps an equivalence class, which holds answers that mean the same.
 """
 
 from __future__ import annotations
@@ -264,7 +263,10 @@ def gold_with_unassessed_accepted(lines: Sequence[LabelledLine], gold: UnitGold)
     new_assessments = []
     for line in unassessed_lines(lines, gold):
         class_name = f"(unassessed answer in line {line.number})"
-        new_assessments.append(LabelledLine(0, line.answer, line.evidence, gold.rules.accepted_label, class_name))
+        assessment = LabelledLine(
+            number=0, answer=line.answer, evidence=line.evidence, label=gold.rules.accepted_label, class_name=class_name
+        )
+        new_assessments.append(assessment)
     wanted_count = gold.wanted_count
     if wanted_count is not None:
         wanted_count += len(new_assessments)
@@ -286,7 +288,7 @@ def weight_by_class(gold: UnitGold) -> dict[str, float]:
     """
     weight_by_name: dict[str, float | None] = {}
     for line in gold.lines:
-        if not _is_evidence_of_class(line, gold.rules):
+        if not _has_wanted_class(line, gold.rules):
             continue
         name = class_name_of(line, gold.rules.key)
         earlier_weight = weight_by_name.setdefault(name, line.weight)
@@ -305,8 +307,11 @@ def _different_weights_error(name: str, line: LabelledLine, earlier_weight: floa
     return InputError(problem, file=gold.rules.file, place=place, remedy="correct one of the two")
 
 
-def _is_evidence_of_class(assessment: LabelledLine, rules: Rules) -> bool:
-    """Return whether an assessment shows that its unit has a certain equivalence class for answers to find."""
+def _has_wanted_class(assessment: LabelledLine, rules: Rules) -> bool:
+    """Return whether the answers of a unit should find the equivalence class of an assessment.
+
+    They should if the assessment names the class, or if its answer counts more than 0.
+    """
     if rules.key == "unit":  # all answers of a unit are of one class, even the wrong ones
         return True
     counts_something = bool(rules.value_by_label[assessment.label])
@@ -322,7 +327,8 @@ def wanted_answers_or_weight(gold: UnitGold, weights: Mapping[str, float]) -> fl
     """
     if gold.wanted_count is not None:
         return gold.wanted_count
-    if gold.rules.key is None or gold.rules.key == "unit":
+    has_known_classes = gold.rules.key not in (None, "unit")
+    if not has_known_classes:
         return 1
     return sum(weights.values())
 
@@ -431,11 +437,12 @@ def _sum_of_precisions(values: Iterable[float]) -> float:
     return precision_sum
 
 
-def counting_case(lines: Sequence[LabelledLine], gold: UnitGold) -> object:
-    """Return a key that is the same for units with the same counts, so that these units are counted only once.
+def key_of_counts(lines: Sequence[LabelledLine], gold: UnitGold) -> object:
+    """Return a key for a unit with a single answer; units with the same key have the same counts.
 
-    The key is a tuple of everything that the counts depend on. `lines` are the answers of a run for the unit. Return
-    None for a unit with more than one answer or assessment, since hardly any other unit would have the same key.
+    The counts are then computed only once for all these units. The key is a tuple of the values on which the counts
+    depend. `lines` are the answers of a run for the unit. Return None for a unit with more than one answer or
+    assessment, since hardly any other unit would have the same key.
     """
     if len(lines) > 1 or len(gold.lines) > 1:
         return None

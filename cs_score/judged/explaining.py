@@ -1,5 +1,4 @@
 """Explain how the answers of a unit were counted, in the text that `cs-score explain` prints for judged answers.
-
 A unit is a question, claim or topic. A judged line is an answer of a run with its label and its value. An equivalence
 class holds answers that mean the same.
 """
@@ -30,7 +29,8 @@ def explanation_of(judgments: Sequence[JudgedLine], gold: UnitGold, count: UnitC
     yield f"unit {short_text(gold.unit)}: {count.right:g} of {answers} right, {_found_of_wanted(count)}"
     rank = 0  # among the answers that are not ignored
     for judgment in judgments:
-        rank += judgment.value is not None
+        if judgment.value is not None:
+            rank += 1
         yield ""
         yield from _explain_answer(judgment, rank, gold.lines)
     missing_classes = _missing_classes(judgments, gold)
@@ -96,7 +96,7 @@ def _reason(judgment: JudgedLine) -> str:
 
 
 def _same_answer_lines(line: LabelledLine, assessments: Sequence[LabelledLine]) -> Iterator[str]:
-    """Yield a line of text for each assessment of the same answer as that of a line, perhaps in another spelling.
+    """Yield a line of text for each assessment with the same answer as a line of a run, perhaps in another spelling.
 
     At most three assessments are shown.
     """

@@ -1,4 +1,7 @@
-"""Read files of assessments and of runs: the answers for each unit, with their labels and equivalence classes."""
+"""Read files of assessments and of runs: the answers for each unit, with their labels and equivalence classes.
+A unit is a question, claim or topic. An equivalence class holds answers that mean the same. An assessor gives answers
+labels, such as CORRECT.
+"""
 
 from __future__ import annotations
 
@@ -153,7 +156,8 @@ class _Reader:
         """
         lines_by_unit = self._units_by_run.get(run)
         if lines_by_unit is None:
-            lines_by_unit = self._units_by_run[run] = {}
+            lines_by_unit = {}
+            self._units_by_run[run] = lines_by_unit
         lines = lines_by_unit.get(unit)
         if lines is not None:
             lines.append(line)

@@ -1,5 +1,4 @@
 """Pair the units of assessments with the answers of a run, and tell which answers and columns are not used.
-
 A unit is a question, claim or topic. Assessments are lines with the label of an answer; a run is a file of answers.
 """
 
@@ -108,7 +107,7 @@ def drop_repeated_answers(lines_by_unit: LinesByUnit, file: str) -> DistinctAnsw
 
 
 def _distinct_lines_of_units(lines_by_unit: LinesByUnit, file: str) -> dict[str, Sequence[LabelledLine]]:
-    """Return the lines of each unit that has repeated lines, without these; other units are left out.
+    """Return the lines of each unit with repeated lines, after removing the repeated ones. Other units are left out.
 
     Raises InputError if a repeated line has another label than the first one.
     """
@@ -123,9 +122,9 @@ def _distinct_lines_of_units(lines_by_unit: LinesByUnit, file: str) -> dict[str,
 
 
 def _drop_repeated_lines(lines: Sequence[LabelledLine], unit: str, file: str) -> Sequence[LabelledLine]:
-    """Return the lines of a unit, except lines with the same answer and evidence as an earlier line.
+    """Return the lines of a unit, except lines that repeat the answer and the evidence of an earlier line.
 
-    Raises InputError if such a line has another label than the earlier one.
+    Raises InputError if a repeated line has another label than the earlier one.
     """
     first_line_by_answer: dict[tuple[str, str], LabelledLine] = {}
     for line in lines:
@@ -202,11 +201,11 @@ def notices_of_unused_answers(answers: DistinctAnswers, units: LinesByUnit) -> l
         answer_count = sum([len(answers.lines_by_unit[unit]) for unit in unassessed_units])
         notices.append(_notice_of_unassessed_units(unassessed_units, answer_count))
     if answers.repetition_count:
-        repeat_and_were = "repeat earlier lines and were"
+        what_happened = "repeat earlier lines and were"
         if answers.repetition_count == 1:
-            repeat_and_were = "repeats an earlier line and was"
+            what_happened = "repeats an earlier line and was"
         lines_in_words = number_with_noun(answers.repetition_count, "line")
-        notices.append(f"{lines_in_words} {repeat_and_were} left out (same unit, answer and evidence)")
+        notices.append(f"{lines_in_words} {what_happened} left out (same unit, answer and evidence)")
     return notices
 
 

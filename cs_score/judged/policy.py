@@ -1,4 +1,6 @@
-"""Policies for judged answers: which labels count as right, half right or wrong, and which are ignored."""
+"""Policies for judged answers: which labels count as right, half right or wrong, and which are ignored. These are the
+four sides of a policy. cs-score gives reserved labels itself, such as UNASSESSED; files may not have them.
+"""
 
 from __future__ import annotations
 
@@ -135,7 +137,7 @@ def _read_policy_file(path: str) -> LabelPolicy:
 def policy_of_sides(sides: Mapping[str, Sequence[str]]) -> LabelPolicy:
     """Return the policy for a mapping such as `{"right": ["CORRECT"], "wrong": ["INCORRECT"]}`.
 
-    Raises UsageError for an unknown side, and for labels that no policy can have on their side.
+    Raises UsageError for an unknown side, and for a label that may not be on its side.
     """
     try:
         return LabelPolicy(_side_by_label(sides.items()))
@@ -182,8 +184,8 @@ def _refuse_unknown_side(side: str) -> None:
 def _refuse_label_on_side(label: str, side: str, *, earlier_side: str | None) -> None:
     """Raise ValueError for a label that may not be on a side of a policy.
 
-    These are an empty label, a label that is on another side, which is `earlier_side`, and a reserved label on a side
-    that it may not have.
+    A label may not be empty, and it may not be on two sides; `earlier_side` is the other side of the label, if it has
+    one. A reserved label may be on certain sides only.
     """
     if not label:
         raise ValueError(f"a label of {side} is empty")
@@ -232,15 +234,23 @@ def suggest_policy(policy: LabelPolicy | None, labels: Sequence[str]) -> str:
     A label that the policy does not name gets the side that its name suggests. If the name suggests no side, the word
     SIDE stands in its place: "right=CORRECT,SIDE=B2 (SIDE: right, half, wrong or ignore)".
     """
-    sides = {} if policy is None else policy.sides
-    guessed_sides = {label: guess_side(label) for label in labels if label not in sides}
-    sides_with_guesses = {**sides, **{label: side for label, side in guessed_sides.items() if side is not None}}
-    labels_without_guess = [escape_separators(label) for label, side in guessed_sides.items() if side is None]
+    side_by_label: dict[str, str] = {}
+    if policy is not None:
+        side_by_label.update(policy.sides)
+    labels_without_side = []
+    for label in labels:
+        if label in side_by_label:
+            continue
+        side = guess_side(label)
+        if side is None:
+            labels_without_side.append(escape_separators(label))
+        else:
+            side_by_label[label] = side
     parts = []
-    if sides_with_guesses:
-        parts.append(str(LabelPolicy(sides_with_guesses)))
-    if labels_without_guess:
-        parts.append(f"SIDE={':'.join(labels_without_guess)} (SIDE: right, half, wrong or ignore)")
+    if side_by_label:
+        parts.append(str(LabelPolicy(side_by_label)))
+    if labels_without_side:
+        parts.append(f"SIDE={':'.join(labels_without_side)} (SIDE: right, half, wrong or ignore)")
     return one_line(",".join(parts), 400)
 
 

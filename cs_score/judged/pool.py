@@ -1,7 +1,8 @@
-"""The task `pool`, which scores answers that somebody has labelled.
+"""The task `pool`, which scores answers with labels such as CORRECT, given by assessors.
+A policy says whether a label counts as right, half right or wrong: `right=CORRECT,wrong=INCORRECT`. A unit is a
+question or topic. Assessments are lines with the label of an answer; a run is a file of answers.
 
-A policy says whether a label counts as right, half right or wrong: `right=CORRECT,wrong=INCORRECT`. The files are
-tables, whose columns may have any names.
+The files are tables, whose columns may have any names.
 """
 
 from __future__ import annotations
@@ -27,9 +28,9 @@ from cs_score.judged.counting import (
     UnitCount,
     UnitGold,
     count_unit,
-    counting_case,
     gold_with_unassessed_accepted,
     judge_lines,
+    key_of_counts,
     key_of_line,
     unassessed_lines,
 )
@@ -126,14 +127,14 @@ class Pool(Mode):
     def undefined_measures(self, units: Sequence[Unit], table: UnitTable) -> dict[str, str]:
         """Return the reason why average precision, `ap`, has no value: `{"ap": "... is not defined with weights"}`.
 
-        The dictionary is empty if it has a value. It has none if classes have weights, or if the average precision of a
-        unit exceeds 1.
+        The dictionary is empty if `ap` has a value. It has no value if classes have weights, or if the average
+        precision of a unit exceeds 1.
         """
         if units and units[0].gold.rules.has_weight_column:
             return {"ap": "average precision is not defined with weights"}
-        column = UnitCount._fields.index("average_precision")
+        average_precision_column = UnitCount._fields.index("average_precision")
         for unit_id, counts in zip(table.ids, table.rows):
-            if counts[column] > _MOST_WITH_ROUNDING:
+            if counts[average_precision_column] > _MOST_WITH_ROUNDING:
                 return {"ap": f"average precision of unit {one_line(unit_id, 60)} exceeds 1"}
         return {}
 
@@ -151,10 +152,10 @@ class Pool(Mode):
         if not units:
             return
         yield from _join_sentences(units[0].gold.rules)  # all units have the same rules
-        count_of_units_without_class = len(units) - int(sums.is_wanting)
-        if count_of_units_without_class:
+        count_wanting_nothing = len(units) - int(sums.is_wanting)
+        if count_wanting_nothing:
             units_in_words = number_with_noun(len(units), "unit")
-            yield f"{count_of_units_without_class:,} of {units_in_words} want nothing: they are in no macro average"
+            yield f"{count_wanting_nothing:,} of {units_in_words} want nothing: they are in no macro average"
         if _has_single_answers(units, table):
             yield _accuracy_sentence(sums)
 
@@ -306,17 +307,17 @@ class Pool(Mode):
         A million units with a single answer have only a few different counts. Computing each of them once takes a third
         of the time, and keeping each of them once takes half the memory. Raises InputError as `row` does.
         """
-        row_by_case: dict[object, Row] = {}
+        row_by_key: dict[object, Row] = {}
         shared_rows: dict[Row, Row] = {}
         rows = []
         for unit in progress(units):
-            case = counting_case(unit.prediction, unit.gold)
-            row = row_by_case.get(case)
+            key = key_of_counts(unit.prediction, unit.gold)
+            row = row_by_key.get(key)
             if row is None:
                 new_row = self.row(unit)
                 row = shared_rows.setdefault(new_row, new_row)
-                if case is not None:
-                    row_by_case[case] = row
+                if key is not None:
+                    row_by_key[key] = row
             rows.append(row)
         return rows
 
@@ -419,7 +420,7 @@ def _check_key(key: str | None) -> None:
 
 
 def _unknown_run_error(chosen_name: str, run_names: Sequence[str], file: str) -> InputError:
-    """Return the error for a name of `--run` that no run of the file has. It lists the runs that there are."""
+    """Return the error for a value of `--run` that is the name of no run of the file. It lists the runs of the file."""
     listed_names = ", ".join([one_line(name, 40) for name in run_names if name])
     names_in_words = listed_names or "no column run"
     suggestion = did_you_mean(chosen_name, run_names)
@@ -498,8 +499,8 @@ def _count_labels(units: Sequence[Unit]) -> dict[str, int]:
 
 def _has_single_answers(units: Sequence[Unit], table: UnitTable) -> bool:
     """Return whether every unit wants one answer and has at most one, so that `micro-r` is the accuracy."""
-    column = UnitCount._fields.index("wanted")
-    if any(counts[column] != 1 for counts in table.rows):
+    wanted_column = UnitCount._fields.index("wanted")
+    if any(counts[wanted_column] != 1 for counts in table.rows):
         return False
     return all(len(unit.prediction) <= 1 for unit in units)
 

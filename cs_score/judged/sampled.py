@@ -1,4 +1,5 @@
 """Collect the answers of a run of which only a sample was assessed.
+An answer is right or wrong by the label that an assessor gave it. A unit is a question, claim or topic.
 
 In some studies a first assessor, perhaps a model, labels all answers, and a second assessor labels the sample.
 """

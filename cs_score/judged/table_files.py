@@ -1,5 +1,4 @@
 """Read tables of judged answers in CSV, TSV or JSON lines.
-
 A column has a meaning, such as "label", and a heading, which is the name of the column in the file, such as "verdict".
 """
 
@@ -255,7 +254,7 @@ class JudgedTable:
         neither the line nor an earlier one has the keys of unit and answer.
         """
         headings: list[str | None] = []
-        columns_so_far = dict[str, None]()
+        columns_so_far: dict[str, None] = {}
         for number, text in enumerate(lines, start=1):
             if not text.strip():
                 continue
@@ -387,6 +386,7 @@ def _csv_cells(name: str, lines: Iterator[str]) -> Iterator[tuple[int, list[str]
 
     `name` is the name of the file. Raises InputError with the line where the quotes are wrong.
     """
+    # The limit holds for all readers of the process and is therefore restored at the end.
     limit_before = csv.field_size_limit(min(_LARGEST_FIELD, sys.maxsize))
     reader = csv.reader(lines)
     line = 1

@@ -115,8 +115,8 @@ class Measure(Record):
 
     def __str__(self) -> str:
         """Return the name of the measure: `LDC-MEAN-ALL-Macro-F1`, `SF-AP@1`, `abstract_f1`."""
-        average = f"{ALL_HOPS}-{self.average}" if self.average else ""
-        parts = [part for part in (self.table, average, self.statistic) if part]
+        hops_and_average = f"{ALL_HOPS}-{self.average}" if self.average else ""
+        parts = [part for part in (self.table, hops_and_average, self.statistic) if part]
         name = "-".join(parts)
         if self.hop is None:
             return name
@@ -207,7 +207,7 @@ def _measures_of_groups(groups: Sequence[str], statistics: Sequence[str]) -> tup
 
 
 def _cold_start_measures() -> tuple[Measure, ...]:
-    """Return the measures of Cold Start over all hops, with those of rankings at the end."""
+    """Return the measures of Cold Start over all hops: first measures of counts, such as F1, then those of rankings."""
     counted_measures = []
     ranked_measures = []
     for table in _ALL_TABLES:
@@ -370,8 +370,9 @@ def headline_names(mode: str, with_ldc: bool = True) -> tuple[str, ...]:
 def default_measure(mode: str = COLD_START_MODE, *, with_ldc: bool = True, has_rankings: bool = True) -> Measure:
     """Return the headline measure of a task, by which runs are ranked and analysed if the user names no other measure.
 
-    For Cold Start it is an average precision. If there are LDC queries (`with_ldc`), it averages over these. If there
-    are no rankings (`has_rankings` is False), because the edition has none or the run has no node ids, it is an F1.
+    For Cold Start it is a mean of average precision over LDC queries, which may have several entry points, or over
+    slot-filling queries if there are no LDC queries (`with_ldc` is False). It is an F1 if there are no rankings
+    (`has_rankings` is False), because the edition has none or the run has no node ids.
     """
     if mode == COLD_START_MODE and not has_rankings:
         return _BY_NAME[_UNRANKED if with_ldc else _UNRANKED_WITHOUT_LDC]
@@ -398,12 +399,11 @@ def default_measure_for_scores(mode: str, scores: Iterable[str]) -> Measure:
 
 
 def headlines_among(modes: Sequence[str], names: Sequence[str], scores: Iterable[str] | None = None) -> list[str]:
-    """Return the measures among `names` that are shown first, if it is not known which of the tasks they belong to.
+    """Return the measures among `names` that are shown first, if their task may be any one of `modes`.
 
-    If the headline measure of a task is among `names`, it is the only result. Otherwise the result is all measures
-    among `names` that a task shows first. In both cases the first suitable task of `modes` is used. If no task is
-    suitable, all `names` are returned. `scores` are the names of the scores from which the headline measure is
-    determined; the default is `names`.
+    The result is the headline measure of the first task whose headline measure is among `names`. If there is no such
+    task, the result has all measures in `names` that the first suitable task shows first. If no task is suitable, all
+    `names` are returned. A headline measure depends on the names of the `scores`, which are `names` by default.
     """
     decisive_scores = list(names if scores is None else scores)
     for mode in modes:
@@ -489,7 +489,11 @@ def formula_of(measures: Iterable[Measure]) -> SumsFormula:
 
 
 def _scores(measures: tuple[Measure, ...], totals: Sequence[Any], divide: Divide) -> list[Any]:
-    """Return the scores of measures, given the totals of their columns and a function that divides."""
+    """Return the scores of Cold Start measures, one for each of `measures` and in their order.
+
+    `totals` holds the total of each column of `sums_of(measures)`: numbers, or arrays with a total for each resample.
+    Each score is computed from them with `divide`, and is a number or an array, too.
+    """
     scores = []
     for formula, positions in _formulas(measures):
         totals_of_measure = [totals[position] for position in positions]
@@ -499,7 +503,7 @@ def _scores(measures: tuple[Measure, ...], totals: Sequence[Any], divide: Divide
 
 @functools.lru_cache(maxsize=64)
 def _formulas(measures: tuple[Measure, ...]) -> list[tuple[Callable[..., Any], list[int]]]:
-    """Return the formula of each measure, with the positions of its columns among the columns of all measures."""
+    """Return the formula of each measure, with the positions of its columns in `sums_of(measures)`."""
     position_by_column = {column: position for position, column in enumerate(sums_of(measures))}
     formulas = []
     for measure in measures:

@@ -1,8 +1,8 @@
-"""Charts as SVG: bars, dots by row, curves, and grids of coloured cells. Places and sizes are in units of the chart,
-which is 420 units wide; heights are measured downwards. The text of a caption, a label or a note may come from inputs.
+"""Draw charts as SVG: bars, dots by row, curves, and grids of coloured cells. Places and sizes are in units of the
+chart: its width is 420 units, and heights count from its top downwards. A series is one kind of number in a chart, such
+as recall; it has a colour and a marker. Texts may come from inputs.
 
-Each is drawn from numbers and from texts of inputs, which are untrusted. A chart has a description for readers who do
-not see it, with all its numbers.
+Texts of inputs are untrusted. A chart has a description for readers who do not see it, with all its numbers.
 """
 
 from __future__ import annotations
@@ -46,15 +46,15 @@ class Caption(Record):
     """The name and title of a chart, and the titles of its axes.
 
     `name` begins the ids of its elements, so that it is unique on a page. `across` is the title of the axis across,
-    with its unit; `upwards` is that of the other axis, or what the rows are. `of` distinguishes a chart from others of
-    its kind, such as the dimension of groups.
+    with its unit; `upwards` is that of the other axis, or what the rows are. `subject` distinguishes a chart from
+    others of its kind, such as the dimension of groups.
     """
 
     name: str
     title: str
     across: str
     upwards: str
-    of: str = ""
+    subject: str = ""
 
 
 class ChartTarget(Record):
@@ -66,14 +66,14 @@ class ChartTarget(Record):
 
 
 class Drawing:
-    """An SVG image, `WIDTH` units max_width, with a title and a description of what it shows."""
+    """An SVG image, `WIDTH` units wide, with a title and a description of what it shows."""
 
     def __init__(self, caption: Caption, description: str, height: float) -> None:
-        """Begin an empty image with a title, whose height is `height` units.
+        """Begin an empty image of `height` units with the title of `caption`.
 
         `description` describes the image to readers who do not see it.
         """
-        self.of = caption.of
+        self.subject = caption.subject
         self.title = caption.title
         self.height = height
         title_id = f"{caption.name}-title"
@@ -116,7 +116,7 @@ class Drawing:
         self._add("rect", kind, title, x=x, y=y, width=width, height=height)
 
     def path(self, kind: str, points: Iterable[tuple[float, float]]) -> None:
-        """Draw straight lines from point to point."""
+        """Draw straight lines from point to point, as `M10 20L30 40` in SVG. `kind` is the class in the style sheet."""
         steps = []
         for position, (x, y) in enumerate(points):
             command = "M" if position == 0 else "L"  # move to the first point, draw a line to the others
@@ -215,7 +215,7 @@ class Drawing:
         return f"{etree.tostring(root, encoding='unicode')}\n"
 
     def _enlarge(self, root: etree._Element) -> None:
-        """Make room for margins and for the title in the image with this root."""
+        """Make room for margins and for the title in the image, given by the root of its elements."""
         width = _number(WIDTH + 2 * _MARGIN)
         height = _number(self.height + _TITLE_HEIGHT + 2 * _MARGIN)
         root.set("viewBox", f"0 0 {width} {height}")
@@ -249,6 +249,7 @@ def _style_for_paper() -> str:
     """
     color_rule, _, other_rules = chart_style().partition("}")
     color_by_name = dict(re.findall(r"--([a-z0-9-]+):\s*([^;]+);", color_rule))
+    # A rule for dark screens has the form `@media CONDITION { SELECTOR { PROPERTIES } }`.
     style = re.sub(r"@media[^{]*\{[^{}]*\{[^{}]*\}\s*\}", "", other_rules)
     for name, color in color_by_name.items():
         style = style.replace(f"var(--{name})", color)
@@ -256,7 +257,7 @@ def _style_for_paper() -> str:
 
 
 def shortened(text: str, max_width: float) -> str:
-    """Return a text that is cut, with an ellipsis at its end, if it needs more than `max_width` units.
+    """Return a text, or its beginning with an ellipsis if the whole is wider than `max_width` units: `a long na…`.
 
     A text is not cut for its last character alone.
     """
@@ -488,7 +489,7 @@ class Dots(Record):
 
 
 def limits(interval: Any, series: str) -> dict[str, tuple[float, float]]:
-    """Return an interval as the `intervals` of a row of dots: `{"F1": (0.4, 0.6)}` for the series `F1`.
+    """Return the limits of an interval by the name of its series, for a row of dots: `{"F1": (0.4, 0.6)}`.
 
     The result is empty if the interval is None or lacks a limit.
     """
@@ -611,8 +612,8 @@ def lines(
     """Return a drawing of at most three curves, given by the names of their series.
 
     The axis upwards is from 0 to 1. With `with_diagonal` the axis across is from 0 to 1, too, and a line shows where
-    both are equal. `counts` are numbers that are written beside the points of the first curve, such as the number of
-    answers behind each point. `description` is the description of the drawing.
+    both are equal. `mark` is a number of the axis across with an upright line and a text. `counts` are written beside
+    the points of the first curve, such as the number of answers behind each point. `description` describes the drawing.
     """
     plane = _plane_of_curves(curves.values(), with_diagonal)
     drawing = Drawing(caption, description, plane.bottom + _BELOW)
@@ -630,9 +631,9 @@ def lines(
 
 
 def _plane_of_curves(curves: Iterable[Curve], with_diagonal: bool) -> _Plane:
-    """Return the axes of a chart of curves: that upwards is from 0 to 1, that across is as wide as the curves.
+    """Return the axes of a chart of curves. The axis upwards goes from 0 to 1.
 
-    With a diagonal, that across is from 0 to 1, too.
+    The axis across covers all points of the curves. With a diagonal it goes from 0 to 1, too.
     """
     left = 52.0
     right = WIDTH - 14
@@ -651,7 +652,10 @@ def _draw_axes(drawing: Drawing, caption: Caption, plane: _Plane) -> None:
 
 
 def _draw_curve(drawing: Drawing, series: int, name: str, curve: Curve, plane: _Plane) -> None:
-    """Draw a curve; if it has few points, a marker is at each of them. `name` is that of its series."""
+    """Draw a curve; if it has few points, with a marker at each.
+
+    `series` is the number of the curve (from 0), for its colour; a pointer over a marker shows `name`.
+    """
     drawing.path(f"line{series + 1}", [plane.place(point) for point in curve])
     if len(curve) > _MOST_MARKERS:
         return
@@ -706,9 +710,9 @@ _NARROWEST_LABEL: Final = 9
 
 
 def grid(caption: Caption, description: str, rows: Sequence[GridRow], column_labels: Sequence[str]) -> Drawing:
-    """Return a drawing of rows of numbers from 0 to 1, such as units by runs, as cells: the darker, the higher.
+    """Return a drawing of rows of numbers from 0 to 1 as coloured cells: a higher number has a darker cell.
 
-    `description` is the description of the drawing. Narrow columns do not all have their label.
+    `description` describes the drawing. If columns are narrow, only some of them have a label.
     """
     longest_label = max([len(label) for label in column_labels], default=0)
     label_height = min(110.0, longest_label * LETTER + 14)

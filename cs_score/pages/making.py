@@ -1,4 +1,7 @@
-"""The documents that pages and charts are made from. They are read with care: anybody may have written them."""
+"""Make the HTML pages and charts of documents. A document is a result as JSON, such as an analysis or a comparison;
+anybody may have written it, so it is checked first. A slice is the package of a command, such as `analyze`, which may
+not be installed; each kind of document belongs to one.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,10 @@ from cs_score.verbs import SLICES
 
 
 def _list_page_makers() -> dict[str, tuple[str, str]]:
-    """Return the slice and the class, as `module:class`, that make the pages and charts of each kind of document."""
+    """Return the slice and the class that make the pages of each kind of document.
+
+    An analysis has the slice `analyze` and the class `page:AnalysisPage` (`MODULE:CLASS`).
+    """
     maker_by_kind = {}
     for slice_ in SLICES:
         for kind, maker in slice_.pages.items():
@@ -41,10 +47,10 @@ def page_of(document: Any) -> str:
 
 
 def page_maker() -> Callable[[Any], str]:
-    """Return the function that makes pages, for a job that makes them at its end.
+    """Return the function `page_of`, once everything that pages need is loaded.
 
-    Raises MissingExtraError without jinja2 and UsageError if the slice of analyses is not installed, before the job
-    begins.
+    A long job calls this before it begins, and makes its pages at its end. Raises MissingExtraError without jinja2, and
+    UsageError if the slice of analyses is not installed.
     """
     page_template()
     part_of_slice("analyze", "page:AnalysisPage", needed_by="the page of a run")
@@ -52,16 +58,17 @@ def page_maker() -> Callable[[Any], str]:
 
 
 def chart_of(document: Any, kind: str, name: str | None = None) -> Drawing:
-    """Return the chart of a kind, such as `groups`; `name` chooses among several of the kind, None: the first.
+    """Return the chart of a kind, such as `groups`, of a document.
 
-    Raises UsageError for a kind or a name that there is not, InputError if the document has nothing to draw.
+    `name` chooses among several charts of the kind, such as `slot`; without it, the first is returned. Raises
+    UsageError for an unknown kind or name, InputError if the document has nothing to draw.
     """
     _check_chart_kind(kind)
     drawings = _drawings_of_kind(document, kind)
     if not drawings:
         raise InputError(f"there is nothing for the chart {kind} to show")
-    drawing_by_name = {drawing.of: drawing for drawing in drawings}
-    chosen_name = drawings[0].of if name is None else name
+    drawing_by_name = {drawing.subject: drawing for drawing in drawings}
+    chosen_name = drawings[0].subject if name is None else name
     if chosen_name not in drawing_by_name:
         names = ", ".join(drawing_by_name)
         raise UsageError(f"no chart {kind} of {name}; there are {names}{did_you_mean(chosen_name, drawing_by_name)}")
@@ -76,7 +83,10 @@ def _check_chart_kind(kind: str) -> None:
 
 
 def _drawings_of_kind(document: Any, kind: str) -> list[Drawing]:
-    """Return all charts of a kind, such as a chart of `groups` for each dimension; none if the document has none."""
+    """Return all charts of a kind, such as a chart of `groups` for slots and one for hops.
+
+    The list is empty if documents of this sort have no such charts.
+    """
     maker = _page_maker(document)
     if kind not in maker.CHARTS:
         return []
@@ -100,7 +110,8 @@ def _page_maker(document: Any) -> PageMaker:
 
     Raises UsageError if the slice that makes such pages is not installed.
     """
-    folder, maker = _PAGE_MAKERS[document.__struct_config__.tag]
+    kind = document.__struct_config__.tag  # such as "analysis"
+    folder, maker = _PAGE_MAKERS[kind]
     make_page: type[PageMaker] = part_of_slice(folder, maker, needed_by="the page")
     return make_page(document)
 
@@ -110,13 +121,13 @@ def _page_maker(document: Any) -> PageMaker:
 
 def read_document(name: str) -> Any:
     """Read a document that has a page from its file. Raises InputError for anything else."""
-    return checked(documents.read_document(name), name)
+    return checked_document(documents.read_document(name), name)
 
 
-def checked(value: object, name: str) -> Any:
-    """Return the document that JSON holds, if it has a page; messages call its file `name`.
+def checked_document(value: object, name: str) -> Any:
+    """Return the document in a value read from JSON; messages call its file `name`.
 
-    Raises InputError for anything else, and for a document whose parts contradict each other.
+    Raises InputError if the value is no document with a page, and if parts of the document contradict each other.
     """
     if not isinstance(value, dict) or not _has_page(value):
         raise InputError("neither an analysis nor a difference nor a comparison nor a batch", file=name, remedy=_REMEDY)

@@ -124,7 +124,7 @@ def _precision_chart(query: Any, name: str) -> Drawing | None:
         curves[series] = list(enumerate(precisions, start=1))
         numbers = ", ".join([f"{precision:.4f}" for precision in precisions])
         texts.append(f"{series}: {numbers}")
-    caption = Caption(name, f"Precision at rank: {query.query}", "rank of the node", "precision", of=query.query)
+    caption = Caption(name, f"Precision at rank: {query.query}", "rank of the node", "precision", subject=query.query)
     return lines(caption, f"{'; '.join(texts)}.", curves)
 
 

@@ -87,7 +87,10 @@ def _crossing_words(dimensions: Iterable[str]) -> list[str]:
 
 
 def _policy_words(document: Any) -> list[str]:
-    """Return the further policies of an analysis as words of a command line; the published ones need none."""
+    """Return the options `--also-policy` for the further policies of an analysis.
+
+    A policy is a set of rules for what counts as right. Published policies are always scored and need no option.
+    """
     is_cold_start = document.origin.task == COLD_START_MODE
     words = []
     for policy in getattr(document, "policies", None) or ():
@@ -155,14 +158,18 @@ def _top_words(document: Any) -> list[str]:
 
 
 def _resampling_words(settings: Mapping[str, Any] | None) -> list[str]:
-    """Return the options of a command line that lead to the recorded settings of resampling; none without settings."""
+    """Return the options of a command line for the recorded settings of resampling: ["--bootstrap", "1000", ...].
+
+    The list is empty if nothing was resampled.
+    """
     if not settings:
         return []
     words = []
     for option, member in _RESAMPLING_OPTIONS.items():
         value = settings.get(member)
         if value is not None:
-            words += [option, f"{value:g}" if isinstance(value, float) else str(value)]
+            text = f"{value:g}" if isinstance(value, float) else str(value)
+            words += [option, text]
     if "clusters" in settings:
         words += ["--clusters", settings["clusters"]["file"]]
     return words

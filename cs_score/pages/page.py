@@ -191,9 +191,9 @@ def tables_of_document(
     """Yield the tables of a document for a page.
 
     There is one table or, if the layout splits its rows by a column (`split_by`), one table for each value of this
-    column. `name` is the name of the table in links, by default that of the layout. `is_small` says whether the table
-    has neither paging nor filters; by default that depends on the number of its rows. A table without rows is left out,
-    except if `is_small` is False, since links lead to such a table.
+    column. `name` is the name of the table in links, by default that of the layout. A small table (`is_small`) has no
+    paging and no filters; by default the number of rows decides. Tables without rows are left out, unless `is_small`
+    is False: links may lead to such a table, so it must be there.
     """
     for part in layout.table(document).parts():
         is_link_target = is_small is False
@@ -270,8 +270,8 @@ def table_of_rows(
 ) -> Iterator[PageTable]:
     """Yield a table of rows that only a page has; nothing if there are no rows and the table is no target of links.
 
-    `rows` have their values by the key of the column. `headings` has the heading of each column by its key; if it is
-    empty, the column has its key as heading, in words. `is_small` has the meaning that it has in `tables_of_document`.
+    `rows` have their values by the key of the column. `headings` has the heading of each column by its key; if a
+    heading is empty, the words of the key are shown. `is_small` has the same meaning as in `tables_of_document`.
     """
     columns = []
     for key, heading in headings.items():

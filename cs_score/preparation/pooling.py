@@ -134,17 +134,17 @@ def _lines_by_node(responses: Iterable[Response], discarded: Collection[int]) ->
 
 
 def _discard_orphans(depth: Depth, responses: Iterable[Response], discarded: set[int], problems: ProblemLog) -> None:
-    """Discard and report the lines of follow-on queries about answers that have no line left.
+    """Discard and report orphans: the lines of follow-on queries about answers that have no line left.
 
-    The indexes of the lines are added to `discarded`. The hops are treated one after the other, because the third hop
-    asks about the answers of the second one, some of which are discarded here.
+    The indexes of the lines are added to `discarded`. The second hop is treated first, because the third hop asks about
+    its answers, and some of these are discarded here.
     """
     code = "DISCARDED_DEPENDENT_DEPTH" if depth.is_per_query else "DISCARDED_DEPENDENT"
     lines_by_level: dict[int, list[Response]] = defaultdict(list)
     for line in responses:
         if line.index not in discarded:
             lines_by_level[line.query.level].append(line)
-    for level in (0, 1):
+    for level in (0, 1):  # the hop of the answers; their follow-on queries belong to the next hop
         follow_on_queries = {line.target for line in lines_by_level[level] if line.index not in discarded}
         orphans = [line for line in lines_by_level[level + 1] if line.query.short_id not in follow_on_queries]
         for line in orphans:
@@ -170,8 +170,10 @@ def _nodes_by_root(
     # For each root, its nodes by name and hop.
     node_by_key_of_root: dict[str, dict[tuple[str, int], _Node]] = defaultdict(dict)
     for load_position, (name, node_lines) in enumerate(lines_by_node.items()):
-        node_by_key = node_by_key_of_root[name.partition(":")[0]]
+        root = name.partition(":")[0]
+        node_by_key = node_by_key_of_root[root]
         if node_lines.level == 1 and not _has_lines_of_parent(name, lines_by_node):
+            # The parent is a node that the loop does not meet. Several children may have the same parent.
             parent = _parent_without_lines(name, load_position)
             node_by_key.setdefault((parent.name, 0), parent)
         confidence = _path_confidence(name, node_lines.level, confidence_by_node)

@@ -1,6 +1,7 @@
 """Validate runs and assessments before they are scored: load them with all problems, repair, apply limits, and write.
+A validated run is sorted, and lines beyond the limits are left out. An account says what was done to a run.
 
-A validated run is sorted. A diff keeps the order of the input, since otherwise the changes could not be seen.
+A diff keeps the order of the input, since otherwise the changes could not be seen.
 """
 
 from __future__ import annotations
@@ -401,6 +402,7 @@ def file_differences(name: str, new_lines_by_number: Mapping[int, Sequence[str]]
         old_lines.pop()
     new_lines, stretches = _align(old_lines, new_lines_by_number, ends_with_newline)
     header = f"--- {one_line(name)}\n+++ {one_line(name)} (validated)\n"
+    # A hunk consists of neighbouring changes, with a few unchanged lines around them.
     for opcodes in _KnownAlignment(stretches).get_grouped_opcodes(CONTEXT):
         hunk = [_Stretch(*opcode) for opcode in opcodes]
         yield header + _hunk_heading(hunk)
@@ -748,9 +750,10 @@ def _creating_documents(loading: Loading) -> dict[str, str]:
 
 
 def _mention_types(assessments: Iterable[Assessment], languages: Iterable[str]) -> _MentionTypes:
-    """Return the mention type (name or description) of each equivalence class in each language.
+    """Return the mention type of each equivalence class in each language: `{("CSX_1:1", "ENG"): "NAM", ...}`.
 
-    The cross-lingual type of a class is that of its last assessment.
+    The type says whether an answer of the class is a name (`NAM`) or only a description (`NOM`). The cross-lingual type
+    of a class is that of its last assessment.
 
     Raises InputError where assessments contradict each other (rule contradicting-mention-types).
     """
@@ -758,7 +761,8 @@ def _mention_types(assessments: Iterable[Assessment], languages: Iterable[str]) 
     for assessment, language in zip(assessments, languages):
         class_mention = assessment.class_mention or ""
         has_type = class_mention in (NAMED, NOMINAL)
-        has_document = assessment.value_mention == NOMINAL and not has_type  # in the place of a type
+        # A description may have a document in place of the type.
+        has_document = assessment.value_mention == NOMINAL and not has_type
         if has_type and assessment.value_mention == class_mention:
             _add_mention_type(types, assessment, language)
         elif has_document and _language_of_class_document(assessment) == language:

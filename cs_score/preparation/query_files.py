@@ -258,7 +258,7 @@ class ValidatedQueries(Record):
 
 
 def validate_queries(loaded: QuerySet, options: QueryOptions, problems: ProblemLog) -> ValidatedQueries:
-    """Check and repair queries, and return those to write with the index of the expanded ones.
+    """Check and repair queries, and return those to write, with an index that says which query was made from which.
 
     Queries that do not meet the `options` are reported to `problems`.
     """
@@ -550,7 +550,9 @@ _COLUMN: Final = re.compile(f"{NO_SPACE}+")
 
 
 def read_groups(file: Input) -> dict[str, list[str]]:
-    """Return the groups of queries in a query index: lines `LDC_ID SF_ID`, with white space between the columns.
+    """Return the groups of queries in a query index: `{"CSX_0001": ["CSX_ENG_00fb79cef8", ...], ...}`.
+
+    A line of the index has an LDC id and the id of a slot-filling query, with white space between them.
 
     If an SF id is repeated, the last LDC id counts; an LDC id that is left without SF ids is not returned. Further
     columns and blank lines are ignored. Bytes that are not UTF-8 are kept unchanged.

@@ -108,14 +108,16 @@ def possible_rounding(*scores: ArrayLike) -> Floats:
 def unit_contributions(first: Ratio, second: Ratio) -> Floats | None:
     """Return the contribution of each unit to the difference `second - first` of the scores of two systems: (units,).
 
+    A contribution is positive if the second system is better in the unit. For two units the scores 0/1 and 1/1 of the
+    first system, and 1/1 and 1/1 of the second, give `[0.5, 0.0]`. Returns None if the score of a system is 0/0.
+
     Each ratio has the numerator x and the denominator y of every unit. The score of a system is q = sum(x) / sum(y).
-    Let D be the value of the second system minus that of the first, and `mean` the mean of both values. The
-    contribution of unit u is then
+    Let D(v) be the value v of the second system minus that of the first, and mean(v) the mean of both values. Then unit
+    u contributes
 
         (D(x_u) - mean(q) D(y_u)) / mean(sum(y))
 
-    and the contributions of all units sum to D(q). Two units with 0/1 and 1/1 for the first system, and 1/1 and 1/1 for
-    the second, give `[0.5, 0.0]`. Returns None if the score of a system is 0/0.
+    and the contributions of all units sum to D(q).
     """
     first_y = _exact_total(first.denominator)
     second_y = _exact_total(second.denominator)

@@ -39,21 +39,26 @@ def t_tail(value: float, degrees_of_freedom: float, noncentrality: float = 0.0) 
 
     If the noncentrality is 0, this is Student's t distribution. T is (Z + noncentrality) / S, where Z is standard
     normal, and S^2 is chi-squared divided by its degrees of freedom. The result is therefore the mean of
-    P(Z > value S - noncentrality) over the distribution of S. The mean is computed by tanh-sinh quadrature over S, on
-    intervals in which the function changes slowly, and divided by the quadrature of the density of S.
+    P(Z > value S - noncentrality) over the distribution of S. This mean is a sum over values s of S, weighted by the
+    density of S and divided by the sum of the weights. The values s are the nodes of tanh-sinh quadrature, on intervals
+    in which the function changes slowly.
     """
-    densities: list[float] = []
-    tails: list[float] = []
+    weights: list[float] = []
+    weighted_tails: list[float] = []
     for low, high in pairwise(_interval_ends(value, degrees_of_freedom, noncentrality)):
         width = high - low
         for node in _quadrature_nodes():
             s = low + width * (node.abscissa + 1) / 2
-            # The density of S without its constant factor, which the last division would cancel.
-            log_density = (degrees_of_freedom - 1) * math.log(s) - degrees_of_freedom * (s**2 - 1) / 2
-            weighted_density = node.weight * width * math.exp(log_density)
-            densities.append(weighted_density)
-            tails.append(weighted_density * math.erfc((value * s - noncentrality) / math.sqrt(2)) / 2)
-    return math.fsum(tails) / math.fsum(densities)
+            weight = node.weight * width * _relative_density(s, degrees_of_freedom)
+            weights.append(weight)
+            weighted_tails.append(weight * normal_tail(value * s - noncentrality))
+    return math.fsum(weighted_tails) / math.fsum(weights)
+
+
+def _relative_density(s: float, degrees_of_freedom: float) -> float:
+    """Return the density of S at `s`, up to a constant factor; S^2 is chi-squared divided by its degrees of freedom."""
+    log_density = (degrees_of_freedom - 1) * math.log(s) - degrees_of_freedom * (s**2 - 1) / 2
+    return math.exp(log_density)
 
 
 def _interval_ends(value: float, degrees_of_freedom: float, noncentrality: float) -> list[float]:

@@ -75,10 +75,10 @@ def bootstrap_counts(seed: int, unit_count: int, resamples: int, stratum_sizes: 
 
 
 def _limits_of_draws(unit_count: int, stratum_sizes: Sequence[int]) -> tuple[Any, Any]:
-    """Return the first unit that a draw can return, and the first unit behind the last one that it can return.
+    """Return the number of the first unit that a draw can return, and the number of the last such unit plus 1.
 
     Without strata these are two numbers: `(0, 3)` for three units. With strata they are two arrays (units,), because
-    the draws of a resample have different limits: as many draws as a stratum has units return units of this stratum.
+    the draws of a resample have different limits. Each stratum is drawn as often as it has units.
     """
     if not stratum_sizes:
         return 0, unit_count

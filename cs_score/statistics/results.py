@@ -1,4 +1,6 @@
-"""What resampling gives: intervals of a run's scores, and systems compared on the same units. Loads no numpy."""
+"""What resampling gives: intervals of a run's scores, and systems compared on the same units. A resample draws units
+(queries, claims) at random. The limits of an interval come from the scores in many resamples. Loads no numpy.
+"""
 
 from __future__ import annotations
 

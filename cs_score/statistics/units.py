@@ -73,6 +73,7 @@ class UnitTable(Record, dict=True):
     rows: Sequence[tuple[int | float, ...]]
 
     def __repr__(self) -> str:
+        """Return a short text, because a table may have a million rows: `UnitTable(300 units, 5 columns)`."""
         return f"UnitTable({len(self.ids)} units, {len(self.columns)} columns)"
 
     def sums(self) -> tuple[float, ...]:

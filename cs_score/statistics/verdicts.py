@@ -1,4 +1,6 @@
-"""Verdicts: sentences that state the outcome of a family of tests, with the test and its level. Loads no numpy."""
+"""Verdicts: sentences that state the outcome of a family of tests, with the test and its level. A family is the set of
+pairs of systems that are tested together. Loads no numpy.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
 """The table of all tasks. A new task needs a module and a row here; `task.py` describes the interface of the module.
+A mode is an object with the rules by which an evidence task scores predictions.
 
 Other installed packages can offer tasks, too (`outside.py`). They use the names in `__all__`, which are as stable as
 the public API.
@@ -131,7 +132,7 @@ class _Tasks(dict[str, str]):
                 self._add_offer(offer)
 
     def _add_offer(self, offer: outside.Offer) -> None:
-        """Add a task that a package offers; if another package offers a task of this name, only note the offer."""
+        """Add a task that a package offers, or only keep the offer if another package offers a task of this name."""
         if offer.task in self.offer_by_task:
             self.second_offer_by_task[offer.task] = offer
         else:
@@ -164,7 +165,7 @@ EVIDENCE_TASK: Final = "cs_score.analysis.evidence.evidence_task:EvidenceTask"
 
 
 def mode_named(name: str) -> Mode:
-    """Return the mode of an evidence task or of a stage. A mode can score predictions, but it has no other verbs.
+    """Return the mode of an evidence task or of a stage, given its name. A mode can score predictions, but not more.
 
     Raises UsageError for an unknown name, and for a task that two packages offer.
     """
@@ -173,7 +174,7 @@ def mode_named(name: str) -> Mode:
 
 
 def task_named(name: str) -> Task:
-    """Return the task with this name, which has all verbs, such as `analyze`.
+    """Return the task with this name, which has a method for each verb of the command, such as `analyze`.
 
     Raises UsageError for an unknown name, and for a task that two packages offer.
     """

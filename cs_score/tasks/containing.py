@@ -1,5 +1,4 @@
 """Guard the modes of other packages, so that a fault of a package becomes a one-line error that names the package.
-
 A mode describes how an evidence task is scored. Its hooks are the methods that the package defines, such as `row`,
 which returns the statistics of a unit.
 """
@@ -33,7 +32,7 @@ _LISTS_OF_TEXTS: Final = ("columns", "headings", "kinds", "headlines", "endings"
 def problem_of_declaration(mode: Mode) -> str | None:
     """Return a fault in the attributes of a mode, such as "summary must be a text, not None".
 
-    The first attribute that does not satisfy the description of `Mode` is reported. Return None if there is none.
+    The message is about the first attribute that does not satisfy the description of `Mode`. Return None if all do.
     """
     for find_problem in (_problem_of_texts, _problem_of_measures, _problem_of_options):
         problem = find_problem(mode)
@@ -43,7 +42,10 @@ def problem_of_declaration(mode: Mode) -> str | None:
 
 
 def _problem_of_texts(mode: Mode) -> str | None:
-    """Return the first attribute of a mode that should be a text, or a tuple of texts, and is none, as a message."""
+    """Return a fault in the texts of a mode, such as "summary must be a text, not None"; None if there is no fault.
+
+    Some attributes should be a text, and others a tuple of texts.
+    """
     for name in _TEXTS:
         text = getattr(mode, name, None)
         if not isinstance(text, str) or not text:

@@ -1,4 +1,6 @@
-"""The function `analyze`: why a result has its score."""
+"""The function `analyze`: why a result has its score. A policy is a set of rules for what counts as right, such as
+`kb` and `sf`.
+"""
 
 from __future__ import annotations
 
@@ -33,17 +35,17 @@ def analyze(
     clusters: Together = None,
     force: bool = False,
 ) -> Analysis:
-    """Return an analysis of why a result has its score under `measure`, unless given the one that ranks leaderboards.
+    """Return an analysis of why a result has its score under `measure`, by default the one that ranks leaderboards.
 
-    `top` is the number of mistakes to list; unless it is given, all are listed. The other arguments are for Cold Start
-    runs only. `policy` replaces that of the result: `kb`, `sf` or a Policy. `also_policy` are further policies, by name
-    or with their Policy, whose scores are given beside those of the published ones. `by` are groups that are crossed
+    `top` is the number of mistakes to list, by default all. The other arguments are for Cold Start runs only. `policy`
+    replaces that of the result: `kb`, `sf` or a Policy. `also_policy` are further policies, by name or with their
+    Policy; their scores are given beside those of the published ones. `by` are groups that are crossed
     (`slot,language`). `run` chooses one of several runs. With `bootstrap`, the number of resamples, scores and groups
     have bootstrap intervals; `seed`, `confidence` (a percentage), `interval` (`percentile` or `bca`) and `clusters` are
     as in `compare`. More than 100,000 resamples are drawn only with `force`.
 
-    Raises UsageError for impossible arguments and for a result that was loaded from JSON, InputError for a run without
-    that score.
+    Raises UsageError for impossible arguments and for a result that was loaded from JSON, InputError if the run has no
+    score by the measure.
     """
     check_at_least_one("top", top)
     task = task_of("analyze", [result])

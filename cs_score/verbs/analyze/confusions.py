@@ -1,4 +1,6 @@
-"""Count wrong lines by slot and category, by value, and by their nearness to answers of the pool.
+"""Count wrong lines by slot and category, by value, and by their nearness to answers of the pool. A line is a response
+of a run, and its category says what is wrong. The pool holds the answers that people assessed, each with its value and
+its place in a document.
 
 Nodes that merge several equivalence classes are counted, too, and classes that are split over several nodes.
 """
@@ -103,7 +105,10 @@ class _PoolIndex:
     """Answers of the pool to the queries of a unit, with their numbers at each place and of each value."""
 
     def __init__(self, assessments: Iterable[Assessment]) -> None:
-        """Count the answers of some assessments; an answer that was assessed several times counts once."""
+        """Count the assessed answers at each place and of each value, so that near answers can be looked up.
+
+        An answer that was assessed several times counts once.
+        """
         self._answers: set[_PoolAnswer] = set()
         for assessment in assessments:
             self._answers.add(_PoolAnswer(assessment.query.level, assessment.value, assessment.provenance))
@@ -122,9 +127,10 @@ class _PoolIndex:
 
 
 def _near_misses(scored: AnalysedRun, rows: Iterable[CountedRow]) -> list[NearMisses]:
-    """Return for each category how many of its lines in some rows are near to answers of the pool.
+    """Return how many wrong lines of each category are near to answers of the pool.
 
-    The category with the most lines comes first. Lines that are right or correct are not counted.
+    `rows` are the rows of counts that have the lines. The category with the most lines comes first. Lines that are
+    right or correct are not counted.
     """
     rows_by_unit: dict[str, list[CountedRow]] = defaultdict(list)
     for row in rows:
@@ -139,7 +145,7 @@ def _near_misses(scored: AnalysedRun, rows: Iterable[CountedRow]) -> list[NearMi
 
 
 def _wrong_lines(rows: Iterable[CountedRow]) -> Iterator[tuple[str, Response]]:
-    """Yield the lines in some rows that are neither right nor correct, each after its category."""
+    """Yield the category and the response of each line in some rows that is neither right nor correct."""
     for row in rows:
         for unit, line, _ in row.lines():
             labels = unit.labels_by_index[line.index]
@@ -168,7 +174,7 @@ class _NearMissCounter:
     """Counts the lines of one category, and how many of them are near to answers of the pool."""
 
     def __init__(self) -> None:
-        """Start at zero."""
+        """Begin with no lines; `add` counts them."""
         self._line_count = 0
         self._same_place_count = 0
         self._same_place_accepted_count = 0
@@ -214,7 +220,8 @@ class Structure(Record):
 def structure_of(scored: AnalysedRun) -> Structure:
     """Return how many nodes merge classes, how many classes are split over nodes, and how many lines are discarded.
 
-    A line belongs to the class of its assessment if that is accepted.
+    A node merges classes if its lines belong to several; a class is split if its lines are on several nodes. A line
+    belongs to the class of its assessment if the assessment accepts it.
     """
     classes_by_node: dict[str, set[str]] = defaultdict(set)
     nodes_by_class: dict[str, set[str]] = defaultdict(set)

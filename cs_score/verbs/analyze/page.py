@@ -167,7 +167,10 @@ class AnalysisPage(PageMaker):
     # ---- Scores
 
     def contradictions(self) -> Iterator[Contradiction]:
-        """Yield the explained lines, queries, classes and units with a step whose text the document does not have."""
+        """Yield a contradiction for each explanation with a step that is not among the document's texts.
+
+        Lines, queries, classes and units are explained, each in steps.
+        """
         explanations = self.document.explanations
         if not explanations:
             return
@@ -261,7 +264,7 @@ class AnalysisPage(PageMaker):
         layout = layout_with_cells(self.layouts["budget"], cells={"count": self._count_cell})
         blocks: list[Block] = [about, charts_side_by_side(self.gain_charts(), self.step_charts())]
         blocks += tables_of_document(layout, self.document, is_small=True)
-        missed_classes = self.document.budget[-1]
+        missed_classes = self.document.budget[-1]  # the last kind of mistakes
         if getattr(missed_classes, "unreachable", None):
             blocks.append(_unreachable_facts(missed_classes))
         if self.is_cold_start:
@@ -322,8 +325,8 @@ class AnalysisPage(PageMaker):
     def _group_layout(self) -> Layout:
         """Return the layout of the groups on the page, with their rows in the order of the dimensions.
 
-        The columns that people see anyway come first, then the others, except columns that only the JSON has. Groups of
-        evidence tasks also have the column of their score.
+        The columns of the printed table come first, then the others; columns that only the JSON has are left out.
+        Groups of evidence tasks also have a column with their score.
         """
         layout = self.layouts["groups"]
         if not self.is_cold_start:
@@ -413,7 +416,7 @@ class AnalysisPage(PageMaker):
         for part in dict.fromkeys([row.of for row in rows]):
             counts = [_Count(row.gold, row.predicted, row.count) for row in rows if row.of == part]
             title = f"Labels of each {part}, share of gold's"
-            caption = Caption(f"confusions-{slug(part)}", title, "predicted", "gold", of=part)
+            caption = Caption(f"confusions-{slug(part)}", title, "predicted", "gold", subject=part)
             yield _share_chart(caption, counts)
 
     # ---- Confidence
@@ -458,9 +461,10 @@ class AnalysisPage(PageMaker):
         yield lines(caption, f"{description}.", _sweep_curves(sweep), mark=mark)
 
     def reliability_charts(self) -> Iterator[Drawing]:
-        """Yield the chart of the share of right answers at each confidence, a point for each bin of lines.
+        """Yield the chart of the share of right answers at each confidence.
 
-        If the confidences are probabilities, the points are on the diagonal.
+        It has a point for each bin, which holds lines of similar confidence. If the confidences are probabilities, the
+        points are on the diagonal.
         """
         reliability = getattr(self.document, "reliability", None)
         if reliability is None or not reliability.bins:
@@ -662,7 +666,7 @@ def _groups_to_draw(groups: Sequence[Any]) -> list[Any]:
 def _group_chart(dimension: str, rows: Sequence[Dots], *, is_part: bool) -> Drawing:
     """Return the chart of the scores of groups of a dimension, such as "slot"; it says so if `rows` are only a part."""
     name = words(dimension)
-    caption = Caption(f"groups-{slug(dimension)}", f"Scores by {name}", "score", name, of=dimension)
+    caption = Caption(f"groups-{slug(dimension)}", f"Scores by {name}", "score", name, subject=dimension)
     introduction = f"The {_MOST_GROUPS} groups with the most mistakes. " if is_part else ""
     return dots(caption, rows, introduction=introduction)
 
@@ -718,9 +722,9 @@ def _added_pool_blocks(scenarios: Any) -> list[Block]:
 
 
 def _unreachable_facts(missed_classes: Any) -> Facts:
-    """Return how many missed classes no answer of the pool finds, by reason, and the recall if others were found.
+    """Return the number of missed classes that no answer could find, by reason, and the best possible recall.
 
-    `missed_classes` is the last row of the error budget.
+    `missed_classes` is the last row of the error budget. The best recall is reached if all other classes are found.
     """
     facts = []
     for reason, count in missed_classes.unreachable.items():
@@ -738,9 +742,9 @@ class _Count(NamedTuple):
 
 
 def _share_chart(caption: Caption, counts: Sequence[_Count]) -> Drawing:
-    """Return a chart of the share that each column has in its row: `wrong` 3 times of 4 is 0.75.
+    """Return a chart of counts as shares of their row: if a slot has 4 lines and 3 are `wrong`, its cell is 0.75.
 
-    A pair of row and column that never met has an empty cell.
+    A row and a column without a count have an empty cell.
     """
     total_by_row: dict[str, int] = defaultdict(int)
     times_by_cell: dict[tuple[str, str], int] = defaultdict(int)
@@ -758,14 +762,14 @@ def _share_chart(caption: Caption, counts: Sequence[_Count]) -> Drawing:
 def _shares(
     row: str, total: int, columns: Sequence[str], times_by_cell: Mapping[tuple[str, str], int]
 ) -> list[float | None]:
-    """Return the share that each column has in the total of a row; None for a column that never met the row.
+    """Return the counts of a row's cells as shares of the row's total; None for a column without a count.
 
-    `times_by_cell` says how often a row and a column met.
+    `times_by_cell` has the count of each pair of row and column.
     """
     shares: list[float | None] = []
     for column in columns:
-        has_met = (row, column) in times_by_cell
-        shares.append(times_by_cell[row, column] / total if has_met else None)
+        has_count = (row, column) in times_by_cell
+        shares.append(times_by_cell[row, column] / total if has_count else None)
     return shares
 
 

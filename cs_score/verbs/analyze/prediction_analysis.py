@@ -62,14 +62,16 @@ def analyze(
 ) -> EvidenceAnalysis:
     """Return the analysis of a result: mistakes, error budget, groups, confusions, scores under other policies.
 
-    It lists the `top` mistakes, or else all of them, and explains units in words. If it is not `is_whole`, it has
-    no explanations and only the mistakes that a text shows. `progress` gets first the predictions, for the budget,
+    It lists the `top` costliest mistakes, by default all, and explains units in words. Without `is_whole` it has no
+    explanations, and only as many mistakes as a text shows. `progress` gets first the predictions, for the budget,
     and then the mistakes, and shows how many are done. Raises UsageError for an unknown measure.
     """
     examination = Examination(result, task.measure_for(measure, result))
     budget = examination.budget(progress(examination.entries))
     costs = examination.costs(examination.entries, progress)
-    mistake_count = top if is_whole else top or TOP
+    mistake_count = top
+    if not is_whole and not top:
+        mistake_count = TOP
     explanations: EvidenceExplanations | UnsetType = UNSET
     if is_whole:
         explanations = examination.explanations(costs[:top], with_others=top is None)

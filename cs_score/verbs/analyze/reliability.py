@@ -83,7 +83,10 @@ def reliability_of(scored: AnalysedRun) -> Reliability:
 
 
 def reliability(judged_lines: Sequence[Judged]) -> Reliability:
-    """Return the reliability of lines that are sorted by confidence; lines of equal confidence are in load order."""
+    """Return how well the confidences of lines say whether the lines are right: bins and three numbers.
+
+    The lines are sorted by confidence, those of equal confidence in load order.
+    """
     if not judged_lines:
         return Reliability(lines=0, bins=[], brier=None, ece=None, auc=None)
     bins = _bins_of(judged_lines)
@@ -109,7 +112,7 @@ def _calibration_error(bins: Iterable[Bin], line_count: int) -> float | None:
 
 
 def _bins_of(judged_lines: Sequence[Judged]) -> list[Bin]:
-    """Return the lines, which are sorted by confidence, summed up in ten bins of equal size, or of a difference of one.
+    """Return ten bins of lines that are sorted by confidence; their sizes differ by at most one line.
 
     Bin k of N lines ends before line N * k // 10. A bin without lines is left out.
     """

@@ -1,4 +1,6 @@
-"""The whole analysis of a run, section by section."""
+"""Compute the whole analysis of a Cold Start run, section by section: what its mistakes cost, its scores by group, its
+confidences, and the problems of its input.
+"""
 
 from __future__ import annotations
 
@@ -31,9 +33,9 @@ from cs_score.verbs.analyze.sweep import Best, SweepRow, best_of, sweep
 from cs_score.verbs.explain.run_explanation.document import RunExplanations
 
 if TYPE_CHECKING:
-    from cs_score.verbs.explain.run_explanation import case, everything
+    from cs_score.verbs.explain.run_explanation import everything, indexed_run
 else:  # an analysis for one screen has no explanations
-    case = Late("cs_score.verbs.explain.run_explanation.case")
+    indexed_run = Late("cs_score.verbs.explain.run_explanation.indexed_run")
     everything = Late("cs_score.verbs.explain.run_explanation.everything")
 
 
@@ -127,8 +129,8 @@ def analyze(
         groups = groups_of(table, crossings, drawn_units(scored.result), resampling)
         explanations: RunExplanations | UnsetType = UNSET
         if with_explanations:
-            explained_case = case.Case(scored, str(analysed_measure))
-            explanations = everything.explain_everything(explained_case, mistakes, with_others=top is None)
+            explained_run = indexed_run.IndexedRun(scored, str(analysed_measure))
+            explanations = everything.explain_everything(explained_run, mistakes, with_others=top is None)
         return RunAnalysis(
             task=COLD_START_MODE,
             measure=str(analysed_measure),
@@ -168,7 +170,7 @@ def _measures_of_effects(scored: AnalysedRun, analysed_measure: Measure) -> list
 
 
 def problems_of(scored: AnalysedRun) -> list[ProblemRow]:
-    """Return the problems found while the run was read and scored, in a row for each code, sorted by code."""
+    """Return a row for each kind of problem in reading and scoring the run, sorted by code, with the first message."""
     row_by_code: dict[str, ProblemRow] = {}
     for log in _problem_logs(scored):
         for problem in log:

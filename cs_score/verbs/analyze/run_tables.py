@@ -1,4 +1,6 @@
-"""Define the tables of the analysis of a Cold Start run: their columns, and how the cells of each row are found."""
+"""Define the tables of the analysis of a Cold Start run: their columns, and how the cells of each row are computed.
+Cells are the values of a row by the key of their column.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +43,7 @@ def _group_rows(analysis: RunAnalysis) -> Iterator[Cells]:
 def _cells_by_slot(analysis: RunAnalysis) -> dict[str, dict[str, Any]]:
     """Return for each slot its cells: `{"slot": "per:age", "CORRECT": 3, "INCORRECT": 0}`, by the name of the slot.
 
-    A cell has the number of lines of a category. Categories that no slot has lines of have no cell.
+    A cell has the number of lines of a category. Every slot has the same categories: those of all slots.
     """
     slot_categories = analysis.confusions.slots
     categories = dict.fromkeys([slot_category.category for slot_category in slot_categories])
@@ -57,7 +59,7 @@ def _cells_by_slot(analysis: RunAnalysis) -> dict[str, dict[str, Any]]:
 def _slots_by_mistakes(analysis: RunAnalysis) -> Iterator[Cells]:
     """Yield the cells of each slot, the slot with the most mistakes first."""
     cells_by_slot = _cells_by_slot(analysis)
-    for group in analysis.groups["slot"]:
+    for group in analysis.groups["slot"]:  # sorted by their number of mistakes
         yield cells_by_slot.get(group.group, {"slot": group.group})
 
 

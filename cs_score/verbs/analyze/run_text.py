@@ -74,7 +74,10 @@ def _limits_in_words(analysis: RunAnalysis) -> str:
 
 
 def _scenario_lines(scenarios: Scenarios, width: int) -> list[str]:
-    """Return a sentence, in lines, on the scores if all unassessed answers were wrong or right; none without such."""
+    """Return the lines of a sentence on unassessed answers: the scores if all were wrong, and if all were right.
+
+    The list is empty if every answer was assessed.
+    """
     if not scenarios.unassessed:
         return []
     answers = "1 answer was" if scenarios.unassessed == 1 else f"{scenarios.unassessed} answers were"
@@ -104,7 +107,7 @@ def _score_in_words(score: float | None) -> str:
 def _closing_sentences(analysis: RunAnalysis) -> list[str]:
     """Return the sentences at the end: on classes that cannot be found, thresholds, nodes, confidences and intervals.
 
-    Sentences without a subject in the analysis are left out.
+    A sentence is left out if the analysis has nothing that it is about.
     """
     sentences = [
         _unreachable_sentence(analysis),
@@ -134,7 +137,7 @@ def _reliability_sentence(reliability: Reliability) -> str | None:
 
 def _unreachable_sentence(analysis: RunAnalysis) -> str | None:
     """Return a sentence on the missed classes that no answer of the pool can find; None if there are none."""
-    missed = analysis.budget[-1]
+    missed = analysis.budget[-1]  # the last kind of mistakes: missed classes
     count_by_reason = missed.unreachable or {}
     if not count_by_reason:
         return None

@@ -71,8 +71,8 @@ def sweep(scored: AnalysedRun, effects: Effects, measure: Measure, progress: Pro
     """Return precision, recall and F1 at each threshold of confidence, and the gain in the measure.
 
     At a threshold the run is scored without the lines of lower confidence and the lines that depend on them. Precision,
-    recall and F1 have the table and the average of the measure; for an average precision they are macro averages. Only
-    queries that lose a line from one threshold to the next are scored again.
+    recall and F1 are computed from the table of the measure, averaged in the same way (micro or macro); for an average
+    precision they are macro averages. Only queries that lose a line from one threshold to the next are scored again.
     """
     measures = _sweep_measures(measure)
     removal = _GrowingRemoval(scored, effects.for_measures(measures))
@@ -128,9 +128,9 @@ class _SweepMeasures(NamedTuple):
 
 
 def _sweep_measures(measure: Measure) -> _SweepMeasures:
-    """Return the measures whose scores are given at each threshold, for the analysed measure.
+    """Return the analysed measure, and precision, recall and F1 from the same table.
 
-    Precision, recall and F1 have its table and its average; for an average precision they are macro averages.
+    They are averaged like the analysed measure (micro or macro); for an average precision they are macro averages.
     """
     average = measure.average or MACRO
     return _SweepMeasures(

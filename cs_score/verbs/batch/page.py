@@ -204,7 +204,7 @@ class BatchPage(PageMaker):
             title=title + self._policy_text(policy),
             across=self.document.measure,
             upwards="run (tier)" if has_intervals else "run",
-            of=policy,
+            subject=policy,
         )
         return dots(caption, rows[:_RUNS_IN_SCORE_CHART], introduction=introduction)
 
@@ -280,7 +280,7 @@ class BatchPage(PageMaker):
             title=f"{document.unit_measure} by {document.unit} and run{self._policy_text(policy)}",
             across="run",
             upwards=document.unit,
-            of=policy,
+            subject=policy,
         )
         introduction = self._about_heatmap(drawn_units, len(units))
         rows = [GridRow(unit.unit, unit.scores[:_SIDE_OF_HEAT_MAP]) for unit in drawn_units]
@@ -348,7 +348,7 @@ class BatchPage(PageMaker):
             title=f"{answers.capitalize()} by how many runs found them{self._policy_text(difficulty.policy)}",
             across=f"number of {answers}, of {difficulty.total}",
             upwards="found by runs",
-            of=_policy_and_part(difficulty.policy, difficulty.part),
+            subject=_policy_and_part(difficulty.policy, difficulty.part),
         )
 
     def _agreement(self) -> Section:
@@ -412,7 +412,7 @@ class BatchPage(PageMaker):
             title=title + self._policy_text(agreement.policy),
             across="run",
             upwards="run",
-            of=_policy_and_part(agreement.policy, part),
+            subject=_policy_and_part(agreement.policy, part),
         )
 
     def _agreement_chart(self, caption: Caption, pairs: Sequence[Overlap]) -> Drawing:
@@ -445,7 +445,7 @@ class BatchPage(PageMaker):
             title=f"{answers.capitalize()} found by so many runs{self._policy_text(policy)}",
             across="number of runs",
             upwards="share",
-            of=_policy_and_part(policy, part),
+            subject=_policy_and_part(policy, part),
         )
 
     # ---- Rank stability

@@ -1,4 +1,6 @@
-"""The command `check`, which compares scores with limits, a baseline or a lock."""
+"""The command `check`, which compares a run's scores with limits, a baseline or a lock. A limit is a smallest score, or
+a largest drop below the baseline, which is an earlier run. A lock is a file that fixed limits before there was a run.
+"""
 
 from __future__ import annotations
 

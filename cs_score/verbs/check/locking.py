@@ -1,4 +1,6 @@
-"""Locks of `check`: `--write-lock` fixes limits before there is a run, `--lock` checks a run against them."""
+"""Locks of `check`: `--write-lock` fixes limits before there is a run, `--lock` checks a run against them. A lock also
+fixes the conditions of scoring: the options and the files of the gold standard.
+"""
 
 from __future__ import annotations
 
@@ -110,8 +112,10 @@ def _conditions_of_runs(line: CommandLine, *, refusal: str) -> Origin:
     options.check()
     assessments = _assessment_files(runs, refusal)
     with paused_collector():
-        gold = with_pool(open_gold(runs.queries, options, validates=runs.validates), assessments)
-    return origin_of(options, gold.digests, bool(gold.query_set.ldc_id_by_query), are_runs_validated=gold.validates)
+        gold_without_pool = open_gold(runs.queries, options, validates=runs.validates)
+        gold = with_pool(gold_without_pool, assessments)
+    has_ldc_ids = bool(gold.query_set.ldc_id_by_query)
+    return origin_of(options, gold.digests, has_ldc_ids, are_runs_validated=gold.validates)
 
 
 def _assessment_files(runs: Runs, refusal: str) -> Sequence[Input]:

@@ -1,4 +1,6 @@
-"""Locks: files that fix limits and conditions for a run before it exists, and the changes since they were written."""
+"""Locks: files that fix limits and conditions for a run before it exists, and the changes since they were written. The
+conditions are the options of scoring and the files of the gold standard.
+"""
 
 from __future__ import annotations
 

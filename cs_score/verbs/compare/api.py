@@ -1,4 +1,4 @@
-"""The function `compare`: which of several systems differ."""
+"""The function `compare`: which of several systems differ. A system is a run, or a file of predictions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The commands `compare`, for runs and systems of all tasks, and `compare table`, for any table of scores."""
+"""The commands `compare`, for runs and systems of all tasks, and `compare table`, for any table of scores. A system is
+a run or a file of predictions. Gold is the standard against which systems are scored.
+"""
 
 from __future__ import annotations
 
@@ -126,7 +128,7 @@ def _compare_systems(task_name: str, line: CommandLine) -> int:
     inputs = find_inputs(task_name, line, fewest_systems=2, most_systems=None)
     unit_file = line.get("--per-unit")
     outputs = line.plan(options.PER_UNIT.outputs(unit_file))
-    outputs.clear()
+    outputs.clear()  # if scoring fails, no file of an earlier call is left
     systems = inputs.score_all()
     settings = systems.with_baseline(resampling)
     document = comparison.compare(task, systems.results, settings, **_comparison_arguments(line))

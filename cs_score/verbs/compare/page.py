@@ -1,4 +1,6 @@
-"""The page of a comparison of systems and its charts: the verdict, and for each measure scores and pairs."""
+"""The page of a comparison of systems and its charts: the verdict, and for each measure scores and pairs. The primary
+measure decides which system is better; all other measures are exploratory.
+"""
 
 from __future__ import annotations
 
@@ -104,6 +106,6 @@ def _systems_chart(measure: MeasureComparison) -> Iterator[Drawing]:
         title=f"Scores with intervals, {measure.measure}",
         across=measure.measure,
         upwards="system",
-        of=measure.measure,
+        subject=measure.measure,
     )
     yield dots(caption, rows)

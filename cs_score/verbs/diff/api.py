@@ -29,15 +29,15 @@ def diff(
     clusters: Together = None,
     force: bool = False,
 ) -> Difference:
-    """Explain why `b` scores otherwise than `a` under `measure`, unless given the one that ranks leaderboards.
+    """Return why `b` scores differently from `a` under `measure`, by default the one that ranks leaderboards.
 
     `diff(run, run.rescore("sf"))` compares two policies on the same run. `names` are the names of both in the texts.
-    `top` is the number of units, answers and classes to list; unless it is given, all are listed. The interval and the
-    p-values come from `bootstrap` resamples, as many as significance needs unless given; `seed`, `confidence`,
-    `interval`, `clusters` and `force` are as in `compare`.
+    `top` is the number of units, answers and classes to list, by default all. The interval and the p-values come from
+    `bootstrap` resamples, by default as many as significance needs; `seed`, `confidence`, `interval`, `clusters` and
+    `force` are as in `compare`.
 
-    Raises UsageError for impossible arguments, for results of different kinds and for one that was loaded from JSON,
-    InputError for a run without that score.
+    Raises UsageError for impossible arguments, for results of different kinds and for a result that was loaded from
+    JSON, InputError if a run has no score by the measure.
     """
     check_at_least_one("top", top)
     task = task_of("diff", [a, b])

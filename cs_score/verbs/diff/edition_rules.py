@@ -1,5 +1,6 @@
 """Find out which rule of an edition changes which rows, for one run that was scored under two editions, A and B. An
-edition is a published version of the scorer; a rule is one thing that editions do differently.
+edition is a published version of the scorer; a rule is one thing that editions do differently. A row is a row of the
+score tables, such as the query `CS14_0001` at hop 0.
 """
 
 from __future__ import annotations

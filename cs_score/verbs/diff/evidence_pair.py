@@ -27,7 +27,7 @@ class DifferingAnswers(NamedTuple):
 
 
 class ExaminedPair:
-    """Two results, A and B, examined by the same measure.
+    """Two results, A and B, examined by the same measure. A unit contributes a part of the difference of their scores.
 
     Every measure is a ratio q = x / y of sums over units. With D for B minus A and mean for that of A and B, a unit
     contributes (D(x) - mean(q) D(y)) / mean(y) to the difference of the scores, where D(x) and D(y) are those of the
@@ -95,7 +95,7 @@ class ExaminedPair:
     def answers(self) -> DifferingAnswers:
         """Return the parts of units that were judged differently, and the number of parts with each outcome.
 
-        The parts of a unit in A come first, then the parts that it has only in B.
+        The parts of a unit in A come first, then the parts that only B has.
         """
         differing_answers = []
         answer_counts: Counter[tuple[str, PairOutcome]] = Counter()
@@ -128,7 +128,7 @@ def _outcome_counts(answer_counts: Mapping[tuple[str, PairOutcome], int]) -> tup
 
 
 def _compare_parts(unit: UnitName, part_of_a: Part | None, part_of_b: Part | None) -> Answer:
-    """Return the comparison of a part of a unit in A and in B; the part is None in a result that does not have it."""
+    """Return how a part of a unit was judged in A and in B; the part is None in a result that lacks it."""
     part = part_of_b if part_of_a is None else part_of_a
     assert part is not None
     a = _judgment_of(part_of_a)

@@ -1,6 +1,6 @@
 """Compute how much groups of rows and lines contribute to the difference between the scores of two runs, A and B. A
-score is a ratio of sums over the rows of a table, to which each row adds its summands. The contribution of a group
-follows from its summands.
+score is a ratio of sums over the rows of a table. The summands of a row are its numbers in these sums, such as its
+right lines; a group has the sums over its rows.
 """
 
 from __future__ import annotations
@@ -87,8 +87,8 @@ def group_shares(a: AnalysedRun, b: AnalysedRun, measure: Measure) -> dict[str, 
     """Return by dimension the contributions of its groups to the difference, the groups sorted by name.
 
     The rows of the measure's table are grouped by slot, hop and entity type. For micro averages, its lines are also
-    grouped by the dimensions in which the lines of a row may differ. In the dimensions that the pool does not know
-    (`RUN_ONLY`), groups have contributions, but no scores by measures that need the number of classes.
+    grouped by the dimensions in which the lines of a row may differ. In dimensions that are known for lines of a run
+    only (`RUN_ONLY`), groups have contributions, but no scores by measures that need the number of classes.
     """
     dimensions = list(_sums_by_row_groups(a, b, measure))
     if measure.average == MICRO:  # only micro averages are made of sums over lines
@@ -113,8 +113,7 @@ def _shares_of_groups(group_sums: _GroupSums, measure: Measure) -> list[GroupSha
 def _has_scores(dimension: str, measure: Measure) -> bool:
     """Return whether the groups of a dimension have scores by a measure.
 
-    They have none if the measure needs the number of classes, and the pool does not know to which group a class that
-    was not found belongs.
+    They have none if the measure needs the number of classes, and the pool does not tell the group of a missed class.
     """
     needs_classes = any(column.endswith(":ground_truth") for column in sums_of([measure]))
     return not needs_classes or dimension not in RUN_ONLY
@@ -233,7 +232,7 @@ _LINE_DIMENSIONS: Final = ("value_type", "language", "judgment", "mention_type",
 
 
 def _sums_by_line_groups(a: AnalysedRun, b: AnalysedRun, measure: Measure) -> Iterator[_GroupSums]:
-    """Yield for each dimension in which the lines of a row may differ the summands of the groups of lines."""
+    """Yield the summands of groups of lines, for each dimension in which the lines of a row may differ (`language`)."""
     entry_counts_a = _entry_counts_of(a, measure)
     entry_counts_b = _entry_counts_of(b, measure)
     count_names = _count_names(measure)
@@ -261,7 +260,10 @@ def _entry_counts_of(scored: AnalysedRun, measure: Measure) -> EntryCounts:
 
 
 def _sums_by_line_group(entry_counts: EntryCounts, dimension: str, count_names: Iterable[str]) -> dict[str, Sums]:
-    """Return some counts of each group of a dimension: `{"NAM": [3.0, 4.0]}` for the names `right`, `ground_truth`."""
+    """Return the counts with some names for each group of a dimension.
+
+    For the names `right` and `ground_truth`, and the dimension `mention_type`, it is `{"NAM": [3.0, 4.0], ...}`.
+    """
     sums_by_group: dict[str, Sums] = {}
     for (group,), group_counts in count_groups(entry_counts, [dimension]).items():
         sums_by_group[group] = [float(getattr(group_counts.counts, name)) for name in count_names]

@@ -124,7 +124,7 @@ class DifferencePage(PageMaker):
         """
         unit_names = [_name_of_unit(unit) for unit in self.document.units]
         count_by_unit = Counter([unit_text(answer) for answer in self.document.answers])
-        if count_by_unit.keys().isdisjoint(unit_names):
+        if count_by_unit.keys().isdisjoint(unit_names):  # the answers belong to SF queries, and units are LDC queries
             return layout_with_cells(layout)
         cells = [_link_to_answers(unit, count_by_unit[unit]) for unit in unit_names]
         return layout_with_cells(layout, [Column("answers")], {"answers": lambda _row, row_number: cells[row_number]})
@@ -157,11 +157,13 @@ class DifferencePage(PageMaker):
     def _chart_of_groups(self, dimension: str, groups: Iterable[Any]) -> Drawing:
         """Return a chart with the scores of A and B in each group of a dimension; undefined scores are left out."""
         name = words(dimension)
-        caption = Caption(f"groups-{slug(dimension)}", f"Scores by {name}", self.document.measure, name, of=dimension)
+        caption = Caption(
+            f"groups-{slug(dimension)}", f"Scores by {name}", self.document.measure, name, subject=dimension
+        )
         return dots(caption, [_dots_of_group(group) for group in groups])
 
     def _answers(self) -> Section:
-        """Return the section of the answers that counted differently, and how many there are of each outcome."""
+        """Return the section of the answers that counted differently, with the number of answers of each outcome."""
         document = self.document
         row_of = _row_of_line_answer if document.task == COLD_START_MODE else _row_of_part
         rows = [row_of(answer) for answer in document.answers]

@@ -143,7 +143,7 @@ def _shared_measure(a: AnalysedRun, b: AnalysedRun, name: str | None) -> Measure
     Raises UsageError for an unknown measure, InputError for a measure by which a run has no score.
     """
     if name is None and b.why_unranked is not None:
-        name = str(b.headline)
+        name = str(b.headline)  # B has no average precision, but an F1, as A has
     measure = a.measure(name)
     b.measure(str(measure))  # raises if B has no score by it
     return measure
@@ -153,7 +153,10 @@ class _ComparedUnits:
     """The units of A and B with their scores by a measure and their contributions to the difference of the runs."""
 
     def __init__(self, side_a: Side, side_b: Side, measure: Measure) -> None:
-        """Compute the contribution of each unit from its summands in A and B."""
+        """Compute the contribution of each unit to the difference of the scores of A and B.
+
+        It follows from the unit's summands: its numbers in the sums that a score is a ratio of, such as right lines.
+        """
         self._side_a = side_a
         self._side_b = side_b
         self._measure = measure
@@ -199,7 +202,7 @@ def _has_clusters(scored: AnalysedRun) -> bool:
 
 
 def _undefined_by_side(a: AnalysedRun, b: AnalysedRun) -> dict[str, Mapping[str, str]]:
-    """Return for `a` and `b` the measures by which the run has no score, with the reasons.
+    """Return the undefined measures of A and B with the reasons: `{"b": {"SF-AP": "the run has no node ids"}}`.
 
     A run that has a score by every measure is left out.
     """
@@ -247,7 +250,7 @@ def _answer_pair(answer: _AnswerKey, label_a: AnswerLabel | None, label_b: Answe
 def _outcome_of_answer(label_a: AnswerLabel | None, label_b: AnswerLabel | None) -> str:
     """Return the outcome of an answer in A and B, such as `right in A only`; a label is None if a run lacks it.
 
-    An answer that is neither right nor wrong in any of the two has the outcome `in neither`.
+    The outcome of an answer that no run has as right or wrong is `in neither`.
     """
     label_text_a = None if label_a is None else label_a.label
     label_text_b = None if label_b is None else label_b.label
@@ -258,7 +261,7 @@ def _outcome_of_answer(label_a: AnswerLabel | None, label_b: AnswerLabel | None)
 
 
 def _counts_alike(pair: AnswerPair) -> bool:
-    """Return whether an answer has the same label, category and class in both runs; its lines may be others."""
+    """Return whether an answer has the same label, category and class in both runs, perhaps by different lines."""
     if pair.a is None or pair.b is None:
         return pair.a is None and pair.b is None
     meaning_a = (pair.a.label, pair.a.category, pair.a.class_name)

@@ -1,8 +1,6 @@
-"""Answers queries from a validated knowledge base; the answers are the responses of a run.
-
-An entry point of a query is a place in a document, such as the characters 3 to 9 of D1. The query is about the node
-whose mention overlaps this place best. The lines about this node with the slot of the query as predicate are the
-answers.
+"""Answers queries from a validated knowledge base; the answers are the lines of a run. A query has an entry point, a
+place such as D1:3-9, and is about the node with the best mention there. The answers are the lines with this node as
+subject and with the slot of the query, such as per:children, as predicate.
 """
 
 from __future__ import annotations

@@ -336,18 +336,27 @@ def check_mention_strings(
     # The mentions are collected by document, so that each document is opened once.
     mentions_by_docid: dict[str, list[Assertion]] = defaultdict(list)
     for node in nodes:
-        mentions = [mention for mention in node.mentions if mention.verb.name in _MENTION_ORDER]
-        if node.has_assertions and not mentions:
-            findings.report_without_place("NO_MENTIONS", node.name, line=node.best_line())
-        # Without documents, only the repeated reports of problems in provenances remain.
-        if file_by_docid or node.name in findings.nodes_with_problems:
-            mentions.sort(key=_check_order)
-            _report_first_mentions_again(mentions, findings)
-            for mention in mentions:
-                mentions_by_docid[mention.provenance.docid].append(mention)
+        for mention in _mentions_to_check(node, findings, has_documents=bool(file_by_docid)):
+            mentions_by_docid[mention.provenance.docid].append(mention)
     for docid, mentions in mentions_by_docid.items():
         if docid in file_by_docid:
             yield from _check_document(file_by_docid[docid], mentions, findings)
+
+
+def _mentions_to_check(node: KbNode, findings: KbFindings, *, has_documents: bool) -> list[Assertion]:
+    """Return the mentions of a node whose texts are to be compared with their documents; report a node without any.
+
+    The problems in the provenances of some of these mentions are reported again, as the reference program does.
+    """
+    mentions = [mention for mention in node.mentions if mention.verb.name in _MENTION_ORDER]
+    if node.has_assertions and not mentions:
+        findings.report_without_place("NO_MENTIONS", node.name, line=node.best_line())
+    # Without documents, nothing remains but to report problems again, if the node has any.
+    if not has_documents and node.name not in findings.nodes_with_problems:
+        return []
+    mentions.sort(key=_check_order)
+    _report_first_mentions_again(mentions, findings)
+    return mentions
 
 
 def _report_first_mentions_again(mentions: Iterable[Assertion], findings: KbFindings) -> None:

@@ -659,7 +659,7 @@ def differences(kb: KnowledgeBase, labels: Collection[str]) -> Iterator[str]:
 
 
 NO_OUTPUT: Final = "none"
-_FILES: Final = ("tac", "edl", "nug")
+_SINGLE_FILES: Final = ("tac", "edl", "nug")
 _FOLDERS: Final = {"eal": "event_arguments", "sen": "sentiments"}
 
 
@@ -678,24 +678,24 @@ class KbOutputs(Record):
     def write(self, kb: KnowledgeBase) -> None:
         """Write a knowledge base in all formats.
 
-        Each output is written as a whole: if it cannot be, OutputError is raised, and nothing of it remains. The folder
-        of the outputs is made if it does not exist.
+        The folder of the outputs is made if it does not exist. Raises OutputError if one output cannot be written;
+        nothing of that output remains.
         """
         if self.paths and not os.path.isdir(self.folder):
             _make_folder(self.folder)
-        for mode, path in self.paths.items():
-            if mode in _FILES:
-                write_whole(path, encoded(self._text_of_file(mode, kb)))
-            elif mode == "eal":
+        for format_name, path in self.paths.items():
+            if format_name in _SINGLE_FILES:
+                write_whole(path, encoded(self._text_of_file(format_name, kb)))
+            elif format_name == "eal":
                 write_folder(path, ("arguments", "corpusLinking", "linking"), argument_files(kb))
             else:
                 write_folder(path, ("predicted-ere", "predicted-best"), sentiment_files(kb))
 
-    def _text_of_file(self, mode: str, kb: KnowledgeBase) -> Iterator[str]:
+    def _text_of_file(self, format_name: str, kb: KnowledgeBase) -> Iterator[str]:
         """Return the pieces of text of a knowledge base in a format that is a single file: "tac", "edl" or "nug"."""
-        if mode == "tac":
+        if format_name == "tac":
             return tac_text(kb, self.labels)
-        if mode == "edl":
+        if format_name == "edl":
             return edl_text(kb, self.link_kb)
         return nugget_text(kb)
 
@@ -715,9 +715,8 @@ def output_folder(option: str | None, kb_file: str) -> str:
     `option` is None if the option is not used. Raises OutputError if the folder is a file, and if its parent folder
     does not exist.
     """
-    folder = option
-    if folder is None:
-        folder = os.path.dirname(kb_file) or os.curdir
+    folder_of_kb = os.path.dirname(kb_file) or os.curdir
+    folder = folder_of_kb if option is None else option
     if os.path.exists(folder) and not os.path.isdir(folder):
         raise OutputError(f"{folder} exists but its not a directory")
     parent_folder = os.path.dirname(os.path.abspath(folder))
@@ -726,36 +725,36 @@ def output_folder(option: str | None, kb_file: str) -> str:
     return folder
 
 
-def output_paths(modes: str, folder: str, kb_file: str) -> dict[str, str]:
-    """Return the path of the output of each format; `modes` is a text such as "tac:edl".
+def output_paths(format_names: str, folder: str, kb_file: str) -> dict[str, str]:
+    """Return the path of the output of each format; `format_names` is a text such as "tac:edl".
 
     For the file kb.tac these are FOLDER/kb.tac.valid and FOLDER/kb.edl.valid. Raises UsageError for an unknown format,
     and if an output exists already.
     """
-    path_by_mode = _possible_paths(folder, kb_file)
+    path_by_format = _possible_paths(folder, kb_file)
     paths: dict[str, str] = {}
-    for mode in modes.lower().split(":"):
-        if mode in ("", NO_OUTPUT):
+    for format_name in format_names.lower().split(":"):
+        if format_name in ("", NO_OUTPUT):
             continue
-        if mode not in path_by_mode:
-            choices = ", ".join([*path_by_mode, NO_OUTPUT])
-            raise UsageError(f"Unknown output mode: {mode}; choose from {choices}")
-        paths[mode] = path_by_mode[mode]
-        _check_new(mode, paths[mode])
+        if format_name not in path_by_format:
+            choices = ", ".join([*path_by_format, NO_OUTPUT])
+            raise UsageError(f"Unknown output mode: {format_name}; choose from {choices}")
+        paths[format_name] = path_by_format[format_name]
+        _check_new(format_name, paths[format_name])
     return paths
 
 
 def _possible_paths(folder: str, kb_file: str) -> dict[str, str]:
     """Return the path that the output of each format would have: a file for "tac", a folder for "eal"."""
     name = os.path.basename(plain_name(kb_file)).removesuffix(".tac")
-    path_by_mode = {mode: f"{folder}/{name}.{mode}.valid" for mode in _FILES}
-    for mode, subfolder in _FOLDERS.items():
-        path_by_mode[mode] = f"{folder}/{subfolder}"
-    return path_by_mode
+    path_by_format = {format_name: f"{folder}/{name}.{format_name}.valid" for format_name in _SINGLE_FILES}
+    for format_name, subfolder in _FOLDERS.items():
+        path_by_format[format_name] = f"{folder}/{subfolder}"
+    return path_by_format
 
 
-def _check_new(mode: str, path: str) -> None:
+def _check_new(format_name: str, path: str) -> None:
     """Raise UsageError if the path of the output of a format exists already."""
     if os.path.lexists(path):
-        kind = "file" if mode in _FILES else "directory"
+        kind = "file" if format_name in _SINGLE_FILES else "directory"
         raise UsageError(f"Output {kind} already exists at {path}: remove it first, or name another -output_dir")

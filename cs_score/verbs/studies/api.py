@@ -1,4 +1,6 @@
-"""Functions for whole test sets: how large one must be, and how a pool and its assessors change the scores of runs."""
+"""Functions for whole test sets: how large one must be, and how a pool and its assessors change the scores of runs. A
+pool has the assessed answers of several runs, and an assessor is a person who judged them.
+"""
 
 from __future__ import annotations
 

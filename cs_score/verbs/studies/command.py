@@ -1,4 +1,6 @@
-"""The commands `power`, which plans a test of systems, and `pool-bias`, which shows which teams a pool favours."""
+"""The commands `power`, which plans a test of systems, and `pool-bias`, which shows which teams a pool favours. The
+power of a test is the probability that it finds a difference. A pool is the set of assessed answers.
+"""
 
 from __future__ import annotations
 

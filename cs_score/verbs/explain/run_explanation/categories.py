@@ -16,7 +16,7 @@ from cs_score.coldstart.lines import CORRECT, Assessment, Response, SkippedLine,
 from cs_score.coldstart.options import DUPLICATE, IGNORE, RIGHT, SIDES, WRONG, Edition, Policy
 from cs_score.coldstart.tab_files import UnreadLine
 from cs_score.verbs.explain.run_explanation import document
-from cs_score.verbs.explain.run_explanation.case import Case, Placement, QueryCase, Reason
+from cs_score.verbs.explain.run_explanation.indexed_run import IndexedQuery, IndexedRun, Placement, Reason
 
 SIDE_TEXTS: Final = {RIGHT: "right", WRONG: "wrong", IGNORE: "ignored"}
 """The sides of a policy, as explanations call what a line counts as."""
@@ -30,7 +30,7 @@ def at(line: AnyLine | Assessment) -> At:
 # ---- A line in short
 
 
-def summary_of(line: AnyLine, case: Case) -> document.LineSummary:
+def summary_of(line: AnyLine, indexed_run: IndexedRun) -> document.LineSummary:
     """Return the summary of a line: its place, query and value, its category, and what it counts as."""
     if isinstance(line, UnreadLine):
         return document.LineSummary(file=line.file, line=line.number, status="unread", side="not read")
@@ -38,21 +38,21 @@ def summary_of(line: AnyLine, case: Case) -> document.LineSummary:
         return document.LineSummary(
             file=line.file, line=line.number, status="skipped", query=line.query.full_id, side="skipped"
         )
-    return _summary_of_response(line, case)
+    return _summary_of_response(line, indexed_run)
 
 
-def _summary_of_response(line: Response, case: Case) -> document.LineSummary:
+def _summary_of_response(line: Response, indexed_run: IndexedRun) -> document.LineSummary:
     """Return the summary of a response: its place, query and value, its category, and what it counts as."""
-    query_case = case.query(line.query.base_id)
-    row = query_case.row_by_index.get(line.index)
-    labels: Labels = query_case.labels.get(line.index, ()) if case.is_of_run(line) else ()
+    indexed_query = indexed_run.query(line.query.base_id)
+    row = indexed_query.row_by_index.get(line.index)
+    labels: Labels = indexed_query.labels.get(line.index, ()) if indexed_run.is_of_run(line) else ()
     return document.LineSummary(
         file=line.file,
         line=line.number,
         status="outside" if row is None else "counted",
         query=line.query.full_id,
         value=line.value,
-        category=category_of(labels, case.policy) if labels else None,
+        category=category_of(labels, indexed_run.policy) if labels else None,
         side=_side_in_words(labels),
         labels=labels,
         row=row,
@@ -82,7 +82,7 @@ class _PlacedLine(NamedTuple):
     line: Response
     labels: Labels
     assessment: Assessment | None
-    query_case: QueryCase
+    indexed_query: IndexedQuery
     placement: Placement
 
     @property
@@ -96,16 +96,16 @@ class _PlacedLine(NamedTuple):
         return judging.pre_policy_category(self.assessment)
 
 
-def explain_category(line: Response, query_case: QueryCase) -> document.Category | None:
+def explain_category(line: Response, indexed_query: IndexedQuery) -> document.Category | None:
     """Return step 5 of a line: its category with the reason for it; None if its query was not counted.
 
     Three rules come before the assessment: on paths, on nodes without a name, and on duplicates.
     """
-    labels = query_case.labels.get(line.index, ())
-    if query_case.placement is None or not labels:
+    labels = indexed_query.labels.get(line.index, ())
+    if indexed_query.placement is None or not labels:
         return None
-    assessment = query_case.assessment_by_index.get(line.index)
-    placed_line = _PlacedLine(line, labels, assessment, query_case, query_case.placement)
+    assessment = indexed_query.assessment_by_index.get(line.index)
+    placed_line = _PlacedLine(line, labels, assessment, indexed_query, indexed_query.placement)
     for explain_rule in (_category_by_path, _category_by_mention, _category_of_duplicate):
         category = explain_rule(placed_line)
         if category is not None:
@@ -167,11 +167,11 @@ def _is_unnamed(placed_line: _PlacedLine) -> bool:
         return False
     if RIGHT in placed_line.labels or REDUNDANT in placed_line.labels:
         return False
-    return placed_line.category_name in placed_line.query_case.case.policy.right
+    return placed_line.category_name in placed_line.indexed_query.indexed_run.policy.right
 
 
 def _why_unassessed(placed_line: _PlacedLine) -> str:
-    """Return the reason of a line without assessment, and why it is in a class of the pool nevertheless, if it is."""
+    """Return why a line has no assessment. If it belongs to a class of the pool nevertheless, the reason says why."""
     reason = "no assessment was met"
     accepting = placed_line.line.follow_on.accepting_assessment
     if accepting is not None and accepting.value_class == placed_line.class_name:
@@ -180,21 +180,24 @@ def _why_unassessed(placed_line: _PlacedLine) -> str:
 
 
 def _why_incorrect_parent(placed_line: _PlacedLine) -> Reason:
-    """Return why the path to a line is not right, and the lines that give the answer which its query asks about."""
+    """Return why the path to a line is not right, with the places of the lines that the reason is about.
+
+    The query of the line asks about an answer. The path is right if a right line of the run gives this answer.
+    """
     class_by_index = placed_line.placement.class_by_index
     class_above = placed_line.placement.tree.parent_by_class[placed_line.class_name]
-    lines_giving = placed_line.query_case.lines_by_target.get(placed_line.line.query.short_id, ())
+    lines_giving = placed_line.indexed_query.lines_by_target.get(placed_line.line.query.short_id, ())
     if not lines_giving:
         return f"no line of the run gives the answer which its query asks about ({class_above})", ()
     parents = [giving for giving in lines_giving if class_by_index[giving.index] == class_above]
     if parents:
-        return _why_parent_not_right(parents, placed_line.query_case.case)
+        return _why_parent_not_right(parents, placed_line.indexed_query.indexed_run)
     parent_class = class_by_index[lines_giving[0].index]
     reason = f"its parent is placed in {parent_class}, while its own answer belongs below {class_above}"
     return reason, tuple([at(giving) for giving in lines_giving])
 
 
-def _why_parent_not_right(parents: Sequence[Response], case: Case) -> Reason:
+def _why_parent_not_right(parents: Sequence[Response], indexed_run: IndexedRun) -> Reason:
     """Return why the path over the parents of a line is not right, and the place of the first parent, which decides.
 
     The parents are the lines that give the answer which the query of the line asks about, in load order.
@@ -202,17 +205,17 @@ def _why_parent_not_right(parents: Sequence[Response], case: Case) -> Reason:
     first_parent = "its parent"
     if len(parents) > 1:
         first_parent = "the first line that gives the answer which its query asks about"
-    summary = summary_of(parents[0], case)
+    summary = summary_of(parents[0], indexed_run)
     why = summary.side
-    if case.edition.needs_correct_parent and RIGHT in summary.labels:
-        why = f"{case.edition.name} wants one that is {CORRECT}"
+    if indexed_run.edition.needs_correct_parent and RIGHT in summary.labels:
+        why = f"{indexed_run.edition.name} wants one that is {CORRECT}"
     category = summary.category or UNASSESSED
     return f"{first_parent} is {category}, so that the path to it is not right ({why})", (at(parents[0]),)
 
 
 def _why_node_not_named(placed_line: _PlacedLine) -> Reason:
     """Return why a line or its node is not named, with the deciding lines; it is computed once for each node."""
-    reasons = placed_line.query_case.not_named_reasons
+    reasons = placed_line.indexed_query.not_named_reasons
     node_lines = placed_line.placement.nominal_lines_by_index[placed_line.line.index]
     key = id(node_lines)  # the lines of a node share one list
     if key not in reasons:
@@ -225,7 +228,7 @@ def _find_why_not_named(placed_line: _PlacedLine, node_lines: Sequence[Response]
 
     `node_lines` are the lines of the node, which decide together. Some editions decide on each line separately.
     """
-    edition = placed_line.query_case.case.edition
+    edition = placed_line.indexed_query.indexed_run.edition
     if edition.ignores_each_nominal:
         assessment = placed_line.placement.assessment_by_index[placed_line.line.index]
         return _why_line_not_named(assessment, edition), ()
@@ -238,7 +241,7 @@ def _why_lines_do_not_name_node(placed_line: _PlacedLine, node_lines: Sequence[R
     Only the best assessed lines of the node count. If a worse one would name the node, it is added to the reason.
     """
     placement = placed_line.placement
-    most = placed_line.query_case.case.run.limits.justifications_per_node
+    most = placed_line.indexed_query.indexed_run.run.limits.justifications_per_node
     assessed_lines = _best_assessed_first(node_lines, placement)
     deciding_lines = assessed_lines[:most]
     mentions = _mentions_in_words(deciding_lines, placement)
@@ -316,14 +319,16 @@ def _why_response_stays(placed_line: _PlacedLine, kept_line: Response) -> str:
 # ---- Step 6: the label
 
 
-def explain_label(line: document.LineSummary, category: document.Category, case: Case) -> document.LabelStep:
+def explain_label(
+    line: document.LineSummary, category: document.Category, indexed_run: IndexedRun
+) -> document.LabelStep:
     """Return step 6 of a line: what it counts as, and the switch or the rule that decides on it."""
     if category.rule == "nominal-mentions":
         rule = category.rule
-        reason = _why_ignored_mention(line, case)
+        reason = _why_ignored_mention(line, indexed_run)
     else:
         rule = "policies"
-        reason = _why_on_side(category.name, case.policy)
+        reason = _why_on_side(category.name, indexed_run.policy)
     return document.LabelStep(rule=rule, side=line.side, labels=line.labels, reason=reason)
 
 
@@ -341,9 +346,9 @@ def _why_on_side(category_name: str, policy: Policy) -> str:
     return " and ".join([f"-{side.lower()} lists {category_name}" for side in listing_sides])
 
 
-def _why_ignored_mention(line: document.LineSummary, case: Case) -> str:
+def _why_ignored_mention(line: document.LineSummary, indexed_run: IndexedRun) -> str:
     """Return why a line to which the rule on nominal mentions applies does not count as right."""
-    if case.edition.ignores_each_nominal:
+    if indexed_run.edition.ignores_each_nominal:
         if IGNORE not in line.labels:
             return "an answer without mention type is not right beside those that have one, whatever the switches say"
         return "descriptions of what has a name are ignored, whatever the switches say"

@@ -530,7 +530,10 @@ class LineExplanation(Record):
         yield self.effect
 
     def _rows_step(self) -> Tree:
-        """Return the rows in which the line counts, or that there are none; None if scoring stopped before."""
+        """Return the tree of the rows that count the line, or a sentence that no row does.
+
+        It is None if scoring stopped before lines were counted.
+        """
         if self.rows:
             return _rows_tree("Counts in:", self.rows)
         return None if self.met is None else "Counts in no row"
@@ -677,7 +680,7 @@ class QueryExplanation(Record):
             yield f"Entry point: {quoted(point.name)} at {point.docid}:{point.start}-{point.end}"
 
     def _classes_step(self) -> Tree:
-        """Return the classes of the query, below how many of them were found, missed or not counted."""
+        """Return the tree of the query's classes, with a heading that counts those found, missed and not counted."""
         if not self.classes:
             return "No class of it is to be found"
         statuses = Counter([class_summary.status for class_summary in self.classes])

@@ -15,7 +15,7 @@ from cs_score.coldstart.lines import Assessment, LinkedQuery
 from cs_score.coldstart.ranking import Ranking
 from cs_score.coldstart.tab_files import UnreadLine
 from cs_score.verbs.explain.run_explanation import document
-from cs_score.verbs.explain.run_explanation.case import Case
+from cs_score.verbs.explain.run_explanation.indexed_run import IndexedRun
 from cs_score.verbs.explain.run_explanation.line_steps import explain_line
 from cs_score.verbs.explain.run_explanation.subjects import explain_class, explain_query
 
@@ -23,19 +23,21 @@ MOST_LINES: Final = 20_000
 """The most lines of one run that an analysis explains."""
 
 
-def explain_everything(case: Case, mistakes: Sequence[Mistake], *, with_others: bool) -> document.RunExplanations:
-    """Return explanations of the lines of mistakes, of their queries, and of the missed classes.
+def explain_everything(
+    indexed_run: IndexedRun, mistakes: Sequence[Mistake], *, with_others: bool
+) -> document.RunExplanations:
+    """Return explanations of lines with mistakes, of their queries, and of missed classes.
 
     At most `MOST_LINES` lines are explained. With `with_others` lines that are no mistakes are explained as well. Only
     mistakes have effects.
     """
     shown_mistakes = mistakes[:MOST_LINES]
-    line_by_place: dict[LinePlace, AnyLine] = {(line.file, line.number): line for line in case.lines()}
+    line_by_place: dict[LinePlace, AnyLine] = {(line.file, line.number): line for line in indexed_run.lines()}
     places = _places_to_explain(shown_mistakes, line_by_place, with_others=with_others)
     explained_lines = [line_by_place[place] for place in places]
-    missed_classes = _missed_classes(shown_mistakes, case)
+    missed_classes = _missed_classes(shown_mistakes, indexed_run)
     queries = _queries_of(explained_lines, missed_classes)
-    writer = _StepWriter(case, shown_mistakes)
+    writer = _StepWriter(indexed_run, shown_mistakes)
     # The explanations are made in this order, in which their texts are numbered.
     return document.RunExplanations(
         left_out=len(line_by_place) - len(places),
@@ -53,10 +55,10 @@ class _MissedClass(NamedTuple):
     answer: Assessment
 
 
-def _missed_classes(mistakes: Iterable[Mistake], case: Case) -> list[_MissedClass]:
+def _missed_classes(mistakes: Iterable[Mistake], indexed_run: IndexedRun) -> list[_MissedClass]:
     """Return the missed classes among some mistakes, each with the answer of the pool that would find it."""
     answer_by_place: dict[LinePlace, Assessment] = {}
-    for assessment in case.run.gold.links.assessments:
+    for assessment in indexed_run.run.gold.links.assessments:
         answer_by_place[assessment.file, assessment.number] = assessment
     missed_classes = []
     for mistake in mistakes:
@@ -97,9 +99,12 @@ class _StepWriter:
     Many lines have steps in common, so that this halves the size of a document.
     """
 
-    def __init__(self, case: Case, mistakes: Iterable[Mistake]) -> None:
-        """Start without texts; `case` is the run to explain, and `mistakes` have the effects that are shown."""
-        self._case = case
+    def __init__(self, indexed_run: IndexedRun, mistakes: Iterable[Mistake]) -> None:
+        """Begin without texts.
+
+        `indexed_run` is the run to explain. Explanations of `mistakes` show the effect of their correction.
+        """
+        self._indexed_run = indexed_run
         self._number_by_text: dict[str, int] = {}
         self._mistake_by_place: dict[LinePlace, Mistake] = {}
         for mistake in mistakes:
@@ -124,7 +129,7 @@ class _StepWriter:
     def line_steps(self, line: AnyLine) -> document.LineSteps:
         """Return the steps in which a line was scored, with the effect of correcting it if it is a mistake."""
         mistake = self._mistake_by_place.get((line.file, line.number))
-        explanation = explain_line(line, self._case, with_effect=False)
+        explanation = explain_line(line, self._indexed_run, with_effect=False)
         explanation = replace(explanation, effect=None if mistake is None else self._effect_of(mistake))
         summary = explanation.summary
         return document.LineSteps(
@@ -140,7 +145,7 @@ class _StepWriter:
 
     def query_steps(self, query: LinkedQuery) -> document.QuerySteps:
         """Return the steps in which a query was scored, with the precision at each rank of its nodes by level."""
-        explanation = explain_query(query, self._case)
+        explanation = explain_query(query, self._indexed_run)
         asking = explanation.asked
         return document.QuerySteps(
             query=asking.query,
@@ -158,13 +163,13 @@ class _StepWriter:
         """Return the precision at each rank of the nodes of a query, by level; nothing for follow-on queries."""
         if query.level:
             return {}
-        rankings = self._case.query(query.base_id).result.rankings
+        rankings = self._indexed_run.query(query.base_id).result.rankings
         return {ranking.level: _precision_at_ranks(ranking) for ranking in rankings}
 
     def class_steps(self, missed_class: _MissedClass) -> document.ClassSteps:
         """Return the reasons why a class was missed, with the effect of finding it."""
         answer = missed_class.answer
-        explanation = explain_class(answer.value_class, answer.query.base_id, self._case, with_effect=False)
+        explanation = explain_class(answer.value_class, answer.query.base_id, self._indexed_run, with_effect=False)
         explanation = replace(explanation, effect=self._effect_of(missed_class.mistake))
         return document.ClassSteps(
             class_name=answer.value_class,
@@ -175,7 +180,7 @@ class _StepWriter:
 
     def _effect_of(self, mistake: Mistake) -> document.LineEffect:
         """Return the effect of correcting a mistake on the measures that explanations show."""
-        effects = {str(measure): mistake.effects.get(str(measure)) for measure in self._case.measures}
+        effects = {str(measure): mistake.effects.get(str(measure)) for measure in self._indexed_run.measures}
         reason = str(mistake.reason) if None in effects.values() else None
         return document.LineEffect(
             change=mistake.change, effects=effects, removed=mistake.removed, added=mistake.added, reason=reason

@@ -1,5 +1,5 @@
-"""Explain why lines, classes, nodes and queries of a run, or the run as a whole, scored as they did. A case holds the
-scored run with everything that explanations look up in it.
+"""Explain why lines, classes, nodes and queries of a run, or the run as a whole, scored as they did. A selector says
+what to explain, such as the number of a line. An `IndexedRun` is a scored run with all that explanations look up in it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from cs_score.base.runtime import paused_collector
 from cs_score.coldstart.lines import Response
 from cs_score.measures.registry import COLD_START_MODE
 from cs_score.verbs.explain.run_explanation import document
-from cs_score.verbs.explain.run_explanation.case import Case
+from cs_score.verbs.explain.run_explanation.indexed_run import IndexedRun
 from cs_score.verbs.explain.run_explanation.line_steps import explain_line
 from cs_score.verbs.explain.run_explanation.selectors import Selectors
 from cs_score.verbs.explain.run_explanation.subjects import explain_class, explain_node, explain_query, explain_run
@@ -50,29 +50,29 @@ def explain(
     cannot be a selector.
     """
     with paused_collector():
-        case = Case(scored, measure)
-        selectors = Selectors(case)
-        lines = [explain_line(item, case) for item in _select(line, selectors.lines_at)]
-        lines += _explain_answers(_select(answer, selectors.answers_of), case)
-        queries = [explain_query(item, case) for item in _select(query, selectors.queries_of)]
-        classes = [explain_class(*item, case) for item in _select(class_name, selectors.classes_of)]
-        nodes = [explain_node(item, case) for item in _select(node, selectors.nodes_of)]
-        explanation = _explanation_of_run(case, str(case.measure or measure or scored.headline))
+        indexed_run = IndexedRun(scored, measure)
+        selectors = Selectors(indexed_run)
+        lines = [explain_line(item, indexed_run) for item in _select(line, selectors.lines_at)]
+        lines += _explain_answers(_select(answer, selectors.answers_of), indexed_run)
+        queries = [explain_query(item, indexed_run) for item in _select(query, selectors.queries_of)]
+        classes = [explain_class(*item, indexed_run) for item in _select(class_name, selectors.classes_of)]
+        nodes = [explain_node(item, indexed_run) for item in _select(node, selectors.nodes_of)]
+        explanation = _explanation_of_run(indexed_run, str(indexed_run.measure or measure or scored.headline))
         if not (lines or queries or classes or nodes):
-            return replace(explanation, overview=explain_run(case))
+            return replace(explanation, overview=explain_run(indexed_run))
         return replace(
             explanation, lines=tuple(lines), queries=tuple(queries), classes=tuple(classes), nodes=tuple(nodes)
         )
 
 
-def _explanation_of_run(case: Case, measure: str) -> document.RunExplanation:
-    """Return an explanation that only says which run it is about, its scores, and the measure of effects."""
-    scored = case.scored
+def _explanation_of_run(indexed_run: IndexedRun, measure: str) -> document.RunExplanation:
+    """Return an explanation without content: it has the run, its scores, and the measure by which effects are given."""
+    scored = indexed_run.scored
     signature = scored.signature
     score = None
-    if case.measure is not None:
+    if indexed_run.measure is not None:
         signature = signature.of(measure)
-        score = scored.result.measures[case.measure]
+        score = scored.result.measures[indexed_run.measure]
     return document.RunExplanation(
         task=COLD_START_MODE,
         measure=measure,
@@ -80,9 +80,9 @@ def _explanation_of_run(case: Case, measure: str) -> document.RunExplanation:
         origin=scored.origin,
         run=scored.run_id,
         score=score,
-        scores={} if case.fatal else scored.result.scores,
+        scores={} if indexed_run.fatal else scored.result.scores,
         undefined=scored.result.undefined or UNSET,
-        fatal=None if case.fatal is None else str(case.fatal),
+        fatal=None if indexed_run.fatal is None else str(indexed_run.fatal),
         overview=None,
         lines=(),
         queries=(),
@@ -91,7 +91,7 @@ def _explanation_of_run(case: Case, measure: str) -> document.RunExplanation:
     )
 
 
-def _explain_answers(lines: Iterable[Response], case: Case) -> list[document.LineExplanation]:
+def _explain_answers(lines: Iterable[Response], indexed_run: IndexedRun) -> list[document.LineExplanation]:
     """Return explanations of the lines that give an answer.
 
     Effects are computed for the first of them, until `MOST_SCORED_AGAIN` lines have been scored again.
@@ -99,15 +99,18 @@ def _explain_answers(lines: Iterable[Response], case: Case) -> list[document.Lin
     explanations = []
     scored_again = 0
     for line in lines:
-        effect = case.effect_without([line], is_computed=scored_again < MOST_SCORED_AGAIN)
-        explanation = explain_line(line, case, with_effect=False)
+        effect = indexed_run.effect_without([line], is_computed=scored_again < MOST_SCORED_AGAIN)
+        explanation = explain_line(line, indexed_run, with_effect=False)
         explanations.append(replace(explanation, effect=effect))
-        scored_again += case.query(line.query.base_id).lines_in_unit
+        scored_again += indexed_run.query(line.query.base_id).lines_in_unit
     return explanations
 
 
 def _select(selection: Wanted, find: Callable[[str], Sequence[Item]]) -> list[Item]:
-    """Return all items that the selectors of one kind name; `find` returns the items that a single selector names."""
+    """Return the items, such as lines, that the selectors of one kind name.
+
+    `selection` is one selector or several; `find` returns the items of a single one.
+    """
     selectors = (selection,) if isinstance(selection, str | int) else selection
     items: list[Item] = []
     for selector in selectors:

@@ -1,5 +1,6 @@
 """Explain the score of a single line in nine steps, from reading it to its effect on the scores, each with its rule. A
-line is a response, or was skipped or not read. A case holds the scored run that is explained.
+line is a response, or was skipped or not read. A follow-on query asks about the answer of another line. Limits on
+justifications discard some lines.
 """
 
 from __future__ import annotations
@@ -17,89 +18,93 @@ from cs_score.coldstart.options import DISCIPLINES, Justifications
 from cs_score.coldstart.tab_files import UnreadLine, is_blank_or_comment, split_columns
 from cs_score.problems.log import Place
 from cs_score.verbs.explain.run_explanation import document
-from cs_score.verbs.explain.run_explanation.case import Case, QueryCase
 from cs_score.verbs.explain.run_explanation.categories import at, explain_category, explain_label, summary_of
+from cs_score.verbs.explain.run_explanation.indexed_run import IndexedQuery, IndexedRun
 from cs_score.verbs.explain.run_explanation.nearness import NearAssessment
 
 
-def explain_line(line: AnyLine, case: Case, *, with_effect: bool = True) -> document.LineExplanation:
+def explain_line(line: AnyLine, indexed_run: IndexedRun, *, with_effect: bool = True) -> document.LineExplanation:
     """Return the explanation of a line with all steps that it reached.
 
-    The last step, the effect of removing the line, takes the most time; it is left out unless asked for.
+    The last step, the effect of removing the line, takes the most time; it is left out without `with_effect`.
     """
     explanation = document.LineExplanation(
-        summary=summary_of(line, case), text=line.text, read=_explain_reading(line, case)
+        summary=summary_of(line, indexed_run), text=line.text, read=_explain_reading(line, indexed_run)
     )
     if isinstance(line, UnreadLine):
         return explanation
-    explanation = replace(explanation, asked=explain_asking(line.query, case))
+    explanation = replace(explanation, asked=explain_asking(line.query, indexed_run))
     if isinstance(line, Response):
-        explanation = _with_scoring_steps(explanation, line, case)
+        explanation = _with_scoring_steps(explanation, line, indexed_run)
     if explanation.stopped_by is not None or not with_effect:
         return explanation
     # A skipped line has an effect, too: it may have created the query of other lines.
-    return replace(explanation, effect=case.effect_without([line]))
+    return replace(explanation, effect=indexed_run.effect_without([line]))
 
 
-def _with_scoring_steps(explanation: document.LineExplanation, line: Response, case: Case) -> document.LineExplanation:
+def _with_scoring_steps(
+    explanation: document.LineExplanation, line: Response, indexed_run: IndexedRun
+) -> document.LineExplanation:
     """Return the explanation of a response with the steps from the limits to the rankings added.
 
     If scoring stopped before the end, `stopped_by` of the explanation says why, and later steps are missing.
     """
-    query_case = case.query(line.query.base_id)
-    if case.unit_by_id:  # otherwise reading stopped before limits were applied
-        explanation = replace(explanation, kept=_explain_limits(line, case))
-    stopped_by = _why_stopped(line, query_case)
+    indexed_query = indexed_run.query(line.query.base_id)
+    if indexed_run.unit_by_id:  # otherwise reading stopped before limits were applied
+        explanation = replace(explanation, kept=_explain_limits(line, indexed_run))
+    stopped_by = _why_stopped(line, indexed_query)
     if stopped_by is not None:
         return replace(explanation, stopped_by=stopped_by)
-    explanation = _with_category(explanation, line, query_case)
+    explanation = _with_category(explanation, line, indexed_query)
     row = explanation.summary.row
     return replace(
         explanation,
-        rows=() if row is None else tuple(query_case.counted_rows[row]),
-        ranked=query_case.ranked_node(line.node),
-        not_ranked=query_case.why_not_ranked(line.node),
+        rows=() if row is None else tuple(indexed_query.counted_rows[row]),
+        ranked=indexed_query.ranked_node(line.node),
+        not_ranked=indexed_query.why_not_ranked(line.node),
     )
 
 
 def _with_category(
-    explanation: document.LineExplanation, line: Response, query_case: QueryCase
+    explanation: document.LineExplanation, line: Response, indexed_query: IndexedQuery
 ) -> document.LineExplanation:
     """Return the explanation of a response with its assessment, its category and its label, steps 4 to 6."""
-    category = explain_category(line, query_case)
+    category = explain_category(line, indexed_query)
     label = None
     if category is not None:
-        label = explain_label(explanation.summary, category, query_case.case)
-    return replace(explanation, met=_explain_matching(line, query_case), category=category, label=label)
+        label = explain_label(explanation.summary, category, indexed_query.indexed_run)
+    return replace(explanation, met=_explain_matching(line, indexed_query), category=category, label=label)
 
 
-def _why_stopped(line: Response, query_case: QueryCase) -> str | None:
+def _why_stopped(line: Response, indexed_query: IndexedQuery) -> str | None:
     """Return the reason why a line was not scored after it was read; None if it was scored."""
-    case = query_case.case
-    unit = query_case.unit
-    if not case.is_of_run(line):
-        return f"it belongs to run {line.run_id}; this is about run {case.scored.run_id} (--run {line.run_id})"
-    if unit.id not in case.unit_by_id:
-        return "its query is not among those to score" if case.fatal is None else f"nothing was scored: {case.fatal}"
+    indexed_run = indexed_query.indexed_run
+    unit = indexed_query.unit
+    if not indexed_run.is_of_run(line):
+        return f"it belongs to run {line.run_id}; this is about run {indexed_run.scored.run_id} (--run {line.run_id})"
+    if unit.id not in indexed_run.unit_by_id:
+        if indexed_run.fatal is None:
+            return "its query is not among those to score"
+        return f"nothing was scored: {indexed_run.fatal}"
     if unit.matching_error is not None:
         return f"it could not be matched: {unit.matching_error}"
-    if query_case.result.counting_error is not None:
-        return f"its query could not be counted: {query_case.result.counting_error}"
+    if indexed_query.result.counting_error is not None:
+        return f"its query could not be counted: {indexed_query.result.counting_error}"
     return None
 
 
 # ---- Step 1: reading
 
 
-def _explain_reading(line: AnyLine, case: Case) -> document.Read:
-    """Return step 1 of a line: its columns, the repaired ones among them, and why it was not read or skipped, if so."""
-    names = case.run.layouts[line.file].columns
+def _explain_reading(line: AnyLine, indexed_run: IndexedRun) -> document.Read:
+    """Return step 1 of a line: its columns, the repaired ones among them, and the reason if nothing of it is scored."""
+    names = indexed_run.run.layouts[line.file].columns
     text_by_column = dict(zip(names, split_columns(line.text)))
     reading = document.Read(
         rule="lines",
         columns=text_by_column,
         counted_as={},
-        problems=tuple(_problems_at(line, case)),
+        problems=tuple(_problems_at(line, indexed_run)),
         not_read=None,
         rests_on=None,
     )
@@ -107,20 +112,20 @@ def _explain_reading(line: AnyLine, case: Case) -> document.Read:
         return replace(reading, counted_as=_repaired_columns(line, text_by_column))
     if isinstance(line, SkippedLine):
         return replace(reading, not_read=_why_skipped(line, text_by_column))
-    return _explain_not_reading(line, reading, case)
+    return _explain_not_reading(line, reading, indexed_run)
 
 
-def _explain_not_reading(line: UnreadLine, reading: document.Read, case: Case) -> document.Read:
+def _explain_not_reading(line: UnreadLine, reading: document.Read, indexed_run: IndexedRun) -> document.Read:
     """Return step 1 of a line that was not read, with the reason added to its `reading`."""
     if is_blank_or_comment(line.text):
         kind = "a comment" if line.text.strip() else "a blank line"
         return replace(reading, columns={}, not_read=f"not read: {kind}")
-    first_number = case.first_number_by_text[line.file, line.text]
+    first_number = indexed_run.first_number_by_text[line.file, line.text]
     if first_number < line.number:
         repeated_line = At(line.file, first_number)
         return replace(reading, not_read="not read: it repeats an earlier line of its file", rests_on=repeated_line)
     column_count = len(split_columns(line.text))
-    usual_count = len(case.run.layouts[line.file].columns)
+    usual_count = len(indexed_run.run.layouts[line.file].columns)
     reason = f"it has {column_count} columns, where lines of this layout have {usual_count}"
     return replace(reading, not_read=f"not read: {reason}")
 
@@ -158,9 +163,9 @@ def _why_skipped(line: SkippedLine, text_by_column: Mapping[str, str]) -> str:
     return f"skipped, since {why}; {consequence}"
 
 
-def _problems_at(line: AnyLine, case: Case) -> Iterator[document.Noted]:
+def _problems_at(line: AnyLine, indexed_run: IndexedRun) -> Iterator[document.Noted]:
     """Yield the problems that were reported at a line, except those about limits, which are part of step 3."""
-    for problem in case.problems.get(Place(line.file, line.number), ()):
+    for problem in indexed_run.problems.get(Place(line.file, line.number), ()):
         if problem.code not in DISCARD_CODES:
             yield document.Noted(code=problem.code, severity=str(problem.severity), message=problem.message.strip())
 
@@ -168,9 +173,9 @@ def _problems_at(line: AnyLine, case: Case) -> Iterator[document.Noted]:
 # ---- Step 2: the query
 
 
-def explain_asking(query: LinkedQuery, case: Case) -> document.Asked:
-    """Return step 2 of a line: its query with the slot, the lines that lead to it, and why it is not scored, if so."""
-    entry_points = case.query(query.base_id).query.entry_points
+def explain_asking(query: LinkedQuery, indexed_run: IndexedRun) -> document.Asked:
+    """Return step 2 of a line: its query with the slot, the lines that lead to it, and a reason if it is not scored."""
+    entry_points = indexed_run.query(query.base_id).query.entry_points
     names = [entry_point.name for entry_point in entry_points if entry_point.name]
     return document.Asked(
         rule="follow-on-queries" if query.level else "queries",
@@ -178,61 +183,61 @@ def explain_asking(query: LinkedQuery, case: Case) -> document.Asked:
         name=names[0] if names else None,
         slot=query.slots[0] if query.slots else "",
         hop=query.level,
-        unit=_ldc_query_of(query, case),
-        chain=tuple(_lines_leading_to(query, case)),
-        in_pool=_places_of_answer(query, case),
-        not_scored=_why_not_scored(query, case),
+        unit=_ldc_query_of(query, indexed_run),
+        chain=tuple(_lines_leading_to(query, indexed_run)),
+        in_pool=_places_of_answer(query, indexed_run),
+        not_scored=_why_not_scored(query, indexed_run),
     )
 
 
-def _ldc_query_of(query: LinkedQuery, case: Case) -> str | None:
-    """Return the full id of the LDC query that a query is an entry point of; None if there is none."""
-    gold = case.run.gold
+def _ldc_query_of(query: LinkedQuery, indexed_run: IndexedRun) -> str | None:
+    """Return the full id of the LDC query of an entry point; None if the query belongs to no LDC query."""
+    gold = indexed_run.run.gold
     ldc_id = gold.query_set.ldc_id_by_query.get(query.base_id)
     if ldc_id is None:
         return gold.listed_ldc_id_by_query.get(query.base_id)
     return gold.query_set.by_id[ldc_id].full_id
 
 
-def _places_of_answer(query: LinkedQuery, case: Case) -> tuple[At, ...]:
+def _places_of_answer(query: LinkedQuery, indexed_run: IndexedRun) -> tuple[At, ...]:
     """Return the place of the assessment of the answer that a follow-on query asks about; empty without one."""
     if not query.level:
         return ()
-    follow_on = case.run.links.find_follow_on(query.short_id)
+    follow_on = indexed_run.run.links.find_follow_on(query.short_id)
     if follow_on is None or follow_on.assessment is None:
         return ()
     return (at(follow_on.assessment),)
 
 
-def _why_not_scored(query: LinkedQuery, case: Case) -> str | None:
+def _why_not_scored(query: LinkedQuery, indexed_run: IndexedRun) -> str | None:
     """Return the reason why a query is not scored; None if it is scored."""
-    if not case.query(query.base_id).is_scored:
-        return "nothing was scored" if case.fatal else "its query is not among those to score"
-    hop_limit = case.run.gold.hop_limits[query.base_id]
+    if not indexed_run.query(query.base_id).is_scored:
+        return "nothing was scored" if indexed_run.fatal else "its query is not among those to score"
+    hop_limit = indexed_run.run.gold.hop_limits[query.base_id]
     if query.level > hop_limit:
         return f"hops beyond {hop_limit} are not scored for this query"
     return None
 
 
-def _lines_leading_to(query: LinkedQuery, case: Case) -> Iterator[document.Parent]:
+def _lines_leading_to(query: LinkedQuery, indexed_run: IndexedRun) -> Iterator[document.Parent]:
     """Yield the lines that lead to a follow-on query, from the first hop on; in each hop skipped lines come last.
 
     A line leads to the query if the query asks about its answer, or if it leads to the query of such a line.
     """
     if query.parent is None:
         return
-    yield from _lines_leading_to(query.parent, case)
-    for line in case.query(query.base_id).lines_by_target.get(query.short_id, ()):
-        yield _parent_of_response(line, case)
-    for skipped in case.run.links.skipped_lines:
-        if skipped.target == query.short_id and skipped.file in case.files:
+    yield from _lines_leading_to(query.parent, indexed_run)
+    for line in indexed_run.query(query.base_id).lines_by_target.get(query.short_id, ()):
+        yield _parent_of_response(line, indexed_run)
+    for skipped in indexed_run.run.links.skipped_lines:
+        if skipped.target == query.short_id and skipped.file in indexed_run.files:
             value = skipped.text.split("\t")[4]  # in all layouts of runs, the fifth column is the value
             yield document.Parent(file=skipped.file, line=skipped.number, value=value, category="", side="skipped")
 
 
-def _parent_of_response(line: Response, case: Case) -> document.Parent:
+def _parent_of_response(line: Response, indexed_run: IndexedRun) -> document.Parent:
     """Return a response as one of the lines that lead to a follow-on query, with its value and what it counts as."""
-    summary = summary_of(line, case)
+    summary = summary_of(line, indexed_run)
     return document.Parent(
         file=summary.file,
         line=summary.line,
@@ -245,10 +250,10 @@ def _parent_of_response(line: Response, case: Case) -> document.Parent:
 # ---- Step 3: limits
 
 
-def _explain_limits(line: Response, case: Case) -> document.Kept:
+def _explain_limits(line: Response, indexed_run: IndexedRun) -> document.Kept:
     """Return step 3 of a line: whether a limit on justifications discards it, and which lines are kept instead."""
-    limits = case.run.limits
-    discard = case.run.discard_by_index.get(line.index)
+    limits = indexed_run.run.limits
+    discard = indexed_run.run.discard_by_index.get(line.index)
     if discard is None:
         return document.Kept(rule="limits", limits=str(limits))
     return document.Kept(
@@ -256,7 +261,7 @@ def _explain_limits(line: Response, case: Case) -> document.Kept:
         limits=str(limits),
         limit=_limit_in_words(discard, limits),
         in_favour_of=tuple([at(kept_line) for kept_line in discard.kept_lines]),
-        order=_why_others_kept(line, discard, case),
+        order=_why_others_kept(line, discard, indexed_run),
     )
 
 
@@ -271,12 +276,12 @@ def _limit_in_words(discard: Discard, limits: Justifications) -> str:
     return f"A = {limits.justifications_per_document} for each node and document"
 
 
-def _why_others_kept(line: Response, discard: Discard, case: Case) -> str:
+def _why_others_kept(line: Response, discard: Discard, indexed_run: IndexedRun) -> str:
     """Return why the kept lines are preferred to a discarded line; empty if it was discarded with its parent."""
     if discard.limit == "parent":
         return ""
     if discard.limit == "single-valued":
-        return _why_other_node(line, discard.kept_lines, case)
+        return _why_other_node(line, discard.kept_lines, indexed_run)
     return _why_other_line(line, discard)
 
 
@@ -289,11 +294,11 @@ def _why_other_line(line: Response, discard: Discard) -> str:
     return f"the higher confidence stays: {last_kept.confidence:g} > {line.confidence:g}"
 
 
-def _why_other_node(line: Response, kept_lines: Sequence[Response], case: Case) -> str:
+def _why_other_node(line: Response, kept_lines: Sequence[Response], indexed_run: IndexedRun) -> str:
     """Return why the node of the kept lines is preferred to the node of a discarded line."""
-    own_lines = [line] if line.node is None else case.run.links.lines_by_node[line.node]
-    kept_confidence = _confidence_within_limits(kept_lines, case)
-    own_confidence = _confidence_within_limits(own_lines, case)
+    own_lines = [line] if line.node is None else indexed_run.run.links.lines_by_node[line.node]
+    kept_confidence = _confidence_within_limits(kept_lines, indexed_run)
+    own_confidence = _confidence_within_limits(own_lines, indexed_run)
     node = kept_lines[0].node
     if kept_confidence > own_confidence:
         return f"node {node} has the higher confidence: {kept_confidence:.4f} > {own_confidence:.4f}"
@@ -305,18 +310,18 @@ def _why_other_node(line: Response, kept_lines: Sequence[Response], case: Case) 
     )
 
 
-def _confidence_within_limits(lines: Sequence[Response], case: Case) -> float:
+def _confidence_within_limits(lines: Sequence[Response], indexed_run: IndexedRun) -> float:
     """Return the confidence of a node, computed from its lines that are within the limits for each node."""
-    confidences = [line.confidence for line in lines if _is_within_node_limits(line, case)]
-    return node_confidence(confidences, case.run.limits.justifications_per_node)
+    confidences = [line.confidence for line in lines if _is_within_node_limits(line, indexed_run)]
+    return node_confidence(confidences, indexed_run.run.limits.justifications_per_node)
 
 
-def _is_within_node_limits(line: Response, case: Case) -> bool:
+def _is_within_node_limits(line: Response, indexed_run: IndexedRun) -> bool:
     """Return whether a line is within the limits on the justifications of its node.
 
-    A line that is only discarded since its slot takes one value is within these limits, which are applied before.
+    These limits are applied first. A line within them may be discarded afterwards, since its slot takes one value.
     """
-    discard = case.run.discard_by_index.get(line.index)
+    discard = indexed_run.run.discard_by_index.get(line.index)
     return discard is None or discard.limit == "single-valued"
 
 
@@ -331,19 +336,19 @@ class _ComparedColumn(NamedTuple):
     in_assessment: str
 
 
-def _explain_matching(line: Response, query_case: QueryCase) -> document.Met:
+def _explain_matching(line: Response, indexed_query: IndexedQuery) -> document.Met:
     """Return step 4 of a line: its assessment, or the most similar assessments if it has none."""
-    case = query_case.case
-    discipline = case.run.gold.options.discipline
-    assessment = query_case.assessment_by_index.get(line.index)
+    indexed_run = indexed_query.indexed_run
+    discipline = indexed_run.run.gold.options.discipline
+    assessment = indexed_query.assessment_by_index.get(line.index)
     if assessment is not None:
         return document.Met(
             rule="matching",
             discipline=discipline,
             how=_matching_in_words(line, assessment, discipline),
-            assessment=describe_assessment(assessment, case),
+            assessment=describe_assessment(assessment, indexed_run),
         )
-    nearest = [_explain_near(line, near, case) for near in query_case.nearest_assessments(line)]
+    nearest = [_explain_near(line, near, indexed_run) for near in indexed_query.nearest_assessments(line)]
     matching = f"no assessment: {DISCIPLINES[discipline]}"
     return document.Met(rule="matching", discipline=discipline, how=matching, assessment=None, nearest=tuple(nearest))
 
@@ -355,7 +360,7 @@ def _matching_in_words(line: Response, assessment: Assessment, discipline: str) 
     return f"the same value, since no assessment has the same justification ({discipline})"
 
 
-def _explain_near(line: Response, near: NearAssessment, case: Case) -> document.Near:
+def _explain_near(line: Response, near: NearAssessment, indexed_run: IndexedRun) -> document.Near:
     """Return an assessment that is similar to a line, with the columns in which they differ."""
     description = near.description
     small = small_differences(line.value, near.assessment.value)
@@ -366,7 +371,7 @@ def _explain_near(line: Response, near: NearAssessment, case: Case) -> document.
         if column.in_line != column.in_assessment:
             differing_texts[column.name] = column.in_assessment
     return document.Near(
-        assessment=describe_assessment(near.assessment, case), how=description, differs=differing_texts
+        assessment=describe_assessment(near.assessment, indexed_run), how=description, differs=differing_texts
     )
 
 
@@ -380,9 +385,9 @@ def _compared_columns(line: Response, assessment: Assessment) -> list[_ComparedC
     ]
 
 
-def describe_assessment(assessment: Assessment, case: Case) -> document.Assessed:
+def describe_assessment(assessment: Assessment, indexed_run: IndexedRun) -> document.Assessed:
     """Return an assessment in the form of explanations, with its place, id, answer and judgment."""
-    columns = case.run.layouts[assessment.file].columns
+    columns = indexed_run.run.layouts[assessment.file].columns
     text_by_column = dict(zip(columns, split_columns(assessment.text)))
     return document.Assessed(
         file=assessment.file,

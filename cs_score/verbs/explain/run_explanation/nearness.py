@@ -51,7 +51,7 @@ class NearAssessment(NamedTuple):
     assessment: Assessment
 
 
-class _Numbered(NamedTuple):
+class _NumberedAssessment(NamedTuple):
     """An assessment with its position among all that are searched."""
 
     number: int
@@ -63,33 +63,40 @@ class AssessmentIndex:
 
     def __init__(self, assessments: Iterable[Assessment]) -> None:
         """Index some assessments; of equally similar ones, the first ones are preferred."""
-        self._assessments_by_key: dict[_SharedKey, list[_Numbered]] = defaultdict(list)
+        self._assessments_by_key: dict[_SharedKey, list[_NumberedAssessment]] = defaultdict(list)
         for number, assessment in enumerate(assessments):
             for key in _shared_keys(assessment, _ALL_COMBINATIONS):
                 # Twice as many as are returned suffice, even if some of them share more columns with the line.
                 if len(self._assessments_by_key[key]) < 2 * _MOST_NEAR:
-                    self._assessments_by_key[key].append(_Numbered(number, assessment))
+                    self._assessments_by_key[key].append(_NumberedAssessment(number, assessment))
 
     def nearest_to(self, line: Response) -> list[NearAssessment]:
         """Return up to three assessments that are similar to a line, the most similar first."""
         near_by_number: dict[int, NearAssessment] = {}
         for nearness in _NEAREST_FIRST:
-            for number, assessment in self._sharing(line, nearness.combinations):
+            for number, assessment in self._sharing_columns(line, nearness.combinations):
+                # An assessment keeps the first description, which is about the most columns.
                 near_by_number.setdefault(number, NearAssessment(nearness.description, assessment))
             if len(near_by_number) >= _MOST_NEAR:
                 break
         return list(near_by_number.values())[:_MOST_NEAR]
 
-    def _sharing(self, line: Response, combinations: Iterable[str]) -> list[_Numbered]:
-        """Return the assessments that share one of these combinations of columns with a line, in their order."""
-        sharing: list[_Numbered] = []
+    def _sharing_columns(self, line: Response, combinations: Iterable[str]) -> list[_NumberedAssessment]:
+        """Return the assessments that share a combination of columns with a line, in their order.
+
+        A combination is a text such as `qv`, for the columns query and value; one of `combinations` must be shared.
+        """
+        assessments: list[_NumberedAssessment] = []
         for key in _shared_keys(line, combinations):
-            sharing += self._assessments_by_key.get(key, ())
-        return sorted(sharing, key=attrgetter("number"))
+            assessments += self._assessments_by_key.get(key, ())
+        return sorted(assessments, key=attrgetter("number"))
 
 
 def _shared_keys(line: Response | Assessment, combinations: Iterable[str]) -> list[_SharedKey]:
-    """Return a key for each combination of columns: lines with the same texts in these columns have the same key."""
+    """Return a key for each combination of columns: lines with the same texts in these columns have the same key.
+
+    A combination is a text with the first letters of columns: `qv` for query and value.
+    """
     relation, value, place = line.answer
     text_by_letter = {"q": line.query.full_id, "r": relation, "v": value, "p": place, "d": line.docid}
     keys: list[_SharedKey] = []

@@ -159,7 +159,10 @@ class NodeExplainer:
         return ranks_by_name
 
     def _taken_classes(self, node: _PlacedNode) -> dict[str, str]:
-        """Return the classes that a node could find, but that other nodes are mapped to, with these nodes."""
+        """Return the classes of a node's lines that other nodes are mapped to: `{"CS14_0001:2": "CS14_0001:E1"}`.
+
+        Only one node is mapped to a class; the other nodes do not find it.
+        """
         node_by_taken_class: dict[str, str] = {}
         for class_name in node.lines_by_class:
             if class_name != node.ranked.mapped_class and class_name in self._node_by_class:

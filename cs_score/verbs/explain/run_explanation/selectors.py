@@ -13,7 +13,7 @@ from cs_score.analysis.coldstart.run_files import AnyLine, RunFile
 from cs_score.base.errors import InputError, UsageError, did_you_mean
 from cs_score.coldstart.lines import LinkedQuery, Response, link_follow_on
 from cs_score.coldstart.queries import Query, parse_query_id
-from cs_score.verbs.explain.run_explanation.case import Case
+from cs_score.verbs.explain.run_explanation.indexed_run import IndexedRun
 
 _LONGEST_TO_COMPARE = 200
 """The most characters of an answer for which the nearest answers are searched."""
@@ -29,12 +29,12 @@ class ClassOfQuery(NamedTuple):
 class Selectors:
     """Finds what selectors name in a run. Every method raises InputError if there is nothing of that name."""
 
-    def __init__(self, case: Case) -> None:
-        """Prepare for finding what selectors name in the run of a case."""
-        self._case = case
-        self._links = case.run.links
-        self._query_by_id = case.run.gold.query_set.by_id
-        self._why_stopped = None if case.fatal is None else f"scoring stopped: {case.fatal}"
+    def __init__(self, indexed_run: IndexedRun) -> None:
+        """Prepare to find lines, queries, classes, nodes and answers in a scored run."""
+        self._indexed_run = indexed_run
+        self._links = indexed_run.run.links
+        self._query_by_id = indexed_run.run.gold.query_set.by_id
+        self._why_stopped = None if indexed_run.fatal is None else f"scoring stopped: {indexed_run.fatal}"
 
     # -- Lines
 
@@ -57,7 +57,7 @@ class Selectors:
 
     def _files_called(self, name: str) -> list[RunFile]:
         """Return the run files with a path or a file name; all run files if the name is empty."""
-        files_by_name = self._case.files
+        files_by_name = self._indexed_run.files
         if not name:
             return list(files_by_name.values())
         if name in files_by_name:
@@ -68,7 +68,7 @@ class Selectors:
         """Raise InputError if a file of the pool has this name, and no run file: its lines cannot be explained."""
         if self._files_called(name):
             return
-        for file in self._case.run.layouts:
+        for file in self._indexed_run.run.layouts:
             if name in (file, basename(file)):
                 raise InputError(f"{file} is a pool, not a run", remedy="ask for a class of it with --class")
 
@@ -81,9 +81,9 @@ class Selectors:
         problem = f"there is no line {selector} to explain"
         if not files:
             problem = self._no_such_file(file_name)
-        if self._case.fatal:
-            return InputError(problem, remedy=f"reading stopped: {self._case.fatal}")
-        possible_files = files or self._case.files.values()
+        if self._indexed_run.fatal:
+            return InputError(problem, remedy=f"reading stopped: {self._indexed_run.fatal}")
+        possible_files = files or self._indexed_run.files.values()
         ranges = [f"{file.name} has lines 1 to {file.last_number}" for file in possible_files]
         return InputError(problem, remedy=", ".join(ranges) or "no run was loaded")
 
@@ -91,7 +91,7 @@ class Selectors:
         """Return the sentence that there is no run file with a name, or no run at all if the name is empty."""
         if not name:
             return "there is no run"
-        paths = list(self._case.files)
+        paths = list(self._indexed_run.files)
         names = paths + [basename(path) for path in paths]
         return f"there is no run file {name}{did_you_mean(name, names)}"
 
@@ -164,7 +164,7 @@ class Selectors:
     def _accepted_classes(self) -> list[str]:
         """Return the names of all classes that have an accepted answer in the pool."""
         names: dict[str, None] = {}
-        for assessments in self._case.run.gold.assessments_by_query.values():
+        for assessments in self._indexed_run.run.gold.assessments_by_query.values():
             for assessment in assessments:
                 if assessment.is_accepted:
                     names[assessment.value_class] = None
@@ -179,10 +179,10 @@ class Selectors:
 
     def _is_class(self, name: str, base_id: str) -> bool:
         """Return whether the pool or a line of the run has a class; `base_id` is the short id of its query."""
-        assessments = self._case.run.gold.assessments_by_query.get(base_id, ())
+        assessments = self._indexed_run.run.gold.assessments_by_query.get(base_id, ())
         if any(assessment.value_class == name for assessment in assessments):
             return True
-        placement = self._case.query(base_id).placement
+        placement = self._indexed_run.query(base_id).placement
         return placement is not None and name in placement.tree.parent_by_class
 
     # -- Nodes and answers
@@ -203,13 +203,13 @@ class Selectors:
         """Return the FQ node ids of the nodes that have lines of the run."""
         node_names: list[str] = []
         for name, lines in self._links.lines_by_node.items():
-            if any(self._case.is_of_run(line) for line in lines):
+            if any(self._indexed_run.is_of_run(line) for line in lines):
                 node_names.append(name)
         return node_names
 
     def answers_of(self, text: str) -> Sequence[Response]:
         """Return the lines whose answer matches a text, in which `*` means any text."""
-        lines_of_run = [line for line in self._links.responses if self._case.is_of_run(line)]
+        lines_of_run = [line for line in self._links.responses if self._indexed_run.is_of_run(line)]
         lines = [line for line in lines_of_run if is_answer(text, line.value)]
         if lines:
             return lines
@@ -220,7 +220,7 @@ class Selectors:
 
     def _remedy_for_answer(self, text: str) -> str | None:
         """Return the advice to ask for the class of an answer that only the pool has, or else why scoring stopped."""
-        for assessment in self._case.run.gold.links.assessments:
+        for assessment in self._indexed_run.run.gold.links.assessments:
             if assessment.is_accepted and is_answer(text, assessment.value):
                 return f"the pool has it in class {assessment.value_class}; ask for that with --class"
         return self._why_stopped

@@ -1,5 +1,6 @@
 """Explain classes, nodes, queries and a run as a whole. An equivalence class has the answers of the pool that mean the
-same, a node the lines of the run that are about the same entity. A case holds the scored run that is explained.
+same, a node the lines of the run about the same entity. A row of the score tables counts the lines and classes of a
+query at a hop.
 """
 
 from __future__ import annotations
@@ -18,8 +19,8 @@ from cs_score.coldstart import judging
 from cs_score.coldstart.lines import CORRECT, Assessment, LinkedQuery, Response
 from cs_score.problems.codes import Severity
 from cs_score.verbs.explain.run_explanation import document
-from cs_score.verbs.explain.run_explanation.case import Case, QueryCase
 from cs_score.verbs.explain.run_explanation.categories import SIDE_TEXTS, at, summary_of
+from cs_score.verbs.explain.run_explanation.indexed_run import IndexedQuery, IndexedRun
 from cs_score.verbs.explain.run_explanation.line_steps import describe_assessment, explain_asking
 
 _COSTS: Final = 3
@@ -36,18 +37,20 @@ class _Status(NamedTuple):
     reason: str
 
 
-def explain_class(name: str, base_id: str, case: Case, *, with_effect: bool = True) -> document.ClassExplanation:
+def explain_class(
+    name: str, base_id: str, indexed_run: IndexedRun, *, with_effect: bool = True
+) -> document.ClassExplanation:
     """Return the explanation of a class: whether it was found and why, with its assessments and lines.
 
     `base_id` is the short id of its query. With `with_effect` the effect of finding a missed class is computed.
     """
-    query_case = case.query(base_id)
-    assessments = query_case.accepted_by_class.get(name, ())
+    indexed_query = indexed_run.query(base_id)
+    assessments = indexed_query.accepted_by_class.get(name, ())
     query = assessments[0].query if assessments else None
-    status = _status_of(name, query_case)
+    status = _status_of(name, indexed_query)
     effect = None
     if assessments and with_effect and status.status == "missed":
-        effect = case.effect_with(_best_answer(assessments))
+        effect = indexed_run.effect_with(_best_answer(assessments))
     row = name.rpartition(":")[0]
     return document.ClassExplanation(
         name=name,
@@ -58,9 +61,9 @@ def explain_class(name: str, base_id: str, case: Case, *, with_effect: bool = Tr
         parent=row if ":" in row else None,
         status=status.status,
         reason=status.reason,
-        assessments=tuple([describe_assessment(assessment, case) for assessment in assessments]),
-        lines=tuple([summary_of(line, case) for line in query_case.lines_in_class(name)]),
-        counted=tuple([at(line) for line in query_case.right_lines(name)]),
+        assessments=tuple([describe_assessment(assessment, indexed_run) for assessment in assessments]),
+        lines=tuple([summary_of(line, indexed_run) for line in indexed_query.lines_in_class(name)]),
+        counted=tuple([at(line) for line in indexed_query.right_lines(name)]),
         effect=effect,
     )
 
@@ -73,36 +76,38 @@ def _best_answer(assessments: Sequence[Assessment]) -> Assessment:
     return assessments[0]
 
 
-def _status_of(name: str, query_case: QueryCase) -> _Status:
+def _status_of(name: str, indexed_query: IndexedQuery) -> _Status:
     """Return whether a class of a query was found, missed or not counted, with the reason."""
-    if query_case.placement is None:
+    if indexed_query.placement is None:
         return _Status("not counted", "its query was not scored")
-    tree = query_case.placement.tree
+    tree = indexed_query.placement.tree
     if judging.is_wrong_bin(name, tree.root):
         return _Status("not counted", "it holds what belongs to no class, and is no ground truth (rule ground-truth)")
     row = tree.parent_by_class.get(name)
-    if row is None or row not in query_case.right_lines_by_row:
+    if row is None or row not in indexed_query.right_lines_by_row:
         return _Status("not counted", "no row of the tables has it")
-    if query_case.right_lines(name):
+    if indexed_query.right_lines(name):
         return _Status("found", "a right line counts for it")
     if tree.is_single_by_row.get(row, False):
-        return _status_beside_others(row, query_case, tree)
-    return _Status("missed", _why_missed(name, query_case))
+        return _status_beside_others(row, indexed_query, tree)
+    return _Status("missed", _why_missed(name, indexed_query))
 
 
-def _why_missed(name: str, query_case: QueryCase) -> str:
+def _why_missed(name: str, indexed_query: IndexedQuery) -> str:
     """Return why no right line counts for a class: its lines are not right, or it has none."""
-    if query_case.lines_in_class(name):
+    if indexed_query.lines_in_class(name):
         return "none of the lines placed in it counts as right"
     return "no line of the run gives one of its answers"
 
 
-def _status_beside_others(row: str, query_case: QueryCase, tree: judging.ClassTree) -> _Status:
-    """Return whether a class is missed, or not counted beside another one, if the slot of its row takes one value.
+def _status_beside_others(row: str, indexed_query: IndexedQuery, tree: judging.ClassTree) -> _Status:
+    """Return whether a class of a slot with a single value is missed, or not counted beside another class.
 
-    One right class is enough for such a slot: the others are not counted. `tree` has the classes of the query.
+    One right class is enough for such a slot: the others are not counted. `row` is the row of the class, and `tree` has
+    the classes of the query.
     """
-    found_classes = query_case.right_lines_by_row[row]
+    found_classes = indexed_query.right_lines_by_row[row]
+    # The reason names the first found class, in the order of the tree.
     for class_name in (*tree.parent_by_class, *found_classes):
         if class_name in found_classes:
             reason = f"its slot takes one value, and class {class_name} was found (rule counts)"
@@ -113,28 +118,28 @@ def _status_beside_others(row: str, query_case: QueryCase, tree: judging.ClassTr
 # ---- Nodes
 
 
-def explain_node(name: str, case: Case) -> document.NodeExplanation:
+def explain_node(name: str, indexed_run: IndexedRun) -> document.NodeExplanation:
     """Return the explanation of a node, given by its FQ node id: its lines, classes, ranks and effect."""
-    lines_of_all_runs = case.run.links.lines_by_node[name]
-    lines = [line for line in lines_of_all_runs if case.is_of_run(line)]
+    lines_of_all_runs = indexed_run.run.links.lines_by_node[name]
+    lines = [line for line in lines_of_all_runs if indexed_run.is_of_run(line)]
     query = lines_of_all_runs[0].query
-    query_case = case.query(query.base_id)
+    indexed_query = indexed_run.query(query.base_id)
     return document.NodeExplanation(
         name=name,
         query=query.full_id,
-        lines=tuple([summary_of(line, case) for line in lines]),
-        classes=_accepted_classes_of(lines, query_case),
-        ranked=query_case.ranked_node(name),
-        not_ranked=query_case.why_not_ranked(name),
-        effect=case.effect_without(lines),
+        lines=tuple([summary_of(line, indexed_run) for line in lines]),
+        classes=_accepted_classes_of(lines, indexed_query),
+        ranked=indexed_query.ranked_node(name),
+        not_ranked=indexed_query.why_not_ranked(name),
+        effect=indexed_run.effect_without(lines),
     )
 
 
-def _accepted_classes_of(lines: Iterable[Response], query_case: QueryCase) -> tuple[str, ...]:
+def _accepted_classes_of(lines: Iterable[Response], indexed_query: IndexedQuery) -> tuple[str, ...]:
     """Return the classes of the accepted answers among some lines of a query, each once, in the order of the lines."""
     classes: dict[str, None] = {}
     for line in lines:
-        assessment = query_case.assessment_by_index.get(line.index)
+        assessment = indexed_query.assessment_by_index.get(line.index)
         if assessment is not None and assessment.is_accepted:
             classes[assessment.value_class] = None
     return tuple(classes)
@@ -151,47 +156,47 @@ class _QueryParts(NamedTuple):
     average_precision: Mapping[str, float]
 
 
-def explain_query(query: LinkedQuery, case: Case) -> document.QueryExplanation:
+def explain_query(query: LinkedQuery, indexed_run: IndexedRun) -> document.QueryExplanation:
     """Return the explanation of a query: its classes, lines, rows and average precision.
 
     A query of a query file is explained together with its follow-on queries, a follow-on query alone.
     """
-    query_case = case.query(query.base_id)
-    parts = _parts_of_follow_on(query, case) if query.level else _parts_of_query(query_case)
-    summaries = [summary_of(line, case) for line in parts.lines]
+    indexed_query = indexed_run.query(query.base_id)
+    parts = _parts_of_follow_on(query, indexed_run) if query.level else _parts_of_query(indexed_query)
+    summaries = [summary_of(line, indexed_run) for line in parts.lines]
     return document.QueryExplanation(
         query=query.full_id,
-        asked=explain_asking(query, case),
+        asked=explain_asking(query, indexed_run),
         slots=query.slots,
-        entry_points=_explained_entry_points(query_case),
-        classes=tuple(_classes_in_rows(query_case, list(parts.rows_by_name))),
+        entry_points=_explained_entry_points(indexed_query),
+        classes=tuple(_classes_in_rows(indexed_query, list(parts.rows_by_name))),
         categories=_count_categories(summaries),
         lines=tuple(summaries),
         rows=tuple(chain.from_iterable(parts.rows_by_name.values())),
         average_precision=parts.average_precision,
-        stopped_by=_why_scoring_stopped(query_case),
+        stopped_by=_why_scoring_stopped(indexed_query),
     )
 
 
-def _parts_of_query(query_case: QueryCase) -> _QueryParts:
+def _parts_of_query(indexed_query: IndexedQuery) -> _QueryParts:
     """Return the lines and rows of a query of a query file, with the lines and rows of its follow-on queries."""
-    average_precision = {ranking.level: ranking.score for ranking in query_case.result.rankings}
-    return _QueryParts(query_case.lines, query_case.counted_rows, average_precision)
+    average_precision = {ranking.level: ranking.score for ranking in indexed_query.result.rankings}
+    return _QueryParts(indexed_query.lines, indexed_query.counted_rows, average_precision)
 
 
-def _parts_of_follow_on(query: LinkedQuery, case: Case) -> _QueryParts:
+def _parts_of_follow_on(query: LinkedQuery, indexed_run: IndexedRun) -> _QueryParts:
     """Return the lines and rows of a follow-on query, which has no rankings of its own."""
-    query_case = case.query(query.base_id)
-    own_row = _row_of_follow_on(query, case)
-    lines = [line for line in query_case.lines if line.query.full_id == query.full_id]
-    rows_by_name = {name: rows for name, rows in query_case.counted_rows.items() if name == own_row}
+    indexed_query = indexed_run.query(query.base_id)
+    own_row = _row_of_follow_on(query, indexed_run)
+    lines = [line for line in indexed_query.lines if line.query.full_id == query.full_id]
+    rows_by_name = {name: rows for name, rows in indexed_query.counted_rows.items() if name == own_row}
     return _QueryParts(lines, rows_by_name, {})
 
 
-def _explained_entry_points(query_case: QueryCase) -> tuple[document.ExplainedEntryPoint, ...]:
+def _explained_entry_points(indexed_query: IndexedQuery) -> tuple[document.ExplainedEntryPoint, ...]:
     """Return the entry points of a query: the mentions of its entity, by document and offsets."""
     entry_points = []
-    for entry_point in query_case.query.entry_points:
+    for entry_point in indexed_query.query.entry_points:
         entry_points.append(convert(entry_point, document.ExplainedEntryPoint, from_attributes=True))
     return tuple(entry_points)
 
@@ -201,38 +206,38 @@ def _count_categories(summaries: Iterable[document.LineSummary]) -> Counter[str]
     return Counter([summary.category for summary in summaries if summary.category is not None])
 
 
-def _why_scoring_stopped(query_case: QueryCase) -> str | None:
+def _why_scoring_stopped(indexed_query: IndexedQuery) -> str | None:
     """Return the error that stopped the counting or the ranking of a query; None if there was none."""
-    error = query_case.result.counting_error or query_case.result.ranking_error
+    error = indexed_query.result.counting_error or indexed_query.result.ranking_error
     return None if error is None else str(error)
 
 
-def _row_of_follow_on(query: LinkedQuery, case: Case) -> str:
+def _row_of_follow_on(query: LinkedQuery, indexed_run: IndexedRun) -> str:
     """Return the row that counts the answers to a follow-on query; an empty text if no accepted answer leads to it."""
     with suppress(InputError):
-        return case.run.links.class_of_query(query)
+        return indexed_run.run.links.class_of_query(query)
     return ""
 
 
-def _classes_in_rows(query_case: QueryCase, row_names: Sequence[str]) -> list[document.ClassSummary]:
+def _classes_in_rows(indexed_query: IndexedQuery, row_names: Sequence[str]) -> list[document.ClassSummary]:
     """Return summaries of the classes with accepted answers that are counted in some rows of a query."""
-    if query_case.placement is None:
+    if indexed_query.placement is None:
         return []
     summaries = []
-    for class_name, row in query_case.placement.tree.parent_by_class.items():
-        if row in row_names and class_name in query_case.accepted_by_class:
-            summaries.append(_summary_of_class(class_name, row, query_case))
+    for class_name, row in indexed_query.placement.tree.parent_by_class.items():
+        if row in row_names and class_name in indexed_query.accepted_by_class:
+            summaries.append(_summary_of_class(class_name, row, indexed_query))
     return summaries
 
 
-def _summary_of_class(name: str, row: str, query_case: QueryCase) -> document.ClassSummary:
+def _summary_of_class(name: str, row: str, indexed_query: IndexedQuery) -> document.ClassSummary:
     """Return the summary of a class that a row of a query counts: its status, a value, the first line that found it."""
-    right_lines = query_case.right_lines(name)
+    right_lines = indexed_query.right_lines(name)
     return document.ClassSummary(
         name=name,
         row=row,
-        status=_status_of(name, query_case).status,
-        value=query_case.accepted_by_class[name][0].value,
+        status=_status_of(name, indexed_query).status,
+        value=indexed_query.accepted_by_class[name][0].value,
         found_by=at(right_lines[0]) if right_lines else None,
     )
 
@@ -240,29 +245,29 @@ def _summary_of_class(name: str, row: str, query_case: QueryCase) -> document.Cl
 # ---- The run
 
 
-def explain_run(case: Case) -> document.RunOverview:
+def explain_run(indexed_run: IndexedRun) -> document.RunOverview:
     """Return the overview of a run: how many lines have each status and side, and the three costliest mistakes."""
-    lines = list(case.lines())
+    lines = list(indexed_run.lines())
     responses = [line for line in lines if isinstance(line, Response)]
-    summaries = [summary_of(line, case) for line in lines]
+    summaries = [summary_of(line, indexed_run) for line in lines]
     counted_lines = [summary for summary in summaries if summary.status == "counted"]
-    problems = case.run.problems
+    problems = indexed_run.run.problems
     return document.RunOverview(
         read=Counter([summary.status for summary in summaries]),
-        met=sum([_has_assessment(line, case) for line in responses]),
-        discarded=sum([line.index in case.run.discard_by_index for line in responses]),
+        met=sum([_has_assessment(line, indexed_run) for line in responses]),
+        discarded=sum([line.index in indexed_run.run.discard_by_index for line in responses]),
         sides=_count_sides(counted_lines),
         categories=_count_categories(counted_lines),
         errors=problems.count(Severity.ERROR),
         warnings=problems.count(Severity.WARNING),
-        costs=_largest_costs(case),
+        costs=_largest_costs(indexed_run),
         lines=tuple(summaries),
     )
 
 
-def _has_assessment(line: Response, case: Case) -> bool:
+def _has_assessment(line: Response, indexed_run: IndexedRun) -> bool:
     """Return whether a response was matched to an assessment of the pool."""
-    return line.index in case.query(line.query.base_id).assessment_by_index
+    return line.index in indexed_run.query(line.query.base_id).assessment_by_index
 
 
 def _count_sides(summaries: Sequence[document.LineSummary]) -> dict[str, int]:
@@ -273,10 +278,10 @@ def _count_sides(summaries: Sequence[document.LineSummary]) -> dict[str, int]:
     return {side: count_by_side[side] for side in sides if count_by_side[side]}
 
 
-def _largest_costs(case: Case) -> tuple[document.Cost, ...]:
+def _largest_costs(indexed_run: IndexedRun) -> tuple[document.Cost, ...]:
     """Return the mistakes whose correction gains most; none if the run has no scores."""
-    if case.measure is None:
+    if indexed_run.measure is None:
         return ()
-    effects = case.effects.for_first_measure()
-    mistakes = cost_list(effects, find_faults(case.scored, effects.editor), _COSTS)
+    effects = indexed_run.effects.for_first_measure()
+    mistakes = cost_list(effects, find_faults(indexed_run.scored, effects.editor), _COSTS)
     return tuple([convert(mistake, document.Cost, from_attributes=True) for mistake in mistakes])

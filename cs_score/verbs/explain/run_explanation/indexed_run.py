@@ -39,15 +39,23 @@ class Placement(Counting):
     the class of each line by the index of the line.
     """
 
-    def __init__(self, tree: ClassTree, query_case: QueryCase) -> None:
+    def __init__(self, tree: ClassTree, indexed_query: IndexedQuery) -> None:
         """Place the lines of a query in its classes, and count them. Raises InputError if they cannot be placed."""
-        case = query_case.case
-        assessment_by_index = query_case.assessment_by_index
-        super().__init__(assessment_by_index, case.policy, case.run.limits.justifications_per_node, {}, case.edition)
+        indexed_run = indexed_query.indexed_run
+        assessment_by_index = indexed_query.assessment_by_index
+        most_justifications = indexed_run.run.limits.justifications_per_node
+        # The labels of the run stay as they are: this second count has an empty table for its own.
+        super().__init__(assessment_by_index, indexed_run.policy, most_justifications, {}, indexed_run.edition)
         self.tree = tree.copy()
-        self.lines_by_class = place_responses(self.tree, query_case.lines, assessment_by_index, case.run.links)
+        links = indexed_run.run.links
+        self.lines_by_class = place_responses(self.tree, indexed_query.lines, assessment_by_index, links)
         self.class_by_index = _class_by_index(self.lines_by_class)
         self.tally(self.tree, self.lines_by_class)
+
+
+def _row_of_class(class_name: str) -> str:
+    """Return the row of the tables that counts a class: `CS14_0001:2` -> `CS14_0001`."""
+    return class_name.rpartition(":")[0]
 
 
 def _class_by_index(lines_by_class: Mapping[str, Iterable[Response]]) -> dict[int, str]:
@@ -59,7 +67,7 @@ def _class_by_index(lines_by_class: Mapping[str, Iterable[Response]]) -> dict[in
     return class_by_index
 
 
-class QueryCase:
+class IndexedQuery:
     """A query of a query file together with its follow-on queries: the lines that answer them, and their results.
     `lines` are the lines of the run, in load order. `unit` is the result of the query's unit, with the labels and
     assessments of its lines by their index.
@@ -67,16 +75,17 @@ class QueryCase:
     The result is empty if the unit was not scored. `lines_in_unit` is the number of lines of the whole unit.
     """
 
-    def __init__(self, case: Case, base_id: str) -> None:
-        """Look up the query with the short id `base_id` and its lines in the scored run of a case."""
-        unit_id = case.run.gold.unit_of(base_id)
-        lines_by_query = case.run.lines_by_run_id.get(case.scored.run_id, {}).get(unit_id, {})
-        self.case = case
+    def __init__(self, indexed_run: IndexedRun, base_id: str) -> None:
+        """Look up the query with the short id `base_id` and its lines in the scored run."""
+        unit_id = indexed_run.run.gold.unit_of(base_id)
+        lines_by_unit = indexed_run.run.lines_by_run_id.get(indexed_run.scored.run_id, {})
+        lines_by_query = lines_by_unit.get(unit_id, {})
+        self.indexed_run = indexed_run
         self.base_id = base_id
-        self.query = case.run.gold.query_set.by_id[base_id]
+        self.query = indexed_run.run.gold.query_set.by_id[base_id]
         self.lines: Sequence[Response] = lines_by_query.get(base_id, ())
         self.lines_in_unit = sum([len(lines) for lines in lines_by_query.values()])
-        self.unit = case.unit_by_id.get(unit_id) or _unscored_unit(unit_id)
+        self.unit = indexed_run.unit_by_id.get(unit_id) or _unscored_unit(unit_id)
         self.labels = self.unit.labels_by_index
         self.assessment_by_index = self.unit.assessment_by_index
         self.not_named_reasons: dict[int, Reason] = {}
@@ -106,7 +115,7 @@ class QueryCase:
 
     @cached_property
     def lines_by_target(self) -> Mapping[str, Sequence[Response]]:
-        """The lines by the short id of the follow-on query about their answer."""
+        """The lines that a follow-on query asks about, by the short id of this query."""
         lines_by_target: dict[str, list[Response]] = defaultdict(list)
         for line in self.lines:
             lines_by_target[line.target].append(line)
@@ -115,7 +124,7 @@ class QueryCase:
     @cached_property
     def gold(self) -> QueryGold:
         """The assessments and classes that the pool has for the query."""
-        return self.case.run.gold.gold_of_query(self.query, self.case.run.links)
+        return self.indexed_run.run.gold.gold_of_query(self.query, self.indexed_run.run.links)
 
     @cached_property
     def right_lines_by_row(self) -> Mapping[str, Mapping[str, Sequence[Response]]]:
@@ -125,7 +134,7 @@ class QueryCase:
             lines_by_class = right_lines.setdefault(tally.name, {})
             for line in tally.responses:
                 class_name = self._found_class(line)
-                if class_name is not None and class_name.rpartition(":")[0] == tally.name:
+                if class_name is not None and _row_of_class(class_name) == tally.name:
                     lines_by_class.setdefault(class_name, []).append(line)
         return right_lines
 
@@ -149,7 +158,7 @@ class QueryCase:
     def accepted_by_class(self) -> Mapping[str, Sequence[Assessment]]:
         """The accepted assessments of each class, in load order."""
         accepted: dict[str, list[Assessment]] = {}
-        for assessment in self.case.run.gold.assessments_by_query.get(self.base_id, ()):
+        for assessment in self.indexed_run.run.gold.assessments_by_query.get(self.base_id, ()):
             if assessment.is_accepted:
                 accepted.setdefault(assessment.value_class, []).append(assessment)
         return accepted
@@ -175,19 +184,19 @@ class QueryCase:
         assessments: list[Assessment] = []
         base_ids = [self.base_id, *other_entry_points]
         for base_id in base_ids:
-            assessments += self.case.run.gold.assessments_by_query.get(base_id, ())
+            assessments += self.indexed_run.run.gold.assessments_by_query.get(base_id, ())
         return AssessmentIndex(assessments)
 
     def _other_entry_points(self) -> list[str]:
-        """Return the short ids of the other entry points of the LDC query that this query belongs to, if any."""
-        ldc_id_by_query = self.case.run.gold.query_set.ldc_id_by_query
+        """Return the short ids of the other entry points of this query's LDC query; none if it belongs to no such."""
+        ldc_id_by_query = self.indexed_run.run.gold.query_set.ldc_id_by_query
         own_ldc_id = ldc_id_by_query.get(self.base_id, "")
         entry_points = [base_id for base_id, ldc_id in ldc_id_by_query.items() if ldc_id == own_ldc_id]
         return [base_id for base_id in entry_points if base_id != self.base_id]
 
     @cached_property
     def counted_rows(self) -> Mapping[str, Sequence[Counted]]:
-        """The rows in which the lines of a row of the SF table are counted: that row, and the rows of its LDC query."""
+        """The rows that count the lines of a row of the SF table, by its name: this row, and those of the LDC query."""
         sf_rows = {tally.name: tables.counted_row(tally.name, tally.counts) for tally in self.result.tallies}
         counted_rows = {name: [explain_counts(row, "SF", "counts")] for name, row in sf_rows.items()}
         for ldc_query in self._ldc_queries():
@@ -201,7 +210,7 @@ class QueryCase:
 
         The sequence is empty if the query belongs to no LDC query.
         """
-        queries = self.case.run.gold.query_set
+        queries = self.indexed_run.run.gold.query_set
         if self.base_id not in queries.ldc_id_by_query:
             return ()
         unit_table = tables.averaged_table(score_rows([self.unit]))
@@ -247,9 +256,9 @@ class QueryCase:
     @cached_property
     def _ranked_by_name(self) -> Mapping[str, RankStep]:
         """The explanations of all nodes in the rankings of the query, by FQ node id."""
-        most_justifications = self.case.run.limits.justifications_per_node
+        most_justifications = self.indexed_run.run.limits.justifications_per_node
         ranker = Ranker(self.gold.classes, self.assessment_by_index, self.labels, most_justifications)
-        nodes = self.case.nodes.nodes_of_query(self.query.full_id)
+        nodes = self.indexed_run.nodes.nodes_of_query(self.query.full_id)
         return NodeExplainer(self.result, nodes, ranker).explain_all(self.gold.classes, most_justifications)
 
 
@@ -262,13 +271,13 @@ class _LdcRows:
     """Explains the rows of LDC-MAX and LDC-MEAN to which the rows of an entry point of an LDC query contribute."""
 
     def __init__(
-        self, query_case: QueryCase, ldc_query: tables.LdcQueryRows, own_rows: Iterable[tables.ScoreRow]
+        self, indexed_query: IndexedQuery, ldc_query: tables.LdcQueryRows, own_rows: Iterable[tables.ScoreRow]
     ) -> None:
         """Compare an entry point with the others of its LDC query.
 
         The entry point is a query with its `own_rows`; `ldc_query` has the rows of all entry points of the LDC query.
         """
-        self._query_case = query_case
+        self._indexed_query = indexed_query
         self._own_rows = own_rows
         self._full_id = ldc_query.full_id
         self._members_by_row = tables.member_rows_of_means(ldc_query.full_id, ldc_query.entry_points)
@@ -277,7 +286,7 @@ class _LdcRows:
     @cached_property
     def _why_not_best(self) -> str:
         """The reason why another entry point represents the LDC query: `CS_2 represents CS: its F1 over all ...`."""
-        queries = self._query_case.case.run.gold.query_set
+        queries = self._indexed_query.indexed_run.run.gold.query_set
         best_full_id = queries.by_id[self._best.short_id].full_id
         best_f1 = tables.counted_f1(self._best.rows)
         own_f1 = tables.counted_f1(self._own_rows)
@@ -292,7 +301,7 @@ class _LdcRows:
 
         If another entry point represents the LDC query, the row only says so.
         """
-        if self._best.short_id == self._query_case.base_id:
+        if self._best.short_id == self._indexed_query.base_id:
             return explain_counts(self._ldc_row(row), "LDC-MAX", "ldc-max")
         return Counted(
             rule="ldc-max",
@@ -319,8 +328,8 @@ class _LdcRows:
         return ldc_row
 
 
-class Case:
-    """A scored run to explain.
+class IndexedRun:
+    """A scored run to explain: its queries, lines and problems, and the effects of changes on its scores.
 
     If nothing could be scored, `fatal` is the error, and there are no rows and perhaps no units. `measure` is the main
     measure by which effects are given, None if there are no scores; `measures` are all such measures. `files` are the
@@ -336,24 +345,25 @@ class Case:
         self.run = scored.run
         self.policy = scored.policy
         self.edition = scored.run.gold.query_set.edition
+        # The error that stopped scoring, if there are no scores because of it.
         self.fatal = None if scored.result.tables.sf.rows else scored.stopped
         self.measure = None if self.fatal else scored.measure(measure)
         self.measures = self._measures_of_effects()
         self.unit_by_id = {unit.id: unit for unit in scored.result.units}
         self.nodes = RunNodes(self.run.links.lines_by_node, self.run.limits.justifications_per_node)
         self.files = files_of_run(self.run)
-        self._query_case_by_id: dict[str, QueryCase] = {}
+        self._indexed_query_by_id: dict[str, IndexedQuery] = {}
 
-    def query(self, base_id: str) -> QueryCase:
+    def query(self, base_id: str) -> IndexedQuery:
         """Return the query with this short id, together with its follow-on queries."""
-        if base_id not in self._query_case_by_id:
-            self._query_case_by_id[base_id] = QueryCase(self, base_id)
-        return self._query_case_by_id[base_id]
+        if base_id not in self._indexed_query_by_id:
+            self._indexed_query_by_id[base_id] = IndexedQuery(self, base_id)
+        return self._indexed_query_by_id[base_id]
 
     def _measures_of_effects(self) -> list[Measure]:
         """Return the measures by which effects are given; none if the run has no scores.
 
-        They are the main measure, the F1 that is the headline measure of runs without rankings, and each average
+        They are the main measure, then F1 as the headline measure of runs without rankings, then each average
         precision over all hops.
         """
         if self.measure is None:
@@ -361,6 +371,7 @@ class Case:
         has_ldc_queries = bool(self.run.gold.query_set.ldc_id_by_query)
         headline_f1 = default_measure(with_ldc=has_ldc_queries, has_rankings=False)
         scores = self.scored.result.measures
+        # Only average precisions are neither micro nor macro averages.
         average_precisions = [measure for measure in scores if not measure.average and measure.hop is None]
         measures = [self.measure, headline_f1, *average_precisions]
         return [measure for measure in dict.fromkeys(measures) if measure in scores]
@@ -389,7 +400,10 @@ class Case:
 
     @cached_property
     def first_number_by_text(self) -> Mapping[tuple[str, str], int]:
-        """The number of the first line of a file that has a text, by the name of the file and the text."""
+        """The number of the first line with each text, by the name of the file and the text.
+
+        Later lines with the same text repeat it.
+        """
         number_by_text: dict[tuple[str, str], int] = {}
         for file in self.files.values():
             for line in file.lines:
