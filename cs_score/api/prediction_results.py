@@ -231,8 +231,8 @@ def pool(
     """Score answers that somebody has judged: a run with labels, or a run and the assessments `gold`.
 
     `predictions` and `gold` are paths, open files or rows as mappings. `policy` says which labels count as right and
-    wrong, as the command takes it or as `{"right": [...], "wrong": [...]}`. `key` says by what a line of the run finds
-    its assessment, such as `answer`. `columns` says how the files call their columns. If a file holds several runs,
+    wrong, as the command takes it or as `{"right": [...], "wrong": [...]}`. `key` names the columns that join a run
+    to its assessments, such as `answer`. `columns` says how the files call their columns. If a file holds several runs,
     `run` chooses one; `task("pool").score_each(...)` scores all. Raises InputError for files that cannot be scored,
     UsageError for impossible arguments. Contract: judged answers.
     """

@@ -146,7 +146,7 @@ def prepare(queries: Files, pool: Files = (), **options: Unpack[CallArguments]) 
 def _read_pool(queries: ColdStartGold, pool_files: Sequence[Input]) -> Gold:
     """Read the assessments of a pool for some queries, and return both as gold.
 
-    Some pools refer to the answers of a run. Such a pool is not read now but after each run. Raises InputError for
+    Some pools refer to the answers of a run. These pools are not read now but after each run. Raises InputError for
     files that cannot be read or linked, and for a run among them.
     """
     gold = with_folder_remarks(queries, pool_files)

@@ -68,7 +68,7 @@ class ScoredLines:
         """Score the lines of `loaded` under a policy and limits on justifications.
 
         `earlier_results` are the results of the same lines under another policy; they save time. `accounts` has a
-        sentence for each converted or validated run, which says what was left out. Raises InputError if scoring has to
+        sentence for each converted or validated run about the lines left out. Raises InputError if scoring has to
         stop.
         """
         self._loaded = loaded
@@ -98,7 +98,7 @@ class ScoredLines:
 
     @property
     def run(self) -> Run:
-        """The lines of the run, in which those that exceed the limits are marked as discarded.
+        """The lines of the run. Lines beyond the limits are marked as discarded.
 
         They are marked when this is first needed.
         """
@@ -109,7 +109,7 @@ class ScoredLines:
 
     @cached_property
     def result(self) -> Result:
-        """The scores with all problems: those of reading the lines, of applying the limits to them, and of scoring.
+        """The scores with all problems: of reading the lines, of applying the limits to them, and of scoring.
 
         `scores_only` has the same scores with the problems of scoring alone.
         """
@@ -217,7 +217,7 @@ class RunResult(AnyResult[ScoredLines]):
 
         `policy` is `kb`, `sf` (both with their limits on justifications) or a `Policy`. An argument that is not given
         keeps its value. The result equals that of scoring the files anew. Raises UsageError for an unknown policy, for
-        a result that was loaded from JSON and for limits other than those that the run was validated for, InputError if
+        a result that was loaded from JSON and for other limits than the run was validated for, InputError if
         scoring has to stop.
         """
         lines = self._source_for("rescore")

@@ -235,7 +235,7 @@ class ProblemLog:
     def _times_by_place(self, entries: Iterable[_Entry]) -> dict[Place | None, int]:
         """Return how often a problem was met at each of its places: `{Place("run.tab", 7): 2}`.
 
-        `entries` are the entries of this problem in the log. The key None stands for no place.
+        `entries` are the entries of this problem in the log. The key None is used for a problem without a place.
         """
         times_by_place: dict[Place | None, int] = {}
         for entry in entries:
