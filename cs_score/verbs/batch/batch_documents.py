@@ -1,6 +1,6 @@
 """The JSON documents that a batch writes: the record of each run, the leaderboard, and the overview of all runs.
-A *family* is the tests of the runs under one policy, whose p-values are corrected together. A *unit* is what is
-resampled for intervals: a query in Cold Start, a claim or question in evidence tasks.
+A *family* is the tests of the runs under one policy, whose p-values are corrected together. A *unit* is what
+intervals resample: a query in Cold Start, a claim or question in other tasks.
 """
 
 from __future__ import annotations

@@ -446,10 +446,10 @@ class _Attempt(Record):
         scored has failed, but has files, since a call for it alone writes them, too.
         """
         resampling = self.prepared_gold.plan.resampling
-        limits = [] if resampling is None else list(intervals(result, resampling))
-        files = self._files_and_pages(result, limits, loaded_runs)
+        score_intervals = [] if resampling is None else list(intervals(result, resampling))
+        files = self._files_and_pages(result, score_intervals, loaded_runs)
         if result.runs:
-            return ScoredInBatch(self._outcome_of_scores(result, limits), files)
+            return ScoredInBatch(self._outcome_of_scores(result, score_intervals), files)
         error = InputError("no line of it could be scored", file=self.run.file.name)
         failed_outcome = self._make_outcome(result.problems, error, remarks=self._remarks_on(result))
         return ScoredInBatch(failed_outcome, files)
@@ -472,10 +472,10 @@ class _Attempt(Record):
 
     # -- The outcome
 
-    def _outcome_of_scores(self, result: Result, limits: Sequence[ScoreIntervals]) -> Outcome:
+    def _outcome_of_scores(self, result: Result, score_intervals: Sequence[ScoreIntervals]) -> Outcome:
         """Return the outcome of a run that has scores: what they were made from, and the scores of each run id.
 
-        `limits` are the intervals of the scores, one entry for each run id; empty if nothing is resampled.
+        `score_intervals` are the intervals of the scores, one entry for each run id; empty if nothing is resampled.
         """
         digest_of_run = result.origin.inputs[-1]  # gold comes before it
         origin = self.prepared_gold.origin(self.run, digest_of_run, self.policy.name)
@@ -484,7 +484,7 @@ class _Attempt(Record):
             state=WITH_ERRORS if result.error_count else OK,
             signature=str(origin.signature),
             origin=origin,
-            runs=tuple(self._scores_of_runs(result, limits)),
+            runs=tuple(self._scores_of_runs(result, score_intervals)),
             remarks=self._remarks_on(result),
         )
 
@@ -493,30 +493,30 @@ class _Attempt(Record):
         accounts = [prepared_run.account for prepared_run in self.prepared_runs]
         return (*accounts, *result.warnings)
 
-    def _scores_of_runs(self, result: Result, limits: Sequence[ScoreIntervals]) -> Iterator[RunScores]:
-        """Yield the scores of each run id of the file, with intervals if there are `limits`.
+    def _scores_of_runs(self, result: Result, score_intervals: Sequence[ScoreIntervals]) -> Iterator[RunScores]:
+        """Yield the scores of each run id of the file, with their intervals if there are any.
 
         Its findings, which say what answers were right and wrong, are recorded with the scores.
         """
         for position, run in enumerate(result.runs):
-            measures = self._measures_to_record(run, limits)
+            measures = self._measures_to_record(run, score_intervals)
             findings = collect_findings(run, self.prepared_gold.target_index, measures)
             yield RunScores(
                 run_id=run.run_id,
                 scores=dict(run.scores),
-                intervals=limits[position] if limits else UNSET,
+                intervals=score_intervals[position] if score_intervals else UNSET,
                 findings=findings,
                 duplicates=run.duplicate_count,
                 undefined=run.undefined or UNSET,
             )
 
-    def _measures_to_record(self, run: ScoredRun, limits: Sequence[ScoreIntervals]) -> list[Any]:
+    def _measures_to_record(self, run: ScoredRun, score_intervals: Sequence[ScoreIntervals]) -> list[Any]:
         """Return the measures whose statistics by unit are recorded with a run.
 
-        If there are no intervals (`limits` is empty), nothing is resampled. One measure is enough then: the one that
-        tables show for each unit.
+        If `score_intervals` is empty, nothing is resampled. One measure is enough then: the one that tables show for
+        each unit.
         """
-        if limits:
+        if score_intervals:
             return list(summary_scores(run))
         return [unit_measure(self.prepared_gold.gold)]
 
@@ -569,13 +569,13 @@ class _Attempt(Record):
     # -- The files
 
     def _files_and_pages(
-        self, result: Result, limits: Sequence[ScoreIntervals], loaded_runs: Sequence[Run]
+        self, result: Result, score_intervals: Sequence[ScoreIntervals], loaded_runs: Sequence[Run]
     ) -> RunFiles:
         """Yield the name and the content of each file of a run that was scored to its end."""
         plan = self.prepared_gold.plan
         if plan.with_json:
-            yield "out.json", encoded(json_text(result, limits))
-        yield from self._tables(result, limits)
+            yield "out.json", encoded(json_text(result, score_intervals))
+        yield from self._tables(result, score_intervals)
         yield self._report_file(outputs.whole_report(result))
         yield from self._pages(result, loaded_runs)
 
@@ -585,7 +585,9 @@ class _Attempt(Record):
             yield from self._tables(partial_result, was_stopped=True)
         yield self._report_file(report)
 
-    def _tables(self, result: Result, limits: Sequence[ScoreIntervals] = (), *, was_stopped: bool = False) -> RunFiles:
+    def _tables(
+        self, result: Result, score_intervals: Sequence[ScoreIntervals] = (), *, was_stopped: bool = False
+    ) -> RunFiles:
         """Yield the name and the content of each table of the scorer: `out.sf`, `out.debug`, `out.params` ...
 
         If the scoring `was_stopped` by an error, they have the scores computed before.
@@ -593,7 +595,7 @@ class _Attempt(Record):
         plan = self.prepared_gold.plan
         words = self._words_of_single_call()
         params = outputs.params_text_of_options(result.options, plan.switches, words, plan.folder, self.policy.texts)
-        for ending, blocks in outputs.file_blocks(result, plan.layout, params, limits, was_stopped):
+        for ending, blocks in outputs.file_blocks(result, plan.layout, params, score_intervals, was_stopped):
             yield f"out.{ending}", blocks
 
     def _words_of_single_call(self) -> list[str]:

@@ -1,5 +1,6 @@
 """The command `cs-score batch`, which scores many runs or systems against one gold standard. The words of its command
-line name gold (in Cold Start query files and assessments) and the runs.
+line name gold (in Cold Start query files and assessments) and the runs. A *plan* is gold with the options of scoring.
+An *edition* is a version of the rules of the scorer.
 """
 
 from __future__ import annotations
@@ -154,8 +155,10 @@ def _switches_of_single_call(line: CommandLine) -> tuple[str, ...]:
     They are the switches of the command line with their values, such as `("-expand", "ISLE26")`. The options that only
     batches have are left out, and so are policies, because the record of each run adds the words of its own policy.
     """
-    options_of_batches = f"{_OPTIONS_FOR_RUNS} --problems --force --output --measure --format -justifications".split()
-    line_of_single_call = line.with_changes(without=[*options_of_batches, *run_options.POLICY_SWITCHES])
+    options_of_batches = _OPTIONS_FOR_RUNS.split()
+    options_of_batches += ["--problems", "--force", "--output", "--measure", "--format"]
+    options_of_policies = ["-justifications", *run_options.POLICY_SWITCHES]
+    line_of_single_call = line.with_changes(without=options_of_batches + options_of_policies)
     words = []
     for switch, value in line_of_single_call.value_by_option.items():
         words.append(switch)
@@ -408,9 +411,9 @@ def _endings_of_runs(task: str) -> Sequence[str]:
 
 
 def _without_edition_of_plan(runs: Sequence[BatchRunFile], plan: Plan) -> list[BatchRunFile]:
-    """Return the runs, of which only those that follow another edition of the scorer than the plan name an edition.
+    """Return the runs; those of the plan's own edition of the scorer have an empty edition.
 
-    The edition of all other runs is empty.
+    An empty edition means that a run follows the edition of the plan.
     """
     changed_runs = []
     for run in runs:

@@ -105,23 +105,23 @@ class _PreparedEvidence(PreparedGold):
         resampling = self.plan.resampling
         try:
             result = score_predictions(self._mode, self._gold, run.file.open(), **self._options_of(run))
-            limits = None if resampling is None else intervals(result, resampling)
+            score_intervals = None if resampling is None else intervals(result, resampling)
         except CsScoreError as error:
             yield ScoredInBatch(outcome_of(self.plan.task, run, policy="", failure=str(error)))
             return
-        yield ScoredInBatch(self._outcome(run, result, limits), self._files(result, limits))
+        yield ScoredInBatch(self._outcome(run, result, score_intervals), self._files(result, score_intervals))
 
-    def _outcome(self, run: BatchRunFile, result: ScoredPredictions, limits: ScoreIntervals | None) -> Outcome:
+    def _outcome(self, run: BatchRunFile, result: ScoredPredictions, score_intervals: ScoreIntervals | None) -> Outcome:
         """Return the outcome of a run that was scored: its scores, and what they were made from.
 
-        `limits` are the intervals of the scores; None if nothing is resampled.
+        `score_intervals` are the intervals of the scores; None if nothing is resampled.
         """
         digest_of_predictions = result.origin.inputs[-1]  # gold comes before it
         origin = self.origin(run, digest_of_predictions, policy="")
         scores = RunScores(
             run_id=run.name,
             scores=dict(result.scores),
-            intervals=limits or UNSET,
+            intervals=score_intervals or UNSET,
             findings=make_findings(result.table),
             answered=result.origin.answered_count_text or UNSET,
         )
@@ -136,15 +136,15 @@ class _PreparedEvidence(PreparedGold):
             remarks=tuple(result.notices),
         )
 
-    def _files(self, result: ScoredPredictions, limits: ScoreIntervals | None) -> RunFiles:
+    def _files(self, result: ScoredPredictions, score_intervals: ScoreIntervals | None) -> RunFiles:
         """Yield the name and the content of each file of scored predictions.
 
-        `limits` are the intervals of the scores; None if nothing is resampled.
+        `score_intervals` are the intervals of the scores; None if nothing is resampled.
         """
         texts = [table_text(result)]
-        if limits is not None:
-            texts.append(intervals_text(limits))
-        yield "out.json", _as_printed([json_text(result, limits, with_units=True)])
+        if score_intervals is not None:
+            texts.append(intervals_text(score_intervals))
+        yield "out.json", _as_printed([json_text(result, score_intervals, with_units=True)])
         yield "out.txt", _as_printed(texts)
         yield "out.tsv", unit_blocks(result)
         if self.plan.page is not None:

@@ -1,5 +1,6 @@
 """The input files of a batch: how its workers read them, which files are its runs, and how each run is named. The name
-of a run is also that of its folder in the output of the batch, so no two names are alike.
+of a run is also that of its folder in the output of the batch, so no two names are alike. An *edition* is a version of
+the rules of the scorer; runs may follow different ones.
 """
 
 from __future__ import annotations
@@ -162,7 +163,7 @@ def find_runs(words: Iterable[str], list_file: str | None, run_endings: Sequence
 
 
 def _runs_of_files(files: Sequence[_ListedFile]) -> FoundRuns:
-    """Return a run for each file, with a name that no other run has, and remarks on names that several files share."""
+    """Return a run with a unique name for each file, and remarks on names that several files share."""
     name_by_path = _name_runs([file.path for file in files])
     runs = []
     for path, edition in files:
@@ -171,7 +172,7 @@ def _runs_of_files(files: Sequence[_ListedFile]) -> FoundRuns:
 
 
 def _distinct_files(listed_words: Iterable[_ListedWord], run_endings: Sequence[str]) -> _ListedFiles:
-    """Return the files that words name, each once, with remarks on files that are named twice by different paths.
+    """Return the files that words name, each once, and remarks on files with two paths.
 
     Of a folder only the files that end like one of `run_endings` are taken. Raises InputError if a folder or pattern
     has no file, UsageError for a file with two editions.
@@ -315,7 +316,7 @@ def _names_with_folders(paths: Sequence[str]) -> dict[str, str]:
 
 
 def _paths_with_unusable_names(name_by_path: Mapping[str, str]) -> list[str]:
-    """Return the paths with a name that another path has, too, or that is reserved for another file of the batch."""
+    """Return the paths whose names are not unique, or are reserved for another file of the batch."""
     count_by_name = Counter(name_by_path.values())
     paths = []
     for path, name in name_by_path.items():
@@ -365,7 +366,7 @@ def _without_ending(file_name: str) -> str:
 
 
 def _remarks_on_names(name_by_path: Mapping[str, str]) -> list[str]:
-    """Return a remark for each name that several files share, with the names that their runs have instead.
+    """Return a remark for each name that several files share, with the names of their runs in its place.
 
     The remark is `the name out does not distinguish runs: a/out.tab as a-out, b/out.tab as b-out`.
     """

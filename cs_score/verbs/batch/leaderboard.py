@@ -115,7 +115,7 @@ def _notes_of_boards(boards: Iterable[_PolicyBoard], edition_by_run: Mapping[str
 
 
 def _note_on_editions(edition_by_run: Mapping[str, str]) -> Note:
-    """Return the note that the runs of a leaderboard follow several editions of the scorer, which have other rules.
+    """Return the note that the runs of a leaderboard follow several editions of the scorer, with different rules.
 
     `edition_by_run` has the name of the edition that each run follows.
     """
@@ -135,6 +135,7 @@ def _board_of_policy(
     `ranked_runs` are the runs by rank. If they follow several editions of the scorer, `edition_by_run` has the edition
     of each run: nothing is tested then, and each row names its edition.
     """
+    # Rows that cannot be tested have no position here, and no test.
     positions = [] if edition_by_run else _positions_to_test(ranked_runs)
     tests = _test_rows([ranked_runs[position] for position in positions], task, measure)
     test_by_position = dict(zip(positions, tests.rows))
@@ -219,7 +220,7 @@ def _make_row(outcome: Outcome, run: RunScores, measure: str, rank: int | None) 
 
 
 def _signature_text(outcome: Outcome, run_id: str, measure: str) -> str:
-    """Return the signature that is cited with a score, which names measure, inputs and options of the scoring.
+    """Return the signature to cite with a score: it names the measure, the inputs and the options of the scoring.
 
     It also names the run id if the file has several. The text is empty if the run was not scored.
     """
@@ -525,7 +526,7 @@ def _name_with_policy(row: LeaderboardRow, board: LeaderboardDocument) -> str:
 
 
 def signatures(board: LeaderboardDocument) -> list[str]:
-    """Return for each policy the signature that the scores of its runs share, as a line that can be cited."""
+    """Return for each policy the signature shared by the scores of its runs, as a line to be cited."""
     lines: dict[str, None] = {}
     for row in board.rows:
         if row.origin:

@@ -154,7 +154,7 @@ def _is_still_at(path: str, lock_file: io.FileIO) -> bool:
 
 
 def _read_owner(lock_file: io.FileIO) -> _Owner | None:
-    """Return the process that a lock file names, or None if its content is not that of a lock file."""
+    """Return the process named in a lock file, or None if the file has other content."""
     try:
         content = os.pread(lock_file.fileno(), _LARGEST_LOCK, 0)
         owner = convert(document_in(content, "the lock"), _Owner)
@@ -176,7 +176,7 @@ def _write_owner(lock_file: io.FileIO, owner: _Owner, path: str) -> None:
 
 
 def _folder_in_use(path: str, owner: _Owner | None) -> UsageError:
-    """Return the error for a folder in which another batch is at work; `path` is that of its lock file."""
+    """Return the error for a folder with another batch at work; `path` is the path of the lock file in it."""
     other_batch = "another batch"
     if owner is not None:
         other_batch += f" (process {owner.pid} on {owner.host})"

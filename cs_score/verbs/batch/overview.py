@@ -1,7 +1,8 @@
-"""The overview of many runs: what each run found, how much runs have in common, how certain their rankings are.
-A *target* is something to be found: an equivalence class (answers that mean the same) or, in evidence tasks, a unit
-(claim, question) by a measure. *Findings* say which targets a run found, by their numbers.
+"""The overview of many runs: what each run found, how much they agree, how certain their rankings are. A *target* is
+to be found: an equivalence class (answers with the same meaning) or, in evidence tasks, a unit (claim, question) by a
+measure. A *part* of gold is a sort of targets. A *system* is a run with one run id.
 
+The *findings* of a run say which targets it found, by their numbers.
 A batch scores many runs and calls `make_overview` with the results. Each run has its `Findings` under each policy,
 which are small enough to be stored with the run and to be sent from one process to another. In evidence tasks, a unit
 is found by a measure where the unit's own value is 1, or 0/0 because neither gold nor the run has anything there.
@@ -672,7 +673,7 @@ def make_overview(
 
 
 def _read_tables(results: Sequence[SystemResult | None]) -> list[UnitTable | None]:
-    """Return the statistics of the units of each system; None for a system that was not scored."""
+    """Return a table for each system with the statistics of its units; None for a system that was not scored."""
     tables: list[UnitTable | None] = []
     for result in results:
         table = None if result is None else result.findings.table()
@@ -1008,7 +1009,7 @@ def _overlaps(shared_answers: _SharedRightAndWrong) -> tuple[Overlap, ...]:
 
 
 def _score_union(evaluation: Evaluation, answers_by_system: Mapping[int, AnswerBits]) -> Union:
-    """Return the scores of a run that finds all targets that any system found; none if no system was scored."""
+    """Return the scores of a run that finds every target found by any system; none if no system was scored."""
     if not answers_by_system:
         return Union({})
     found_bits = 0

@@ -163,6 +163,7 @@ class BatchPage(PageMaker):
         sentences = family_lines(document.families, document.verdicts, document.measure)
         sentences.append(f"Ranked by {document.measure}.")
         if document.bootstrap is not None:
+            # The document lists all units once for each policy.
             unit_count = len(document.queries) // len(document.policies)
             sentences += limit_lines(document.bootstrap, unit_count, document.families)
         sentences += _sentences_on_missing_scores(document.leaderboard)
@@ -719,7 +720,7 @@ def _positions_of_runs(batch: BatchOverview) -> list[int]:
 
 
 def _rows_of_unknown_policies(batch: BatchOverview) -> Iterator[Contradiction]:
-    """Yield the rows of a batch that are about a policy that the batch does not have."""
+    """Yield the rows of a batch about policies that the batch does not have."""
     for name_of_list in ("leaderboard", "queries", "answers", "agreement"):
         for position, row in enumerate(getattr(batch, name_of_list)):
             if row.policy not in batch.policies:

@@ -126,7 +126,7 @@ def _refuse_links(folder: str, *, has_policies: bool) -> None:
 
 
 def _problem_reports_in_run_folder(problem_outputs: Iterable[PlannedOutput], folder: str) -> list[str]:
-    """Return the paths at which `--problems` would make a file that has the name of a file of a run.
+    """Return the paths at which `--problems` would make a file with the name of a run's file.
 
     `--problems OUT/run/out.json` is such a path if `OUT/run` is the `folder` of a run. The path enters the plan twice
     then, as a file of the run and as a report of problems, so that the check of the plan refuses it. A file that exists

@@ -56,7 +56,7 @@ class Job(Record):
 
 
 class Scorer:
-    """Scores runs in a worker.
+    """Scores runs in a worker, against gold that it reads only once. A *plan* has the files of gold and the options.
 
     A scorer that is sent to another process prepares gold there, when the first run comes.
     """

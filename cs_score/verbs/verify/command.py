@@ -1,4 +1,6 @@
-"""The command `verify`, which scores the inputs of a recorded result again."""
+"""The command `verify`, which scores the inputs of a recorded result again. A *verdict* on a file says which of its
+values differ from those computed now; without differences the file is reproduced.
+"""
 
 from __future__ import annotations
 

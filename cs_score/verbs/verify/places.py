@@ -79,7 +79,7 @@ class Places:
         self._path_by_digest_of_reading: dict[bool, dict[str, str]] = {}
 
     def find(self, inputs: Sequence[InputDigest]) -> list[FoundInput]:
-        """Return the file that was found for each input; the same one for an input that the record names repeatedly.
+        """Return the file that was found for each input. An input that is named repeatedly has the same file each time.
 
         Raises NotFoundError, which names all inputs without a file, and InputError for an input that is named too
         often.
@@ -154,13 +154,7 @@ class Places:
         is_read_as_stored = role in _ROLES_READ_AS_STORED
         key = (path, is_read_as_stored)
         if key not in self._digest_by_path:
-            digest: str | None
-            try:
-                with open_source(path, stdin_as_dash=False, decompress=not is_read_as_stored) as source:
-                    digest = source.digest(role).sha256
-            except (InputError, OSError):
-                digest = None
-            self._digest_by_path[key] = digest
+            self._digest_by_path[key] = _digest_of_file(path, role, decompress=not is_read_as_stored)
         return self._digest_by_path[key]
 
     def _complaint(self, recorded: InputDigest) -> str:
@@ -178,6 +172,18 @@ class Places:
         return f"{name} was changed{among_files}: its SHA-256 was {recorded.sha256}, and is {digest}"
 
 
+def _digest_of_file(path: str, role: str, *, decompress: bool) -> str | None:
+    """Return the SHA-256 of a file, or of its decompressed content; None if the file cannot be read.
+
+    `role` is the role of the input that the file may be, such as `run`.
+    """
+    try:
+        with open_source(path, stdin_as_dash=False, decompress=decompress) as source:
+            return source.digest(role).sha256
+    except (InputError, OSError):
+        return None
+
+
 def _check_mentions(inputs: Iterable[InputDigest]) -> None:
     """Raise InputError for an input of a record that is named more than `MOST_MENTIONS` times."""
     mention_count: Counter[str] = Counter()
@@ -188,7 +194,7 @@ def _check_mentions(inputs: Iterable[InputDigest]) -> None:
 
 
 def _expand_folders(words: Sequence[str]) -> Iterator[str]:
-    """Yield the files that words of a command line name, and all files below the folders that they name.
+    """Yield the files that words of a command line name, and all files below the named folders.
 
     Raises InputError for a word that names neither.
     """

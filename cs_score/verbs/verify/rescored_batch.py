@@ -88,7 +88,7 @@ class BatchRuns:
         records_problems = isinstance(run, Outcome) and run.occurrences is not None
         gold = self._read_gold(_RecordedRun(origin, run.policy, file, records_problems), shared_inputs)
         run_file = BatchRunFile(name=run.run, file=run_input.load())
-        [scored] = gold.score(run_file, [run.policy])
+        [scored] = gold.score(run_file, [run.policy])  # one policy gives one outcome
         outcome = scored.outcome
         if isinstance(run, Outcome):  # it lists the files of the run, so they are made again, too
             outcome = replace(outcome, files=digest_files(scored.files))
@@ -425,6 +425,7 @@ def _order_of_runs(rows: Sequence[LeaderboardRow], known_order: Sequence[str]) -
     """
     all_runs = [row.run for row in rows]
     sorter = TopologicalSorter[str](dict.fromkeys(all_runs, ()))
+    # Each list says that a run comes after the one before it; the sorter finds an order that fits all lists.
     ordered_lists = [known_order]
     ordered_lists += _runs_by_rank(rows)
     for ordered_runs in ordered_lists:
@@ -438,7 +439,7 @@ def _order_of_runs(rows: Sequence[LeaderboardRow], known_order: Sequence[str]) -
 
 
 def _runs_by_rank(rows: Iterable[LeaderboardRow]) -> list[list[str]]:
-    """Return lists of the runs that share a policy and a rank, which a leaderboard has in the order of the batch.
+    """Return lists of the runs with the same policy and rank, each list in the order of the leaderboard.
 
     Rows of the runs a, b and c with the ranks 1, 2 and 2 give `[["a"], ["b", "c"]]`.
     """
