@@ -1,4 +1,6 @@
-"""The column layouts of run and assessment files, and the functions that recognise them (rule lines)."""
+"""The column layouts of run and assessment files, and functions to recognise them (rule lines). A run has a line of
+seven to nine columns for each answer, in the layout of its year; each edition of the scorer reads some of the layouts.
+"""
 
 from __future__ import annotations
 

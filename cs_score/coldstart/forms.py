@@ -366,10 +366,9 @@ def _remedy_for_nil_line(line: FirstLine, edition: Edition) -> str | None:
 
 
 def _remedy_for_misplaced_line(line: FirstLine, edition: Edition) -> str | None:
-    """Return the remedy for a line that does not belong into the file: a command line that removes it.
+    """Return the remedy for a line that does not belong in the file: a command line that removes it.
 
-    That line is a header, or the next line fits a layout although this one does not. The result is None for another
-    line.
+    Such a line is a header, or is followed by a line that fits a layout. The result is None for any other line.
     """
     has_columns = len(line.columns) > 1
     if _is_header(line.columns):

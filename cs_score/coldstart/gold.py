@@ -1,8 +1,9 @@
-"""The inputs of a scoring: gold (the queries and the assessed answers), a run, and the units that are scored.
+"""The inputs of a scoring: gold (the queries, and the pool of assessed answers), a run, and the units that are scored.
+A unit is an LDC query with the queries made from its entry points (mentions of its entity), or a single query if there
+are no LDC queries.
 
 Gold is read once and does not change. It serves many runs, in several threads at the same time, and is sent to worker
-processes. A unit is an LDC query with the queries made from its entry points (mentions of its entity), or a single
-query if there are no LDC queries.
+processes.
 """
 
 from __future__ import annotations
@@ -227,10 +228,10 @@ class ColdStartGold(Record, eq=False):
         return QueryGold(query=query, tree=tree, classes=classes, problems=problems)
 
     def _document_counts_of_others(self, query: Query, assessments: Iterable[Assessment]) -> dict[str, int]:
-        """Return the number of documents with answers of each class that belongs to another query, by its name.
+        """Return the number of documents with answers of each class of another query, by the name of the class.
 
         An assessor may have put an answer to `query` into an equivalence class of another query, such as
-        `CSX_ENG_00fb79cef8:1`. `assessments` are the assessments of `query`.
+        `CSX_ENG_00fb79cef8:1`. `assessments` are the assessments of `query`; other classes do not matter.
         """
         classes_of_others: dict[str, None] = {}  # its keys are an ordered set
         for assessment in assessments:

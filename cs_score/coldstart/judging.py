@@ -1,4 +1,6 @@
-"""Match responses to assessments, place them in the tree of classes, label them, and count the labels of each row.
+"""Match responses to assessments, place them in the tree of classes, label them, and count the labels of each row. A
+label is a category, such as `CORRECT`, or a side on which the policy counts a category: `RIGHT`, `WRONG` or `IGNORE`. A
+nominal answer describes the entity without naming it.
 
 The root of the tree is the query, such as `CSX_ENG_00fb79cef8`. Below it are the equivalence classes of its answers,
 such as `CSX_ENG_00fb79cef8:1`, and below these the classes of the second hop, such as `CSX_ENG_00fb79cef8:1:2`. A class
@@ -192,7 +194,8 @@ def pre_policy_category(assessment: Assessment | None) -> str:
 def category_in(labels: Labels) -> str:
     """Return the category among the labels of a response: `("CORRECT", "RIGHT")` -> `CORRECT`.
 
-    `IGNORE` is the name both of a category and of a side. Thus it is the category only if no other label is one.
+    `IGNORE` is the name both of a category and of a side. It is returned only if there is no other category among the
+    labels.
     """
     for label in labels:
         if label in CATEGORIES and label != IGNORE:
@@ -223,7 +226,10 @@ def _labels_by_category(policy: Policy) -> Mapping[str, Labels]:
 
 @functools.cache
 def _replace_right(labels: Labels, replacements: Labels) -> Labels:
-    """Return the labels of a response after one label RIGHT is replaced by the labels `replacements`, sorted."""
+    """Return the labels of a response, sorted, after one label RIGHT is replaced by others.
+
+    `("CORRECT", "RIGHT")` with the replacements `("IGNORE",)` becomes `("CORRECT", "IGNORE")`.
+    """
     new_labels = list(labels)
     new_labels.remove(RIGHT)
     new_labels += replacements
@@ -243,10 +249,10 @@ def _remove_credit(labels: Labels, is_ignored: bool) -> Labels:
 
 
 def _labels_instead_of_right(assessment: Assessment) -> Labels | None:
-    """Return the labels that replace RIGHT for a response with this assessment, where each nominal answer is ignored.
+    """Return the labels that replace RIGHT for a response with this assessment; None if the answer stays right.
 
-    They are `("IGNORE",)` for an answer that describes an entity which another answer of its class names, and `()` for
-    an answer without mention type. The result is None for an answer that stays right.
+    This is for editions that ignore each nominal answer. The labels are `("IGNORE",)` for a nominal answer if another
+    answer of its class is a name, and `()` for an answer without mention type.
     """
     if assessment.value_mention is None:
         return ()
@@ -306,7 +312,7 @@ class ClassTree(Struct):
         return name == self.root or name in self.other_roots
 
     def depth(self, name: str) -> int:
-        """Return 0 for the query, 1 for the classes of its answers, 2 for the classes of the second hop."""
+        """Return the depth of a node in the tree: 0 for the query, 1 for its classes, 2 for those of the second hop."""
         depth = name.count(":")
         if name.startswith(self.root):
             # The id of a query may contain colons itself.
@@ -361,10 +367,7 @@ class ClassTree(Struct):
             )
 
     def _problem_of_root(self, query_id: str) -> str | None:
-        """Return the message that a text is no id of a query which may be a root of the tree; None if it is one.
-
-        The messages are in the words of the reference.
-        """
+        """Return why a query id may not be a root of the tree, in the words of the reference; None if it may be one."""
         if query_id == self.root:
             return None
         parts = parse_query_id(query_id)
@@ -438,14 +441,16 @@ class _AcceptedClasses:
     """
 
     def __init__(self, tree: ClassTree) -> None:
+        """Take the tree of a query; its classes are added afterwards."""
         self._tree = tree
         self._names: set[str] = set()
-        self._inexact_below_none: list[Assessment] = []
+        self._inexact_without_parent: list[Assessment] = []
 
     def add(self, name: str, assessment: Assessment) -> None:
-        """Add the class of an accepted answer. Raises InputError for a correct answer below a class without one.
+        """Add the class of an accepted answer, whose parent class must have an accepted answer, too.
 
-        An inexact answer may come before the answer that it depends on, and is checked at the end.
+        Raises InputError for a correct answer if the parent class has none so far. An inexact answer may come before
+        the answer that it depends on, and is checked at the end.
         """
         self._names.add(name)
         parent = self._tree.parent_by_class.get(name, self._tree.root)
@@ -454,11 +459,11 @@ class _AcceptedClasses:
         if assessment.judgment == CORRECT:
             raise _missing_parent_error(assessment, "before it")
         if not is_wrong_bin(parent, self._tree.root):  # an inexact answer below wrong answers is allowed
-            self._inexact_below_none.append(assessment)
+            self._inexact_without_parent.append(assessment)
 
     def check_inexact_answers(self) -> None:
-        """Raise InputError for the first inexact answer below a class that got no accepted answer to the end."""
-        for assessment in self._inexact_below_none:
+        """Raise InputError for the first inexact answer whose parent class has no accepted answer in the whole pool."""
+        for assessment in self._inexact_without_parent:
             parent = self._tree.parent_by_class[tree_name(assessment.value_class)]
             if parent not in self._names:
                 raise _missing_parent_error(assessment, "in the pool")
@@ -565,6 +570,7 @@ def _class_of_accepted_answer(response: Response, assessment: Assessment | None,
     accepting_assessment = response.follow_on.accepting_assessment
     if accepting_assessment is None:
         return None
+    # A wrong assessment counts unless its query is about an answer that no assessment accepts.
     is_wrong = assessment is not None and links.is_accepted(assessment.query)
     return None if is_wrong else tree_name(accepting_assessment.value_class)
 
@@ -798,9 +804,9 @@ class Counting:
         return right_parents
 
     def _add_right_responses(self, right_responses: Sequence[Response], row: Row) -> None:
-        """Label all but one of the right responses of a class as duplicates, and add the responses to the row.
+        """Add the right responses of a class to the row, after all but one of them are labelled as duplicates.
 
-        The response that is no duplicate is the first one that names the entity, or the first one if none names it.
+        The one that is left is the first response that names the entity, or the first response if none names it.
         """
         if not right_responses:
             return

@@ -1,4 +1,5 @@
-"""Find the run lines that exceed the limits on justifications, or give a second value to a slot that takes one value.
+"""Find the run lines that exceed the limits on justifications, or give a second value to a slot that takes one value. A
+node has the lines about one entity; the parent lines of a line give the answer that its query is about.
 
 The scorer reports these lines as discarded, but counts them all the same (rule limits). The validators leave them out.
 """
@@ -57,6 +58,7 @@ class DiscardRules:
     """
 
     def __init__(self, limits: Justifications, problems: ProblemLog) -> None:
+        """Take the limits on justifications; discarded lines are reported to `problems`."""
         self.discarded_indexes: set[int] = set()
         self.discard_by_index: dict[int, Discard] = {}
         self.has_lines_depending_on_other_queries = False
@@ -143,7 +145,7 @@ class DiscardRules:
                 self._discard_orphans(responses, level + 1, queries_below)
 
     def _discard_orphans(self, responses: Sequence[Response], level: int, queries: set[str]) -> None:
-        """Discard the lines of a hop whose parent lines, with the answer that their query is about, are all discarded.
+        """Discard the lines of a hop that have lost all of their parent lines, since these are discarded.
 
         `queries` are the short ids of the queries of this hop.
         """
@@ -173,7 +175,7 @@ class DiscardRules:
     def _keep_best(self, lines: Sequence[Response], most_lines: int | None, limit: Limit) -> None:
         """Keep the `most_lines` lines with the highest confidences, and discard the others; None keeps all lines.
 
-        `limit` is the reason under which the others are discarded.
+        `limit` is the reason to discard them: `document` or `node`.
         """
         if most_lines is None or len(lines) <= most_lines:
             return
@@ -262,9 +264,9 @@ class _FollowOnQueries:
     """
 
     def __init__(self, responses: Iterable[Response], lines_left: Iterable[Response]) -> None:
-        """Collect the queries that `responses`, all lines of a run, answer, and count the parent lines `lines_left`.
+        """Collect the lines that answer each follow-on query, and count the parent lines of each.
 
-        `lines_left` are the lines that are not discarded.
+        `responses` are all lines of a run. `lines_left` are the lines that are not discarded: only they are counted.
         """
         self._answer_counts = Counter([line.follow_on.id for line in lines_left])
         self._lines_by_query: dict[str, list[Response]] = defaultdict(list)
@@ -289,7 +291,7 @@ class _FollowOnQueries:
             self._orphaned_by_level[line.query.level][query_about_answer] = None
 
     def pop_orphaned_queries(self, level: int) -> list[str]:
-        """Return the queries about answers of a hop (`level`) that have become orphans since the last call."""
+        """Return the queries that have become orphans since the last call, if they ask about answers of a hop."""
         return list(self._orphaned_by_level.pop(level, ()))
 
 

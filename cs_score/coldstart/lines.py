@@ -1,8 +1,9 @@
-"""The lines of runs and assessments, linked to the queries that they answer.
+"""The lines of runs and assessments, linked to the queries that they answer. A line answers a query. The answer itself
+leads to a follow-on query, which asks about it. A response is a line of a run; a node has the lines about one entity.
 
-A line answers a query. The answer itself leads to a follow-on query, which asks about it. Links hold both kinds of
-queries with their lines. The links of a run build on the links of gold (the queries and the pool), where a query is
-looked up that the links of the run lack. Gold itself never changes, so that one gold serves many runs.
+Links hold both kinds of queries with their lines. The links of a run build on the links of gold (the queries and the
+pool): queries that the links of the run lack are looked up there. Gold itself never changes, so that one gold serves
+many runs.
 """
 
 from __future__ import annotations

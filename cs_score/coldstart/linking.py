@@ -1,4 +1,5 @@
-"""Load runs and assessments, and link each line to its query, to the follow-on query about its answer, and to its node.
+"""Load runs and assessments, and link each line to its query, to the follow-on query about its answer, and to its node
+(the lines about one entity). Links hold the lines and queries that are loaded, an edition has the rules of one year.
 
 A follow-on query asks about an answer. Its id is computed from the answer, so that lines of the second hop can name it.
 Lines are linked in load order: a line may name only queries of the query files, and follow-on queries about answers of
@@ -894,8 +895,8 @@ def _is_taken_for_name(assessment: Assessment) -> bool:
 def _assessments_without_name(accepted_assessments: Sequence[Assessment]) -> Sequence[Assessment]:
     """Return the accepted answers of an assessment file that do not count as names because of their mention types.
 
-    These are the answers with a mention type that the scorer does not know. If there are none of these, and if no
-    answer is a name, they are all answers.
+    These are the answers with an unknown mention type. If all mention types are known, but no answer is a name, all
+    answers are returned.
     """
     assessments_of_unknown_type = []
     for assessment in accepted_assessments:
@@ -936,8 +937,8 @@ def _command_making_names(schema: Schema) -> str:
 def _as_entry_point(answer: Answer) -> Answer:
     """Return the answer of the first line that gives it, with `:-` in place of an empty value provenance.
 
-    As in the reference, the provenance becomes the entry point of the query about the answer. No other line then has an
-    answer with the same provenance as one without a span.
+    In the reference the provenance becomes the entry point of the query about the answer, where an empty one is written
+    like this. Later lines with an empty provenance keep it, so that their answers differ from this one.
     """
     relation, value, provenance = answer
     if provenance:

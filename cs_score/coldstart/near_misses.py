@@ -1,7 +1,6 @@
-"""Find unassessed answers of a run that were probably meant to be the same as answers in the pool (assessments).
-
-Such answers are near misses: they differ from assessed ones only in blanks, Unicode form or letter case. Or the offsets
-of all answers of the run are shifted by the same number of characters.
+"""Find unassessed answers of a run that were probably meant to be the same as answers in the pool (assessments). Such
+answers are near misses: they differ only in blanks, Unicode form or letter case. Or the offsets of all answers of the
+run are shifted by the same number of characters.
 """
 
 from __future__ import annotations

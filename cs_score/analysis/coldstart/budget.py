@@ -1,6 +1,6 @@
-"""Compute the error budget of a run: the score that it would have if all mistakes of one kind were corrected. Mistakes
-are lines that count as wrong and equivalence classes that were not found. A policy says which categories of lines are
-right, wrong or ignored.
+"""Compute the error budget of a run: its score if all mistakes of one kind were corrected. Mistakes are wrong lines and
+missed equivalence classes (sets of answers that mean the same). A policy has three sides: categories of lines that are
+right, wrong or ignored, such as `INEXACT`.
 """
 
 from __future__ import annotations
@@ -80,11 +80,12 @@ class _Corrected(NamedTuple):
 def budget(
     effects: Effects, policy: Policy, faults: Iterable[RunFault], tallies: Sequence[Tally], progress: Progress = silent
 ) -> list[BudgetRow]:
-    """Return a row for each kind of mistakes, with the score if these and all kinds before them were corrected.
+    """Return a row for each kind of mistakes: their number, and the gain in score if the run did not have them.
 
-    `faults` are all mistakes of the run as it is; mistakes that only a correction would cause are not counted. A kind
-    that the `policy` does not count as wrong has no mistakes and no gain. `tallies` are the rows of the measure's
-    table.
+    Each row also has the score if this kind and all kinds before it were corrected (`cumulated`). `effects` computes
+    scores after changes to the run, and `faults` are all its mistakes; mistakes that only a correction would cause are
+    not counted. A kind has no mistakes if the `policy` does not count it as wrong. `tallies` are the rows of the
+    measure's table.
     """
     corrector = _Corrector(effects.for_first_measure(), policy, faults)
     cumulated = corrector.correct([])
@@ -94,10 +95,14 @@ def budget(
         alone = corrector.correct([kind])
         if corrector.has_mistakes(kind):
             corrected_kinds.append(kind)
-            is_first = corrected_kinds == [kind]  # then its correction has been scored
+            is_first = len(corrected_kinds) == 1
+            # The first kind alone has just been scored; scoring it again would take as long.
             cumulated = alone if is_first else corrector.correct(corrected_kinds)
-        rows.append(corrector.row(kind, alone, cumulated))
-    return [_with_reach(row, corrector.faults, tallies) if row.kind == "missed" else row for row in rows]
+        row = corrector.row(kind, alone, cumulated)
+        if kind == "missed":
+            row = _with_unreachable_classes(row, corrector.faults, tallies)
+        rows.append(row)
+    return rows
 
 
 class _Corrector:
@@ -132,7 +137,10 @@ class _Corrector:
         return _Corrected(change, score, effect.reason if score is None else None)
 
     def row(self, kind: str, alone: _Corrected, cumulated: _Corrected) -> BudgetRow:
-        """Return the row of a kind, from its correction alone, and from that of this kind and all kinds before it."""
+        """Return the row of a kind of mistakes.
+
+        `alone` is the run with only this kind corrected, `cumulated` the run with all kinds up to this one corrected.
+        """
         policy = alone.change.policy or self._policy
         return BudgetRow(
             kind=kind,
@@ -171,18 +179,18 @@ def _in_order_of_correction(faults: Iterable[RunFault], editor: Editor) -> list[
     return lines + classes
 
 
-def _with_reach(row: BudgetRow, faults: Iterable[RunFault], tallies: Sequence[Tally]) -> BudgetRow:
-    """Return the row of missed classes with the number of classes that no answer of the pool could find, by reason.
+def _with_unreachable_classes(row: BudgetRow, faults: Iterable[RunFault], tallies: Sequence[Tally]) -> BudgetRow:
+    """Return the row of missed classes with the number of unreachable ones: no answer of the pool would find them.
 
-    It also gets the recall that the table would have if all other classes were found. `faults` are all mistakes, and
-    `tallies` the rows of the table.
+    They are counted by reason. The row also gets the recall of the table if all other classes were found. `faults` are
+    all mistakes of the run, and `tallies` are the rows of the table.
     """
     unreachable = [fault for fault in faults if fault.unreachable is not None]
     reasons = Counter([str(fault.unreachable) for fault in unreachable])
     row_names = {tally.name for tally in tallies}
     class_count = sum([tally.counts.ground_truth for tally in tallies])
-    unreachable_in_table = sum([fault.row in row_names for fault in unreachable])
-    recall = (class_count - unreachable_in_table) / class_count if class_count else None
+    unreachable_count = len([fault for fault in unreachable if fault.row in row_names])
+    recall = (class_count - unreachable_count) / class_count if class_count else None
     return replace(row, unreachable=reasons, reachable_recall=recall)
 
 
@@ -201,7 +209,7 @@ def _why_not_wrong(category: str, policy: Policy) -> str:
 def _sides_of(category: str, policy: Policy) -> list[PolicySide]:
     """Return the sides on which a policy lists a category: `["WRONG"]`.
 
-    If several sides list duplicates, only the last one is returned, since only that one counts.
+    Of several sides that list the category of duplicates only the last one counts, and is returned.
     """
     sides = [side for side in SIDES if category in policy.categories_on(side)]
     return sides[-1:] if category == DUPLICATE else sides
@@ -238,7 +246,8 @@ def _edit_of(faults: Iterable[RunFault], editor: Editor) -> Change:
 def _policy_correcting(kinds: Iterable[Kind], policy: Policy, faults: Iterable[RunFault]) -> Policy:
     """Return a policy that no longer counts lines of some kinds as wrong, if the run has such lines.
 
-    Kinds that are corrected in the files of the run change nothing in the policy.
+    The category of each kind is moved to the `side` of the kind. A kind without `side` changes nothing: it is corrected
+    in the files of the run.
     """
     categories = {fault.category for fault in faults}
     for category, side in kinds:
@@ -248,7 +257,7 @@ def _policy_correcting(kinds: Iterable[Kind], policy: Policy, faults: Iterable[R
 
 
 def move_category(policy: Policy, category: str, source: PolicySide, target: PolicySide) -> Policy:
-    """Return a policy in which a category is moved from one side to the end of another."""
+    """Return a policy in which a category is moved from one side (such as `WRONG`) to the end of another (`RIGHT`)."""
     items_by_side: dict[PolicySide, tuple[str, ...]] = {}
     for side in SIDES:
         items_by_side[side] = policy.categories_on(side)

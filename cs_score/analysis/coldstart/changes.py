@@ -67,8 +67,8 @@ _NEVER: Final[_LoadPosition] = (math.inf, 0)
 
 class FollowOnLines:
     """The lines of runs and pool that create follow-on queries, and the lines that answer them. A line creates the
-    follow-on query about its answer. A line that answers this query is only read if an earlier line has created the
-    query.
+    follow-on query about its answer; its `target` is the short id of this query. A line that answers the query is only
+    read if an earlier line has created it.
 
     `answering` has the lines of the run files that answer each follow-on query, by the short id of the query, and
     `creating` the lines that create it. Skipped lines are included, since they create queries and answer them like
@@ -81,7 +81,7 @@ class FollowOnLines:
         self._rank_by_file = rank_by_file
         self.answering: dict[str, list[LinkedLine]] = defaultdict(list)
         self.creating: dict[str, list[LinkedLine]] = defaultdict(list)
-        self._first_in_pool: dict[str, _LoadPosition] = {}
+        self._first_creation_in_pool: dict[str, _LoadPosition] = {}
         self.pool_lines_needing_run: dict[str, Assessment | SkippedLine] = {}
         run_lines = _linked_lines_of_run(run)
         pool_lines = sorted(_linked_lines_of_pool(run), key=self.position)
@@ -101,16 +101,17 @@ class FollowOnLines:
                 self.creating[line.target].append(line)
 
     def _collect_pool_lines(self, lines: Iterable[Assessment | SkippedLine], answered_ids: Container[str]) -> None:
-        """Collect the lines of the pool, given in load order, that create follow-on queries or need a line of the run.
+        """Find the first line of the pool that creates each follow-on query, and lines that answer the query before it.
 
-        `answered_ids` are the short ids of all follow-on queries that lines answer.
+        A line of the run must create the query for these. `lines` are the pool in load order, and `answered_ids` are
+        the short ids of all follow-on queries with answers.
         """
         for line in lines:
             short_id = line.query.short_id
-            if line.query.level and short_id not in self._first_in_pool:
+            if line.query.level and short_id not in self._first_creation_in_pool:
                 self.pool_lines_needing_run.setdefault(short_id, line)
             if line.target in answered_ids:
-                self._first_in_pool.setdefault(line.target, self.position(line))
+                self._first_creation_in_pool.setdefault(line.target, self.position(line))
 
     def position(self, line: LinkedLine | Assessment) -> _LoadPosition:
         """Return the position of a line in load order: that of its file, and its number there."""
@@ -121,16 +122,16 @@ class FollowOnLines:
 
         Lines at the removed places do not count. The position is `_NEVER`, after all lines, if no line creates it.
         """
-        first_position = self._first_in_pool.get(short_id, _NEVER)
+        first_position = self._first_creation_in_pool.get(short_id, _NEVER)
         for line in self.creating.get(short_id, ()):
             if (line.file, line.number) not in removed_places:
                 first_position = min(first_position, self.position(line))
         return first_position
 
     def lines_losing_query(self, short_id: str, removed_places: Container[LinePlace]) -> list[LinkedLine]:
-        """Return the lines that answer a follow-on query, but that no line would precede any more which creates it.
+        """Return the lines that answer a follow-on query, but come before every line that would still create it.
 
-        The lines at the removed places are taken as gone.
+        The scorer would not read them. Lines at the removed places create no query.
         """
         if short_id not in self.answering:
             return []
@@ -169,7 +170,10 @@ class LineWriter:
     """
 
     def __init__(self, run: Run, run_id: str, files: Mapping[str, RunFile]) -> None:
-        """Look up in the run `run_id` which file, confidence and value types its lines have; `files` are by name."""
+        """Choose file, confidence, node ids and value types of new lines after the lines of the run `run_id`.
+
+        New lines go into the file of the last line, with the lowest confidence of all. `files` has the files by name.
+        """
         self._run = run
         self._run_id = run_id
         model_lines = _lines_of_run_id(run, run_id)
@@ -307,7 +311,7 @@ class Editor:
     def _places_of_copies(self, line: LinkedLine) -> list[LinePlace]:
         """Return the place of a line, then the places of its copies in the same file: `[("run.tab", 7), ...]`.
 
-        A copy was not read, since it repeats the line; it would be read if only the line were removed.
+        A copy is not read as long as the file has the line itself. If only this line were removed, it would be read.
         """
         copy_numbers = self.files[line.file].copies_by_text.get(line.text, ())
         return [(line.file, number) for number in (line.number, *copy_numbers)]
@@ -369,10 +373,10 @@ class Editor:
     def _needs_parent(
         self, query: LinkedQuery, added_targets: Container[str], removed_places: Container[LinePlace]
     ) -> bool:
-        """Return whether an answer of the pool must be added, and can be, so that a line creates this query.
+        """Return whether a query's parent answer must be added before answers to the query, and the pool has one.
 
-        Queries of the first hop need no such line. `added_targets` are the short ids of the follow-on queries that
-        added lines create; lines at `removed_places` create none.
+        The line with the parent answer creates the query; queries of the first hop need none. `added_targets` are the
+        short ids of the follow-on queries that added lines create; lines at `removed_places` create none.
         """
         if query.parent is None or query.short_id in added_targets:
             return False
@@ -401,7 +405,7 @@ class Editor:
         return self._why_nothing_left(change)
 
     def _why_unreadable(self, change: Change) -> str | None:
-        """Return why one of the changed files could not be read; None if all of them could."""
+        """Return why one of the changed files could not be read; None if all files could be read."""
         if not change.places:
             return None
         for file in self.files.values():
@@ -412,9 +416,9 @@ class Editor:
         return None
 
     def _why_pool_unlinkable(self, change: Change) -> str | None:
-        """Return why a line of the pool could not be read after a change; None if all of them could.
+        """Return why a line of the pool could not be read after a change; None if all lines of the pool could be read.
 
-        A line of the pool cannot be read if it answers a query that only removed lines have created.
+        A line cannot be read if it answers a query that only removed lines have created.
         """
         for short_id, line in self.follow_on_lines.pool_lines_needing_run.items():
             creation = self.follow_on_lines.position_of_creation(short_id, change.places)
@@ -423,7 +427,7 @@ class Editor:
         return None
 
     def _why_unlinkable(self, query: LinkedQuery, added_targets: Container[str] = ()) -> str | None:
-        """Return why a line that is added to the extended file could not answer a query; None if it could.
+        """Return why a line added to the extended file could not answer a query; None if it could answer the query.
 
         A follow-on query must be created by an earlier line, or by an added line. `added_targets` are the short ids of
         the queries that added lines create.
@@ -436,7 +440,7 @@ class Editor:
         return f"Query {query.full_id} not loaded"
 
     def _why_nothing_left(self, change: Change) -> str | None:
-        """Return the reason that a change leaves no line to score; None if it leaves one or removes none."""
+        """Return why nothing would be left to score after a change; None if lines are left, or if none are removed."""
         run = self._run
         if not change.responses:
             return None

@@ -51,7 +51,10 @@ class ColdStartTask:
         return _only_run(result).undefined
 
     def statistics(self, result: Result, measures: Sequence[str]) -> UnitStatistics:
-        """Return the summands of each unit, from which the scores of a result by these measures are computed."""
+        """Return the counts and other summands of each unit of a result, from which resamples compute its scores.
+
+        A resample draws units and adds up their summands: the scores by the `measures` follow from the sums.
+        """
         run = _only_run(result)
         return UnitStatistics(
             unit=unit_name(result),
@@ -67,13 +70,17 @@ class ColdStartTask:
 
 
 def _in_summary_order(measures: Iterable[Measure]) -> list[Measure]:
-    """Return measures sorted as in summaries: rankings last, the hops of the same table and average together."""
+    """Return measures sorted as in summaries: rankings last, the hops of the same table and average together.
+
+    Tables with averages, such as `SF` with `Micro`, keep the order of their first measures.
+    """
     all_measures = list(measures)
-    blocks = list(dict.fromkeys([(measure.table, measure.average) for measure in all_measures]))
+    tables_with_averages = list(dict.fromkeys([(measure.table, measure.average) for measure in all_measures]))
     sort_keys: dict[Measure, tuple[bool, int, str]] = {}
     for measure in all_measures:
         is_ranking = not measure.average
-        sort_keys[measure] = (is_ranking, blocks.index((measure.table, measure.average)), measure.level)
+        position = tables_with_averages.index((measure.table, measure.average))
+        sort_keys[measure] = (is_ranking, position, measure.level)
     return sorted(all_measures, key=lambda measure: sort_keys[measure])
 
 

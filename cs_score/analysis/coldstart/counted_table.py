@@ -1,6 +1,6 @@
-"""Count the lines and equivalence classes in the table of a measure by the groups that they belong to, such as their
-slot or language. A row of the table counts the lines of the run that answer a query, and the classes (answers of the
-pool that mean the same) to be found there.
+"""Count the lines and equivalence classes of a measure's table by groups, such as slot or language. A row of the table
+counts the lines that answer a query, and the classes (answers of the pool that mean the same) to be found there. Each
+line or class is an entry with its groups and labels.
 """
 
 from __future__ import annotations
@@ -139,8 +139,8 @@ def _rows_of_query(result: QueryResult, unit: UnitResult, level: str) -> list[Co
 def _entries_of_row(row: CountedRow, drawn_unit: str, missed: Iterable[RunFault]) -> list[TableEntry]:
     """Return the entries of a row: one for each line, each class that was not found, and each class to find.
 
-    `missed` are the classes of the row that were not found. `drawn_unit` is the id of the unit that a resample draws,
-    which is the group `ldc_query`.
+    A class that was not found has two entries: as a mistake, and as a class of the ground truth. `missed` are these
+    classes. `drawn_unit` is the group in the dimension `ldc_query`: the id of the unit that a resample draws.
     """
     row_groups = (row.slot, str(row.hop), row.query.entity_type or UNKNOWN)
     counted_lines = [_count_line(scored_line, row, row_groups, drawn_unit) for scored_line in row.lines()]
@@ -201,6 +201,7 @@ def _groups_of_found_classes(counted_lines: Iterable[_CountedLine], row: Counted
     for line in counted_lines:
         if line.found_class is not None:
             groups_by_class.setdefault(line.found_class, line.entry.groups)
+    # A row for a single value counts one class, however many of them its lines have found.
     return list(groups_by_class.values())[: row.tally.counts.ground_truth]
 
 
@@ -244,7 +245,10 @@ def count_groups(entry_counts: EntryCounts, dimensions: Sequence[str]) -> dict[G
 
 
 def _sum_labels(label_counts: Counter[Labels]) -> GroupCounts:
-    """Return the counts of a group; `label_counts` has the number of its lines and classes by their labels."""
+    """Return the counts of a group: its right, wrong and other lines, its classes to find, and its mistakes.
+
+    `label_counts` has the number of its lines and classes by their labels.
+    """
     line_labels = [labels for labels in label_counts if labels not in (_TO_FIND, _NOT_FOUND)]
     line_counts = [judging.counts_of(labels, label_counts[labels]) for labels in line_labels]
     counts = judging.sum_counts([_ZERO, *line_counts])

@@ -89,9 +89,10 @@ class Effects:
     """
 
     def __init__(self, scored: AnalysedRun, measures: Sequence[Measure], rescoring: Rescoring | None = None) -> None:
-        """Add up the summands of all units for some measures; the first one is the analysed measure.
+        """Compute the scores of the unchanged run by some measures, with which changed scores are then compared.
 
-        The run must have a score by every measure. Effects of the same run on other measures share its `rescoring`.
+        The first measure is the analysed one, and the run must have a score by each. `rescoring` scores changed units
+        again; it can be shared by all `Effects` of the same run.
         """
         self._scored = scored
         self._measures = tuple(measures)
@@ -99,7 +100,7 @@ class Effects:
         self._rescoring = Rescoring(scored) if rescoring is None else rescoring
         self.editor = self._rescoring.editor
         self._is_ranked = any(not measure.average for measure in measures)
-        self._row_column_by_measure = {measure: _row_column(measure) for measure in measures}
+        self._row_count_column_by_measure = {measure: _row_count_column(measure) for measure in measures}
         self._row_sums = RowSums(self._columns_of_sums())
         self.unchanged = self._score_unchanged()
         self.scores = self._scores_from(self.unchanged.totals, self.unchanged.unranked_reasons).by_measure
@@ -107,7 +108,7 @@ class Effects:
     def _columns_of_sums(self) -> dict[str, None]:
         """Return the columns of sums from which scores are computed, and the columns that count rows, each once."""
         columns = list(sums_of(self._measures))
-        columns += self._row_column_by_measure.values()
+        columns += self._row_count_column_by_measure.values()
         columns.append(_SF_ROWS)
         return dict.fromkeys(columns)
 
@@ -165,10 +166,10 @@ class Effects:
         return self._effect_from_totals(totals, _unranked_reasons_after(self.unchanged, rescored))
 
     def effect_after(self, start: ScoredChange, change: Change) -> tuple[Effect, ScoredChange]:
-        """Return the effect of a change that contains an earlier one, and the results of all units after it.
+        """Return the effect of a change on the original scores, and the results of all units after the change.
 
-        `start` has the results after the earlier change; only the units that differ from these are scored again. If the
-        scorer would refuse the changed files, the start itself is returned beside the effect.
+        `start` has the results after an earlier change, which is a part of this one; only units that differ from it are
+        scored again. If the scorer would refuse the changed files, the `start` is returned beside the effect.
         """
         try:
             rescored = list(self._rescore(change, start))
@@ -202,7 +203,7 @@ class Effects:
             yield _RescoredSums(unit, self._sums_of_unit(unit, run))
 
     def _totals_after(self, start: ScoredChange, rescored: Iterable[_RescoredSums]) -> Sequence[float]:
-        """Return the sums over all units after the results of some units have been replaced in the `start`."""
+        """Return the sums over all units, if some units of the `start` are replaced by the `rescored` ones."""
         totals = start.totals
         for unit, sums in rescored:
             old_sums = start.sums_by_unit[unit.id]
@@ -233,7 +234,8 @@ class Effects:
             names = [str(measure) for measure in self._measures]
             return _Scores(dict.fromkeys(names), "nothing to score: no row would be left")
         why_unranked = next(iter(unranked_reasons.values()), None)
-        if why_unranked is None and not totals[-1]:
+        ranked_node_count = totals[-1]
+        if why_unranked is None and not ranked_node_count:
             why_unranked = NO_RANKED_NODE
         return self._scores_with_reason(self._formula(totals, divide), count_by_column, why_unranked)
 
@@ -264,7 +266,7 @@ class Effects:
         """
         if why_unranked is not None and not measure.average:
             return why_unranked
-        if not count_by_column[self._row_column_by_measure[measure]]:
+        if not count_by_column[self._row_count_column_by_measure[measure]]:
             return f"there would be no row of hop {measure.level}"
         return None
 
@@ -290,6 +292,7 @@ class Effects:
         For LDC-MAX they are the rows of the entry point with the highest F1, for LDC-MEAN the means over all entry
         points that have rows (rules ldc-max, ldc-mean).
         """
+        # Rankings only add to the sums over all hops if the edition ranks the nodes of all hops together.
         is_added_to_all = is_counted or self._ranks_all_levels
         for rows in rows_by_query.values():
             self._row_sums.add(sums, SF, rows, is_counted, is_added_to_all)
@@ -352,14 +355,14 @@ def _main_reason(reasons: Sequence[str], why_unranked: str | None) -> str | None
     return reasons[0] if reasons else None
 
 
-def _row_column(measure: Measure) -> str:
+def _row_count_column(measure: Measure) -> str:
     """Return the column in which the rows of a measure's table are counted: `SF:ALL:row`, `SF:1:ranking`."""
     kind = "row" if measure.average else "ranking"
     return f"{measure.table}:{measure.level}:{kind}"
 
 
 def _unranked_reasons_after(start: ScoredChange, rescored: Iterable[_RescoredSums]) -> Mapping[str, str]:
-    """Return why units could not be ranked, by unit, after the results of some units have been replaced."""
+    """Return why units cannot be ranked, by unit id, if some units of the `start` are replaced by `rescored` ones."""
     new_units = [unit for unit, _ in rescored]
     unranked_reasons = dict(start.unranked_reasons)
     for unit in new_units:

@@ -59,12 +59,12 @@ class Reachability:
         self._policy = scored.policy
         self._with_nodes = with_nodes
         self._answers_by_class: dict[str, list[Assessment]] = defaultdict(list)
-        self._answers_by_target: dict[tuple[str, str], list[Assessment]] = defaultdict(list)
-        self._rightness_by_target: dict[tuple[str, str], bool] = {}
+        self._answers_by_query_and_class: dict[tuple[str, str], list[Assessment]] = defaultdict(list)
+        self._rightness_by_query_and_class: dict[tuple[str, str], bool] = {}
         for assessment in scored.run.gold.links.assessments:
             if assessment.is_accepted and _is_counted(assessment, scored):
                 self._answers_by_class[assessment.value_class].append(assessment)
-                self._answers_by_target[assessment.target, assessment.value_class].append(assessment)
+                self._answers_by_query_and_class[assessment.target, assessment.value_class].append(assessment)
         self._named_rows = self._find_named_rows()
 
     def _find_named_rows(self) -> set[str]:
@@ -108,22 +108,22 @@ class Reachability:
         """
         if not answer.query.level:
             return True
-        target = (answer.query.short_id, _parent_of_class(answer.value_class))
-        if target not in self._rightness_by_target:
-            self._rightness_by_target[target] = self._has_right_answer(target)
-        return self._rightness_by_target[target]
+        query_and_class = (answer.query.short_id, _parent_of_class(answer.value_class))
+        if query_and_class not in self._rightness_by_query_and_class:
+            self._rightness_by_query_and_class[query_and_class] = self._has_right_answer(query_and_class)
+        return self._rightness_by_query_and_class[query_and_class]
 
-    def _has_right_answer(self, target: tuple[str, str]) -> bool:
+    def _has_right_answer(self, query_and_class: tuple[str, str]) -> bool:
         """Return whether the pool has a right answer to which a right path leads.
 
-        `target` has the short id of the follow-on query about the answer, and the answer's class.
+        `query_and_class` has the short id of the follow-on query about the answer, and the answer's class.
         """
-        answers = self._answers_by_target[target]
+        answers = self._answers_by_query_and_class[query_and_class]
         return any(self._is_right(answer) and self._has_right_parent(answer) for answer in answers)
 
 
 def _is_counted(assessment: Assessment, scored: AnalysedRun) -> bool:
-    """Return whether lines can be matched to this assessment: of several assessments of an answer only one counts."""
+    """Return whether the scorer uses an assessment. Of several assessments of the same answer it uses only one."""
     follow_on = scored.run.links.find_follow_on(assessment.target)
     if follow_on is None:
         return False
@@ -256,7 +256,7 @@ def category_of(labels: Labels, policy: Policy) -> str:
 
 
 def counted_lines(unit: UnitResult) -> Iterator[Response]:
-    """Yield the lines of a unit that are counted in a row of the tables."""
+    """Yield the lines of a unit that some row of the tables counts, row by row."""
     for result in unit.queries:
         for tally in result.tallies:
             yield from tally.responses
@@ -276,7 +276,7 @@ class RowToFind(NamedTuple):
 
 
 def rows_to_find(scored: AnalysedRun, unit: UnitResult) -> Iterator[RowToFind]:
-    """Yield the rows of a unit that have classes of the ground truth, with the classes that were found."""
+    """Yield the rows of a unit that have classes to find, each with these classes and those that were found."""
     for result in unit.queries:
         tree = scored.run.gold.gold_of_query(result.query, scored.run.links).tree
         assert tree is not None  # the query was scored

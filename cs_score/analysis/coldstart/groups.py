@@ -115,7 +115,7 @@ class _GroupScorer:
         """Return the scored groups of some dimensions, which are crossed, those with the most mistakes first."""
         counts_by_group = self._counts_by_group(dimensions)
         intervals_by_group = self._intervals_by_group(dimensions)
-        has_recall = RUN_ONLY.isdisjoint(dimensions)
+        has_recall = RUN_ONLY.isdisjoint(dimensions)  # otherwise classes to find cannot be counted by group
         names_in_order = sorted(counts_by_group, key=lambda names: _order_of_group(names, counts_by_group[names]))
         groups = []
         for names in names_in_order:
@@ -131,7 +131,10 @@ class _GroupScorer:
         return count_groups(self._entry_counts if is_by_unit else self._counts_without_units, dimensions)
 
     def _intervals_by_group(self, dimensions: Sequence[str]) -> dict[GroupNames, dict[str, Interval]]:
-        """Return the intervals of precision, recall and F1 by the names of the group; empty without resamples."""
+        """Return the intervals of precision, recall and F1 of each group; empty without resamples.
+
+        Groups are resampled some at a time, since the resamples of all groups may not fit into memory.
+        """
         if self._resampling is None or not self._units or _UNIT_DIMENSION in dimensions:
             return {}
         counts_by_unit = _counts_by_unit(self._entry_counts, dimensions)
@@ -168,9 +171,10 @@ def _order_of_group(names: GroupNames, group_counts: GroupCounts) -> tuple[Any, 
 
 
 def _make_group(names: GroupNames, group_counts: GroupCounts, mistakes_in_all: int, *, has_recall: bool) -> Group:
-    """Return a scored group; recall and F1 are None unless it `has_recall`, that is, if the pool knows its dimensions.
+    """Return a group with its precision, recall and F1, and with its share of all mistakes (`mistakes_in_all`).
 
-    `mistakes_in_all` is the number of all mistakes, from which the share of the group is computed.
+    Without `has_recall` recall and F1 are None. This is the case for groups that only lines have, such as value types:
+    the classes to be found cannot be counted by them.
     """
     counts = group_counts.counts
     return Group(

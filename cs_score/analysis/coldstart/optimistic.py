@@ -96,7 +96,7 @@ def _assign_classes(scored: AnalysedRun, level: int) -> Iterator[_ClassOfLine]:
 
 
 class _FreeClasses:
-    """The classes that no right line of a run has found, of which each is given to one group of lines."""
+    """Gives classes to groups of lines: each class that no right line of a run has found is given to one group."""
 
     def __init__(self, scored: AnalysedRun) -> None:
         """Look up which classes a scored run has found."""
@@ -263,7 +263,7 @@ class _AssessmentWriter:
     """Writes assessments for the end of the pool that judge an answer of the run correct and assign it to a class."""
 
     def __init__(self, run: Run) -> None:
-        """Find the layout of the pool's last file, and the assessments in it that new ones are modelled on."""
+        """Take the layout of the pool's last file, and its assessments as models for new ones."""
         self._file = last_pool_file(run) or "pool"
         self._schema: Schema = run.layouts.get(self._file, ASSESSMENTS_2016)
         self._assessments = [assessment for assessment in run.gold.links.assessments if assessment.file == self._file]
@@ -319,10 +319,10 @@ class _AssessmentWriter:
         }
 
     def _columns_of_model(self, line: Response) -> dict[str, str]:
-        """Return by column the texts of an assessment on which a new one for a line is modelled; empty without any.
+        """Return the texts of an old assessment by column, as a model for the new assessment of a line.
 
-        It is an assessment of the same query, or else the first one of the file. Some layouts have the subject of the
-        query in further columns, which no score depends on.
+        The model is an assessment of the same query, or else the first one of the file; the result is empty if the file
+        has none. Some layouts have the subject of the query in further columns, which no score depends on.
         """
         model = self._first_by_query.get(line.query.base_id)
         if model is None and self._assessments:
@@ -368,7 +368,7 @@ def _with_follow_on(line: Response, follow_on_by_id: Mapping[str, FollowOn]) -> 
 
 
 def _follow_ons_with(run: Run, new_assessments: Sequence[Assessment]) -> dict[str, FollowOn]:
-    """Return copies, by short id, of the follow-on queries about newly assessed answers, with the new assessments."""
+    """Return copies of the follow-on queries about newly assessed answers, with the new assessments, by short id."""
     follow_ons: dict[str, FollowOn] = {}
     for assessment in new_assessments:
         if assessment.target not in follow_ons:

@@ -1,4 +1,4 @@
-"""Load and score a run as far as that is possible: an error that stops the scorer leaves what it has done before."""
+"""Load and score a run as far as that is possible: after an error that stops the scorer earlier results are kept."""
 
 from __future__ import annotations
 
@@ -54,6 +54,7 @@ def _analysed_in_part(run: Run, policy: Policy, units: Iterable[UnitResult], sto
     `stop` is the error that stopped loading or scoring.
     """
     run_result = ScoredRun(_first_run_id(run), PrecisionRecall(averaged_table([]), None, None), tuple(units))
+    # A result without runs has the same origin and signature as a result of the whole call.
     result = CallScorer(replace(run, remarks=()), policy, ProblemLog()).result([])
     return AnalysedRun(
         run=run,

@@ -101,10 +101,7 @@ class Removals:
         return query_lines
 
     def _index_query(self, base_id: str) -> QueryLines | None:
-        """Return the lines of a query, indexed anew.
-
-        None if several queries share its id, or it could not be scored.
-        """
+        """Index the lines of a query. Return None if several queries share its id, or if it could not be scored."""
         results = self._results_by_query.get(base_id, [])
         if len(results) != 1:
             return None
@@ -207,7 +204,10 @@ class QueryLines:
             raise SubtractionError
 
     def _orphan(self, line: LinkedLine) -> Response:
-        """Return a line that loses its parent. Raises SubtractionError if it was skipped, or if lines ask about it."""
+        """Return a line that has lost its parent, if the loss goes no further.
+
+        Raises SubtractionError if the line was skipped, or if other lines answer the query about its answer.
+        """
         if not isinstance(line, Response) or self._answering.get(line.target):
             raise SubtractionError
         return line
@@ -242,7 +242,7 @@ class QueryLines:
         return tuple(tallies)
 
     def _tally_without(self, tally: Tally, lines: Sequence[Response]) -> Tally:
-        """Return a row without the counts of some of its lines.
+        """Return a row without the counts of some of its lines; the lines themselves stay in its `responses`.
 
         Raises SubtractionError if all lines of the row are removed, and it has no classes of the ground truth.
         """
@@ -265,14 +265,14 @@ class QueryLines:
         return tuple([level.ranking_after(moves) for level in self._levels])
 
     def _moves_without(self, lines: Iterable[Response]) -> list[Move]:
-        """Return the moves of the ranked nodes that lose some of the given lines.
+        """Return a move for each ranked node that loses some of the given lines: to another rank, or out of all ranks.
 
         Nodes of lines without parent are not ranked. Raises SubtractionError if other nodes may change with them.
         """
         losses = self._losses_of_nodes(lines)
         moves: list[Move] = []
         for name in losses.changed_nodes:
-            query_id = name.partition(":")[0]
+            query_id = name.partition(":")[0]  # empty for the nodes of lines without parent
             if query_id == self._result.query.full_id:
                 moves.append(self._move_of(self._classless_node(name), losses))
         return moves
@@ -415,7 +415,7 @@ class _RankedNodes(NamedTuple):
 
 
 class LevelRanking:
-    """The ranking of the nodes of one level, with their sort keys and values in lists, from which others are made."""
+    """The ranking of the nodes of one level, with sort keys and values in lists, for rankings after changes."""
 
     def __init__(self, ranking: Ranking) -> None:
         """List the sort keys and values of the nodes of a ranking."""

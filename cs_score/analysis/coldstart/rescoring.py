@@ -42,7 +42,7 @@ class RescoredUnit(NamedTuple):
     run: Run
 
 
-class _Extent(NamedTuple):
+class _ScoringRequest(NamedTuple):
     """What has to be scored again after a `change`.
 
     `base_ids` are the short ids of the queries that are scored again; None means all queries of the affected units.
@@ -61,7 +61,7 @@ class Rescoring:
     """
 
     def __init__(self, scored: AnalysedRun) -> None:
-        """Start from a scored run; `scored` is the run before any change."""
+        """Take the scored run before any change, from which all changes start."""
         self._scored = scored
         self._run = scored.run
         self.editor = Editor(scored.run, scored.run_id)
@@ -147,7 +147,7 @@ class Rescoring:
         """
         changed_ids = self._changed_queries(change, earlier)
         is_by_query = self._has_separate_queries and change.policy is None
-        extent = _Extent(
+        request = _ScoringRequest(
             change=change,
             base_ids=changed_ids if is_by_query else None,
             added_by_unit=self._added_lines_by_unit(change),
@@ -156,24 +156,24 @@ class Rescoring:
         affected_ids = self._affected_units(change, changed_ids)
         # A unit without result has only lines of other runs of the call.
         old_units = [unit_by_id[unit_id] for unit_id in affected_ids if unit_id in unit_by_id]
-        return self._score_units(old_units, extent)
+        return self._score_units(old_units, request)
 
-    def _score_units(self, old_units: Iterable[UnitResult], extent: _Extent) -> Iterator[RescoredUnit]:
+    def _score_units(self, old_units: Iterable[UnitResult], request: _ScoringRequest) -> Iterator[RescoredUnit]:
         """Yield units scored again from their lines after a change; `old_units` are their results before it."""
         if self._are_units_entangled:
-            change = extent.change
-            shared_run = self._change_run(self._run.links.responses, change, change.added, extent.is_ranked)
+            change = request.change
+            shared_run = self._changed_run(self._run.links.responses, change, change.added, request.is_ranked)
             for old_unit in old_units:
-                yield self._score_unit_again(old_unit, shared_run, extent)
+                yield self._score_unit_again(old_unit, shared_run, request)
             return
         for old_unit in old_units:
-            run_of_unit = self._change_run_of_unit(old_unit.id, extent)
-            yield self._score_unit_again(old_unit, run_of_unit, extent)
+            run_of_unit = self._changed_run_of_unit(old_unit.id, request)
+            yield self._score_unit_again(old_unit, run_of_unit, request)
 
-    def _score_unit_again(self, old_unit: UnitResult, run: Run, extent: _Extent) -> RescoredUnit:
-        """Return a unit scored from the lines of a changed run; queries outside the extent keep their old results."""
-        queries = _queries_within(old_unit, extent.base_ids)
-        new_unit = self._score_unit(old_unit.id, queries, run, extent)
+    def _score_unit_again(self, old_unit: UnitResult, run: Run, request: _ScoringRequest) -> RescoredUnit:
+        """Return a unit scored from the lines of a changed run; queries that need no scoring keep their old results."""
+        queries = _queries_within(old_unit, request.base_ids)
+        new_unit = self._score_unit(old_unit.id, queries, run, request)
         return RescoredUnit(_with_unchanged_results(new_unit, old_unit.queries), run)
 
     def _units_by_subtraction(self, change: Change, earlier: Change, is_ranked: bool) -> list[UnitResult] | None:
@@ -233,16 +233,16 @@ class Rescoring:
 
     # -- The lines after a change
 
-    def _change_run_of_unit(self, unit_id: str, extent: _Extent) -> Run:
+    def _changed_run_of_unit(self, unit_id: str, request: _ScoringRequest) -> Run:
         """Return a run that has the lines of a unit as they are after a change."""
-        if extent.base_ids is None:
+        if request.base_ids is None:
             lines = self._lines_of_unit(unit_id)
         else:
-            lines = self._lines_of_queries(unit_id, extent.base_ids)
-        added_lines = extent.added_by_unit.get(unit_id, ())
-        return self._change_run(lines, extent.change, added_lines, extent.is_ranked)
+            lines = self._lines_of_queries(unit_id, request.base_ids)
+        added_lines = request.added_by_unit.get(unit_id, ())
+        return self._changed_run(lines, request.change, added_lines, request.is_ranked)
 
-    def _change_run(
+    def _changed_run(
         self, lines: Sequence[Response], change: Change, added_lines: Sequence[Response], is_ranked: bool
     ) -> Run:
         """Return a run that has the lines of some units as they are after a change.
@@ -297,9 +297,9 @@ class Rescoring:
         return False
 
     def _gold_without(self, removed_lines: Iterable[Response]) -> ColdStartGold:
-        """Return the gold of the run; without its derived values if these may depend on one of the removed lines.
+        """Return the gold of the run, or a copy without its derived values if these may depend on a removed line.
 
-        They may if a skipped line gives the same answer as a removed line.
+        They may if a skipped line gives the same answer as a removed line. The copy computes them anew.
         """
         gold = self._run.gold
         if any(self._run.links.was_skipped(line.target) for line in removed_lines):
@@ -381,7 +381,7 @@ class Rescoring:
         """Return added lines with their indexes and numbers, once for each time that their file is loaded.
 
         `lines` are the other lines, and `removed_count` is the number of lines removed from the file. `added_per_load`
-        is the number of lines that one loading of the file adds in all units; later loadings begin so much later.
+        is the number of lines added to the file for all units: each loading shifts the indexes of later ones by it.
         """
         file = self.editor.extended_file
         first_number = file.last_number + 1 - removed_count
@@ -451,17 +451,17 @@ class Rescoring:
 
     # -- Scoring
 
-    def _score_unit(self, unit_id: str, queries: Sequence[Query], run: Run, extent: _Extent) -> UnitResult:
+    def _score_unit(self, unit_id: str, queries: Sequence[Query], run: Run, request: _ScoringRequest) -> UnitResult:
         """Return a unit with some of its queries scored from the lines of a changed run, under the change's policy.
 
         Raises InputError if the scorer would have to stop before it has tables.
         """
         if compares_values(run.gold.options.discipline):
             _require_known_classes(queries, run)
-        policy = extent.change.policy or self._scored.policy
-        unit = self._unit_to_score(unit_id, queries, run, extent.change)
-        other_result = self._score_earlier_runs(unit, policy, is_ranked=extent.is_ranked)
-        return _scored_unit(replace(unit, other_run=other_result), policy, is_ranked=extent.is_ranked)
+        policy = request.change.policy or self._scored.policy
+        unit = self._unit_to_score(unit_id, queries, run, request.change)
+        other_result = self._score_earlier_runs(unit, policy, is_ranked=request.is_ranked)
+        return _scored_unit(replace(unit, other_run=other_result), policy, is_ranked=request.is_ranked)
 
     def _unit_to_score(self, unit_id: str, queries: Sequence[Query], run: Run, change: Change) -> ScoringUnit:
         """Return a unit with everything that scoring needs: its queries, its lines in the changed run, and the nodes.
@@ -610,9 +610,9 @@ def _written_node_id(line: Response) -> str | None:
 def _with_nodes(lines: Iterable[Response], node_by_follow_on: dict[str, str | None]) -> list[Response]:
     """Return lines, which are in load order, with the FQ node ids that linking the changed files would give them.
 
-    `node_by_follow_on` has the node of each parent, the first line that gives the answer a follow-on query asks about,
-    by the short id of the query; the nodes of these lines are added to it. An empty text is a parent without node; a
-    query without parent so far has None or no entry.
+    The parent of a follow-on query is the first line with the answer that it asks about. `node_by_follow_on` has the
+    node of this line by the short id of the query, and is extended: an empty text if the parent has no node, None or no
+    entry if there is no parent so far.
     """
     linked_lines: list[Response] = []
     for line in lines:

@@ -49,8 +49,8 @@ class RunFile(Record):
     def why_unreadable(self, removed_places: Container[LinePlace], added_texts: Sequence[str]) -> str | None:
         """Return why the file could not be read after some lines were removed and others added; None if it could.
 
-        The layout of a file depends on its first line that is neither blank nor a comment, so that removing that line
-        may make the file unreadable. An empty file is no obstacle, since the scorer ignores it.
+        The layout of a file depends on its first line that is neither blank nor a comment. Removing this line may make
+        the file unreadable, unless the whole file becomes empty: the scorer ignores empty files.
         """
         layout_line = self._layout_line()
         if layout_line is None or (self.name, layout_line.number) not in removed_places:
@@ -77,7 +77,7 @@ class RunFile(Record):
         yield from added_texts
 
     def _why_other_layout(self, first_text: str) -> str | None:
-        """Return that the file would get another layout if it began with this text; None if it would keep its own."""
+        """Return a message that the file would have another layout if it began with this text; None if the same one."""
         schema = detect_schema(split_columns(first_text))
         if schema is self.schema:
             return None
@@ -156,17 +156,18 @@ def _responses_of_files(responses: Iterable[Response]) -> _FileResponses:
 
 
 def _ends_of_files(responses: Sequence[Response]) -> dict[str, list[int]]:
-    """Return the numbers of responses that all files had given whenever a file had been loaded, by the file's name.
+    """Return how many responses had been loaded in all when each file had been loaded, by the file's name.
 
     If `a.tab` with three responses is loaded before `b.tab` with two: `{"a.tab": [3], "b.tab": [5]}`. A file that is
-    loaded several times has several numbers.
+    loaded several times has a number for each time.
     """
     ends_by_file: dict[str, list[int]] = defaultdict(list)
-    for last, following in pairwise(responses):
+    for response, next_response in pairwise(responses):
         # Line numbers rise within a file, unless it is loaded again.
-        is_end_of_file = following.file != last.file or following.number <= last.number
-        if is_end_of_file:
-            ends_by_file[last.file].append(following.index)
+        is_last_of_file = next_response.file != response.file or next_response.number <= response.number
+        if is_last_of_file:
+            loaded_count = next_response.index  # indexes count the responses of all files from 0
+            ends_by_file[response.file].append(loaded_count)
     if responses:
         ends_by_file[responses[-1].file].append(len(responses))
     return ends_by_file

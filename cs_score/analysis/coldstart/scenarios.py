@@ -68,17 +68,20 @@ class Scenarios(Record, omit_defaults=True):
 
 
 def scenarios(scored: AnalysedRun, measure: Measure) -> Scenarios:
-    """Return the scores of a run in both scenarios; the scores as they are if every counted answer was assessed."""
+    """Return the scores of a run in both scenarios, by the analysed measure and by all measures over all hops.
+
+    If every counted answer was assessed, these are its scores as they are.
+    """
+    analysed = str(measure)
     score_by_measure = _scores_over_all_hops(scored)
-    score_by_measure[str(measure)] = scored.result.measures[measure]
+    score_by_measure[analysed] = scored.result.measures[measure]
     slots = _slot_shares(scored)
     pool_file = last_pool_file(scored.run)
     if not any(slot.unassessed for slot in slots):
-        return _unchanged_scenarios(str(measure), score_by_measure, slots, pool_file)
+        return _unchanged_scenarios(analysed, score_by_measure, slots, pool_file)
     pessimistic = _pessimistic_scores(scored, list(score_by_measure))
     optimistic_scenario = OptimisticScenario(scored)
     optimistic = try_scores(optimistic_scenario.score, list(score_by_measure))
-    analysed = str(measure)
     return Scenarios(
         pessimistic=pessimistic.by_measure[analysed],
         score=score_by_measure[analysed],
@@ -168,7 +171,7 @@ def try_scores(score: Callable[[], AnalysedRun], names: Sequence[str]) -> TriedS
 
 
 def _why_score_missing(scored: AnalysedRun, names: Iterable[str]) -> str | None:
-    """Return why a run lacks the first of some measures that it has no score by; None if it has a score by each."""
+    """Return why a run has no score by some measure, the first such one; None if it has a score by each measure."""
     for name in names:
         if name not in scored.result.scores:
             return str(scored.stopped or f"there would be no {name}")

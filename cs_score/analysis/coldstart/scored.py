@@ -78,7 +78,7 @@ class AnalysedRun(Record, eq=False):
         return substitute_remark(bool(self.run.gold.query_set.ldc_id_by_query), self.why_unranked)
 
     def measure(self, name: str | None) -> Measure:
-        """Return the measure of that name; without a name the headline measure of this run.
+        """Return the measure with a name; without a name the headline measure of this run.
 
         Raises UsageError if there is no such measure, InputError if this run has no score by it.
         """

@@ -1,5 +1,5 @@
-"""The parts of tables and texts that documents about results of evidence tasks share: mistakes, cells, sentences. A
-unit is a claim, an instance or a question; a layout has the columns of a table and makes its rows from a document.
+"""Write tables and texts about results of evidence tasks, as different documents need them: mistakes, cells, sentences.
+A unit is a claim, an instance or a question. A layout has the columns of a table and makes its rows from a document.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def mistakes_layout(mode: Mode) -> Layout:
 
 
 def _mistake_rows(document: Any) -> Iterator[Mapping[str, Any]]:
-    """Yield a row for each mistake that a document lists, with values whole and, for texts, shortened."""
+    """Yield a row for each mistake in a document: texts by column, with values in full and in a short form."""
     longest = LONGEST_LINE if isinstance(document, ExplainedUnit) else SHORT_VALUE
     for mistake in document.mistakes:
         yield {
@@ -112,10 +112,10 @@ def as_json(value: object) -> JsonText | None:
 
 
 def short_value_text(value: object) -> JsonText | None:
-    """Return a JSON value in a short form for tables: {"label": "SUPPORT", "sentences": [4, 5]} as `SUPPORT [4, 5]`.
+    """Return a JSON value in a short form for tables: `SUPPORT [4, 5]` for {"label": "SUPPORT", "sentences": [4, 5]}.
 
-    Another object is its keys and values with commas, a list of objects has semicolons between them, and every other
-    value is JSON. The text is safe to print. None stays None, since it means that there is no value.
+    Other objects are written as keys and values with commas between them, lists of objects with semicolons between
+    the objects, and all other values as JSON. The text is safe to print. None, for a missing value, stays None.
     """
     if isinstance(value, dict):
         return JsonText(_object_text(value))
@@ -177,9 +177,10 @@ class DocumentText:
         *,
         can_be_shortened: bool = True,
     ) -> None:
-        """Take the width of the terminal, None if there is none.
+        """Take the rules of the task (`mode`), the `layouts` of the tables and the width of the terminal, if any.
 
-        Without `top` a document that `can_be_shortened` is shortened to a screen of 40 lines and 80 columns.
+        Tables have at most `top` rows. Without `top` a document that `can_be_shortened` is shortened to a screen of 40
+        lines and 80 columns.
         """
         self.mode = mode
         self.is_screen = top is None and can_be_shortened

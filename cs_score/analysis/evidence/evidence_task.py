@@ -14,7 +14,7 @@ from cs_score.tasks.task import UnitStatistics
 
 
 class EvidenceTask(Record):
-    """A task of evidence; `mode` has its rules."""
+    """A task whose predictions are labels or answers with evidence, such as SciFact; `mode` has its rules."""
 
     mode: Mode
 
@@ -40,8 +40,8 @@ class EvidenceTask(Record):
     def measure_for(self, name: str | None, *results: ScoredPredictions) -> str:
         """Return the measure by which results are examined: the one with this name, or else their headline measure.
 
-        If the headline measures of the results differ, it is the usual one of the task. Raises UsageError if the task
-        has no such measure, InputError if the measure has no value for a result.
+        If the headline measures of the results differ, the usual measure of the task is returned. Raises UsageError if
+        the task has no such measure, InputError if the measure has no value for a result.
         """
         measure = self.measure_of(name) or self.headline_of(results) or str(default_measure(self.name))
         for result in results:
@@ -69,7 +69,7 @@ class EvidenceTask(Record):
         return result.undefined
 
     def statistics(self, result: ScoredPredictions, measures: Sequence[str]) -> UnitStatistics:
-        """Return the statistics of the units of a result, from which comparisons compute the measures."""
+        """Return the numbers that each unit adds to the sums of a result, from which comparisons compute its scores."""
         ids = result.table.ids
         answered = [unit_id for unit_id, unit in zip(ids, result.units) if unit.prediction is not None]
         return UnitStatistics(self.mode.unit, result.table, answered, tuple(dict.fromkeys(ids)), result.origin)

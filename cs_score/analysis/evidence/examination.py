@@ -1,6 +1,6 @@
-"""Examines a result by a measure: the cost of each mistake, the error budget, groups, confusions, explanations. A unit
-is a claim, an instance or a question. An entry is a prediction for one unit or several; its faults are the differences
-from gold that lower the score.
+"""Examine a result by a measure: costs of mistakes, error budget, groups, confusions, explanations. A unit is a claim,
+an instance or a question, its row the numbers that it adds to sums. An entry is a prediction for one unit or several;
+its faults are differences from gold that lower the score.
 
 The cost of a mistake is the gain in score if only this mistake is corrected: its prediction is replaced, and the units
 with this prediction are scored again.
@@ -61,6 +61,7 @@ class Entry:
     """
 
     def __init__(self, examination: Examination, positions: Sequence[int], unit: Unit, rows: Sequence[Row]) -> None:
+        """Take a prediction of an examined result: the first `unit` with it, and the positions and rows of all."""
         self._examination = examination
         self.positions = positions
         self.unit = unit
@@ -138,8 +139,8 @@ class MistakeCost(NamedTuple):
 class Examination:
     """A result, examined by one of its measures.
 
-    `names` has the names of the units by position. `name_by_key`, `rows` and `units` have the names, the rows and the
-    units by the keys of the units, so that two results can be compared.
+    `names` has the names of the units by position. `name_by_key`, `row_by_key` and `unit_by_key` have names,
+    rows and units by the keys of the units, so that two results can be compared.
     """
 
     def __init__(self, result: ScoredPredictions, measure: str) -> None:
@@ -150,8 +151,8 @@ class Examination:
         self.formula = self.mode.formula_of([measure])
         self.name_by_key = _names_by_key(result.units)
         self.names = list(self.name_by_key.values())
-        self.rows = dict(zip(self.name_by_key, result.table.rows))
-        self.units = dict(zip(self.name_by_key, result.units))
+        self.row_by_key = dict(zip(self.name_by_key, result.table.rows))
+        self.unit_by_key = dict(zip(self.name_by_key, result.units))
 
     @cached_property
     def head(self) -> dict[str, Any]:
@@ -345,9 +346,9 @@ class Examination:
         )
 
     def _main_scores(self, measure: str, scores: Mapping[str, float]) -> _MainScores:
-        """Return precision, recall and F1 in the report's line with a measure; `scores` has the scores by measure.
+        """Return precision, recall and F1 from the line of the report in which a measure stands.
 
-        All three are None for a line with a single measure.
+        All three are None for a line with a single measure. `scores` has the scores by measure.
         """
         row = next(row for row in self.mode.rows if measure in row.measures)
         if len(row.measures) == 1:
@@ -469,28 +470,28 @@ class Examination:
     def score(self, keys: Iterable[UnitKey]) -> float:
         """Return the examined score over the units with these keys; units that were not scored are left out."""
         empty_row = (0.0,) * len(self.mode.columns)
-        rows = [self.rows.get(key, empty_row) for key in keys]
+        rows = [self.row_by_key.get(key, empty_row) for key in keys]
         sums = [math.fsum(column) for column in zip(*rows)]
         return float(self.formula(sums, divide)[0])
 
     def ratio(self, key: UnitKey) -> Ratio | None:
         """Return the examined score of a unit as a ratio; None if the unit was not scored."""
-        if key not in self.rows:
+        if key not in self.row_by_key:
             return None
-        ratio: Ratio = self.formula(self.rows[key], Ratio)[0]
+        ratio: Ratio = self.formula(self.row_by_key[key], Ratio)[0]
         return ratio
 
     def parts(self, key: UnitKey) -> dict[tuple[str, str, int], Part]:
-        """Return the parts of a unit by a key that is the same for the same part in another result.
+        """Return the parts of a unit, such as its label and its sentences, by a key for comparing two results.
 
-        The key has the part's noun, its value as JSON, and its number among equal parts, from 1. There are no parts if
-        the unit was not scored.
+        The key of a part is the same in both results: its noun, its value as JSON, and its number among equal parts,
+        from 1. A unit that was not scored has no parts.
         """
-        if key not in self.units:
+        if key not in self.unit_by_key:
             return {}
         part_by_key: dict[tuple[str, str, int], Part] = {}
         occurrences: Counter[tuple[str, str]] = Counter()
-        for part in self.mode.parts(self.units[key], self.measure):
+        for part in self.mode.parts(self.unit_by_key[key], self.measure):
             noun_and_value = (part.noun, json.dumps(part.value, sort_keys=True))
             occurrences[noun_and_value] += 1
             part_by_key[*noun_and_value, occurrences[noun_and_value]] = part
@@ -539,8 +540,9 @@ def _corrected_entries(entry: Entry, kinds: Iterable[str]) -> Iterator[_Correcte
     cumulated = entry
     for kind in kinds:
         alone = entry.without_kind(kind)
-        is_uncorrected = cumulated is entry  # then a second scoring would have the same result
-        cumulated = alone if is_uncorrected else cumulated.without_kind(kind)
+        # As long as nothing has been corrected, scoring the correction again would have the same result.
+        is_first_correction = cumulated is entry
+        cumulated = alone if is_first_correction else cumulated.without_kind(kind)
         yield _CorrectedEntry(kind, alone, cumulated)
 
 

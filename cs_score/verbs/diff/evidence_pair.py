@@ -29,9 +29,9 @@ class DifferingAnswers(NamedTuple):
 class ExaminedPair:
     """Two results, A and B, examined by the same measure. A unit contributes a part of the difference of their scores.
 
-    Every measure is a ratio q = x / y of sums over units. With D for B minus A and mean for that of A and B, a unit
-    contributes (D(x) - mean(q) D(y)) / mean(y) to the difference of the scores, where D(x) and D(y) are those of the
-    unit. The contributions of all units add up to D(q). A unit that only one result has counts as 0 in the other.
+    Every measure is a ratio q = x / y of sums over units. D is the value in B minus the value in A, and mean is the
+    mean of both. A unit contributes (D(x) - mean(q) D(y)) / mean(y), with its own D(x) and D(y). The contributions of
+    all units add up to D(q). A unit that only one result has counts as 0 in the other.
     """
 
     def __init__(self, a: ScoredPredictions, b: ScoredPredictions, measure: str) -> None:
@@ -41,7 +41,7 @@ class ExaminedPair:
         self._mode = a.mode
         # A unit that both have is called as in A.
         self._names: Mapping[UnitKey, UnitName] = {**self.b.name_by_key, **self.a.name_by_key}
-        self._contributions = contributions_of(self.a.rows, self.b.rows, self.a.formula)
+        self._contributions = contributions_of(self.a.row_by_key, self.b.row_by_key, self.a.formula)
 
     @cached_property
     def has_contributions(self) -> bool:
@@ -60,8 +60,8 @@ class ExaminedPair:
         return UnitDifference(
             unit=name.id,
             occurrence=name.occurrence,
-            a=self.a.score([key]) if key in self.a.rows else None,
-            b=self.b.score([key]) if key in self.b.rows else None,
+            a=self.a.score([key]) if key in self.a.row_by_key else None,
+            b=self.b.score([key]) if key in self.b.row_by_key else None,
             contribution=self._contributions[key],
         )
 
@@ -79,8 +79,8 @@ class ExaminedPair:
 
     def _groups_of_unit(self, key: UnitKey) -> Mapping[str, str]:
         """Return the group of a unit in each dimension, from A if it was scored there: `{"hops": "2"}`."""
-        examination = self.a if key in self.a.rows else self.b
-        return self._mode.groups(examination.units[key])
+        examination = self.a if key in self.a.row_by_key else self.b
+        return self._mode.groups(examination.unit_by_key[key])
 
     def _group(self, name: str, keys: Sequence[UnitKey]) -> GroupDifference:
         """Return the group of the units with these keys: its scores in A and B, and its contribution.
