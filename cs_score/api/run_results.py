@@ -68,7 +68,7 @@ class ScoredLines:
         """Score the lines of `loaded` under a policy and limits on justifications.
 
         `earlier_results` are the results of the same lines under another policy; they save time. `accounts` has a
-        sentence for each converted or validated run about the lines left out. Raises InputError if scoring has to
+        sentence for each converted or validated run on how it was changed. Raises InputError if scoring has to
         stop.
         """
         self._loaded = loaded
@@ -144,7 +144,7 @@ class RunResult(AnyResult[ScoredLines]):
     def remarks(self) -> tuple[str, ...]:
         """What you should know beside the problems, one line each: a run that met no assessment, a doubtful policy.
 
-        If the run was validated or resolved, the first remarks say how many lines were left out; JSON lacks these.
+        If the run was validated or resolved, the first remarks say how it was changed; JSON lacks these.
         """
         accounts = () if self._source is None else tuple(self._source.accounts)
         return (*accounts, *super().remarks)
