@@ -614,7 +614,10 @@ def _queries_part(option: ScoringOption, options: Options, inputs: Sequence[Inpu
 
 
 def _samples_part(option: ScoringOption, options: Options, inputs: Sequence[InputDigest]) -> str | None:
-    """Return the digest of the file of resamples for a signature: `samples=5f2c9d`; None if there is no file."""
+    """Return the digest of the file of resamples for a signature: `samples=5f2c9d`; None if there is no file.
+
+    `inputs` are the files that were read, each with its digest.
+    """
     if options.samples is None:
         return None
     files = [file for file in inputs if file.role == SAMPLES]
@@ -724,7 +727,7 @@ class ScoringOption(Record, kw_only=True, eq=False):
     def words(self, value: Any) -> list[str]:
         """Return the words of a command line that set this option to a value: `["-expand", "CSX"]`.
 
-        The list is empty if the value is None, which means that the option is not given, or a flag that is False.
+        A flag that is True gives only its switch. The list is empty for None (the option is not given) and for False.
         """
         if value is None or value is False:
             return []
@@ -979,8 +982,8 @@ def _read_limits_of_policy(text: str, base: Options, beginning_of_message: str) 
 def _preset_with_limits(name: str, base: Options, switch: str) -> NamedPolicy:
     """Return the published policy with this name, such as `kb`. Raises UsageError if there is none.
 
-    If the edition in the options `base` has no limits on justifications, the limits of the policy do not matter, and
-    are those of `base`.
+    The options `base` say which edition is followed. If the edition has no limits on justifications, the limits of the
+    preset do not matter, and the policy has the limits of `base` instead.
     """
     if name not in PRESETS:
         raise UsageError(f"{switch} {name}: no such preset; there are {', '.join(PRESETS)}, others are {_POLICY_FORM}")

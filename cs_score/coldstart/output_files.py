@@ -306,8 +306,8 @@ _CLOSING_OF_ERRORS: Final = re.compile(rb"[0-9]+ errors? encountered")
 def report_for_stderr(problems: Iterable[Problem], *, is_for_people: bool, twice: bool = False) -> str:
     """Return problems as the text for standard error.
 
-    For people, who read it on a terminal, the list is shortened. Anywhere else it is the same text as that of the
-    reference program, which some of its calls write `twice`.
+    For people, who read it on a terminal, the list is shortened. Otherwise the text is the reference program's. Some
+    calls of the reference write it `twice`.
     """
     if is_for_people:
         return "".join(_shortened_report(problems))
@@ -316,7 +316,7 @@ def report_for_stderr(problems: Iterable[Problem], *, is_for_people: bool, twice
 
 
 def _shortened_report(problems: Iterable[Problem]) -> Iterator[str]:
-    """Yield a line for each problem, with its code; only ten for each code, and then a line that counts the others."""
+    """Yield a line for each problem, with its code. After ten problems with one code, one line counts the rest."""
     for code, group in groupby(problems, key=lambda problem: problem.code):
         problems_of_code = list(group)
         for text in report_text(problems_of_code[:_MOST_OF_A_CODE]):
@@ -417,7 +417,7 @@ def _bytes_as_characters(text: str) -> str:
 def is_report_of_failed_call(path: str) -> bool:
     """Return whether a file is the report of an earlier call of cs-score that was stopped or ended with errors.
 
-    A new call may replace the report of such a call.
+    A new call may overwrite such a report.
     """
     if not os.path.isfile(path) or os.path.getsize(path) > _LARGEST_REPORT:
         return False
@@ -781,7 +781,10 @@ def _interval_blocks(run: ScoredRun, intervals: ScoreIntervals, is_tab_separated
 
 
 def _interval_rows(run_id: str, intervals: ScoreIntervals, is_tab_separated: bool) -> list[list[str]]:
-    """Return the cells of the table in `.intervals`: a header, then a row for each score with its two limits."""
+    """Return the cells of the table in `.intervals`: a header, then a row for each score with its two limits.
+
+    A row is, for example, `["SF-ALL-Micro-F1", "RUN1", "0.7500", "0.6012", "0.8810", ""]`.
+    """
     rows = [["Measure", "RunID", "Score", "Low", "High", "Note"]]
     for measure, interval in intervals.scores.items():
         numbers = (interval.point, interval.low, interval.high)

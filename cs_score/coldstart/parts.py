@@ -491,7 +491,10 @@ def _gold_of_part(task: _PartTask, part: int) -> ColdStartGold:
 
 
 def _numbered_lines(blocks: Iterable[Block], name: str) -> Iterator[tuple[int, str]]:
-    """Yield the lines of blocks of the file `name` with their numbers. Raises InputError if they are not UTF-8."""
+    """Yield the numbers and the texts of the lines in some blocks: `(3, "CSX_ENG_00fb79cef8...")`.
+
+    `name` is the name of their file. Raises InputError if the bytes are not UTF-8.
+    """
     for numbers, texts in blocks:
         try:
             lines = texts.decode("utf-8").split("\n")

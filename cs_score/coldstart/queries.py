@@ -285,7 +285,7 @@ class Query(Record):
     def requested_slots(self) -> tuple[str, ...]:
         """The slots that lines fill, in the order of the hops: `("per:children", "per:age")`.
 
-        The slot of the first hop is `slot`, and those of later hops are in `slots`.
+        The slot of the first hop is `slot`; the slots of later hops are in `slots`.
         """
         return (self.slot or "", *self.slots[1:])
 
@@ -500,7 +500,7 @@ class _LineCounter:
     def line_number_at(self, position: int) -> int:
         """Return the number, from 1, of the line that contains this position.
 
-        The position must not be before that of the previous call.
+        The position must not be smaller than in the previous call.
         """
         self._line_number += self._text.count("\n", self._counted_to, position)
         self._counted_to = position
@@ -517,7 +517,7 @@ def _query_matches(text: str) -> Iterator[re.Match[str]]:
 def _tag_pairs(body: str) -> Iterator[tuple[str, str, str]]:
     """Yield the pairs of tags between the tags of a query: `<name>Bo</name>` -> `("name", "Bo", "name")`.
 
-    The texts are that of the opening tag, that between the tags, and that of the closing tag.
+    The texts are the name in the opening tag, the text between the tags, and the name in the closing tag.
     """
     pair = _TAG_PAIR.match(body)
     while pair is not None:

@@ -110,7 +110,10 @@ def _averages_by_group(tables: PrecisionRecall, samples: Sequence[Sample]) -> di
 
 
 def _value_texts(scores: Floats, has_rows: Flags, is_shown: bool) -> list[str]:
-    """Return the text of one score for each sample, which is `NO_VALUE` if the score does not exist or is not shown."""
+    """Return a score of each sample as text: `["0.7500", "0.6667", ...]`.
+
+    The text is `NO_VALUE` if the sample has no rows for the score, or if tables do not show it (`is_shown`).
+    """
     texts = []
     for score, has_score in zip(scores.tolist(), has_rows.tolist()):
         texts.append(f"{score:.4f}" if has_score and is_shown else NO_VALUE)

@@ -299,7 +299,7 @@ def add_ldc_tables(sf: ResultTable, queries: QuerySet) -> PrecisionRecall:
 
 
 def _rows_of_best_entry_points(ldc_queries: Iterable[LdcQueryRows]) -> list[ScoreRow]:
-    """Return the rows of LDC-MAX: those of the best entry point of each LDC query, with the names of the LDC query."""
+    """Return the rows of LDC-MAX: each LDC query has the rows of its best entry point, renamed after the LDC query."""
     rows: list[ScoreRow] = []
     for ldc_query in ldc_queries:
         entry_point = best_entry_point(ldc_query.entry_points)

@@ -692,7 +692,7 @@ def scores_markdown(scores: RunScoresDocument) -> str:
 def scores_latex(scores: RunScoresDocument) -> str:
     """Return chosen scores as a `tabular` of LaTeX between comments and sentences on intervals.
 
-    The comments say which packages are needed, which measures have no value, and which signatures the scores have.
+    The comments have the packages that are needed, the measures without value, and the signatures of the scores.
     """
     lines = [r"% \usepackage{booktabs}"]
     lines += [f"% undefined: {one_line(remark)}" for remark in undefined_remarks(scores)]
@@ -716,7 +716,10 @@ def _rows_of_values(scores: RunScoresDocument) -> Iterator[dict[str, object]]:
 
 
 def _values_of_score(run: RunScoresRecord, heading: str, measure: str) -> dict[str, object]:
-    """Return the score of a run by a measure, with its limits and its signature, by the key of the column."""
+    """Return the cells of a score in a table of values: `{"run_id": "RUN1", "measure": "SF-AP", "score": 0.5, ...}`.
+
+    Further cells are the limits of the score and its signature. `heading` is the name of the run for the table.
+    """
     limits = _limits_of_score(run, measure)
     signature = Signature.parse(run.signature).of(measure)
     return {

@@ -432,9 +432,9 @@ class CallScorer:
         return replace(run, average_precision=average_precision)
 
     def _first_run_id(self, run_id: str) -> str:
-        """Return the run id that the rows of average precision show: that of the first run line of the input.
+        """Return the run id that the rows of average precision show: the id in the first run line of the input.
 
-        This is so whatever the run is (rule average-precision). If no run line was read, it is `run_id`.
+        All runs of a call have the same id there (rule average-precision). If no run line was read, it is `run_id`.
         """
         responses = self._run.links.responses
         return responses[0].run_id if responses else run_id
@@ -494,8 +494,8 @@ class CallScorer:
     def _narrow_to_last_sample(self, samples: Sequence[Sample]) -> None:
         """Restrict the runs that are scored after this one to the queries of the last resample.
 
-        The reference does so, too (rule samples-narrow-later-runs): there, the number of times that a query was drawn
-        becomes its hop limit.
+        The reference does the same (rule samples-narrow-later-runs). The number of draws of a query becomes its hop
+        limit.
         """
         if samples:
             last_sample = max(samples, key=lambda sample: sample.label)
@@ -527,7 +527,7 @@ class CallScorer:
     def _origin(self) -> Origin:
         """Return the origin of the scores: the task, the options, and the files that were read.
 
-        It also says if the scores are those of one run of a file that has several.
+        It also says if a run was scored separately from the other runs of its file.
         """
         are_runs_validated = self._gold.validates
         origin = origin_of(
@@ -755,9 +755,9 @@ def _rank_query(unit: ScoringUnit, gold: QueryGold, counted: UnitResult, query_r
 
 
 def _shown_rankings(rankings: Iterable[Ranking], unit: ScoringUnit, gold: QueryGold) -> tuple[Ranking, ...]:
-    """Return the rankings of a query that are shown: those of the hops that are scored for the query, and of `ALL`.
+    """Return the rankings of a query without the hops that are not scored for the query; `ALL` is always shown.
 
-    Some editions show the rankings of all hops, whatever is scored.
+    Some editions show the rankings of all hops.
     """
     if gold.classes.edition.ranks_all_levels:
         return tuple(rankings)
@@ -785,7 +785,7 @@ class OneRun(Record):
     is_shared: bool = False
 
     def restrict(self, gold: ColdStartGold) -> ColdStartGold:
-        """Return `gold` with the restriction that only lines of this run are loaded, if other runs share its file."""
+        """Return the gold for loading this run alone: if other runs share its file, their lines are not loaded."""
         if not self.is_shared:
             return gold
         return replace(gold, options=replace(gold.options, runids=(self.run_id,)), only_run_id=self.run_id)

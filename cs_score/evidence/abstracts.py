@@ -137,7 +137,7 @@ class AbstractsMode(Mode):
     # ---- Faults of predictions
 
     def faults(self, unit: Unit, measure: str) -> list[Fault]:
-        """Return the faults of the prediction for a claim, in the order in which the error budget corrects them."""
+        """Return the faults of the prediction for a claim, in the order in which an analysis corrects them."""
         sets_by_abstract = self.gold_sets(unit)
         predicted = self.predicted_entries(unit)
         faults = []
@@ -365,7 +365,8 @@ def _label_faults(abstract: str, sets: Sequence[Entry], entries: Sequence[Entry]
 def _missing_sentences(gold_set: Entry, predicted_keys: frozenset[Hashable]) -> list[object]:
     """Return the distinct sentences of a gold set that are not predicted.
 
-    `predicted_keys` are the keys (`as_key`) of the predicted sentences.
+    `predicted_keys` are the keys of the predicted sentences. Equal sentence numbers, such as 2 and 2.0, have the same
+    key.
     """
     sentence_by_key = _first_by_key(gold_set["sentences"])
     return [sentence for key, sentence in sentence_by_key.items() if key not in predicted_keys]

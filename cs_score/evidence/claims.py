@@ -32,6 +32,7 @@ from cs_score.evidence.mode import (
     Row,
     Unit,
     left_out_notices,
+    pairs_with_prediction,
     report_rows,
 )
 from cs_score.evidence.reading import InputContent, as_key, set_text, short_text, text_of
@@ -142,7 +143,7 @@ class Claims(AbstractsMode):
         The prediction is None for a claim without one. Predictions for claims that gold does not have are ignored.
         """
         pairs = [(claim.id, claim, predictions.content.get(key)) for key, claim in gold.content.items()]
-        answered_pairs = [pair for pair in pairs if pair[2] is not None]
+        answered_pairs = pairs_with_prediction(pairs)
         if options.answered_only:
             notices = left_out_notices(predictions.name, len(answered_pairs), len(pairs), self.unit)
             pairs = answered_pairs

@@ -34,6 +34,7 @@ from cs_score.evidence.mode import (
     Row,
     Unit,
     left_out_notices,
+    pairs_with_prediction,
     report_rows,
 )
 from cs_score.evidence.reading import InputContent, as_key, quoted, short_text, text_of
@@ -163,7 +164,7 @@ class HotpotQA(Mode):
         pairs = _pair_questions(gold.content, predictions.content)
         notices: list[str] = []
         if options.answered_only:
-            answered_pairs = [pair for pair in pairs if pair[2] is not None]
+            answered_pairs = pairs_with_prediction(pairs)
             notices += left_out_notices(predictions.name, len(answered_pairs), len(pairs), self.unit)
             pairs = answered_pairs
         ids = [question_id for question_id, _, _ in pairs]
@@ -185,7 +186,10 @@ class HotpotQA(Mode):
         yield from mismatches.fact_notices(questions, files)
 
     def contents(self, gold: Any, predictions: Any, table: UnitTable) -> tuple[Contents, Contents]:
-        """Return how many questions gold has, and how many answers and lists of facts the predictions have."""
+        """Return how many questions gold has, and how many answers and lists of facts the predictions have.
+
+        An example is `(((300, "question"),), ((300, "answer"), (298, "fact list")))`.
+        """
         answers = (len(predictions[ANSWER]), "answer")
         fact_lists = (len(predictions[FACTS]), "fact list")
         return ((len(gold), "question"),), (answers, fact_lists)

@@ -144,6 +144,16 @@ def report_rows(
     return tuple(rows)
 
 
+def pairs_with_prediction(pairs: Iterable[Pair]) -> list[Pair]:
+    """Return the triples `(id, gold, prediction)` whose prediction is not None."""
+    answered_pairs = []
+    for pair in pairs:
+        _unit_id, _gold, prediction = pair
+        if prediction is not None:
+            answered_pairs.append(pair)
+    return answered_pairs
+
+
 def left_out_notices(predictions: str, answered_count: int, unit_count: int, unit_noun: str) -> list[str]:
     """Return a list with the notice that units without a prediction are left out.
 
@@ -287,7 +297,8 @@ class Mode(ABC):
     def _settings_in_signature(self, options: Mapping[str, object]) -> tuple[str, ...]:
         """Return the settings that a signature shows: the task, its package, and options that are not the defaults.
 
-        An example is ("scifact", "any_order=true").
+        A signature is a line that says how scores were computed. An example of its settings is ("scifact",
+        "any_order=true").
         """
         settings = [self.name]
         if self.package is not None:

@@ -235,7 +235,10 @@ class R4C(Mode):
         return bool(options.ignore_missing or options.answered_only)
 
     def contents(self, gold: Any, predictions: Any, table: UnitTable) -> tuple[Contents, Contents]:
-        """Return how many instances gold has, how many derivations the predictions have, and how many are scored."""
+        """Return how many instances gold has, how many derivations the predictions have, and how many are scored.
+
+        An example is `(((300, "instance"),), ((298, "derivation"), (298, "scored instance")))`.
+        """
         derivations = (len(predictions), "derivation")
         scored = (len(table.ids), "scored instance")
         return ((len(gold), "instance"),), (derivations, scored)

@@ -286,7 +286,8 @@ def scores_table(scores: PredictionScores, *, for_programs: bool = True) -> Tabl
     if answered is not None:
         keys.append("answered")
         rows = [{**row, "answered": answered} for row in rows]
-    return layout.Layout("scores", "", layout.columns(*keys), lambda _: rows).table(scores)
+    table_layout = layout.Layout(name="scores", title="", columns=layout.columns(*keys), rows=lambda _: rows)
+    return table_layout.table(scores)
 
 
 def _add_limits(rows: Iterable[dict[str, object]], intervals: ScoreIntervals) -> None:

@@ -187,7 +187,10 @@ class SciFact(AbstractsMode):
         yield from mismatches.document_notices(claims, (gold.name, predictions.name), "abstract")
 
     def contents(self, gold: Any, predictions: Any, table: UnitTable) -> tuple[Contents, Contents]:
-        """Return how many claims, abstracts and evidence sentences gold and the predictions have."""
+        """Return how many claims, abstracts and evidence sentences gold has, and how many the predictions have.
+
+        The numbers of each file are pairs such as `((300, "claim"), (412, "abstract"), (520, "evidence sentence"))`.
+        """
         totals = [int(total) for total in table.sums()]
         abstracts, retrieved_abstracts, sentences, retrieved_sentences = totals[:4]
         claims = (len(gold), "claim")
@@ -813,7 +816,7 @@ def _first_contained_set(
 ) -> frozenset[Hashable] | None:
     """Return the first gold set of an abstract that the leading predicted sentences contain; None if there is none.
 
-    Both arguments have the keys (`as_key`) of sentences.
+    A set consists of keys of sentence numbers: texts that are the same for equal numbers, such as 2 and 2.0.
     """
     for keys in keys_of_sets:
         if keys <= leading_keys:
@@ -826,8 +829,9 @@ def _find_correct_sentences(
 ) -> frozenset[Hashable]:
     """Return the keys of the sentences of all gold sets that are predicted completely.
 
-    `keys_of_sets` holds the keys (`as_key`) of the sentences of each gold set of an abstract, and `predicted_keys` the
-    keys of the predicted sentences. Raises InputError if a predicted sentence is in several gold sets.
+    `keys_of_sets` holds the keys of the sentences of each gold set of an abstract, and `predicted_keys` the keys of the
+    predicted sentences. Equal sentence numbers, such as 2 and 2.0, have the same key. Raises InputError if a predicted
+    sentence is in several gold sets.
     """
     if len(keys_of_sets) > 1:
         _check_in_one_set(keys_of_sets, predicted_keys)
@@ -841,7 +845,7 @@ def _find_correct_sentences(
 def _check_in_one_set(keys_of_sets: Iterable[frozenset[Hashable]], predicted_keys: frozenset[Hashable]) -> None:
     """Raise InputError if a predicted sentence of an abstract is in several of its gold sets.
 
-    Both arguments have the keys (`as_key`) of sentences.
+    A set consists of keys of sentence numbers: texts that are the same for equal numbers, such as 2 and 2.0.
     """
     keys_in_earlier_sets: set[Hashable] = set()
     for keys in keys_of_sets:

@@ -778,8 +778,8 @@ def _row_of_table(sums: Sequence[Any], position: int) -> Sequence[Any]:
 def _mean(f1s: Sequence[Any], label_count: Any, divide: Divide) -> Any:
     """Return the sum of the F1 values of labels, divided by `label_count`.
 
-    The values are numbers, arrays or ratios. If they are ratios, the mean is a ratio, too, whose denominator is
-    `label_count`.
+    The values are numbers, arrays or ratios. If they are ratios, the mean is a ratio, too, with the denominator
+    `label_count`. An F1 of 0 / 0 counts as 0.
     """
     if not isinstance(f1s[0], Ratio):
         return divide(sum(f1s), label_count)

@@ -25,7 +25,7 @@ SIDE_BY_VALUE: Final = {1.0: "right", 0.5: "half", 0.0: "wrong", None: "ignored"
 
 
 def kinds_of(policy: LabelPolicy) -> tuple[str, ...]:
-    """Return the kinds of faults, in the order in which the error budget corrects them.
+    """Return the kinds of faults, in the order in which an analysis corrects them one after the other.
 
     Each label that the policy counts as wrong makes a kind of its own. If INCORRECT is the only such label, the kinds
     are "wrong_answer:INCORRECT", "half", "duplicate", "unassessed" and "missed_class".

@@ -291,7 +291,7 @@ def weight_by_class(gold: UnitGold) -> dict[str, float]:
         if not _has_wanted_class(line, gold.rules):
             continue
         name = class_name_of(line, gold.rules.key)
-        earlier_weight = weight_by_name.setdefault(name, line.weight)
+        earlier_weight = weight_by_name.setdefault(name, line.weight)  # that of this line if it is the first one
         if line.weight is None or line.weight == earlier_weight:
             continue
         if earlier_weight is not None:

@@ -274,18 +274,18 @@ _BY_NAME: Final = {str(measure): measure for measures in MEASURES.values() for m
 _HOP: Final = "0|[1-9][0-9]{0,5}"
 
 
-def add_measures(mode: str, names: Sequence[str], headlines: Sequence[str] = ()) -> None:
+def add_measures(task: str, names: Sequence[str], headlines: Sequence[str] = ()) -> None:
     """Add the measures of a task to the tables of this module, unless they have the task already.
 
     `names` are the names of its measures in the order in which tables show them. `headlines` are the names of the
     measures that are shown first; by default this is only the first measure. The first one is the headline measure, by
     which leaderboards are sorted.
     """
-    if mode in MEASURES:
+    if task in MEASURES:
         return
-    MEASURES[mode] = tuple([Measure(name) for name in names])
-    _HEADLINES[mode] = tuple(headlines) or (names[0],)
-    for measure in MEASURES[mode]:
+    MEASURES[task] = tuple([Measure(name) for name in names])
+    _HEADLINES[task] = tuple(headlines) or (names[0],)
+    for measure in MEASURES[task]:
         _BY_NAME[str(measure)] = measure
 
 
@@ -352,31 +352,31 @@ def _names_with_parts(word: str, names: Iterable[str]) -> list[str]:
     return [name for name in names if parts <= set(name.casefold().split("-"))]
 
 
-def measure_names(mode: str) -> tuple[str, ...]:
+def measure_names(task: str) -> tuple[str, ...]:
     """Return the names of the measures of a task over all hops, in the order of tables: `("er_f1", ...)`."""
-    return tuple([str(measure) for measure in MEASURES[mode]])
+    return tuple([str(measure) for measure in MEASURES[task]])
 
 
-def headline_names(mode: str, with_ldc: bool = True) -> tuple[str, ...]:
+def headline_names(task: str, with_ldc: bool = True) -> tuple[str, ...]:
     """Return the names of the measures that a task shows first, beginning with the headline measure.
 
     If there are no LDC queries (`with_ldc` is False), these are only measures of slot-filling queries.
     """
-    if mode != COLD_START_MODE or with_ldc:
-        return _HEADLINES[mode]
-    return tuple(name for name in _HEADLINES[mode] if _BY_NAME[name].table == SF)
+    if task != COLD_START_MODE or with_ldc:
+        return _HEADLINES[task]
+    return tuple(name for name in _HEADLINES[task] if _BY_NAME[name].table == SF)
 
 
-def default_measure(mode: str = COLD_START_MODE, *, with_ldc: bool = True, has_rankings: bool = True) -> Measure:
+def default_measure(task: str = COLD_START_MODE, *, with_ldc: bool = True, has_rankings: bool = True) -> Measure:
     """Return the headline measure of a task, by which runs are ranked and analysed if the user names no other measure.
 
     For Cold Start it is a mean of average precision over LDC queries, which may have several entry points, or over
     slot-filling queries if there are no LDC queries (`with_ldc` is False). It is an F1 if there are no rankings
     (`has_rankings` is False), because the edition has none or the run has no node ids.
     """
-    if mode == COLD_START_MODE and not has_rankings:
+    if task == COLD_START_MODE and not has_rankings:
         return _BY_NAME[_UNRANKED if with_ldc else _UNRANKED_WITHOUT_LDC]
-    return _BY_NAME[headline_names(mode, with_ldc)[0]]
+    return _BY_NAME[headline_names(task, with_ldc)[0]]
 
 
 def substitute_remark(with_ldc: bool, reason: str) -> str:
@@ -386,7 +386,7 @@ def substitute_remark(with_ldc: bool, reason: str) -> str:
     return f"the headline measure is {substitute} in the place of {average_precision_measure}: {reason}"
 
 
-def default_measure_for_scores(mode: str, scores: Iterable[str]) -> Measure:
+def default_measure_for_scores(task: str, scores: Iterable[str]) -> Measure:
     """Return the headline measure of a task, given the names of the measures by which runs have scores.
 
     These names show whether there are LDC queries, and whether there are rankings.
@@ -395,36 +395,36 @@ def default_measure_for_scores(mode: str, scores: Iterable[str]) -> Measure:
     measures = [_BY_NAME[name] for name in names_over_all_hops if name in _BY_NAME]
     with_ldc = any(measure.table == LDC_MEAN for measure in measures)
     has_rankings = any(measure.statistic in RANKING_FORMULAS for measure in measures)
-    return default_measure(mode, with_ldc=with_ldc, has_rankings=has_rankings)
+    return default_measure(task, with_ldc=with_ldc, has_rankings=has_rankings)
 
 
-def headlines_among(modes: Sequence[str], names: Sequence[str], scores: Iterable[str] | None = None) -> list[str]:
-    """Return the measures among `names` that are shown first, if their task may be any one of `modes`.
+def headlines_among(tasks: Sequence[str], names: Sequence[str], scores: Iterable[str] | None = None) -> list[str]:
+    """Return the measures among `names` that are shown first, if their task may be any one of `tasks`.
 
     The result is the headline measure of the first task whose headline measure is among `names`. If there is no such
     task, the result has all measures in `names` that the first suitable task shows first. If no task is suitable, all
     `names` are returned. A headline measure depends on the names of the `scores`, which are `names` by default.
     """
     decisive_scores = list(names if scores is None else scores)
-    for mode in modes:
-        headline_name = str(default_measure_for_scores(mode, decisive_scores))
+    for task in tasks:
+        headline_name = str(default_measure_for_scores(task, decisive_scores))
         if headline_name in names:
             return [headline_name]
-    for mode in modes:
-        shown_first = [name for name in headline_names(mode) if name in names]
+    for task in tasks:
+        shown_first = [name for name in headline_names(task) if name in names]
         if shown_first:
             return shown_first
     return list(names)
 
 
-def rankable_measures(mode: str, *, with_ldc: bool = True, has_rankings: bool = True) -> tuple[Measure, ...]:
+def rankable_measures(task: str, *, with_ldc: bool = True, has_rankings: bool = True) -> tuple[Measure, ...]:
     """Return the measures by which a leaderboard can be sorted, beginning with the headline measure.
 
     If there are no LDC queries (`with_ldc` is False), these are only measures of slot-filling queries.
     """
-    headline_measure = default_measure(mode, with_ldc=with_ldc, has_rankings=has_rankings)
+    headline_measure = default_measure(task, with_ldc=with_ldc, has_rankings=has_rankings)
     measures = [headline_measure]
-    for measure in MEASURES[mode]:
+    for measure in MEASURES[task]:
         if measure != headline_measure and (with_ldc or measure.table == SF):
             measures.append(measure)
     return tuple(measures)

@@ -74,7 +74,7 @@ def prepare_inputs(
 def _convert_files(
     files: Iterable[Input], settings: PreparationSettings, knowledge_bases: Collection[Input]
 ) -> Preparation:
-    """Return the files with runs in the place of those that can be converted, and an account of each converted file.
+    """Return the files to score, with runs instead of files such as knowledge bases, and an account of each conversion.
 
     All files of a folder are taken. A file with errors, of which no run can be made, has only an account.
     """

@@ -184,7 +184,7 @@ def _nodes_by_root(
 def _make_node(name: str, node_lines: _NodeLines, confidence: float, load_position: int) -> _Node:
     """Return the node with these lines.
 
-    `confidence` is the one by which the node is ranked, and `load_position` its position in the order of loading.
+    The node is ranked by its `confidence`. `load_position` is its position in the order of loading, from 0.
     """
     first_line_number = min([line.number for line in node_lines.lines_left])
     return _Node(
@@ -286,7 +286,7 @@ class _Line(NamedTuple):
     def read(cls, number: int, text: str) -> _Line:
         """Return the line with this text and this position in the file (`number`, from 0).
 
-        The columns are separated by tabs; missing columns are empty. The document is that of the relation provenance.
+        The columns are separated by tabs; missing columns are empty. The relation provenance names the document.
         """
         columns = text.split("\t")
         columns += [""] * (_COLUMNS - len(columns))

@@ -631,7 +631,7 @@ def load_prepared(
 
 
 def _digests_before(prepared_run: PreparedRun, digests: Iterable[InputDigest]) -> list[InputDigest]:
-    """Return the digests with the digest of a prepared run replaced by the digests of its original files."""
+    """Return the digests of input files, with that of a prepared run replaced by the digests of its original files."""
     digests_before: list[InputDigest] = []
     for digest in digests:
         if digest.name == prepared_run.scored_as:
@@ -690,7 +690,7 @@ def _languages_of_answers(assessments: Iterable[Assessment], languages: Iterable
 
 
 def _languages(loading: Loading) -> list[str]:
-    """Return the language of each assessment, such as "ENG" if its documents and that of its query are English.
+    """Return the language of each assessment: "ENG" if its documents and its query's document are English, and so on.
 
     The language is "XLING" if these documents have several languages, and if the assessment names no document whose
     language is known.
@@ -720,7 +720,8 @@ def _document_languages(assessment: Assessment, schema: Schema) -> set[str]:
 def _document_of_query(assessment: Assessment, loading: Loading, creating_documents: Mapping[str, str]) -> str:
     """Return the id of the document that the query of an assessment starts from, empty if there is none.
 
-    It is the document of the first entry point or, for a follow-on query, the one in `creating_documents`.
+    A query of the query files starts from the document of its first entry point. `creating_documents` has the documents
+    of follow-on queries.
     """
     short_id = assessment.query.short_id
     query = loading.query_set.by_id.get(short_id)
@@ -734,8 +735,8 @@ def _document_of_query(assessment: Assessment, loading: Loading, creating_docume
 def _creating_documents(loading: Loading) -> dict[str, str]:
     """Return the document from which each follow-on query was created, by the short id of the query.
 
-    A follow-on query asks about an answer. Its document is that of the value provenance in the first line with this
-    answer, even if that line was skipped.
+    A follow-on query asks about an answer. The first line with this answer, even a skipped one, has the document in its
+    value provenance.
     """
     # The skipped lines before each assessment, by the position of the assessment.
     skipped_lines_before = defaultdict(list)

@@ -258,7 +258,7 @@ class ValidatedQueries(Record):
 
 
 def validate_queries(loaded: QuerySet, options: QueryOptions, problems: ProblemLog) -> ValidatedQueries:
-    """Check and repair queries, and return those to write, with an index that says which query was made from which.
+    """Check and repair queries, and return the queries to write, with an index of the queries made from others.
 
     Queries that do not meet the `options` are reported to `problems`.
     """
@@ -279,7 +279,7 @@ def validate_queries(loaded: QuerySet, options: QueryOptions, problems: ProblemL
 def _expansion_index(query_set: QuerySet, written_queries: Iterable[Query]) -> list[tuple[str, str]]:
     """Return for each written query that was made from another one their two full ids, sorted by short id.
 
-    For example, `("CSX_ENG_00fb79cef8", "CSX_0001")`: the former was made from the latter.
+    For example, `("CSX_ENG_00fb79cef8", "CSX_0001")`: the first query was made from the second one.
     """
     full_id_by_query = {query.short_id: query.full_id for query in written_queries}
     index = []
@@ -452,7 +452,10 @@ def _written_fields(query: Query, full_id: str) -> list[tuple[str, str | None]]:
 
 
 def _entry_point_lines(entry_point: EntryPoint, full_id: str, indent: str) -> Iterator[str]:
-    """Yield the lines of an entry point. Raises InputError if a field other than the offset is missing."""
+    """Yield the lines of an entry point in a query file, such as `<docid>ENG_1</docid>` after the `indent`.
+
+    Raises InputError if a field other than the offset is missing. The error names the query, whose id is `full_id`.
+    """
     values = (entry_point.name, entry_point.docid, entry_point.start, entry_point.end, entry_point.offset)
     for field, value in zip(ENTRY_POINT_FIELDS, values):
         if value is not None:

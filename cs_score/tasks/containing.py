@@ -248,6 +248,7 @@ def guard_hooks(mode: Mode, task_in_words: str, restore: Callable[[Mapping[str, 
     """
     class_of_package = type(mode)
     attributes: dict[str, Any] = {
+        # Pickling calls this method, which returns a function and the tuple of its arguments.
         "__reduce__": lambda mode: (restore, (dict(vars(mode)),)),
         "__copy__": _copy_mode,
         "is_guarded": True,
