@@ -328,10 +328,9 @@ class Rescoring:
 
         The parent is the line of the run whose answer the query asks about. Lines without a parent are left out.
         """
-        node_by_follow_on = self._run.links.node_by_follow_on
         node_by_query: dict[str, str] = {}
         for line in lines:
-            parent_node = node_by_follow_on.get(line.query.short_id)
+            parent_node = self._run.links.node_giving(line.query.short_id)
             if parent_node is not None:
                 node_by_query[line.query.short_id] = parent_node
         return node_by_query
