@@ -36,7 +36,7 @@ else:  # only differences need them
 
 # ---- Outcomes
 
-Both: TypeAlias = tuple[bool, bool]
+FlagPair: TypeAlias = tuple[bool, bool]
 """Whether something is true of A, and whether it is true of B."""
 
 
@@ -52,13 +52,13 @@ class PairOutcome(StrEnum):
     MISSED = "missed in both"
 
 
-_OUTCOME_BY_RIGHT: Final[Mapping[Both, PairOutcome]] = {
+_OUTCOME_BY_RIGHT: Final[Mapping[FlagPair, PairOutcome]] = {
     (True, True): PairOutcome.RIGHT_IN_BOTH,
     (True, False): PairOutcome.RIGHT_IN_A,
     (False, True): PairOutcome.RIGHT_IN_B,
 }
 
-_OUTCOME_BY_WRONG: Final[Mapping[Both, PairOutcome]] = {
+_OUTCOME_BY_WRONG: Final[Mapping[FlagPair, PairOutcome]] = {
     (True, True): PairOutcome.WRONG_IN_BOTH,
     (True, False): PairOutcome.WRONG_IN_A,
     (False, True): PairOutcome.WRONG_IN_B,
@@ -66,7 +66,7 @@ _OUTCOME_BY_WRONG: Final[Mapping[Both, PairOutcome]] = {
 }
 
 
-def outcome_of(is_right: Both, is_wrong: Both) -> PairOutcome:
+def outcome_of(is_right: FlagPair, is_wrong: FlagPair) -> PairOutcome:
     """Return the outcome of an answer in two results A and B: `right in A only`, for instance.
 
     `is_right` says whether the answer is right in A and in B, `is_wrong` whether it is wrong there: `(True, False)` and

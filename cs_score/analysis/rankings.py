@@ -49,7 +49,7 @@ Values: TypeAlias = tuple[float | None, ...]
 
 
 class MeasureFormula(Record):
-    """Some measures of a task as one formula over the statistics of units.
+    """Some measures of a task as one formula over the statistics of units, such as a unit's number of right answers.
 
     `names` are the measures, `columns` the statistics that `formula` needs, in its order. Tables of runs may lack some
     columns and units.

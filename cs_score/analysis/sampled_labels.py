@@ -65,11 +65,12 @@ def read_second_assessments(result: ScoredPredictions, file: Input | None) -> Ju
 def estimate_from_labels(
     results: Mapping[str, ScoredPredictions], second: JudgedFile | None, inclusion: Inclusion, confidence: float = 95.0
 ) -> SampledPoolDocument:
-    """Return estimates for each run of judged answers, by name, and for the difference of every two runs.
+    """Return what runs of judged answers would score if all answers were assessed, estimated from a sample.
 
-    `second` has the labels of a second assessor, if there is one. `inclusion` has the strata with the probability that
-    an answer was assessed. Raises InputError for an answer without a stratum, for a stratum without assessed answers,
-    and for an answer that was not assessed although the probability of its stratum is 1.
+    `results` are the runs by name. The difference of every two runs is also estimated. `second` has the labels of a
+    second assessor, if there is one. `inclusion` has the strata with the probability that an answer was assessed.
+    Raises InputError for an answer without a stratum, for a stratum without assessed answers, and for an answer that
+    was not assessed although the probability of its stratum is 1.
     """
     number_by_answer: AnswerNumbers = {}
     items_by_run = {}

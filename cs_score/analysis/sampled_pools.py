@@ -450,10 +450,11 @@ class SampledRunItems(NamedTuple):
 def estimate_from_sample(
     runs: Mapping[str, AnalysedRun], inclusion: Inclusion, confidence: float = 95.0
 ) -> SampledPoolDocument:
-    """Return estimates for Cold Start runs, given by name, and for the difference of every two of them.
+    """Return what Cold Start runs would score if all answers were assessed, estimated from a sample of assessments.
 
-    Raises InputError for an answer without a stratum, for a stratum without assessed answers, and for an answer that
-    was not assessed although the probability of its stratum is 1.
+    `runs` are the runs by name. The difference of every two runs is also estimated. Raises InputError for an answer
+    without a stratum, for a stratum without assessed answers, and for an answer that was not assessed although the
+    probability of its stratum is 1.
     """
     number_by_answer: AnswerNumbers = {}
     items_by_run = {}
@@ -472,9 +473,10 @@ def estimate_from_sample(
 def estimate_runs(
     task: str, measure: str, runs: Mapping[str, SampledRunItems], inclusion: Inclusion, confidence: float
 ) -> SampledPoolDocument:
-    """Return estimates of a measure for runs, given by name, and for the difference of every two of them.
+    """Return the estimated scores of runs by a measure, and the estimated difference of every two runs.
 
-    Raises InputError for a run without answers, and for a stratum without assessed answers.
+    `runs` has the sampled answers of each run by its name. Raises InputError for a run without answers, and for a
+    stratum without assessed answers.
     """
     strata_by_run = {name: _strata_of_run(run, inclusion) for name, run in runs.items()}
     scores_by_run = {name: _estimate_scores(run.items) for name, run in runs.items()}

@@ -181,7 +181,7 @@ def _select_measures(
 def _measures_of_patterns(
     comparable_measures: _ComparableMeasures, patterns: Sequence[str], primary: str | None
 ) -> Sequence[str]:
-    """Return the measures that match the patterns, and the primary measure if it is given. No pattern means all.
+    """Return the measures that match the patterns, and the primary measure if it is given. No patterns mean all.
 
     Raises UsageError for an unknown measure, InputError for a measure by which a system has no score.
     """

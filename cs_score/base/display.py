@@ -75,7 +75,7 @@ def cell(text: str, limit: int = LONGEST_LINE) -> str:
     """Return a text for a cell of a table, on one line of at most `limit` characters.
 
     Unsafe characters are escaped. Backslashes are doubled, so that a backslash in the text does not look like an
-    escape; in a text that is JSON they are not.
+    escape. In JSON, which has escapes of its own, they stay as they are.
     """
     if isinstance(text, JsonText):
         return one_line(text, limit)

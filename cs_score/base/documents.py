@@ -165,7 +165,7 @@ def json_text(value: object) -> str:
 
 @contextlib.contextmanager
 def failures_as_input_error(file: str) -> Iterator[None]:
-    """Raise InputError with the name of a file for any failure in the block, in which the document in it is shown.
+    """Turn any failure in the block into an InputError with the name of `file`. The block shows the document in it.
 
     A document from somebody else may be legal and still incomplete. It may lack a score, for example, or the name of a
     system.
@@ -411,7 +411,7 @@ def record_in(value: Mapping[str, Json], kind: type[DocumentKind], file: str, pl
 
 
 def document_record(value: Mapping[str, Json], file: str) -> Any:
-    """Return an object that was read from a JSON file as a document; its `kind` and `task` say as which one.
+    """Return an object that was read from a JSON file as a document. Its `kind` and its `task` determine the class.
 
     `file` is the name of its file in messages. Raises InputError for everything that `record_in` refuses.
     """
@@ -424,7 +424,10 @@ def document_record(value: Mapping[str, Json], file: str) -> Any:
 
 
 def check_kind(value: Mapping[str, Json], kind: type[Document], file: str, place: str = "") -> None:
-    """Raise InputError if an object is no document of a kind, or one of another version than is read here."""
+    """Raise InputError if an object is not a document of a kind, or has a version that is not read here.
+
+    `file` is the name of its file, and `place` its place in it: empty for the whole file.
+    """
     tag = kind.__struct_config__.tag
     if value.get("kind") != tag:
         raise InputError(f"is no {tag} that cs-score wrote", file=file, place=member_place(place, "kind"))
@@ -440,10 +443,10 @@ def check_kind(value: Mapping[str, Json], kind: type[Document], file: str, place
 
 
 def convert_value(value: Json, kind: type[Kind], file: str, place: str = "") -> Kind:
-    """Return a value read from JSON, such as a dictionary, as a record or another type.
+    """Return a value read from JSON, such as a dictionary, as a record or another type (`kind`).
 
-    `file` is the file that it was read from, and `place` its place there: `origin.options`. Raises InputError with the
-    place of what does not fit the type.
+    `file` is the name of its file, and `place` its place there: `origin.options`. Raises InputError with the place of a
+    value that does not fit the type.
     """
     try:
         return msgspec.convert(value, kind)

@@ -19,7 +19,7 @@ class CsScoreError(Exception):
         return getattr(self, "__notes__", ())
 
     def add_remarks(self, remarks: Iterable[str]) -> None:
-        """Add remarks to the error, unless it has them already. A traceback shows them, too."""
+        """Add remarks on possible causes to the error, except those that it has already. A traceback shows them."""
         for remark in remarks:
             if remark not in self.remarks:
                 self.add_note(remark)
@@ -132,6 +132,7 @@ def _near_names(word: str, names: Iterable[str], cutoff: float) -> list[str]:
     """
     import difflib  # needed only for messages
 
+    # The keys are the names without dashes and in lower case.
     name_by_key: dict[str, str] = {}
     for name in names:
         name_by_key.setdefault(_comparison_key(name), name)
@@ -139,7 +140,8 @@ def _near_names(word: str, names: Iterable[str], cutoff: float) -> list[str]:
     near_keys = difflib.get_close_matches(word_key, name_by_key, cutoff=cutoff)
     if len(word_key) > 2:
         near_keys += [key for key in name_by_key if key.startswith(word_key)]
-    return [name_by_key[key] for key in dict.fromkeys(near_keys)]
+    distinct_keys = dict.fromkeys(near_keys)
+    return [name_by_key[key] for key in distinct_keys]
 
 
 def _comparison_key(name: str) -> str:

@@ -1,5 +1,5 @@
-"""Output files that appear whole or not at all, and the plan of a call: its inputs and outputs, checked beforehand.
-A file is written under a temporary name in the same folder, and gets its final name when it is whole.
+"""Output files that appear whole or not at all, and the plan of a call: its inputs and outputs, checked beforehand. A
+file is written under a temporary name in the same folder, and gets its final name when it is whole.
 """
 
 from __future__ import annotations
@@ -292,6 +292,7 @@ def _open_temporary(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
 
 def shown_on_terminal(blocks: Iterable[bytes]) -> Iterator[bytes]:
     """Yield blocks of UTF-8 as a terminal may get them: control characters and bytes that are not UTF-8 are escaped."""
+    # A character may be divided between two blocks: the decoder keeps its first bytes until the next block.
     decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
     for block in blocks:
         yield terminal_safe(decoder.decode(block)).encode()
@@ -644,7 +645,10 @@ class OutputPlan(Record):
         return os.path.dirname(os.path.abspath(output.path)) == os.path.abspath(self.folder)
 
     def clear(self) -> None:
-        """Remove the files at the places of outputs that are recognised as files of earlier calls."""
+        """Remove the files that earlier calls wrote at the places of the outputs.
+
+        A file that does not look like one of an earlier call stays. So does a file that only the result may replace.
+        """
         for output in self._files():
             stays_until_result = output.existing is Existing.KNOWN
             if stays_until_result or not os.path.isfile(output.path):

@@ -110,15 +110,16 @@ class ProcessPool(Generic[T, R]):
         return future
 
     def wait(self, seconds: float | None = None) -> list[Future[R]]:
-        """Wait until an item is done, but at most so many seconds, and return the futures of the items that are done.
+        """Wait until an item is done, and return the futures of the items that are done.
 
-        Each future is returned once, by the first call that finds it done. Raises NoWorkerError if the operating system
-        does not start any worker.
+        The wait ends after `seconds` at the latest, then perhaps with an empty list; None sets no limit. Each future is
+        returned once, by the first call that finds it done. Raises NoWorkerError if the operating system does not start
+        any worker.
         """
         if self._jobs == 1:
             return self._compute_next()
         failed_futures = self._hand_out_items()
-        # There is something to return already: then only what has arrived is received.
+        # If there is something to return already, this does not wait for more.
         seconds_to_wait = 0 if failed_futures else seconds
         return failed_futures + self._receive_answers(seconds_to_wait)
 
@@ -137,9 +138,9 @@ class ProcessPool(Generic[T, R]):
         return [future]
 
     def _receive_answers(self, seconds: float | None) -> list[Future[R]]:
-        """Wait for an answer of a worker, but at most so many seconds, and return the futures of all that have arrived.
+        """Wait until a worker answers, and return the futures of all items whose answers have arrived.
 
-        None for the seconds means to wait without a limit.
+        The wait ends after `seconds` at the latest; None sets no limit.
         """
         done_futures = []
         for connection in wait(list(self._workers), seconds):

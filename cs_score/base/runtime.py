@@ -85,8 +85,8 @@ def delayed_signals() -> Iterator[None]:
     """Let stop signals that arrive during the block wait until it has ended.
 
     A signal mask would not suffice: the system may hand a signal to any thread, such as one of numpy, and Python
-    handles it in the main thread. In another thread than the main one the block does nothing, since no signal is
-    handled there.
+    handles it in the main thread. In any other thread this context manager does nothing, since no signal is handled
+    there.
     """
     received: list[int] = []
     handler_by_signal = _collect_signals_in(received)

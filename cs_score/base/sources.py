@@ -315,7 +315,7 @@ class Delimited(Record):
     rows: Sequence[tuple[int, tuple[str, ...]]]
 
     def cells_of(self, *columns: str) -> Iterator[tuple[int, tuple[str, ...]]]:
-        """Yield for each row the number of its line and its cells in the columns with these names.
+        """Yield the line number of each row, and its cells in the columns with these names: `(2, ("q1", "0.5"))`.
 
         Raises InputError for a column that the table does not have, and for an empty cell.
         """

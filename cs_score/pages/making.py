@@ -90,7 +90,8 @@ def _drawings_of_kind(document: Any, kind: str) -> list[Drawing]:
     maker = _page_maker(document)
     if kind not in maker.CHARTS:
         return []
-    return list(maker.CHARTS[kind](maker))
+    make_charts = maker.CHARTS[kind]  # a method of the class of the page maker
+    return list(make_charts(maker))
 
 
 def chart_kinds() -> list[str]:

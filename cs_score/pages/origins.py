@@ -49,7 +49,7 @@ def analysis_origin(document: Any) -> Section:
 def _analysis_words(document: Any) -> list[str]:
     """Return the words of the command line that makes an analysis again, after the word `analyze`."""
     origin: Origin = document.origin
-    words = _words_of_analysed(document)
+    words = _words_naming_result(document)
     words += ["--measure", document.measure]
     words += _top_words(document)
     words += _crossing_words(document.groups)
@@ -58,7 +58,7 @@ def _analysis_words(document: Any) -> list[str]:
     return words
 
 
-def _words_of_analysed(document: Any) -> list[str]:
+def _words_naming_result(document: Any) -> list[str]:
     """Return the words of a command line that name the analysed result: task, options, files, and the run in them.
 
     Cold Start runs are named by `--run`. Predictions of evidence tasks have the switch `--predictions` before them.

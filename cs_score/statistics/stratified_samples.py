@@ -221,6 +221,7 @@ def _answers_of_terms(terms: Sequence[_Term]) -> _SampledAnswers:
 
     Runs that give the same answer have an item each for it. A residual is an item's part in the error of a score.
     """
+    # Arrays over the items of all terms, one term after the other.
     residual_of_items = np.concatenate([term.factor * term.score.residuals for term in terms])
     deviation_of_items = np.concatenate([term.factor * term.score.prediction_deviations for term in terms])
     items_of_terms = [term.score.items for term in terms]

@@ -111,7 +111,7 @@ def _power_rows(power: PowerPlan) -> Iterator[Row]:
 
 
 def _power_sentences(power: PowerPlan) -> Iterator[str]:
-    """Yield the sentences below the table of power: on the tests, their level, and the correction for several pairs."""
+    """Yield the sentences below the table of power: on the tests, the needed units, and the level for several pairs."""
     yield from _test_sentences(power)
     if power.difference:
         yield f"Needed: units for a difference of {power.difference:g}; - where a thousand million are too few."
@@ -386,7 +386,7 @@ def _systems_sentence(comparison: SystemComparison) -> str:
 
 
 def _limit_sentences(comparison: SystemComparison) -> list[str]:
-    """Return sentences on the method and the level of the limits of scores and of differences."""
+    """Return sentences on the method and the level of the confidence limits of scores and of differences."""
     limits_of_scores = limits_in_words(comparison.resampling, comparison.units)
     limits_of_differences = difference_limits_in_words(comparison.resampling, comparison.units)
     sentences = [f"Low and High: {limits_of_scores}."]
@@ -400,7 +400,7 @@ def _limit_sentences(comparison: SystemComparison) -> list[str]:
 
 
 def _tier_sentence(comparison: SystemComparison) -> str:
-    """Return the sentence that explains the tiers of systems."""
+    """Return the sentence that explains the tiers: groups of systems that do not differ from the best of the group."""
     codes_of_notes = {note.code for note in comparison.notes}
     if "NEVER_SIGNIFICANT" in codes_of_notes:
         return "Tier: one for all, since no difference could have been significant; it says nothing about the systems."

@@ -1,4 +1,6 @@
-"""The command `analyze`, for all tasks."""
+"""The command `analyze`, for all tasks. In the task Cold Start it analyses a run: the responses of a system to queries.
+In the evidence tasks it analyses predictions: a system's answers about claims or questions.
+"""
 
 from __future__ import annotations
 

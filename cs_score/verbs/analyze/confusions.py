@@ -79,7 +79,10 @@ def _slot_categories(table: CountedTable) -> list[SlotCategory]:
 
 
 def _wrong_values(rows: Iterable[CountedRow]) -> list[WrongValue]:
-    """Return the values that most wrong lines of a slot give, the most frequent first, at most `MOST_VALUES`."""
+    """Return the values of wrong lines with their slot and number of lines, the most frequent ones first.
+
+    At most `MOST_VALUES` values are returned.
+    """
     count_by_value: Counter[tuple[str, str]] = Counter()
     for row in rows:
         for unit, line, _ in row.lines():

@@ -1,4 +1,6 @@
-"""The tables and the text of the analysis of a result of an evidence task."""
+"""The tables and the text of the analysis of a result of an evidence task. A unit is a claim, an instance or a
+question. A mode says what an evidence task calls its units, and which measures and statistics it has.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Score a run under other policies: the published ones, and further ones that a user names."""
+"""Score a run under other policies: the published ones, and further ones that a user names. A policy says which
+categories of lines count as right, wrong or ignored.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The analysis of a result of an evidence task: what each mistake costs, and all else that lies behind the score."""
+"""The analysis of a result of an evidence task: what each mistake costs, and all else that lies behind the score. A
+unit of the result is a claim, an instance or a question with its predictions.
+"""
 
 from __future__ import annotations
 

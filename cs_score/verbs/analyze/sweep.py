@@ -96,8 +96,8 @@ class _GrowingRemoval:
         self.confidences = [line.confidence for line in self._lines]
         self._response_indexes = {line.index for line in scored.run.links.responses if line.run_id == scored.run_id}
         self._removed_count = 0
-        self._change = Change()
-        self._scored_change = effects.unchanged
+        self._change = Change()  # all that was removed so far
+        self._scored_change = effects.unchanged  # the same, with the scores that the next ones are computed from
 
     def remove_below(self, threshold: float) -> Effect:
         """Take the lines out whose confidence is below a threshold, and return the effect on the scores.
@@ -119,7 +119,7 @@ class _GrowingRemoval:
 
 
 class _SweepMeasures(NamedTuple):
-    """The measures of a sweep: the analysed one, and precision, recall and F1 with its table and average."""
+    """The measures given at each threshold: the analysed one, and precision, recall and F1 from the same table."""
 
     analysed: Measure
     precision: Measure
@@ -180,10 +180,10 @@ def thresholds(confidences: Sequence[float]) -> list[float]:
     more than 10,000 lines have fewer thresholds, in inverse proportion to their lines, but up to 10 in any case.
     """
     distinct = sorted(set(confidences))
-    most = _MOST_THRESHOLDS
+    threshold_count = _MOST_THRESHOLDS
     if len(confidences) > _LARGE_RUN:
-        most = max(_FEWEST_THRESHOLDS, _MOST_THRESHOLDS * _LARGE_RUN // len(confidences))
-    if len(distinct) <= most:
+        threshold_count = max(_FEWEST_THRESHOLDS, _MOST_THRESHOLDS * _LARGE_RUN // len(confidences))
+    if len(distinct) <= threshold_count:
         return distinct
-    positions = [number * len(distinct) // most for number in range(most)]
+    positions = [number * len(distinct) // threshold_count for number in range(threshold_count)]
     return [distinct[position] for position in positions]

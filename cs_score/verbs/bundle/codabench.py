@@ -46,8 +46,7 @@ def codabench_files(
 
     Three arguments have contents by name, too: `reference` the files of the gold standard, `program` those of the
     scoring program, and `kit` those that participants get at the start. `settings` are the task and the measures that
-    the program computes. Raises UsageError for a measure whose name is too long for a
-    column of the leaderboard.
+    the program computes. Raises UsageError for a measure whose name is too long for a column of the leaderboard.
     """
     description = yaml_text(_description(competition, settings))
     program_with_metadata = dict(program)

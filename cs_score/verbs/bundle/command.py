@@ -162,6 +162,7 @@ def _read_parts(task: str, line: CommandLine) -> _BundleParts:
     """
     _refuse_existing_folder(line)
     first_day = _read_first_day(line)
+    # Gold and the options of scoring, without a run.
     conditions = conditions_of(task, line, refusal="a bundle has no run")
     sample = contents.sample_of(task, line.get("--sample"))
     measures = contents.leaderboard_measures(conditions, read_measures(line))

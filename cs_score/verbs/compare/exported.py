@@ -225,9 +225,10 @@ def _json_objects(data: bytes, file_name: str) -> Iterator[_JsonLine]:
 
 
 def _columns_of_line(line: _JsonLine, own_names: Mapping[str, str], file_name: str) -> list[str]:
-    """Return our names of the columns that the first line of a file has.
+    """Return the columns that the first line of a file has, by our names: `["unit", "score"]`.
 
-    Raises InputError if it lacks the unit, the score, or a column for which the file's own name was given.
+    `own_names` are the file's own names of some columns by our names. Raises InputError if the line lacks the unit, the
+    score, or one of the columns in `own_names`.
     """
     columns = []
     for column in COLUMNS:

@@ -1,4 +1,6 @@
-"""The command `diff`, for all tasks."""
+"""The command `diff`, for all tasks: why B scores differently from A. In the task Cold Start both are runs: the
+responses of a system to queries. In the evidence tasks both are predictions about claims or questions.
+"""
 
 from __future__ import annotations
 

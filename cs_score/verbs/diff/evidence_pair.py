@@ -29,9 +29,9 @@ class DifferingAnswers(NamedTuple):
 class ExaminedPair:
     """Two results, A and B, examined by the same measure. A unit contributes a part of the difference of their scores.
 
-    Every measure is a ratio q = x / y of sums over units. With D for B minus A and mean for that of A and B, a unit
-    contributes (D(x) - mean(q) D(y)) / mean(y) to the difference of the scores, where D(x) and D(y) are those of the
-    unit. The contributions of all units add up to D(q). A unit that only one result has counts as 0 in the other.
+    Every measure is a ratio q = x / y of sums over units. D is the value in B minus the value in A, and mean is the
+    mean of both. A unit contributes (D(x) - mean(q) D(y)) / mean(y), with its own D(x) and D(y). The contributions of
+    all units add up to D(q). A unit that only one result has counts as 0 in the other.
     """
 
     def __init__(self, a: ScoredPredictions, b: ScoredPredictions, measure: str) -> None:

@@ -75,7 +75,7 @@ class DifferencePage(PageMaker):
         """Return the section of the equivalence classes that only one of the two runs has found."""
         layout_with_row = layout_with_cells(layout, [Column("row")])
         class_tables = tables_of_document(layout_with_row, self.document, "class", is_small=False)
-        return Section("classes", "Classes", [_counts(self.document.found), *class_tables])
+        return Section("classes", "Classes", [_outcome_facts(self.document.found), *class_tables])
 
     def _scores(self) -> Section:
         """Return the section of both scores, their difference with interval and tests, and the signatures."""
@@ -170,7 +170,7 @@ class DifferencePage(PageMaker):
         headings = _answer_headings(document.task)
         answer_tables = table_of_rows("answers", "Answers side by side", rows, headings, is_small=False)
         about = "Those that counted differently, side by side."
-        return Section("side-by-side", "Answers", [about, _counts(document.outcomes), *answer_tables])
+        return Section("side-by-side", "Answers", [about, _outcome_facts(document.outcomes), *answer_tables])
 
     CHARTS: ClassVar = {"contributions": contribution_charts, "groups": group_charts}
 
@@ -211,22 +211,22 @@ def _answer_headings(task_name: str) -> dict[str, str]:
 
 def _row_of_line_answer(answer: Any) -> dict[str, Any]:
     """Return the cells of an answer of Cold Start, which has a value and a provenance."""
-    return {"unit": unit_text(answer), "part": answer.provenance, "value": str(answer.value), **_outcomes(answer)}
+    return {"unit": unit_text(answer), "part": answer.provenance, "value": str(answer.value), **_outcome_cells(answer)}
 
 
 def _row_of_part(answer: Any) -> dict[str, Any]:
-    """Return the cells of a part of a unit in a task of evidence."""
+    """Return the cells of an answer of an evidence task: a part of a unit, such as a sentence of a claim."""
     return {
         "unit": unit_text(answer),
         "part": answer.part,
         "value": short_value_text(answer.value),
-        **_outcomes(answer),
+        **_outcome_cells(answer),
     }
 
 
-def _outcomes(answer: Any) -> dict[str, str]:
+def _outcome_cells(answer: Any) -> dict[str, str]:
     """Return the cells of an answer that say how it counted: together, in A and in B."""
-    return {"outcome": answer.outcome, "a": _outcome(answer.a), "b": _outcome(answer.b)}
+    return {"outcome": answer.outcome, "a": _label_in_words(answer.a), "b": _label_in_words(answer.b)}
 
 
 def _name_of_unit(unit: Any) -> str:
@@ -234,15 +234,21 @@ def _name_of_unit(unit: Any) -> str:
     return unit_text(unit) if hasattr(unit, "occurrence") else str(unit.unit)
 
 
-def _counts(counts: Any) -> Facts:
-    """Return the number of answers by outcome; in evidence tasks, by part and outcome."""
+def _outcome_facts(counts: Any) -> Facts:
+    """Return the number of answers with each outcome as facts of the page, such as `right in both: 3`.
+
+    In evidence tasks, `counts` are rows with part, outcome and count; those with the count 0 are left out.
+    """
     if isinstance(counts, Mapping):
         return Facts([PageFact(outcome, str(count)) for outcome, count in counts.items()])
     return Facts([PageFact(f"{row.part}: {row.outcome}", str(row.count)) for row in counts if row.count])
 
 
-def _outcome(answer: Any) -> str:
-    """Return the outcome of an answer in one of the runs: `RIGHT: CORRECT, class 12 (run.tab line 3)`."""
+def _label_in_words(answer: Any) -> str:
+    """Return how an answer counted in one of the runs: `right: CORRECT, CS14_0001:2 (run.tab:3)`.
+
+    An answer of an evidence task has a judgment instead: `wrong: not in gold`.
+    """
     if answer is None:
         return "not given"
     if hasattr(answer, "judgment"):

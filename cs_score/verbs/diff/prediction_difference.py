@@ -1,4 +1,6 @@
-"""The difference of two results of an evidence task: what each unit contributes, and what was judged differently."""
+"""The difference of two results of an evidence task, A and B: what each unit (a claim, an instance or a question)
+contributes to the difference of their scores, and what was judged differently.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,7 @@ def diff(
     """
     task.measures((a, b))  # raises UsageError for results of different tasks
     pair = ExaminedPair(a, b, task.measure_for(measure, a, b))
-    head = head_of(_sides_of(pair, names), resampling)
+    head = head_of(_sides_of(pair, names), resampling)  # names, scores, interval and p-value, as of a comparison
     differing = pair.answers()
     return EvidenceDifference(
         task=task.mode.name,

@@ -120,7 +120,7 @@ def diff(
     sides = units.sides(_name_of_units(a, b))
     answers = _answer_pairs(a, b)
     classes = _class_pairs(a, b)
-    head = head_of(sides, resampling)
+    head = head_of(sides, resampling)  # names, scores, interval and p-value, as of a comparison
     head["notes"] += tuple(undefined_notes({names[0]: a.result.undefined, names[1]: b.result.undefined}))
     return RunDifference(
         task=COLD_START_MODE,

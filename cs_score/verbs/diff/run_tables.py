@@ -1,4 +1,6 @@
-"""Define the tables of the difference of two Cold Start runs: their columns and the cells of each row."""
+"""Define the tables of the difference of two Cold Start runs, A and B: their columns and the cells of each row. A rule
+is one thing that two editions of the scorer do differently.
+"""
 
 from __future__ import annotations
 

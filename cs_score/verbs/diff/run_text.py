@@ -19,9 +19,8 @@ _HINT: Final = "--all shows every unit, group, answer and class; --format json h
 def text_of(difference: RunDifference, terminal_width: int | None, top: int | None = None) -> str:
     """Return the text of a difference.
 
-    With `top` it has every table, with at most so many rows each; without it only the first screen. Tables fit the
-    width of the terminal; if that is None, their cells are not cut. Control characters in texts of the inputs are
-    replaced.
+    With `top` it has every table, each with at most `top` rows; without, it has only the first screen. Tables fit the
+    width of the terminal; if this is None, cells are not cut. Control characters in texts of the inputs are replaced.
     """
     width = prose_width(terminal_width, is_screen=top is None)
     head = heading(difference, "run", width, str(difference.measure))

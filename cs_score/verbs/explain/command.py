@@ -1,4 +1,6 @@
-"""The command `explain`, for all tasks."""
+"""The command `explain`, for all tasks. In the task Cold Start it explains a run: the responses of a system to queries.
+In the evidence tasks it explains predictions: a system's answers about claims or questions, which are called units.
+"""
 
 from __future__ import annotations
 
@@ -62,8 +64,8 @@ EXPLAIN_VERB: Final = Verb(
 def explain(task_name: str, line: CommandLine) -> int:
     """Print how lines, classes, nodes or units were scored. Return the exit status.
 
-    If an error stops the scoring of the run, the part that was scored before it is explained, then the error is
-    printed, and the exit status is that of a failure.
+    An error may stop the scoring of the run. Then the part scored before is explained, the error is printed, and the
+    exit status is that of a failure.
     """
     task = task_named(task_name)
     inputs = find_inputs(task_name, line)

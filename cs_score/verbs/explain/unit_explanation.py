@@ -1,4 +1,6 @@
-"""The explanation of how units of an evidence task were scored, or of the score of a whole run."""
+"""The explanation of how units of an evidence task were scored, or of the score of a whole run. A unit is a claim, an
+instance or a question. The cost of a mistake is what its correction would gain.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The records of a knowledge base. A node (an entity such as `:Entity_1`, a string or an event) is the subject of
-assertions: its mentions in documents, its type, its relations with other nodes. A provenance column has the places
-that justify an assertion, such as D1:3-9;D1:0-20.
+assertions: its mentions in documents, its type, its relations with other nodes. A provenance column has the places that
+justify an assertion, such as D1:3-9;D1:0-20.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Builds a knowledge base from its lines: each asserts something about a node, such as `:Entity_1`, with a
-provenance (places in documents). Finds assertions that repeat or contradict earlier ones; the weaker ones are
-omitted, that is, they are not written.
+"""Builds a knowledge base from its lines: each asserts something about a node, such as `:Entity_1`, with a provenance
+(places in documents). Finds assertions that repeat or contradict earlier ones; the weaker ones are omitted, that is,
+they are not written.
 """
 
 from __future__ import annotations
@@ -87,10 +87,10 @@ def _relation_of(assertion: Assertion) -> _Relation:
 
 
 def _end_of_search(new: Assertion, earlier: Assertion | None) -> int:
-    """Return the line at which the reference program's search for a repetition of a new assertion ends.
+    """Return the number of the last line that the reference program searches for an assertion equal to a new one.
 
-    It is the line of the assertion that the new one repeats (`earlier`). If there is none, the search ends only after
-    all lines before the new assertion.
+    It is the line of the assertion that the new one repeats (`earlier`). If there is none, the program searches all
+    lines before the new assertion.
     """
     if earlier is not None:
         return earlier.line
@@ -184,10 +184,9 @@ class Repetitions:
     def compare_with_earlier(self, new: Assertion, column: ProvenanceList) -> bool:
         """Report a new assertion if it repeats or contradicts an earlier one, and return whether it is to be kept.
 
-        The new assertion is not kept (False) if it has the same provenance as the assertion that it repeats. Otherwise
-        the weaker of both may be marked as omitted. `column` is the provenance column of the line, read with the object
-        that the file has. This column is compared with earlier provenances. The provenance of the assertion itself may
-        differ from it if the object was repaired.
+        It is not kept (False) if it has the same provenance as the assertion that it repeats. Otherwise the weaker of
+        both may be marked as omitted. `column` is the provenance column as the file has it, to be compared with earlier
+        ones. The provenance of the assertion itself is another one if the object was repaired.
         """
         verb = new.verb
         relation = (new.subject, verb.name, new.object)
@@ -234,7 +233,7 @@ class Repetitions:
         return False
 
     def _record_search(self, new: Assertion, earlier: Assertion | None) -> None:
-        """Record the line at which the reference program's search for an earlier assertion ends.
+        """Record the last line that the reference program searches for an assertion equal to a new one.
 
         `earlier` is the assertion that the new one repeats, None if there is none.
         """

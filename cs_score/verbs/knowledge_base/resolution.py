@@ -1,6 +1,6 @@
 """Answers queries from a validated knowledge base; the answers are the lines of a run. A query has an entry point, a
-place such as D1:3-9, and is about the node with the best mention there. The answers are the lines with this node as
-subject and with the slot of the query, such as per:children, as predicate.
+place such as D1:3-9, and is about the node with the best mention there. The lines about this node with the query's
+slot, such as per:children, are the answers.
 """
 
 from __future__ import annotations

@@ -250,7 +250,7 @@ class Session:
         return self._errors > 0
 
     def report(self) -> None:
-        """Make the report of the problems that were found. It is written now to a stream, and by `end` to a file.
+        """Make the report of the problems that were found. A stream gets it now, a file gets it from `end`.
 
         Problems that are found later, while results are written, are not reported.
         """
@@ -293,7 +293,7 @@ class Session:
         self._write_problems()
 
     def give_up(self, error: CsScoreError) -> int:
-        """Report the problems that were found, the fatal conditions, and the error that ended the program.
+        """Report the problems that were found, the fatal ones, and the error that ended the program.
 
         Return the exit status.
         """

@@ -185,7 +185,7 @@ def _answers_by_team(
 
 
 def _answers_of_no_other_team(team: str, answers_by_team: Mapping[str, set[PooledAnswer]]) -> set[PooledAnswer]:
-    """Return the answers that runs of a team give, and runs of no other team."""
+    """Return the answers that only the runs of one team give."""
     own_answers = set(answers_by_team[team])
     for other_team, other_answers in answers_by_team.items():
         if other_team != team:

@@ -241,16 +241,18 @@ def _why_lines_do_not_name_node(placed_line: _PlacedLine, node_lines: Sequence[R
     Only the best assessed lines of the node count. If a worse one would name the node, it is added to the reason.
     """
     placement = placed_line.placement
-    most = placed_line.indexed_query.indexed_run.run.limits.justifications_per_node
+    most_lines = placed_line.indexed_query.indexed_run.run.limits.justifications_per_node
     assessed_lines = _best_assessed_first(node_lines, placement)
-    deciding_lines = assessed_lines[:most]
+    deciding_lines = assessed_lines[:most_lines]
+    outranked_lines = assessed_lines[len(deciding_lines) :]
     mentions = _mentions_in_words(deciding_lines, placement)
     node = _node_in_words(placed_line.line)
     reason = f"right, but ignored: {node} is never named by the lines that are looked at ({mentions})"
-    naming_lines = [line for line in assessed_lines[len(deciding_lines) :] if placement.is_naming(line)]
+    naming_lines = [line for line in outranked_lines if placement.is_naming(line)]
     if naming_lines:
         number = naming_lines[0].number
-        reason += f"; line {number} would name it, but is outranked: only the {most} best assessed lines count"
+        reason += f"; line {number} would name it, but is outranked: "
+        reason += f"only the {most_lines} best assessed lines count"
     return reason, tuple([at(line) for line in (*deciding_lines, *naming_lines[:1])])
 
 
@@ -333,7 +335,10 @@ def explain_label(
 
 
 def _why_on_side(category_name: str, policy: Policy) -> str:
-    """Return why lines of a category count as they do, which depends on the switches: `-right lists CORRECT`."""
+    """Return why lines of a category count as right, wrong or ignored: `-right lists CORRECT`.
+
+    The switches `-right`, `-wrong` and `-ignore` of the scorer list categories.
+    """
     listing_sides = [side for side in SIDES if category_name in policy.categories_on(side)]
     if category_name == DUPLICATE and policy.duplicate_side is not None:
         reason = f"-{policy.duplicate_side.lower()} lists DUPLICATE"

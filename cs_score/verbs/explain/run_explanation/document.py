@@ -1,5 +1,6 @@
-"""Define the documents of explanations: records that are written as JSON, and that can be printed as trees of texts. A
-tree is a text, or a text followed by the trees below it. A step is a text of a tree with its level.
+"""Define the documents of explanations: records that are written as JSON, and printed as trees of texts. A tree is a
+text, or a text followed by the trees below it. The score of a line is explained in nine steps, each a record, from
+reading the line (1) to its effect on the scores (9).
 
 Trees are wrapped to the width of a terminal. Texts of the inputs are made safe for it, and cut if they are long. Rules
 are named as in docs/background/scoring.md.
@@ -32,14 +33,14 @@ Tree: TypeAlias = "str | Iterable[Tree] | HasTree | None"
 """A text; or a text followed by the trees below it, in order; or a record with a tree. None is left out."""
 
 
-class Step(NamedTuple):
+class TreeText(NamedTuple):
     """A text of a tree, and its level: the number of texts above it."""
 
     level: int
     text: str
 
 
-def walk(tree: Tree, level: int = 0) -> Iterator[Step]:
+def walk(tree: Tree, level: int = 0) -> Iterator[TreeText]:
     """Yield the texts of a tree from top to bottom with their levels, made safe for a terminal.
 
     `level` is the level of the first text.
@@ -47,7 +48,7 @@ def walk(tree: Tree, level: int = 0) -> Iterator[Step]:
     if tree is None:
         return
     if isinstance(tree, str):
-        yield Step(level, one_line(tree))
+        yield TreeText(level, one_line(tree))
     elif isinstance(tree, Iterable):
         is_first = True
         for branch in tree:
@@ -59,7 +60,7 @@ def walk(tree: Tree, level: int = 0) -> Iterator[Step]:
 
 def indented(tree: Tree) -> str:
     """Return the texts of a tree as lines, each indented by two spaces for every level."""
-    return "\n".join(["  " * step.level + step.text for step in walk(tree)])
+    return "\n".join(["  " * tree_text.level + tree_text.text for tree_text in walk(tree)])
 
 
 _CONTINUED: Final = "    "
@@ -71,18 +72,18 @@ _NARROWEST: Final = 20
 
 def _wrapped(tree: Tree, width: int) -> Iterator[str]:
     """Yield the lines of a tree, wrapped to at most `width` columns of a terminal."""
-    for step in walk(tree):
-        yield from _wrapped_step(step, max(width, _NARROWEST))
+    for tree_text in walk(tree):
+        yield from _wrapped_text(tree_text, max(width, _NARROWEST))
 
 
-def _wrapped_step(step: Step, width: int) -> Iterator[str]:
+def _wrapped_text(tree_text: TreeText, width: int) -> Iterator[str]:
     """Yield the lines of one text of a tree, wrapped to at most `width` columns.
 
     A line does not end inside `(rule NAME`. Words that are longer than a line are cut.
     """
-    indent = ("  " * step.level)[: width // 2]  # a deep text in a narrow tree keeps half of the width
+    indent = ("  " * tree_text.level)[: width // 2]  # a deep text in a narrow tree keeps half of the width
     lines = [indent]
-    for word in _words_of_step(step.text):
+    for word in _words_of_text(tree_text.text):
         _add_word(lines, word, indent, width)
     yield from lines[:-1]
     yield lines[-1].rstrip()
@@ -116,7 +117,7 @@ def _add_characters(lines: list[str], word: str, next_indent: str, width: int) -
         lines[-1] += character
 
 
-def _words_of_step(text: str) -> list[str]:
+def _words_of_text(text: str) -> list[str]:
     """Return the words of a text; `(rule NAME` is one word."""
     words = text.replace("(rule ", "(rule\0").split(" ")
     return [word.replace("\0", " ") for word in words]
@@ -192,7 +193,7 @@ class Read(Record):
     rests_on: At | None
 
     def tree(self) -> Iterator[Tree]:
-        """Yield whether the line was read, then its answer, its repaired columns and its problems."""
+        """Yield the texts of the step: whether the line was read, its answer, its repaired columns and its problems."""
         heading = self.not_read or "read"
         if self.rests_on is not None:
             heading += f", {self.rests_on}"
@@ -243,7 +244,10 @@ class Asked(Record):
     not_scored: str | None
 
     def tree(self, heading: str = "Asked by ") -> Iterator[Tree]:
-        """Yield the query with its slot and hop after a heading, then the lines that lead to it."""
+        """Yield a text with the query, its slot and its hop, then a text for each line that leads to it.
+
+        The first text begins with `heading`.
+        """
         yield f"{heading}{self.query}: {self._question()} (rule {self.rule})"
         for parent in self.chain:
             yield f"below {quoted(parent.value)} ({parent}), {_side_and_category(parent.side, parent.category)}"
@@ -278,7 +282,7 @@ class Kept(Record):
     order: str = ""
 
     def tree(self) -> Tree:
-        """Return whether the line is kept, and if it is not, the lines that are kept instead."""
+        """Return a text that says whether the line is kept; for a discarded line also the lines kept instead."""
         if self.limit is None:
             return f"Kept: within the limits {self.limits} (rule {self.rule})"
         branches = [f"Discarded: {self.limit} (rule {self.rule})"]
@@ -318,7 +322,7 @@ class Near(Record):
     differs: Mapping[str, str]
 
     def tree(self) -> Tree:
-        """Return the assessment and how it is near, then the columns that differ."""
+        """Return a text with the assessment and how it is near, and below it a text for each column that differs."""
         branches = [f"near: {self.assessment.tree()}; {self.how}"]
         for name, text in self.differs.items():
             branches.append(f"{name} is {short(text)} there")
@@ -335,7 +339,7 @@ class Met(Record):
     nearest: tuple[Near, ...] = ()
 
     def tree(self) -> Tree:
-        """Return the assessment of the line, or the nearest ones."""
+        """Return the texts about the line's assessment; if it has none, about the nearest assessments."""
         if self.assessment is not None:
             return [f"Met {self.assessment.tree()}", f"{self.how} (rule {self.rule})"]
         heading = f"Met {self.how} (rule {self.rule})"
@@ -354,7 +358,7 @@ class Category(Record):
     rests_on: tuple[At, ...] = ()
 
     def tree(self) -> Tree:
-        """Return the category with its reason and the lines that decided, then the class."""
+        """Return the texts of the step: `Category INCORRECT: so the assessor judged it`, and below it the class."""
         text = f"Category {self.name}: {self.reason}"
         if self.rests_on:
             text += f" [{_places_in_words(self.rests_on)}]"
@@ -426,7 +430,7 @@ class Rank(Record):
     average_precision: float
 
     def tree(self) -> Tree:
-        """Return the rank with the precision there, and the average precision of the ranking."""
+        """Return a text with the node's rank, the precision there, and the average precision of the ranking."""
         return (
             f"hop {self.level}: rank {self.rank} of {self.nodes}, precision there {self.arithmetic}; "
             f"average precision {self.average_precision:.4f} (rule average-precision)"
@@ -447,7 +451,7 @@ class RankStep(Record):
     ranks: tuple[Rank, ...]
 
     def tree(self) -> Iterator[Tree]:
-        """Yield the node, its confidence, class, value and ranks."""
+        """Yield texts about the node: its confidence, its class and its value, then its rank in each ranking."""
         yield f"Ranks as node {self.node}"
         yield f"confidence {self.confidence_arithmetic} (rule node-confidence)"
         mapping = [f"mapped to {self.mapped_class or 'no class'} (rule node-classes)"]
@@ -468,7 +472,7 @@ class LineEffect(Record):
     reason: str | None
 
     def tree(self) -> Iterator[Tree]:
-        """Yield the effects by measure, then the lines that would go or be added."""
+        """Yield a text with the effect on each measure, then texts about the lines that would go or be added."""
         effects = [f"{name} {_gain_in_words(effect)}" for name, effect in self.effects.items()]
         condition = "without it" if self.change == "absent" else "if it were found"
         yield f"Effect: {condition}, {', '.join(effects)}"
@@ -518,7 +522,7 @@ class LineExplanation(Record):
     stopped_by: str | None = None
 
     def tree(self) -> Iterator[Tree]:
-        """Yield the side and category of the line, then the steps that were reached."""
+        """Yield a text with the side and category of the line, then the trees of the steps that it reached."""
         yield f"{self.summary}: {_side_and_category(self.summary.side, self.summary.category)}"
         yield from (self.read, self.asked, self.kept, self.met, self.category, self.label)
         if self.stopped_by:
@@ -559,7 +563,7 @@ class ClassExplanation(Record):
     effect: LineEffect | None
 
     def tree(self) -> Iterator[Tree]:
-        """Yield the status of the class, then its assessments and lines."""
+        """Yield texts about the class: its status, its parent, its assessments, and the lines placed in it."""
         yield f"Class {self.name}: {self.status}, {self.reason}"
         slot = "" if self.slot is None else f", {self.slot}, hop {self.hop}"
         yield f"parent {self.row}{slot}"
@@ -579,7 +583,10 @@ class ClassExplanation(Record):
             yield f"{assessment.tree()}, at {short(assessment.provenance)}"
 
     def _line_texts(self) -> Iterator[str]:
-        """Yield the lines, and whether they count for the class."""
+        """Yield a text for each line of the class: `run.tab line 7: "Bo" is right (CORRECT); it counts for the class`.
+
+        The last part is left out for lines that do not count for it.
+        """
         counted_places = {(place.file, place.line) for place in self.counted}
         for line in self.lines:
             is_counted = (line.file, line.line) in counted_places
@@ -598,7 +605,7 @@ class NodeExplanation(Record):
     effect: LineEffect | None
 
     def tree(self) -> Iterator[Tree]:
-        """Yield the lines of the node, their classes, and where it ranks."""
+        """Yield texts about the node: its lines, their classes, and its ranks."""
         line_count = "1 line" if len(self.lines) == 1 else f"{len(self.lines)} lines"
         yield f"Node {self.name}, {line_count}"
         yield ["Lines:", *self.lines]
@@ -658,7 +665,7 @@ class QueryExplanation(Record):
     stopped_by: str | None
 
     def tree(self, *, with_lines: bool = True) -> Iterator[Tree]:
-        """Yield the query, then its classes, lines and rows; the lines can be left out."""
+        """Yield texts about the query: its question, its classes, its lines (if `with_lines`) and its rows."""
         yield from self.asked.tree("Query ")
         yield from self._slots_and_entry_points()
         if self.stopped_by:
@@ -694,7 +701,7 @@ class QueryExplanation(Record):
         return f"Average precision: {', '.join(averages)} (rule average-precision)"
 
     def _lines_by_category(self) -> Iterator[Tree]:
-        """Yield the lines of each category below its name."""
+        """Yield a tree for each category: its name and number of lines, and below it the lines."""
         lines_by_category: dict[str, list[LineSummary]] = {}
         for line in self.lines:
             lines_by_category.setdefault(line.category or "without category", []).append(line)
@@ -715,7 +722,7 @@ class Cost(Record):
     gain: float | None
 
     def tree(self) -> Tree:
-        """Return the mistake in one text, with its gain."""
+        """Return the mistake as a text that begins with what its correction would gain."""
         fault = "not found" if self.kind == "class" else f"that is {self.category or 'partly wrong'}"
         place = f"({self.file} line {self.line})"
         return f"{_gain_in_words(self.gain)}: {self.kind} {fault}, {self.slot} {quoted(self.value)} {place}"
@@ -746,7 +753,7 @@ class RunOverview(Record):
     lines: tuple[LineSummary, ...]
 
     def tree(self) -> Iterator[Tree]:
-        """Yield the numbers of lines by status and side, of problems, and the largest costs."""
+        """Yield texts about the run: its numbers of lines and of problems, and its costliest mistakes."""
         count_by_status = {_STATUS_TEXTS[status]: count for status, count in self.read.items()}
         yield f"{len(self.lines)} lines: {_counts_in_words(count_by_status)}"
         yield f"{self.met} met an assessment; {self.discarded} are beyond a limit on justifications"
@@ -782,7 +789,10 @@ class RunExplanation(Document, frozen=True, kw_only=True, tag="explanation"):
         return "\n\n".join(["\n".join(_wrapped(tree, width)) for tree in self.trees()])
 
     def trees(self) -> Iterator[Tree]:
-        """Yield a tree for each subject that was asked for."""
+        """Yield a tree for each line, query, class and node that is explained.
+
+        Before them come the error that stopped scoring, and the overview of the run, if the explanation has them.
+        """
         if self.fatal is not None:
             yield [f"{self._name} cannot be scored", self.fatal]
         if self.overview is not None:
@@ -805,10 +815,10 @@ def _step_rows(explanation: RunExplanation) -> Iterator[Mapping[str, object]]:
     """Yield a row for each text of an explanation, with the heading of its tree."""
     for tree in explanation.trees():
         heading = None
-        for step in walk(tree):
+        for tree_text in walk(tree):
             if heading is None:
-                heading = step.text
-            yield {"about": heading, "level": step.level, "text": step.text}
+                heading = tree_text.text
+            yield {"about": heading, "level": tree_text.level, "text": tree_text.text}
 
 
 STEPS: Final = Layout("steps", "Steps:", columns("about", "level", "text"), _step_rows)

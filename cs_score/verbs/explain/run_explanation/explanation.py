@@ -41,13 +41,13 @@ def explain(
 ) -> document.RunExplanation:
     """Return explanations of lines, queries, classes and nodes of a run; without any selector, of the whole run.
 
-    Each selector may be a single one or several. `line` has numbers or `FILE:N`, `query` the ids of SF or LDC queries
-    of any hop, `class_name` the names of equivalence classes, and `node` FQ node ids or ids as lines have them.
-    `answer` has values, in which `*` means any text; the lines that give them are explained. Effects are given by
-    `measure`, by default the headline measure, and by average precision.
+    Each selector may be a single one or several. `line` has numbers or `FILE:N`. `query` has the ids of SF or LDC
+    queries of any hop, `class_name` the names of equivalence classes. `node` has FQ node ids, or ids as lines have
+    them. `answer` has values, in which `*` means any text; the lines with these values are explained. Effects are given
+    by `measure`, by default the headline measure, and by average precision.
 
-    Raises InputError with the nearest names if there is nothing that a selector names, UsageError for a text that
-    cannot be a selector.
+    Raises InputError with the nearest names if a selector names nothing, UsageError for a text that cannot be a
+    selector.
     """
     with paused_collector():
         indexed_run = IndexedRun(scored, measure)
@@ -55,10 +55,15 @@ def explain(
         lines = [explain_line(item, indexed_run) for item in _select(line, selectors.lines_at)]
         lines += _explain_answers(_select(answer, selectors.answers_of), indexed_run)
         queries = [explain_query(item, indexed_run) for item in _select(query, selectors.queries_of)]
-        classes = [explain_class(*item, indexed_run) for item in _select(class_name, selectors.classes_of)]
+        classes = []
+        for name, base_id in _select(class_name, selectors.classes_of):
+            classes.append(explain_class(name, base_id, indexed_run))
         nodes = [explain_node(item, indexed_run) for item in _select(node, selectors.nodes_of)]
-        explanation = _explanation_of_run(indexed_run, str(indexed_run.measure or measure or scored.headline))
-        if not (lines or queries or classes or nodes):
+        # A run without scores has no measure of its own.
+        measure_name = str(indexed_run.measure or measure or scored.headline)
+        explanation = _explanation_of_run(indexed_run, measure_name)
+        has_selectors = bool(lines or queries or classes or nodes)
+        if not has_selectors:
             return replace(explanation, overview=explain_run(indexed_run))
         return replace(
             explanation, lines=tuple(lines), queries=tuple(queries), classes=tuple(classes), nodes=tuple(nodes)

@@ -35,8 +35,8 @@ Reason: TypeAlias = tuple[str, tuple[At, ...]]
 class Placement(Counting):
     """The lines of a query, counted a second time to learn in which class each was placed, and which lines decided.
 
-    `tree` has the classes of the query, `lines_by_class` the lines that are placed in each class, and `class_by_index`
-    the class of each line by the index of the line.
+    `tree` has the classes of the query, `lines_by_class` the lines in each class, and `class_by_index` the class of
+    each line by the line's index.
     """
 
     def __init__(self, tree: ClassTree, indexed_query: IndexedQuery) -> None:
@@ -219,7 +219,7 @@ class IndexedQuery:
     def ranked_node(self, name: str | None) -> RankStep | None:
         """Return the ranks of a node of the query; None if the node is in no ranking.
 
-        `name` is the FQ node id of the node; None means the node of a line without a node id.
+        `name` is the FQ node id of the node, such as `CS14_0001:E1`; None means the node of a line without a node id.
         """
         if name is None or self._why_nothing_ranked is not None:
             return None
@@ -231,7 +231,7 @@ class IndexedQuery:
     def why_not_ranked(self, name: str | None) -> str | None:
         """Return why a node of the query is in no ranking; None if it is in one.
 
-        `name` is the FQ node id of the node; None means the node of a line without a node id.
+        `name` is the FQ node id of the node, such as `CS14_0001:E1`; None means the node of a line without a node id.
         """
         if name is None:
             return "the run has no node ids (eight columns), so that nothing of it is ranked"
@@ -268,7 +268,9 @@ def _unscored_unit(unit_id: str) -> tables.UnitResult:
 
 
 class _LdcRows:
-    """Explains the rows of LDC-MAX and LDC-MEAN to which the rows of an entry point of an LDC query contribute."""
+    """Explains how the rows of an entry point count in the tables LDC-MAX and LDC-MEAN. An LDC query asks about one
+    entity from several entry points; its rows are those of the best one, or means over all.
+    """
 
     def __init__(
         self, indexed_query: IndexedQuery, ldc_query: tables.LdcQueryRows, own_rows: Iterable[tables.ScoreRow]

@@ -164,7 +164,7 @@ def _why_skipped(line: SkippedLine, text_by_column: Mapping[str, str]) -> str:
 
 
 def _problems_at(line: AnyLine, indexed_run: IndexedRun) -> Iterator[document.Noted]:
-    """Yield the problems that were reported at a line, except those about limits, which are part of step 3."""
+    """Yield the problems reported at a line. Problems about limits are left out: they are part of step 3."""
     for problem in indexed_run.problems.get(Place(line.file, line.number), ()):
         if problem.code not in DISCARD_CODES:
             yield document.Noted(code=problem.code, severity=str(problem.severity), message=problem.message.strip())

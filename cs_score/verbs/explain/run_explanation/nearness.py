@@ -1,4 +1,6 @@
-"""Find assessments similar to a line that has none: with the same value elsewhere, another value at its place ..."""
+"""Find assessments similar to a line that has none: with the same value elsewhere, another value at its place ... An
+assessment is an answer of the pool with a person's judgment on it.
+"""
 
 from __future__ import annotations
 

@@ -122,11 +122,11 @@ class NodeExplainer:
             self._ranked_by_name.update({node.name: node for node in ranking.nodes})
         self._node_by_class = {node.mapped_class: node.name for node in self._ranked_by_name.values()}
 
-    def explain_all(self, classes: AssessedClasses, most: int | None) -> dict[str, RankStep]:
+    def explain_all(self, classes: AssessedClasses, most_justifications: int | None) -> dict[str, RankStep]:
         """Return the explanation of every ranked node by its FQ node id.
 
-        `classes` are the classes of the query in the pool. At most `most` justifications of a node count, or all if it
-        is None.
+        `classes` are the classes of the query in the pool. Only the first `most_justifications` lines of a node count;
+        None means that all count.
         """
         ranks_by_name = self._ranks_by_name()
         explained: dict[str, RankStep] = {}
@@ -136,11 +136,11 @@ class NodeExplainer:
                 rule="average-precision",
                 node=name,
                 confidence=node.ranked.confidence,
-                confidence_arithmetic=confidence_in_words(node.node, self._node_by_name, most),
+                confidence_arithmetic=confidence_in_words(node.node, self._node_by_name, most_justifications),
                 mapped_class=node.ranked.mapped_class,
                 taken_by=self._taken_classes(node),
                 value=node.ranked.value,
-                value_arithmetic=self._value_in_words(node, classes, most),
+                value_arithmetic=self._value_in_words(node, classes, most_justifications),
                 ranks=tuple(ranks),
             )
         return explained
@@ -169,11 +169,11 @@ class NodeExplainer:
                 node_by_taken_class[class_name] = self._node_by_class[class_name]
         return node_by_taken_class
 
-    def _value_in_words(self, node: _PlacedNode, classes: AssessedClasses, most: int | None) -> str:
+    def _value_in_words(self, node: _PlacedNode, classes: AssessedClasses, most_justifications: int | None) -> str:
         """Return the value V of a node with its arithmetic: `V = 1 / 2 = 0.5000 (1 useful line, 2 documents ...)`.
 
         It is the share of the documents of its class for which the node has a useful line. `classes` are the classes of
-        its query. At most `most` justifications of a node count, or all if it is None.
+        its query. Only `most_justifications` lines of a node count; None means that all count.
         """
         mapped_class = node.ranked.mapped_class
         if mapped_class is None or not node.lines_by_class:
@@ -182,7 +182,7 @@ class NodeExplainer:
         line_count, denominator = self._ranker.value_fraction(node.lines_by_class[mapped_class], document_count)
         value = divide(line_count, denominator)
         lines = "1 useful line" if line_count == 1 else f"{line_count} useful lines"
-        documents = _documents_in_words(document_count, denominator, most)
+        documents = _documents_in_words(document_count, denominator, most_justifications)
         text = f"V = {line_count} / {denominator} = {value:.4f} ({lines}, {documents})"
         loses_value = bool(value) and not node.ranked.value and bool(node.node.level)
         if loses_value:
@@ -229,33 +229,34 @@ def _why_without_value(node: _PlacedNode, classes: AssessedClasses) -> str:
     return "V = 0: none of its lines is correct or inexact and counts as right, or is the duplicate of one that does"
 
 
-def _documents_in_words(document_count: int, denominator: int, most: int | None) -> str:
+def _documents_in_words(document_count: int, denominator: int, most_justifications: int | None) -> str:
     """Return in words the documents that are the denominator of a node's value: `3 documents of its class`.
 
-    The class of the node is in `document_count` documents. If only `most` justifications of a node count and there are
-    more documents, the words say so: `2 that count`, or `2 that count for each of 3 queries` for a denominator of 6.
+    The class of the node is in `document_count` documents. If there are more documents than lines of a node that count
+    (`most_justifications`), the words say so: `2 that count`, or `2 that count for each of 3 queries` for a denominator
+    of 6.
     """
-    if most is None or denominator >= document_count:
+    if most_justifications is None or denominator >= document_count:
         return "1 document" if document_count == 1 else f"{document_count} documents of its class"
-    query_count = denominator // most
+    query_count = denominator // most_justifications
     if query_count > 1:
-        return f"{most} that count for each of {query_count} queries"
-    return f"{most} that count"
+        return f"{most_justifications} that count for each of {query_count} queries"
+    return f"{most_justifications} that count"
 
 
 _MOST_TERMS: Final = 5
 """The most terms of a sum that are all shown; of a longer one the first four and the last."""
 
 
-def confidence_in_words(node: Node, node_by_name: Mapping[str, Node], most: int | None) -> str:
+def confidence_in_words(node: Node, node_by_name: Mapping[str, Node], most_justifications: int | None) -> str:
     """Return the confidence of a node as a weighted sum over its lines: `(0.9 + 0.6/2) / (1 + 1/2) = 0.8000`.
 
-    The k-th best line has the weight 1/k. Only the `most` best lines count; all of them if `most` is None. The
-    confidence of a node of the second hop is multiplied by that of its parent.
+    The k-th best line has the weight 1/k. Only the `most_justifications` best lines count; None means that all count.
+    The confidence of a node of the second hop is multiplied by its parent's.
     """
     best_first = sorted([line.confidence for line in node.lines], reverse=True)
-    weight_count = len(node.lines) if most is None else most
-    numerator = _weighted_terms([f"{confidence:g}" for confidence in best_first[:most]])
+    weight_count = len(node.lines) if most_justifications is None else most_justifications
+    numerator = _weighted_terms([f"{confidence:g}" for confidence in best_first[:most_justifications]])
     denominator = _weighted_terms(["1"] * weight_count)
     own_confidence = node.own_confidence
     text = f"({_sum_in_words(numerator)}) / ({_sum_in_words(denominator)}) = {own_confidence:.4f}"

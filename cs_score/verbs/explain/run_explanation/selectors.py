@@ -75,8 +75,8 @@ class Selectors:
     def _no_such_line(self, selector: str, file_name: str, files: Sequence[RunFile]) -> InputError:
         """Return the error that a line does not exist.
 
-        `files` are the run files that have the `file_name` of the selector. The remedy says which lines they have or,
-        if there are none, which lines all run files have.
+        `files` are the run files with the `file_name` of the selector. The remedy says which lines they have; if there
+        are no such files, it says so for all run files.
         """
         problem = f"there is no line {selector} to explain"
         if not files:

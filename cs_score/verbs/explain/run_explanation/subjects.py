@@ -46,16 +46,21 @@ def explain_class(
     """
     indexed_query = indexed_run.query(base_id)
     assessments = indexed_query.accepted_by_class.get(name, ())
-    query = assessments[0].query if assessments else None
+    query_id = None
+    slot = None
+    if assessments:
+        query = assessments[0].query
+        query_id = query.full_id
+        slot = query.slots[0]
     status = _status_of(name, indexed_query)
     effect = None
     if assessments and with_effect and status.status == "missed":
         effect = indexed_run.effect_with(_best_answer(assessments))
-    row = name.rpartition(":")[0]
+    row = name.rpartition(":")[0]  # `CS14_0001:2` is counted in the row `CS14_0001`
     return document.ClassExplanation(
         name=name,
-        query=None if query is None else query.full_id,
-        slot=None if query is None else query.slots[0],
+        query=query_id,
+        slot=slot,
         hop=name.count(":") - 1,
         row=row,
         parent=row if ":" in row else None,
