@@ -428,7 +428,11 @@ def _refuse_evidence_files(files: Iterable[Input]) -> None:
 
 
 def _joined_parts(found: RunsAndAssessments) -> SingleRun:
-    """Return a run whose parts are in several files, all with the same run id, as a single run with its files."""
+    """Return a single run and the files that are loaded before it.
+
+    The items of `found.runs` all have the same run id: they are the parts of the run, in one or several files. The last
+    part is returned as the run; the earlier parts are among the files before it.
+    """
     *earlier_parts, last_part = found.runs
     is_shared = any(part.is_shared for part in found.runs)
     files_before = list(found.assessments)

@@ -85,7 +85,7 @@ class RunsScored(Record):
         return documents.WRITERS[line.format](document)
 
     def _remark_on_headline_measure(self) -> None:
-        """Print for what reason a measure that is not the usual one ranks the runs, if that is so."""
+        """Print why another measure than the usual one ranks the runs; nothing if the usual one does."""
         headline_remark = documents.headline_remark(self.result)
         if headline_remark is not None:
             remark(headline_remark)

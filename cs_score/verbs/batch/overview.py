@@ -658,7 +658,8 @@ def make_overview(
     for policy, results in results_by_policy.items():
         policy_results = PolicyResults(policy, results, _read_tables(results))
         if not units:  # all policies have the same units, and the same resamples of them
-            units = units_of_runs(table.ids for table in policy_results.tables if table is not None)
+            ids_of_runs = [table.ids for table in policy_results.tables if table is not None]
+            units = units_of_runs(ids_of_runs)
         policies.append(_summarize_policy(policy_results, evaluation, units))
         rankings.add(policy_results, units)
     return Overview(

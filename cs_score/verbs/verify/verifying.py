@@ -555,14 +555,15 @@ def _stopped_verdict(record: Recorded, stop: ScoringStopped) -> Verdict:
     return Verdict(record.file, differences=(difference,), compared=0)
 
 
-def _compare(record: Recorded, recorded: Json, computed: object, document_with_version: Json) -> Verdict:
-    """Return the verdict on a record, from comparing the JSON `recorded` with the document `computed`.
+def _compare(record: Recorded, recorded_value: Json, computed: object, document_with_version: Json) -> Verdict:
+    """Return the verdict on a record: the values that differ between its JSON and the document `computed`.
 
+    `recorded_value` is the JSON of the record, perhaps without members that cannot be computed again.
     `document_with_version` is the JSON that names the version of cs-score. Another version than this one is mentioned
     in a note and counts as no difference.
     """
     other_versions = _other_versions(document_with_version)
-    recorded_json = _with_this_version(recorded) if other_versions else recorded
+    recorded_json = _with_this_version(recorded_value) if other_versions else recorded_value
     computed_json = document_in(json_text(computed), record.file)  # values of JSON types, like the recorded ones
     notes = []
     if other_versions:
