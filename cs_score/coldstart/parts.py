@@ -464,7 +464,7 @@ def _load_lines(loading: Loading, file: DividedFile, blocks: Iterable[Block]) ->
     lines = accepted_lines(
         _numbered_lines(blocks, file.name),
         file.name,
-        width=len(file.schema.columns),
+        column_count=len(file.schema.columns),
         problems=loading.problems,
         unread_lines=[],
         edition=loading.query_set.edition,
