@@ -702,7 +702,7 @@ def _texts_of_fact(fact: object) -> list[str]:
 
 
 def _show_totals(evaluation: InstanceEvaluation) -> str:
-    """Return the total weight of each reference that was tried, such as "reference 2 total 1.5000" with commas."""
+    """Return the total weights of references in words: "reference 2 total 1.5000, reference 1 total 0.7500"."""
     totals = []
     for position, total in zip(evaluation.order, evaluation.totals):
         totals.append(f"reference {position + 1} total {total:.4f}")
