@@ -68,7 +68,9 @@ class AnyResult(ShownDocument, Generic[Source]):
         clusters: Together = None,
         force: bool = False,
     ) -> list[dict[str, Any]]:
-        """Return bootstrap intervals of all scores, from resamples of the units: `measure`, `score`, `low`, `high`, ...
+        """Return a row for each score with the limits of its bootstrap interval.
+
+        For example `{"measure": "SF-ALL-Micro-F1", "score": 0.28, "low": 0.21, "high": 0.35, "note": None}`.
 
         `bootstrap` is the number of resamples, `confidence` a percentage, `interval` is `percentile` or `bca`,
         `clusters` as in `compare`. The limits `low` and `high` are None if too many resamples are undefined; `note`
@@ -91,10 +93,10 @@ class AnyResult(ShownDocument, Generic[Source]):
         analyze_result = part_of_slice("analyze", "by_task:analyze_result", needed_by="report")
         return pages.Report(analyze_result(task_named(self.task), self._for_analysis("report"), measure))
 
-    def _scored(self, method: str) -> Source:
-        """Return the source of the result, from which it can be scored again.
+    def _source_for(self, method: str) -> Source:
+        """Return the scored lines or predictions from which the result was made, for the method called `method`.
 
-        Raises UsageError, which names `method`, for a result that was loaded.
+        Raises UsageError, which names the method, for a result that was loaded from JSON: it has no source.
         """
         if self._source is None:
             raise self._missing_source(method)
@@ -113,14 +115,14 @@ class AnyResult(ShownDocument, Generic[Source]):
 
         Raises UsageError, which names `method`, for a result that was loaded.
         """
-        return self._scored(method)
+        return self._source_for(method)
 
-    def _to_compare(self) -> Any:
+    def _result_to_compare(self) -> Any:
         """Return the scored result in the form that comparisons take.
 
         Raises UsageError for several runs and for a result that was loaded.
         """
-        return self._scored("compare")
+        return self._source_for("compare")
 
     def _notes(self) -> Sequence[str]:
         """Return the notes that notebooks show below the table: the first remarks, and the signature."""
@@ -128,9 +130,10 @@ class AnyResult(ShownDocument, Generic[Source]):
 
 
 def task_of(function: str, results: Sequence[object]) -> Task:
-    """Return the task that all of the results belong to.
+    """Return the common task of some results, such as SciFact.
 
-    Raises UsageError, which names `function`, if some are no results, or if they belong to several tasks.
+    Raises UsageError if one of the values is not a result, or if the results belong to several tasks. The message names
+    `function`, the public function that got them.
     """
     results_of_tasks = [result for result in results if isinstance(result, AnyResult)]
     task_names = {result.task for result in results_of_tasks}

@@ -83,10 +83,10 @@ Returned = TypeVar("Returned")
 
 
 def checked(function: Callable[Parameters, Returned]) -> Callable[Parameters, Returned]:
-    """Return a public function that first raises UsageError if an argument does not have the annotated type.
+    """Return a function that checks the types of its arguments and then calls `function`, a public function.
 
-    It is a decorator. Only parameters whose annotation consists of simple types, such as `int | None`, are checked; the
-    function itself checks all others.
+    It is used as a decorator. An argument of another type than annotated raises UsageError. Only parameters with simple
+    annotations, such as `int | None`, are checked; the public function itself checks all others.
     """
     signature = _signature_with_scoring_options(function)
     annotations_by_name = _simple_annotations(signature)  # of the parameters to be checked
@@ -180,8 +180,8 @@ def _defaults_of_options() -> dict[str | None, object]:
 # ---- Numbers and files
 
 
-def at_least_one(name: str, value: object) -> None:
-    """Raise UsageError unless the argument called `name` is None or a whole number from 1."""
+def check_at_least_one(name: str, value: object) -> None:
+    """Raise UsageError if the value of the argument called `name` is neither None nor a whole number of at least 1."""
     if value is None:
         return
     if not isinstance(value, int) or value < 1:
@@ -314,9 +314,9 @@ def options_of(arguments: ScoringArguments | CallArguments) -> Options:
     policy = value_by_argument.pop("policy", USUAL_POLICY)
     limits = value_by_argument.pop("justifications", None)
     defaults = PolicyAndLimits(DEFAULT_OPTIONS.policy, DEFAULT_OPTIONS.justifications)
-    in_force = policy_of(policy, limits, defaults)
+    policy_and_limits = policy_of(policy, limits, defaults)
     other_options = _other_options(value_by_argument)
-    options = Options(policy=in_force.policy, justifications=in_force.limits, **other_options)
+    options = Options(policy=policy_and_limits.policy, justifications=policy_and_limits.limits, **other_options)
     options.check()
     return options
 

@@ -19,28 +19,28 @@ from cs_score.pages.making import checked_document
 from cs_score.verbs import SLICES
 
 
-def _list_classes() -> dict[str, str]:
-    """Return the class of each kind of finding, as `module:class`."""
+def _collect_classes() -> dict[str, str]:
+    """Return the class of each kind of finding by the kind: `{"analysis": "api.findings:Analysis", ...}`."""
     class_by_kind: dict[str, str] = {}
-    for slice_ in SLICES:
+    for slice_ in SLICES:  # the folders of commands; each lists the findings that its commands make
         class_by_kind.update(slice_.findings)
     return class_by_kind
 
 
-_CLASSES: Final = _list_classes()
+_CLASS_BY_KIND: Final = _collect_classes()
 
 
 def load(given: Input) -> ShownDocument:
-    """Return the result, analysis, difference, ... that was stored by `to_json` or `--format json`.
+    """Return a result, an analysis or another finding that `to_json` or `--format json` has stored.
 
     `given` is a path, an open file, or the JSON text itself. The loaded object has the same scores, tables, text and
     signature as the stored one. Methods and functions that need the scored files (`rescore`, `explain`, `compare`,
-    `analyze`, `write` of a run) raise UsageError for it. Raises InputError for a file that holds no such JSON, or one
-    with another version of the schema.
+    `analyze`, `write` of a run) raise UsageError for it. Raises InputError for a file that holds no such JSON, and
+    for JSON with another version of the schema.
     """
     name, value = _name_and_value(given)
     kind = str(value.get("kind"))
-    result = _load_finding(kind, value, name) if kind in _CLASSES else _load_result(value, name)
+    result = _load_finding(kind, value, name) if kind in _CLASS_BY_KIND else _load_result(value, name)
     refuse_incomplete(result, name)
     return result
 
@@ -61,11 +61,13 @@ def _name_and_value(given: Input) -> tuple[str, Mapping[str, Any]]:
 def _load_finding(kind: str, value: Mapping[str, Any], name: str) -> ShownDocument:
     """Return the finding, such as an analysis, that the JSON object `value` holds.
 
-    `kind` is one of the names in `_CLASSES`. Raises InputError for an invalid document; the message calls it `name`.
+    `kind` is one of the names in `_CLASS_BY_KIND`. Raises InputError for an invalid document; the message calls it
+    `name`.
     """
-    is_checked_further = kind in ("analysis", "difference")
-    document = checked_document(value, name) if is_checked_further else document_record(value, name)
-    make_finding = load_value(f"cs_score.{_CLASSES[kind]}", needed_by=f"the {kind}")
+    # Only analyses and differences are also checked for parts that contradict each other.
+    may_contradict = kind in ("analysis", "difference")
+    document = checked_document(value, name) if may_contradict else document_record(value, name)
+    make_finding = load_value(f"cs_score.{_CLASS_BY_KIND[kind]}", needed_by=f"the {kind}")
     finding: ShownDocument = make_finding(document)
     return finding
 

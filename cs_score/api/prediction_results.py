@@ -65,9 +65,10 @@ class EvidenceResult(AnyResult["ScoredPredictions"]):
     def __init__(
         self, document: PredictionScores, result: ScoredPredictions | None = None, files: ScoredFiles | None = None
     ) -> None:
-        """Make a result of a document with its scores.
+        """Make a result from the document with its scores.
 
-        `result` and `files` say how the predictions were scored. They are None if the document was loaded from JSON.
+        `result` is the scored predictions, and `files` holds their files and the options of scoring. Both are None if
+        the document was loaded from JSON.
         """
         super().__init__(document)
         self._source = result
@@ -106,16 +107,16 @@ class EvidenceResult(AnyResult["ScoredPredictions"]):
 
     @checked
     def explain(self, unit: Selectors = (), *, measure: str | None = None) -> Explanation:
-        """Explain how the units with these ids were scored, gold beside predictions; without ids, the worst mistakes.
+        """Explain how claims, instances or questions were scored: their gold beside their predictions.
 
-        `measure` is the measure under which effects are computed; unless given, it is the one that ranks leaderboards.
-        Raises InputError if the gold standard lacks one of the units, UsageError for an unknown measure and for a
-        result that was loaded from JSON.
+        `unit` is an id or several; without ids, the worst mistakes are explained. `measure` is the measure under which
+        effects are computed; unless given, it is the one that ranks leaderboards. Raises InputError if the gold
+        standard lacks one of the units, UsageError for an unknown measure and for a result that was loaded from JSON.
         """
         units = [unit] if isinstance(unit, str | int) else list(unit)
         task: Any = task_named(self.task)
         explain_units = part_of_slice("explain", "unit_explanation:explain", needed_by="explain")
-        document = explain_units(task, self._scored("explain"), units, measure)
+        document = explain_units(task, self._source_for("explain"), units, measure)
         return findings.Explanation(document)
 
     @checked
@@ -152,13 +153,14 @@ class EvidenceResult(AnyResult["ScoredPredictions"]):
         return "\n".join(lines)
 
     def __repr__(self) -> str:
+        """Return the task, the number of units, and the headline scores: `<r4c, 7 units: entity_f1 0.5000, ...>`."""
         measures = [name for name in headline_names(self.task) if name in self.scores]
         scores = ", ".join([f"{name} {self.scores[name]:.4f}" for name in measures])
         return f"<{self.task}, {len(self.units)} units: {scores}>"
 
     def _intervals(self, settings: Resampling) -> ScoreIntervals:
         """Return the bootstrap intervals of all scores. Raises UsageError for a result that was loaded."""
-        return intervals(self._scored("intervals"), settings)
+        return intervals(self._source_for("intervals"), settings)
 
     def _tables(self) -> Iterable[Table]:
         """Return the table of the statistics of units, and the table of scores without intervals."""
@@ -229,9 +231,10 @@ def pool(
     """Score answers that somebody has judged: a run with labels, or a run and the assessments `gold`.
 
     `predictions` and `gold` are paths, open files or rows as mappings. `policy` says which labels count as right and
-    wrong, as the command takes it or as `{"right": [...], "wrong": [...]}`. `columns` says how the files call their
-    columns. If a file holds several runs, `run` chooses one; `task("pool").score_each(...)` scores all. Raises
-    InputError for files that cannot be scored, UsageError for impossible arguments. Contract: judged answers.
+    wrong, as the command takes it or as `{"right": [...], "wrong": [...]}`. `key` names the columns that join a run
+    to its assessments, such as `answer`. `columns` says how the files call their columns. If a file holds several runs,
+    `run` chooses one; `task("pool").score_each(...)` scores all. Raises InputError for files that cannot be scored,
+    UsageError for impossible arguments. Contract: judged answers.
     """
     options = {"policy": policy, "key": key, "columns": columns, "run": run}
     return _score("pool", gold, predictions, _mappings_as_texts(options))
@@ -337,7 +340,7 @@ def _result_of_run(scored: ScoredPredictions, files: ScoredFiles) -> EvidenceRes
 
 
 def _scored_files(gold: Lines | None, predictions: Lines, options: Mapping[str, Any]) -> ScoredFiles:
-    """Return gold and predictions, made readable more than once, and the options.
+    """Return gold and predictions in a form that can be read several times, together with the options.
 
     Raises UsageError for a value that is neither a file nor JSON as Python objects.
     """
@@ -370,7 +373,9 @@ def loaded_evidence(scores: PredictionScores, name: str) -> EvidenceResult:
 
 
 def _repeatable(source: Any, name: str) -> Any:
-    """Return the value of the argument called `name` as an input, a mapping or a list, which can be read repeatedly.
+    """Return the value of an argument in a form that can be read several times: an input, a mapping or a list.
+
+    `name` is the name of the argument in messages.
 
     Raises UsageError for a value that is neither a path nor an open file nor JSON as Python objects.
     """

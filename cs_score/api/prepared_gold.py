@@ -65,28 +65,32 @@ class Gold(Record, eq=False):
         """
         options = self._prepared.options
         defaults = PolicyAndLimits(options.policy, options.justifications)
-        in_force = arguments.policy_of(policy, justifications, defaults)
+        policy_and_limits = arguments.policy_of(policy, justifications, defaults)
         files = _files_of_run(run)
         with paused_collector():
             gold = replace(with_folder_remarks(self._prepared, files), validates=validate)
             if not validate and not _has_file_to_convert(files):
-                loaded_run = load_run(gold, [*files, *self._pool], in_force.limits)
-                return RunResult(ScoredLines(loaded_run, in_force.policy, in_force.limits))
-            return self._score_prepared(gold, files, in_force)
+                loaded_run = load_run(gold, [*files, *self._pool], policy_and_limits.limits)
+                return RunResult(ScoredLines(loaded_run, policy_and_limits.policy, policy_and_limits.limits))
+            return self._score_prepared(gold, files, policy_and_limits)
 
-    def _score_prepared(self, gold: ColdStartGold, files: Iterable[Input], in_force: PolicyAndLimits) -> RunResult:
-        """Score a run after converting its files to runs and, if `gold` validates runs, validating them, in memory.
+    def _score_prepared(
+        self, gold: ColdStartGold, files: Iterable[Input], policy_and_limits: PolicyAndLimits
+    ) -> RunResult:
+        """Score a run after its files have been converted to runs and, if `gold` says so, validated, all in memory.
 
         Raises InputError for files that cannot be prepared, read or linked, and ScoringStopped.
         """
-        settings = conversion.PreparationSettings(gold.query_set, in_force.limits, gold.validates)
+        settings = conversion.PreparationSettings(gold.query_set, policy_and_limits.limits, gold.validates)
         prepared = conversion.prepare_inputs(files, settings)
+        # An account is a sentence on how a run was changed.
         accounts = [prepared_run.account for prepared_run in prepared.runs]
         files_to_load = prepared_runs.Preparation([*prepared.files, *self._pool], prepared.runs)
-        loaded_run = prepared_runs.load_prepared(gold, files_to_load, in_force.limits)
-        return RunResult(ScoredLines(loaded_run, in_force.policy, in_force.limits, accounts=accounts))
+        loaded_run = prepared_runs.load_prepared(gold, files_to_load, policy_and_limits.limits)
+        return RunResult(ScoredLines(loaded_run, policy_and_limits.policy, policy_and_limits.limits, accounts=accounts))
 
     def __repr__(self) -> str:
+        """Return the numbers of queries and assessments: `<gold: 12 queries to score, 3400 assessments>`."""
         if self._pool:
             pool = f"{len(self._pool)} files of assessments, read with each run"
         else:
@@ -95,7 +99,7 @@ class Gold(Record, eq=False):
 
 
 def _files_of_run(run: Files) -> list[Input]:
-    """Return the files of a run in a form that can be read several times. Raises UsageError if there is none."""
+    """Return the files of a run in a form that can be read several times. Raises UsageError if no file is given."""
     files = [rereadable(file) for file in arguments.files_of(run, "run")]
     if not files:
         raise UsageError("run takes at least one file")
@@ -113,16 +117,16 @@ def _has_file_to_convert(files: Iterable[Input]) -> bool:
 
 @checked
 def prepare(queries: Files, pool: Files = (), **options: Unpack[CallArguments]) -> Gold:
-    """Read queries and pool once, for any number of runs. Return the gold that they make.
+    """Read queries and pool once. Return them as `Gold`, against which any number of runs can be scored.
 
-    `queries` are query files. `pool` are assessment files; without any, every response is unassessed. `expand` makes a
-    query of each entry point of LDC queries, whose name begins with this text. `policy` is `kb` (knowledge-base runs),
-    `sf` (slot-filling runs) or a `Policy`. `justifications` limits the justifications of a node (`1:3`); unless given,
-    the limits of a named policy are used. `discipline` says how a response finds its assessment: `ASSESSED`,
-    `STRING_CASE` or `STRING_EXACT`. `query_ids` chooses queries (a file that lists them, or their ids), `runids`
-    chooses runs of files that hold several. `samples` is a file of bootstrap resamples. `follow` is the edition of the
-    reference whose rules are applied (`3.0`, `2017.1.5`, `2017.2.0`). `mention_types` says how a pool without mention
-    types is read (`as-given`, `assume-name`).
+    `queries` are query files. `pool` are assessment files; without any, every response is unassessed. `expand` is a
+    text: each entry point of an LDC query becomes a query of its own, and the names of these queries begin with it.
+    `policy` is `kb` (knowledge-base runs), `sf` (slot-filling runs) or a `Policy`. `justifications` limits the
+    justifications of a node (`1:3`); unless given, the limits of a named policy are used. `discipline` says how a
+    response finds its assessment: `ASSESSED`, `STRING_CASE` or `STRING_EXACT`. `query_ids` chooses queries (a file that
+    lists them, or their ids), `runids` chooses runs of files that hold several. `samples` is a file of bootstrap
+    resamples. `follow` is the edition of the reference whose rules are applied (`3.0`, `2017.1.5`, `2017.2.0`).
+    `mention_types` says how a pool without mention types is read (`as-given`, `assume-name`).
 
     Raises UsageError for impossible arguments, InputError for files that cannot be read or linked.
     """
@@ -142,8 +146,8 @@ def prepare(queries: Files, pool: Files = (), **options: Unpack[CallArguments]) 
 def _read_pool(queries: ColdStartGold, pool_files: Sequence[Input]) -> Gold:
     """Read the assessments of a pool for some queries, and return both as gold.
 
-    A pool that depends on answers, which only runs have, is not read now but after each run. Raises InputError for
-    files that cannot be read or linked, and for a run.
+    Some pools refer to the answers of a run. These pools are not read now but after each run. Raises InputError for
+    files that cannot be read or linked, and for a run among them.
     """
     gold = with_folder_remarks(queries, pool_files)
     repeatable_files = tuple([rereadable(file) for file in pool_files])

@@ -1,4 +1,6 @@
-"""The tables of results in Python. Each is a layout of rows from the document of the result; no number is rounded."""
+"""The tables of results in Python. A layout makes the rows of a table from the document of a result, the record that
+is written as JSON. No number is rounded.
+"""
 
 from __future__ import annotations
 
@@ -252,9 +254,9 @@ PROBLEMS: Final = _layout(
 
 
 def units_of_runs(document: RunScoresDocument) -> Table:
-    """Return the table of the statistics of each unit that resampling draws, for each run.
+    """Return a table with a row for each unit of each run: its id and its statistics, such as the number right.
 
-    The averages of a run are computed from the sums of these statistics.
+    A unit, such as a query, is what resampling draws. Averages are computed from the sums of these statistics.
     """
     statistics: dict[str, None] = {}  # the names of all runs' statistics, each once, in order
     rows: list[dict[str, Any]] = []
@@ -269,7 +271,7 @@ def units_of_runs(document: RunScoresDocument) -> Table:
 
 
 def units_of_predictions(document: PredictionScores) -> Table:
-    """Return the table of the statistics of each claim, instance or question.
+    """Return a table with a row for each claim, instance or question: its id and its statistics (counts).
 
     Every measure is computed from the sums of these statistics.
     """
@@ -286,7 +288,7 @@ def _table_of_units(keys: Iterable[str], rows: Sequence[Mapping[str, Any]]) -> T
 
 
 def _unit_rows(units: Units) -> Iterator[dict[str, Any]]:
-    """Yield a row for each unit, its id and its statistics: `{"id": "CS14_0001", "right": 3, ...}`."""
+    """Yield a row for each unit with its id and its statistics: `{"id": "CS14_0001", "right": 3, ...}`."""
     for unit_id, statistics in zip(units.ids, units.rows):
         row: dict[str, Any] = {"id": unit_id}
         row.update(zip(units.columns, statistics))

@@ -68,7 +68,7 @@ class ScoredLines:
         """Score the lines of `loaded` under a policy and limits on justifications.
 
         `earlier_results` are the results of the same lines under another policy; they save time. `accounts` has a
-        sentence for each converted or validated run, which says what was left out. Raises InputError if scoring has to
+        sentence for each converted or validated run on how it was changed. Raises InputError if scoring has to
         stop.
         """
         self._loaded = loaded
@@ -78,7 +78,8 @@ class ScoredLines:
         self._problems_of_scoring = ProblemLog()
         with paused_collector():
             if limits.justifications_per_node is None:
-                # Such limits are impossible for some lines. Marking the lines at once raises the InputError here.
+                # Without a limit for each node, a node without confidence is an error. Marking the lines now raises it
+                # here, and not only when the problem report is needed.
                 self._marked_run = run_under_limits(loaded, limits)
             unmarked_run = replace(loaded, limits=limits)
             self.scores_only = score_runs(unmarked_run, policy, self._problems_of_scoring, earlier_results)
@@ -97,7 +98,7 @@ class ScoredLines:
 
     @property
     def run(self) -> Run:
-        """The lines of the run, in which those that exceed the limits are marked as discarded.
+        """The lines of the run. Lines beyond the limits are marked as discarded.
 
         They are marked when this is first needed.
         """
@@ -108,7 +109,7 @@ class ScoredLines:
 
     @cached_property
     def result(self) -> Result:
-        """The scores with all problems: those of reading the lines, of applying the limits to them, and of scoring.
+        """The scores with all problems: of reading the lines, of applying the limits to them, and of scoring.
 
         `scores_only` has the same scores with the problems of scoring alone.
         """
@@ -131,7 +132,7 @@ class RunResult(AnyResult[ScoredLines]):
     def __init__(
         self, lines: ScoredLines | None, stored: RunScoresDocument | None = None, options: Options | None = None
     ) -> None:
-        """Make a result of scored lines or, if it is loaded from JSON, of a stored document.
+        """Make a result from scored lines or, if it is loaded from JSON, from a stored document.
 
         `lines` are None for a loaded result; `stored` and `options` are then its document and its scoring options.
         """
@@ -143,7 +144,7 @@ class RunResult(AnyResult[ScoredLines]):
     def remarks(self) -> tuple[str, ...]:
         """What you should know beside the problems, one line each: a run that met no assessment, a doubtful policy.
 
-        If the run was validated or resolved, the first ones say which lines that left out. JSON does not hold these.
+        If the run was validated or resolved, the first remarks say how it was changed; JSON lacks these.
         """
         accounts = () if self._source is None else tuple(self._source.accounts)
         return (*accounts, *super().remarks)
@@ -216,13 +217,13 @@ class RunResult(AnyResult[ScoredLines]):
 
         `policy` is `kb`, `sf` (both with their limits on justifications) or a `Policy`. An argument that is not given
         keeps its value. The result equals that of scoring the files anew. Raises UsageError for an unknown policy, for
-        a result that was loaded from JSON and for limits other than those that the run was validated for, InputError if
+        a result that was loaded from JSON and for other limits than the run was validated for, InputError if
         scoring has to stop.
         """
-        lines = self._scored("rescore")
-        present = PolicyAndLimits(self.policy, lines.limits)
-        new = policy_of(policy, justifications, defaults=present)
-        return RunResult(lines.rescore(new.policy, new.limits))
+        lines = self._source_for("rescore")
+        old_settings = PolicyAndLimits(self.policy, lines.limits)
+        new_settings = policy_of(policy, justifications, defaults=old_settings)
+        return RunResult(lines.rescore(new_settings.policy, new_settings.limits))
 
     @checked
     def explain(
@@ -270,7 +271,7 @@ class RunResult(AnyResult[ScoredLines]):
         """
         layout = _layout_of(fields, tabs=tabs)
         with paused_collector():
-            result = self._scored("write").result
+            result = self._source_for("write").result
             return _write_files(result, layout, os.fspath(prefix), error_file)
 
     def to_json(self) -> str:
@@ -278,7 +279,7 @@ class RunResult(AnyResult[ScoredLines]):
         with paused_collector():
             document = self._stored
             if document is None:
-                document = score_documents.document_of(self._scored("to_json").result)
+                document = score_documents.document_of(self._source_for("to_json").result)
             return json_text(document)
 
     def __str__(self) -> str:
@@ -286,6 +287,7 @@ class RunResult(AnyResult[ScoredLines]):
         return score_documents.scores_text(score_documents.choose(self._document)).removesuffix("\n")
 
     def __repr__(self) -> str:
+        """Return runs, policy and limits, for a single run also scores: `<run1 under kb, 1:3: SF-AP 0.3, ...>`."""
         names = " ".join(self.run_ids) or "no run"
         policy_name = self._document.origin.settings[0]
         text = f"{names} under {policy_name}, {self.justifications}"
@@ -320,9 +322,9 @@ class RunResult(AnyResult[ScoredLines]):
         If the result holds just this run, it is not scored again. Raises UsageError, which names `method`, for a loaded
         result and if it is not clear which run is meant.
         """
-        lines = self._scored(method)
-        is_only_run = len(self.run_ids) == 1 and run in (None, self.run_id)
-        if not is_only_run:
+        lines = self._source_for(method)
+        is_scored_already = len(self.run_ids) == 1 and run in (None, self.run_id)
+        if not is_scored_already:
             return scored_runs.score_for_analysis(lines.run, self.policy, run)
         (result,) = lines.result.runs
         return scored_runs.AnalysedRun(
@@ -335,13 +337,13 @@ class RunResult(AnyResult[ScoredLines]):
             signature=self.signature,
         )
 
-    def _to_compare(self) -> Result:
+    def _result_to_compare(self) -> Result:
         """Return the result of the only run in the form that comparisons take.
 
         Raises UsageError for no run or several and for a result that was loaded.
         """
         self.require_one_run()
-        return self._scored("compare").result
+        return self._source_for("compare").result
 
     def _intervals(self, settings: Resampling) -> ScoreIntervals:
         """Return the bootstrap intervals of all scores of the only run.
@@ -349,7 +351,7 @@ class RunResult(AnyResult[ScoredLines]):
         Raises UsageError for no run or several and for a result that was loaded.
         """
         self.require_one_run()
-        result = self._scored("intervals").result
+        result = self._source_for("intervals").result
         (intervals_of_run,) = unit_statistics.intervals(result, settings)
         return intervals_of_run
 
@@ -478,7 +480,7 @@ def _planned_files(
 
 def _params_text(result: Result, switches: Sequence[str], prefix: str) -> str:
     """Return the text of the file `PREFIX.params`, which repeats the command line that would write the same files."""
-    # The list of queries and the samples are values of switches.
+    # The list of queries and the file of samples are left out: `switches` has them as values of switches.
     file_names = [file.name for file in result.origin.inputs if file.role not in (QUERY_LIST, SAMPLES)]
     words = ["-output_file", prefix, *file_names]
     return outputs.params_text_of_options(result.options, switches, words, os.getcwd())
@@ -491,7 +493,10 @@ def _write_report(result: Result, file: str | os.PathLike[str]) -> None:
 
 
 def _resampled_as_shown(result: Result, layout: outputs.ColumnLayout) -> Result:
-    """Return the result with a bootstrap of exactly those scores that its tables show, as the reference has it."""
+    """Return a result whose bootstrap covers exactly the scores in the columns of its tables, as the reference does.
+
+    `layout` names these columns. A result with the right bootstrap is returned unchanged.
+    """
     metrics = outputs.resampled_metrics(layout.fields)
     if metrics == result.options.metrics:
         return result
@@ -505,9 +510,9 @@ def _resampled_as_shown(result: Result, layout: outputs.ColumnLayout) -> Result:
 
 
 def switches_of(options: Options, layout: outputs.ColumnLayout) -> list[str]:
-    """Return the switches of a command line with these options, such as `["-runids", "A:B", "-tabs"]`.
+    """Return the switches that a command line needs for some options and columns: `["-runids", "A:B", "-tabs"]`.
 
-    Switches for the policy and its limits are not among them.
+    Switches for the policy and its limits are left out.
     """
     words = switch_words(options)
     if layout.fields != outputs.DEFAULT_FIELDS:

@@ -104,9 +104,9 @@ class Shown:
         return {}
 
     def _notes(self) -> Sequence[str]:
-        """Return the notes that notebooks show below the table: the object's member `notes`.
+        """Return the notes below the table in a notebook: the object's member `notes`, or else its member `remarks`.
 
-        If it has none, they are its member `remarks`.
+        An object with neither has no notes.
         """
         remarks = getattr(self, "remarks", ())
         return getattr(self, "notes", remarks)
@@ -139,7 +139,7 @@ class ShownDocument(Shown):
         return json_text(self._document)
 
     def _citation_attributes(self) -> Mapping[str, object]:
-        """Return the members of the document by which data frames can be cited, by name."""
+        """Return the values by which a data frame can be cited, such as `{"signature": "..."}`, from the document."""
         value_by_member = {}
         for name in self._citation_members:
             value_by_member[name] = to_builtins(getattr(self._document, name))

@@ -109,7 +109,7 @@ def _check_prefix(prefix: str) -> None:
 
 
 def _planned_report(error_report: Destination) -> Sequence[PlannedOutput]:
-    """Return the file of the error report as the only item; none if the report goes to a stream.
+    """Return a list with the file of the error report; it is empty if the report goes to a stream.
 
     A file that exists is replaced only if it is the error report of a call that failed.
     """
@@ -216,8 +216,8 @@ def _write_error_report(call: Call, result: Result) -> None:
 def _destination_of_report(call: Call) -> Destination:
     """Return the destination of the error report, which is the value of -error_file with one exception.
 
-    If tables and report go to standard output and the tables come first, the reference has closed it by then, and its
-    report is lost. Ours goes to standard error.
+    If both tables and report go to standard output, and the tables come first, the reference closes standard output
+    behind the tables, so that its report is lost. Ours goes to standard error.
     """
     output_stream = None if call.output is None else call.output.stream
     goes_behind_tables = call.error_report.stream == output_stream == "stdout" and not call.edition.reports_first

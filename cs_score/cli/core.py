@@ -270,7 +270,7 @@ class CommandLine:
         self.file: PlannedOutput | None = None
         self.folder: str | None = None
         self._defaults = defaults
-        self._values_by_option: dict[str, list[str]] = defaultdict(list)
+        self._all_values_by_option: dict[str, list[str]] = defaultdict(list)
 
     def __contains__(self, name: str) -> bool:
         """Say whether an option was typed."""
@@ -280,7 +280,7 @@ class CommandLine:
         """Add an option with its value. If an option is repeated, `get` and `text` return the last value."""
         self.value_by_option[option.long_name] = value
         if value is not None:
-            self._values_by_option[option.long_name].append(value)
+            self._all_values_by_option[option.long_name].append(value)
 
     def get(self, name: str) -> str | None:
         """Return the value of an option; None if the option was not typed or has no value."""
@@ -300,7 +300,7 @@ class CommandLine:
 
     def texts(self, name: str) -> list[str]:
         """Return all values of an option that may be repeated, in their order; none if it was not typed."""
-        return self._values_by_option.get(name, [])
+        return self._all_values_by_option.get(name, [])
 
     def first_typed_option(self, names: str) -> str | None:
         """Return the name of the first of several options that was typed, or None if none of them was.
@@ -333,7 +333,7 @@ class CommandLine:
         The names of outputs are compared with this list, so that no command overwrites one of its inputs.
         """
         names = list(self.words)
-        for option, values in self._values_by_option.items():
+        for option, values in self._all_values_by_option.items():
             if option not in OUTPUT_OPTIONS:
                 names.extend(values)
         return names + _files_in_folders(names)
@@ -442,10 +442,10 @@ DEFAULT_FORM: Final = Form()
 
 
 class Command(click.Command):
-    """A command under the contract of cs-score: options may come after files, and wrong usage has the exit status 2.
+    """A command with the rules of cs-score: options may come after files, and wrong usage has the exit status 2.
 
-    `body` is the function that does the work of the command. It gets the parsed command line and returns the exit
-    status, or the text to print.
+    The subclass for commands that follow a reference program has other rules. `body` is the function that does the work
+    of the command. It gets the parsed command line and returns the exit status, or the text to print.
     """
 
     failure_status = Status.FAILED
@@ -458,7 +458,8 @@ class Command(click.Command):
     ) -> None:
         """Make a command with its own options, to which the options for output, help and versions are added.
 
-        `parameters` are the words that it takes, and `body` is the function that does its work.
+        `parameters` are the words that it takes, `body` is the function that does its work, and `form` holds its other
+        properties, such as the formats of its result.
         """
         self.body = body
         self.form = form
@@ -657,18 +658,20 @@ class Command(click.Command):
         The value stands behind `=` in `word`, which names the option, or is the first word of `rest`, the words that
         follow.
         """
+        # A value in brackets may be left out, as in `--json [FILE.json]`.
         needs_no_value = option.value is None or option.value.startswith("[")
         if needs_no_value or "=" in word:
             return True
         if not rest:
             return False
+        # The reference programs take any next word for the value, even the name of an option.
         name_of_next_word = rest[0].partition("=")[0]
         return self.requires_options_first or name_of_next_word not in self.option_by_spelling
 
     def _value_of(self, option: Option, word: str, rest: deque[str]) -> str | None:
         """Return the value of an option: the text behind `=`, or else the next word, which is removed from `rest`.
 
-        None for an option that takes no value.
+        The result is None for an option that takes no value.
         """
         if option.value is None:
             return None
@@ -858,7 +861,10 @@ class Command(click.Command):
         return Status.DONE
 
     def _choose_output(self, line: CommandLine) -> None:
-        """Set `format`, and `file` or `folder`, of the command line. Raises UsageError."""
+        """Decide in which format and where the result is written: set `format`, and `file` or `folder`, of `line`.
+
+        Without -o, and with `-o -`, the result is printed. Raises UsageError.
+        """
         path = line.get("--output")
         if path == "-":
             path = None
@@ -900,7 +906,7 @@ class Command(click.Command):
         format_ = self._requested_format(line, path) or default
         if format_ not in self.form.formats and format_ != default:
             self._refuse_format(format_, path)
-        if path is not None and "--format" not in line:
+        if path is not None and "--format" not in line:  # `-o chart.pdf` names no format that cs-score has
             ending = ending_of(path).removeprefix(".")
             self._refuse_images(ending, path)
         return format_
@@ -912,7 +918,7 @@ class Command(click.Command):
         return self.form.formats[0]
 
     def _requested_format(self, line: CommandLine, path: str | None) -> str | None:
-        """Return the format that --format or --json names, or else the ending of `path`; None if none of them does.
+        """Return the format that --format or --json names, or else the ending of `path`; None if the user names none.
 
         The ending does not matter if -o names a folder whatever the format is.
         """
@@ -1286,7 +1292,7 @@ class ReferenceCommand(Command):
 def command(
     name: str, options: Iterable[Option], *parameters: Parameter, contract: type[Command] = Command, **form: Any
 ) -> Callable[[Body], Callable[[str], Command]]:
-    """Return a decorator that turns the function that does a command's work into a function that makes the command.
+    """Return a decorator for the function that does a command's work; it returns a function that makes the command.
 
     `contract` is the class of the command, and `form` are the values of the fields of its `Form`. `load_command` finds
     the resulting function in the table of commands, and calls it with a task to get the command.
@@ -1336,7 +1342,10 @@ def _commands_of_slices() -> dict[str, CommandEntry]:
 
 
 def _names_in_order(entry_by_name: Mapping[str, CommandEntry]) -> list[str]:
-    """Return the names of commands in the order of help, in which a command may come after one of another slice."""
+    """Return the names of commands in the order of help.
+
+    It is the order of the entries, but an entry may name another command behind which it is listed.
+    """
     names = [name for name, entry in entry_by_name.items() if not entry.listed_after]
     for name, entry in entry_by_name.items():
         if not entry.listed_after:
@@ -1382,7 +1391,7 @@ def load_command(name: str, task: str = COLD_START) -> Command:
 
 @functools.cache
 def _load_for_task(name: str, task: str) -> Command:
-    """Return the command of a name and a task, as `load` does. `task` is empty if all tasks share the command."""
+    """Return the command of a name and a task, as `load_command` does. `task` is empty if tasks share the command."""
     function_name = re.sub("[- ]", "_", name or "bare")
     make = load_value(f"cs_score.{COMMANDS[name].module}:{function_name}", needed_by=name)
     command: Command = make(task or name)

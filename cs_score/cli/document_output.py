@@ -124,7 +124,7 @@ def _write_tables(view: DocumentView, document: Any, folder: str) -> None:
 def _print_one_table(view: DocumentView, document: Any, top: int | None) -> None:
     """Print one table of a document as TSV: the first one of `_PRINTED_TABLES` that has rows.
 
-    `top` is the largest number of rows, None for all. If no table has rows, a header line is printed.
+    `top` is the largest number of rows, None for all. If no table has rows, the header of the last one is printed.
     """
     table_by_name = {table.layout.name: table for table in view.tables(document)}
     candidates = [table_by_name[name] for name in _PRINTED_TABLES if name in table_by_name]

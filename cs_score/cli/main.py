@@ -116,7 +116,7 @@ class Tree(click.Group):
     ) -> None:
         """Make a group of the commands with these names.
 
-        `load` returns the command of a name, and `default` is the name of the default command.
+        `load_command` returns the command of a name, and `default` is the name of the default command.
         """
         super().__init__(name, add_help_option=False)
         self._command_names = commands

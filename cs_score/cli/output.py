@@ -199,7 +199,10 @@ def _standard_stream(name: str | None) -> TextIO | None:
 
 
 def _write_and_flush(stream: TextIO, blocks: Iterable[bytes]) -> None:
-    """Write bytes to a standard stream behind the text that is in its buffer, and flush it. Raises OSError."""
+    """Write bytes to a standard stream behind the text that is in its buffer, and flush it.
+
+    Raises OSError if this fails. Whatever is written to the stream later is then discarded.
+    """
     try:
         stream.flush()
         for block in blocks:
@@ -344,7 +347,7 @@ def with_clock(activity: str) -> Iterator[None]:
 
 
 def _show_clock(activity: str, is_done: threading.Event) -> None:
-    """Show every second how long an activity has taken, until `is_done` is set; a percentage is left on the line."""
+    """Show every second how long an activity has taken, until `is_done` is set, but not in place of a percentage."""
     start = time.monotonic()
     pause: float = SECONDS_BEFORE_PROGRESS  # before the first line; each further one is shown a second later
     while not is_done.wait(pause):

@@ -86,8 +86,8 @@ class Predictions:
         self.mode = mode_named(task)
         self._line = line
         self._arguments = option_values_of_task(task, line)
-        self._fewest = fewest_systems
-        self._most = most_systems
+        self._fewest_systems = fewest_systems
+        self._is_pair = most_systems == 2  # the sides A and B of a difference
         self._printed_notices: set[str] = set()
         gold, words = optional_gold_and_predictions(self.mode, line, is_single_file=most_systems == 1)
         self.gold = gold
@@ -128,7 +128,7 @@ class Predictions:
         A file of a task that needs no gold may hold several systems, so that the number of its files is not checked.
         """
         if "-" in (self.gold, *self.files):
-            system = "of the two" if self._most else "system"
+            system = "of the two" if self._is_pair else "system"
             raise UsageError(f"standard input cannot be read once for each {system}: name a file")
         may_hold_several_systems = not self.mode.needs_gold
         if not (may_hold_several_systems and self.files):
@@ -136,9 +136,9 @@ class Predictions:
 
     def _check_file_count(self) -> None:
         """Raise UsageError if there are too few or too many files of predictions."""
-        if self._most and len(self.files) != self._most:
+        if self._is_pair and len(self.files) != 2:
             raise UsageError(f"name two files of predictions, A and B, not {len(self.files)}")
-        if len(self.files) < self._fewest:
+        if len(self.files) < self._fewest_systems:
             files = f"--gold {self.gold} {' '.join(self.files)}".rstrip()
             raise UsageError(f"a comparison needs the predictions of at least two systems: there is {files}")
 
@@ -164,9 +164,9 @@ class Predictions:
         return self._score_file(file, self._arguments)
 
     def _score_file(self, file: str, arguments: Mapping[str, Any]) -> dict[str, ScoredPredictions]:
-        """Score each system in a file of predictions as `results_of_file` does, with other options of the task.
+        """Score each system in a file of predictions, print new notices, and return the results by the name of the run.
 
-        `arguments` are the values of the options by field, such as `{"policy": "sf"}`.
+        `arguments` are the values of the task's options by field, such as `{"policy": "sf"}`.
         """
         arguments = dict(arguments)
         if self.mode.takes_long:
@@ -241,7 +241,7 @@ class Predictions:
             results_of_file = self._named_results(file_name, file)
             result_by_name.update(results_of_file)
             file_of_each_result.extend([file] * len(results_of_file))
-        if len(result_by_name) < self._fewest:
+        if len(result_by_name) < self._fewest_systems:
             only_name = next(iter(result_by_name), "none")
             raise UsageError(f"a comparison needs at least two systems: there is {only_name}")
         names_by_file = systems.names_by_file(file_of_each_result, list(result_by_name))
@@ -255,7 +255,7 @@ class Predictions:
         """
         arguments = dict(self._arguments)
         if len(self._line.texts("--run")) > 1:
-            arguments["run"] = ""  # all runs of the file are scored, and then those that are not chosen are left out
+            arguments["run"] = ""  # the task's option chooses one run only: score all runs, then leave some out
         result_by_run = self._score_file(file, arguments)
         has_several_runs = len(result_by_run) > 1
         result_by_name = {}
@@ -266,9 +266,9 @@ class Predictions:
         return result_by_name
 
     def _is_chosen(self, run: str) -> bool:
-        """Return whether --run names a run that has been scored.
+        """Return whether the results should include a run that has been scored, as --run says.
 
-        Without --run, every run is chosen. A single value of --run is an option of scoring: only that run is scored.
+        Without --run, every run is included. A single value of --run is an option of scoring: only that run is scored.
         """
         chosen_runs = self._line.texts("--run")
         return len(chosen_runs) < 2 or run in chosen_runs

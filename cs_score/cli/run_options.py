@@ -136,10 +136,7 @@ class Scoring:
             )
 
     def _measure_of_rankings(self) -> str | None:
-        """Return the first value of --measure or --min with the name of an average precision, such as `SF-AP`.
-
-        The result is None if there is none.
-        """
+        """Return the first average precision, such as `SF-AP`, that --measure or --min names; None if there is none."""
         for option in ("--measure", "--min"):
             for text in self.line.texts(option):
                 if re.search(r"-AP\b", text):
@@ -155,7 +152,7 @@ class Scoring:
         has_limits = self.edition.has_limits
         policy, limits = self._policy_and_limits()
         default_by_switch = {f"-{side.lower()}": text for side, text in policy.texts().items()}
-        default_by_switch["-justifications"] = str(limits) if has_limits else "M:M"
+        default_by_switch["-justifications"] = str(limits) if has_limits else "M:M"  # no limits
         return default_by_switch
 
     def _policy_and_limits(self) -> tuple[Policy, Justifications]:

@@ -35,7 +35,7 @@ else:  # a call scores runs or predictions
 
 
 def _form_for_runs() -> VerbForm:
-    """Return how the command is called for Cold Start runs."""
+    """Return the form of `score` for Cold Start runs: its options, formats, files and sections of help."""
     return VerbForm(
         options=f"{run_options.OPTIONS_OF_CALLS} --run --measure --inclusion --per-unit --all",
         formats="text json tsv markdown latex",

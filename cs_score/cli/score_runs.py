@@ -85,7 +85,7 @@ class RunsScored(Record):
         return documents.WRITERS[line.format](document)
 
     def _remark_on_headline_measure(self) -> None:
-        """Print for what reason a measure that is not the usual one ranks the runs, if that is so."""
+        """Print why another measure than the usual one ranks the runs; nothing if the usual one does."""
         headline_remark = documents.headline_remark(self.result)
         if headline_remark is not None:
             remark(headline_remark)
@@ -102,7 +102,7 @@ def score_runs(line: CommandLine) -> Iterator[RunsScored]:
     problems = call.new_log()
     try:
         with storage.folder_made(line.folder, "-o"), paused_collector(), _score_separately(call, problems) as scored:
-            yield scored
+            yield scored  # the block prints and writes the scores
             result = scored.result
     except CsScoreError as error:
         if isinstance(error, ScoringStopped):

@@ -103,7 +103,7 @@ def _task_options(task: str) -> Iterator[TaskOption]:
 def _option_of_field(field: str, annotation: Any, default: Any) -> TaskOption:
     """Return the option for a field of a record: `any_order` becomes `--any-order`.
 
-    The type of the field in `annotation` decides about the kind of value that the option takes.
+    `annotation` describes the type of the field, which decides what kind of value the option takes.
     """
     value_type = _type_of_value(annotation)
     kind = _kind_of_value(value_type)

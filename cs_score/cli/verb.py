@@ -119,9 +119,9 @@ class Verb(NamedTuple):
         )
 
     def _form_of_command(self, task: str, verb_form: VerbForm, last_sections: Sequence[Section]) -> Form:
-        """Return the form of the verb's command for a task, without a summary.
+        """Return the form of the verb's command for a task: its formats, its example and the sections of its help.
 
-        Its help has the sections of the verb, the sections in `verb_form`, and `last_sections`.
+        The help has the sections of the verb, the sections in `verb_form`, and `last_sections`.
         """
         return Form(
             example=_example(task, verb_form.example),

@@ -238,7 +238,7 @@ def _widths_of(kind: FileKind) -> str:
 
 
 def _remedy_for_other_kind(line: FirstLine, edition: Edition) -> str | None:
-    """Return the kind of a file without columns, with a remedy; None if it may be a run or assessments."""
+    """Return what kind of file it is, such as XML or JSON, with a remedy; None if it may be a run or assessments."""
     if "\0" in line.text:
         return _remedy_for_utf16_without_mark(line.beginning, line.file)
     text = line.text.lstrip("\ufeff ")
@@ -263,7 +263,7 @@ def _remedy_for_other_line_ends(line: FirstLine, edition: Edition) -> str | None
 
 
 def _remedy_for_missing_tabs(line: FirstLine, edition: Edition) -> str | None:
-    """Return the remedy for a line whose columns are separated by commas, blanks and the like; None if it has tabs."""
+    """Return the remedy for a line with commas, blanks and the like between its columns; None for a line with tabs."""
     if "\t" in line.text:
         return None
     fewest_separators = min(len(schema.columns) for schema in SCHEMAS) - 1
@@ -288,7 +288,7 @@ def _remedy_for_csv_line(line: FirstLine, separator: str, edition: Edition) -> s
 
 
 def _remedy_for_blanks_between_columns(line: FirstLine, edition: Edition) -> str | None:
-    """Return the remedy for a line whose columns are separated by blanks; None if it fits no layout like that."""
+    """Return the remedy for a line whose columns are separated by blanks; None if its words fit no layout."""
     words = line.text.split()
     for schema in SCHEMAS:
         columns = _columns_of_words(words, schema)

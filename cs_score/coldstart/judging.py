@@ -470,9 +470,8 @@ class _AcceptedClasses:
 
 
 class _Orphans:
-    """The orphans of one query: wrong answers to follow-on queries about answers that no assessment accepts.
-
-    The assessments of the answer that such a follow-on query is about are called its parents.
+    """The orphans of one query: wrong answers to follow-on queries about answers that no assessment accepts. Their
+    parents are the assessments of these answers.
     """
 
     def __init__(self, assessments: Sequence[Assessment], problems: ProblemLog, edition: Edition) -> None:
@@ -498,7 +497,7 @@ class _Orphans:
 
     @functools.cached_property
     def _texts_by_target(self) -> dict[str, list[str]]:
-        """The texts of assessments, by the short id of the follow-on query about the assessed answer."""
+        """The texts of the parents of orphans: of all assessments, by the short id of the query about their answer."""
         texts_by_target: dict[str, list[str]] = {}
         for assessment in self._assessments:
             texts_by_target.setdefault(assessment.target, []).append(assessment.text)

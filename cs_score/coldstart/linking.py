@@ -371,8 +371,8 @@ class Loading:
     def _is_surely_faultless(self, query: LinkedQuery, relation: str, provenance: str) -> bool:
         """Return whether an answer to a query surely causes no report when its follow-on query is made.
 
-        This is so if the document of the answer tells its language, if the inventory has all slots of the query, and if
-        the texts of both justifications, `relation` and `provenance`, are in canonical form.
+        The document of the answer must tell its language, and the inventory must have all slots of the query. The texts
+        of both justifications, `relation` and `provenance`, must be in canonical form.
         """
         if query.is_ldc or query.unknown_later_slots:
             return False
@@ -718,11 +718,10 @@ class Loading:
         return frozenset(ids)
 
     def _read_answer(self, query: LinkedQuery, answer: Answer, number: int, text: str) -> KnownAnswer:
-        """Return the answer of a line in canonical form, None if it is already in that form, and its query's short id.
+        """Return the answer of a line in canonical form, and the short id of the query about the answer.
 
-        The short id is that of the query about the answer. An answer that is already in canonical form is remembered
-        for later runs. The problems of other answers are reported. `answer` consists of columns of the line, and
-        `text` is the whole line.
+        The first is None if the answer has this form already; such answers are remembered for later runs. The problems
+        of other answers are reported. `answer` consists of columns of the line, and `text` is the whole line.
         """
         if self.links.lines_awaiting_follow_on:  # follow-on queries must be made in the order of their lines
             self.links.make_follow_ons()

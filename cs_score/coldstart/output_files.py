@@ -279,7 +279,7 @@ def averages_text(run: ScoredRun) -> str:
 def _average_precision_sections(run: ScoredRun, scores: AveragePrecision, layout: ColumnLayout) -> Iterator[str]:
     """Yield the sections of the file `.ap` of one run: a table for each variant, then a summary of their averages.
 
-    The rows show the id of the first run of the input. There are macro averages only if this is the run itself.
+    The rows show the id of the first run in the input. The tables of any other run have no averages.
     """
     fields = tuple(AP_FIELDS)
     table_layout = TableLayout(AP_FIELDS, fields, scores.run_id, layout.is_tab_separated)

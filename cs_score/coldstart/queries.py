@@ -376,7 +376,8 @@ def build_query_set(
 def _ldc_id_by_query(query_by_id: Mapping[str, Query]) -> dict[str, str]:
     """Return the short id of the LDC query from which each query was made: `{"00fb79cef8": "0001"}`.
 
-    If two queries have the same expansion, the last one counts (rule shared-slot-filling-ids).
+    If two LDC queries have the same expansion (query made from an entry point), the last LDC query counts (rule
+    shared-slot-filling-ids).
     """
     ldc_id_by_query: dict[str, str] = {}
     for ldc_id, query in sorted(query_by_id.items()):

@@ -94,9 +94,10 @@ def _texts_by_code(
 
 
 def _averages_by_group(tables: PrecisionRecall, samples: Sequence[Sample]) -> dict[tuple[str, str], _Averages]:
-    """Return the averages of all samples, by keys such as `("ALLEP", "LDCMAXI")`: entry points and variant of tables.
+    """Return the averages of all samples: one element for each choice of entry points and each variant of the tables.
 
-    A draw of an LDC query may count for its first entry point only (`ONEEP`), or for all of its entry points (`ALLEP`).
+    A key is, for example, `("ALLEP", "LDCMAXI")`. A draw of an LDC query may count for its first entry point only
+    (`ONEEP`), or for all of its entry points (`ALLEP`).
     """
     replicates_by_entry_points = {
         "ONEEP": _Replicates(tables, [sample.one_entry_point() for sample in samples]),
@@ -207,18 +208,18 @@ _Averages: TypeAlias = "dict[tuple[str, str], _SampleScores]"
 class _Replicates:
     """The rows of a run, and how often each sample draws the queries that the rows are about."""
 
-    def __init__(self, tables: PrecisionRecall, draws: Sequence[Mapping[str, int]]) -> None:
+    def __init__(self, tables: PrecisionRecall, draws_by_sample: Sequence[Mapping[str, int]]) -> None:
         """Prepare to average the tables of a run for each sample.
 
-        `draws` has a mapping for each sample: how often it draws each slot-filling query, such as `{"00fb79cef8": 2}`.
+        `draws_by_sample` has for each sample how often it draws each slot-filling query: `[{"00fb79cef8": 2}, ...]`.
         """
         self._tables = tables
-        self._sample_count = len(draws)
+        self._sample_count = len(draws_by_sample)
         self._draw_counts_by_query: dict[str, Counts] = {}
         for row in tables.sf.rows:
             short_id = _short_id(row)
             if short_id not in self._draw_counts_by_query:
-                draw_counts = [counts.get(short_id, 0) for counts in draws]
+                draw_counts = [draws.get(short_id, 0) for draws in draws_by_sample]
                 self._draw_counts_by_query[short_id] = np.array(draw_counts, dtype=np.int64)
 
     def averages(self, variant: str) -> _Averages:

@@ -119,7 +119,7 @@ def _error_of_unknown_layout(first_line: FirstLine, edition: Edition) -> InputEr
 def _without_comments(numbered_lines: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str]]:
     """Yield the numbers and texts of lines without the comments at their ends.
 
-    A comment begins with `#`, unless that is in quotation marks.
+    A comment begins with a `#` outside quotation marks.
     """
     for number, text in numbered_lines:
         text_before_comment, _ = split_comment(text)
@@ -175,12 +175,12 @@ def is_blank_or_comment(text: str) -> bool:
 def accepted_lines(
     lines: Iterable[tuple[int, str]],
     file_name: str,
-    width: int,
+    column_count: int,
     problems: ProblemLog,
     unread_lines: list[UnreadLine],
     edition: Edition = LATEST,
 ) -> Iterator[Line]:
-    """Yield the lines that count: those with `width` columns that are neither comments nor repetitions.
+    """Yield the lines that count: lines with `column_count` columns, but no comments and no repetitions.
 
     `lines` are the numbers and texts of the lines of the file `file_name`. Lines that do not count are added to
     `unread_lines`. They are reported unless they are blank or comments.
@@ -188,12 +188,12 @@ def accepted_lines(
     new_lines = _new_lines(lines, file_name, problems, unread_lines, keeps_repetitions=edition.keeps_repeated_lines)
     for number, text in new_lines:
         columns = text.split("\t")
-        if len(columns) != width or not columns[-1]:
+        if len(columns) != column_count or not columns[-1]:
             columns = split_columns(text)
-        if len(columns) == width:
+        if len(columns) == column_count:
             yield number, text, columns
         else:
-            problems.add("WRONG_NUM_ENTRIES", width, len(columns), place=Place(file_name, number))
+            problems.add("WRONG_NUM_ENTRIES", column_count, len(columns), place=Place(file_name, number))
             unread_lines.append(UnreadLine(file_name, number, text))
 
 
@@ -225,17 +225,17 @@ def _new_lines(
 
 
 def _numbered_lines(source: Source, first_block: list[bytes]) -> Iterator[tuple[int, str]]:
-    """Return an iterator over the numbers and texts of the lines of a file, which reads the file block by block.
+    """Return an iterator over the numbers and texts of the lines of a file: `(1, "CSX_ENG_00fb79cef8...")`, ...
 
-    Lines are numbered from 1. The first block is added to `first_block` when it is read, since messages about
-    unreadable files need it.
+    The file is read block by block. Lines are numbered from 1. The first block is added to `first_block` when it is
+    read, since messages about unreadable files need it.
     """
     # Chaining the blocks in C saves a step of a Python loop for each line.
     return itertools.chain.from_iterable(_numbered_blocks(source, first_block))
 
 
 def _numbered_blocks(source: Source, first_block: list[bytes]) -> Iterator[Iterable[tuple[int, str]]]:
-    """Yield for each block of a file the numbers and texts of its lines. Lines are numbered through the whole file.
+    """Yield for each block of a file the numbers and texts of its lines. The numbers go on from block to block.
 
     Only a line feed ends a line: form feeds and U+0085 are part of the text. The first block is added to `first_block`.
     """

@@ -336,6 +336,7 @@ class AbstractCorrectionScorer:
         unit_after = unit_before._replace(prediction=mode.prediction_from_json(corrected_json))
         row_before = mode.row(unit_before)
         row_after = mode.row(unit_after)
+        # The other abstracts of the claim contribute the same counts as before.
         new_row = [total + (after - before) for total, before, after in zip(self._row, row_before, row_after)]
         return [tuple(new_row)]
 

@@ -441,7 +441,7 @@ class Claims(AbstractsMode):
 
 
 def _missing_prediction_notices(predictions_file: str, answered_count: int, claim_count: int) -> list[str]:
-    """Return a list with the notice that some claims have no prediction: "run.jsonl: no prediction for 2 of 9 claims".
+    """Return a list with a notice if claims have no prediction: "run.jsonl: no prediction for 2 of 9 claims".
 
     The list is empty if `answered_count`, the number of claims with a prediction, is the number of all claims.
     """
@@ -452,7 +452,7 @@ def _missing_prediction_notices(predictions_file: str, answered_count: int, clai
 
 
 def _empty_list_notices(predictions: InputContent) -> list[str]:
-    """Return a list with the notice that some predictions have an empty list as evidence; it is empty otherwise."""
+    """Return a list with a notice if predictions have an empty list as evidence, or an empty list otherwise."""
     claims_with_list = [claim for claim in predictions.content.values() if claim.evidence == []]
     if not claims_with_list:
         return []
@@ -485,7 +485,7 @@ def _spelling_notices(units: Sequence[Unit], files: tuple[str, str]) -> Iterator
 
 
 def _verdict_faults(unit: Unit) -> list[Fault]:
-    """Return a list with the fault that the predicted label of a claim is wrong or missing.
+    """Return the fault of a claim with a wrong or missing predicted label, in a list of length 1.
 
     The list is empty if the label is right, and if gold has no label for the claim.
     """

@@ -499,7 +499,7 @@ def _have_corpus_form(questions: Sequence[Any]) -> bool:
 
 
 def _missing_notices(ids: Sequence[Any], predictions: InputContent, key: str, noun: str) -> list[str]:
-    """Return a list with the notice that some questions have no predicted answer, or no predicted facts.
+    """Return a list with a notice if questions have no predicted answer, or no predicted facts.
 
     The list is empty if every question has them. `ids` are the ids of the questions that are scored. `key` is `ANSWER`
     or `FACTS`, and `noun` is its name in the notice. The notice names the first of these questions.

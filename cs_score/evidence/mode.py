@@ -155,7 +155,7 @@ def pairs_with_prediction(pairs: Iterable[Pair]) -> list[Pair]:
 
 
 def left_out_notices(predictions: str, answered_count: int, unit_count: int, unit_noun: str) -> list[str]:
-    """Return a list with the notice that units without a prediction are left out.
+    """Return a list with a notice if units without a prediction are left out: "2 of 300 claims left out, ...".
 
     The list is empty if all units have a prediction. `predictions` is the name of the predictions file.
     `answered_count` is the number of units with a prediction, `unit_count` the number of all units, and `unit_noun` the
@@ -591,7 +591,7 @@ class Mode(ABC):
     def _kind_and_number(self, fault: Fault) -> tuple[int, int]:
         """Return the key by which faults are sorted: the position of the fault's kind in `kinds`, and a number.
 
-        It is the number of the fault's part, or 0 if the part has no number.
+        This number is the fault's part, such as 3 for the third fact, or 0 if the part is not a number.
         """
         number_of_part = fault.part if isinstance(fault.part, int) else 0
         return self.kinds.index(fault.kind), number_of_part

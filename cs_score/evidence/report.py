@@ -363,7 +363,7 @@ def _format_with_notes(format_: str, scores: _ScoresWithNotes) -> str:
 
 
 def _plain_text(scores: _ScoresWithNotes) -> str:
-    """Return a table as text, below the lines of its head, and above its sentences about intervals and signature."""
+    """Return a table as text. Its head is above it; sentences about its intervals and the signature are below it."""
     lines = []
     if scores.head:
         lines += [*scores.head, ""]
@@ -375,7 +375,7 @@ def _plain_text(scores: _ScoresWithNotes) -> str:
 
 
 def _markdown_text(scores: _ScoresWithNotes) -> str:
-    """Return a table in Markdown, below the lines of its head, and above a list of sentences about its intervals."""
+    """Return a table in Markdown. Its head is above it, and a list of sentences about its intervals is below it."""
     lines = []
     if scores.head:
         lines += [*scores.head, ""]
@@ -387,7 +387,7 @@ def _markdown_text(scores: _ScoresWithNotes) -> str:
 
 
 def _latex_text(scores: _ScoresWithNotes) -> str:
-    """Return a table in LaTeX, below the lines of its head as comments, and above sentences about its intervals."""
+    """Return a table in LaTeX. Its head is above it, as comments; sentences about its intervals are below it."""
     lines = [r"% \usepackage{booktabs}"]
     lines += [f"% {line}" for line in scores.head]
     lines += layout.latex(scores.table)

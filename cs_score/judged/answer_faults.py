@@ -37,8 +37,8 @@ def kinds_of(policy: LabelPolicy) -> tuple[str, ...]:
 def parts_of(judgments: Sequence[JudgedLine], gold: UnitGold) -> Iterator[Part]:
     """Yield the answers of a unit that are not ignored, then its equivalence classes, each with its faults.
 
-    A unit may want more answers than its assessments have classes. If some of these further answers are missing, a last
-    part without a name has the fault.
+    `judgments` are the answers of the run with their labels and values. A unit may want more answers than its
+    assessments have classes. If some of these further answers are missing, a last part without a name has the fault.
     """
     for judgment in judgments:
         if judgment.value is not None:

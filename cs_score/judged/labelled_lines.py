@@ -125,21 +125,21 @@ class _Reader:
         double the time.
         """
         shared_texts = _SharedTexts()
-        for number, cells, group_cells in self._table.rows():
+        for line_number, cells, group_cells in self._table.rows():
             unit, answer, evidence, label, class_name, wanted_cell, weight_cell, confidence_cell, run = cells
             if not unit or not answer:
-                raise self._error_of_empty_cell(number, "answer" if unit else "unit")
+                raise self._error_of_empty_cell(line_number, "answer" if unit else "unit")
             if wanted_cell:
-                self._keep_wanted(number, unit, wanted_cell)
+                self._keep_wanted(line_number, unit, wanted_cell)
             weight = None
             if weight_cell:
-                weight = self._read_weight(number, weight_cell)
+                weight = self._read_weight(line_number, weight_cell)
             confidence = self._confidence_by_cell.get(confidence_cell)  # has the confidence of an empty cell, too
             if confidence is None:
-                confidence = self._read_confidence(number, confidence_cell)
+                confidence = self._read_confidence(line_number, confidence_cell)
             self._count_by_label[label] += 1
             line = LabelledLine(
-                number=number,
+                number=line_number,
                 answer=shared_texts[answer],
                 evidence=shared_texts[evidence],
                 label=shared_texts[label],
@@ -152,7 +152,7 @@ class _Reader:
     def _add_line(self, line: LabelledLine, unit: str, run: str, group_cells: Sequence[str]) -> None:
         """Add a line to the unit of a run. The first line of a unit also gives the groups that the unit belongs to.
 
-        `group_cells` are the cells of the columns without a meaning, which name these groups.
+        `group_cells` are the cells of columns that have no meaning for scoring. They name these groups.
         """
         lines_by_unit = self._units_by_run.get(run)
         if lines_by_unit is None:
@@ -166,47 +166,44 @@ class _Reader:
         if group_cells and unit not in self._groups_by_unit:
             self._groups_by_unit[unit] = dict(zip(self._table.group_columns, group_cells))
 
-    def _keep_wanted(self, number: int, unit: str, cell: str) -> None:
+    def _keep_wanted(self, line_number: int, unit: str, cell: str) -> None:
         """Keep the number of answers that a unit wants, read from a cell in the line with this number.
 
         Raises InputError if the cell holds no whole number, or if an earlier line of the unit has a different number.
         """
         is_whole_number = cell.isascii() and cell.isdecimal()
         if not is_whole_number or len(cell) > _MOST_DIGITS_OF_WANTED:
-            raise self._error(number, f"wanted: {quoted(cell)} is no whole number")
+            raise self._error(line_number, f"wanted: {quoted(cell)} is no whole number")
         wanted_count = int(cell)
         if unit not in self._wanted_by_unit:
             self._wanted_by_unit[unit] = wanted_count
-            self._line_of_wanted[unit] = number
+            self._line_of_wanted[unit] = line_number
         elif self._wanted_by_unit[unit] != wanted_count:
             earlier = f"{self._wanted_by_unit[unit]} in line {self._line_of_wanted[unit]}"
-            raise self._error(number, f"unit {quoted(unit)} wants {wanted_count} here and {earlier}")
+            raise self._error(line_number, f"unit {quoted(unit)} wants {wanted_count} here and {earlier}")
 
-    def _read_weight(self, number: int, cell: str) -> float:
+    def _read_weight(self, line_number: int, cell: str) -> float:
         """Return the weight of a class, read from a cell in the line with this number.
 
         Raises InputError if the cell holds no number above 0.
         """
-        weight = self._read_number(number, "weight", cell)
+        weight = self._read_number(line_number, "weight", cell)
         if weight <= 0:
-            raise self._error(number, f"weight: {quoted(cell)} is not above 0")
+            raise self._error(line_number, f"weight: {quoted(cell)} is not above 0")
         return weight
 
-    def _read_confidence(self, number: int, cell: str) -> float:
+    def _read_confidence(self, line_number: int, cell: str) -> float:
         """Return the confidence, read from a cell in the line with this number, and keep it for later equal cells.
 
         Raises InputError if the cell holds no number.
         """
-        confidence = self._read_number(number, "confidence", cell)
+        confidence = self._read_number(line_number, "confidence", cell)
         if len(self._confidence_by_cell) < _MOST_SHARED:
             self._confidence_by_cell[cell] = confidence
         return confidence
 
-    def _read_number(self, number: int, column: str, cell: str) -> float:
-        """Return the number that a cell of a column holds. Raises InputError, with the line, if there is none.
-
-        `number` is the number of the line.
-        """
+    def _read_number(self, line_number: int, column: str, cell: str) -> float:
+        """Return the number that a cell of a column holds. Raises InputError, with the line, if there is none."""
         try:
             value = float(cell)
         except ValueError:
@@ -214,7 +211,7 @@ class _Reader:
         # Python also reads "1_000" and " 1", which no table writes for a number.
         is_written_as_usual = "_" not in cell and cell == cell.strip()
         if not math.isfinite(value) or not is_written_as_usual:
-            raise self._error(number, f"{column}: {quoted(cell)} is no number")
+            raise self._error(line_number, f"{column}: {quoted(cell)} is no number")
         return value
 
     # ---- The whole file
@@ -283,10 +280,10 @@ class _Reader:
 
     # ---- Errors
 
-    def _error_of_empty_cell(self, number: int, column: str) -> InputError:
+    def _error_of_empty_cell(self, line_number: int, column: str) -> InputError:
         """Return the error about an empty cell in the line with this number, in a column where none may be empty."""
-        return self._error(number, f"column {self._table.heading_of(column)} is empty")
+        return self._error(line_number, f"column {self._table.heading_of(column)} is empty")
 
-    def _error(self, number: int, problem: str) -> InputError:
+    def _error(self, line_number: int, problem: str) -> InputError:
         """Return the error about the line with this number."""
-        return InputError(problem, file=self._table.name, place=f"line {number}")
+        return InputError(problem, file=self._table.name, place=f"line {line_number}")

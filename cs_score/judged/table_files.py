@@ -178,13 +178,13 @@ class JudgedTable:
         pick_cells_with_meaning = itemgetter(*positions)  # much faster than a loop over the positions of each row
         group_positions = [self.columns.index(column) for column in self.group_columns]
         group_cells: list[str] = []
-        for line, cells in rows:
+        for line_number, cells in rows:
             if len(cells) != width:
-                raise self._width_error(line, len(cells))
+                raise self._width_error(line_number, len(cells))
             cells.append("")  # the cell of every column that the table lacks: `_position_of` points to it
             if group_positions:
                 group_cells = [cells[position] for position in group_positions]
-            yield line, pick_cells_with_meaning(cells), group_cells
+            yield line_number, pick_cells_with_meaning(cells), group_cells
 
     def _read_header(self, rows: Iterator[tuple[int, list[str]]]) -> None:
         """Take the first row from `rows`, which is the header, and set `columns` and `group_columns`.
@@ -198,18 +198,18 @@ class JudgedTable:
         self._check_header(header_line)
         self.group_columns = self._columns_without_meaning()
 
-    def _width_error(self, line: int, cell_count: int) -> InputError:
+    def _width_error(self, line_number: int, cell_count: int) -> InputError:
         """Return the error about a row with too few or too many cells, which begins in this line."""
         problem = f"{cell_count} cells, where the header names {len(self.columns)} columns"
-        return InputError(problem, file=self.name, place=f"line {line}")
+        return InputError(problem, file=self.name, place=f"line {line_number}")
 
-    def _check_header(self, line: int) -> None:
+    def _check_header(self, line_number: int) -> None:
         """Raise InputError if the header in this line names a column twice, or lacks a column that is required."""
         for position, column in enumerate(self.columns):
             if column in self.columns[:position]:
                 problem = f"two columns are called {quoted(column)}" if column else "two columns have no name"
-                raise InputError(problem, file=self.name, place=f"line {line}")
-        self._require_columns(f"line {line}")
+                raise InputError(problem, file=self.name, place=f"line {line_number}")
+        self._require_columns(f"line {line_number}")
 
     def _columns_without_meaning(self) -> list[str]:
         """Return the headings of the columns that group the units: all columns without a meaning in `COLUMNS`."""
@@ -255,29 +255,29 @@ class JudgedTable:
         """
         headings: list[str | None] = []
         columns_so_far: dict[str, None] = {}
-        for number, text in enumerate(lines, start=1):
+        for line_number, text in enumerate(lines, start=1):
             if not text.strip():
                 continue
-            cell_by_key = self._cells_of_json_line(text, number)
+            cell_by_key = self._cells_of_json_line(text, line_number)
             has_new_keys = not cell_by_key.keys() <= columns_so_far.keys()
             if has_new_keys or not headings:
                 columns_so_far.update(dict.fromkeys(cell_by_key))
-                self._set_columns(list(columns_so_far), number)
+                self._set_columns(list(columns_so_far), line_number)
                 headings = self._headings_to_read()
             cells = tuple(["" if heading is None else cell_by_key.get(heading, "") for heading in headings])
             group_cells = [cell_by_key.get(column, "") for column in self.group_columns]
-            yield number, cells, group_cells
+            yield line_number, cells, group_cells
 
-    def _set_columns(self, columns: list[str], number: int) -> None:
+    def _set_columns(self, columns: list[str], line_number: int) -> None:
         """Set the columns of the table to the keys of all JSON objects up to the line with this number.
 
         Raises InputError, with the line, if the column of the unit or of the answer is not among them.
         """
         self.columns = columns
         self.group_columns = self._columns_without_meaning()
-        self._require_columns(f"line {number}")
+        self._require_columns(f"line {line_number}")
 
-    def _cells_of_json_line(self, text: str, number: int) -> dict[str, str]:
+    def _cells_of_json_line(self, text: str, line_number: int) -> dict[str, str]:
         """Return the cells of a line with a JSON object, by their keys. Raises InputError with the line's number.
 
         `{"unit": "q1", "rank": 2, "note": null}` gives `{"unit": "q1", "rank": "2", "note": ""}`.
@@ -288,7 +288,7 @@ class JudgedTable:
             problem = f"not JSON: {error.msg}"
         except (ValueError, RecursionError) as error:
             problem = str(error)
-        raise InputError(problem, file=self.name, place=f"line {number}")
+        raise InputError(problem, file=self.name, place=f"line {line_number}")
 
     def _headings_to_read(self) -> list[str | None]:
         """Return the heading of each column of `COLUMNS` in this table, or None for a column that is ignored."""
@@ -358,7 +358,7 @@ def _decoded_lines(source: Source) -> Iterator[str]:
 
     Raises InputError if the file is not in UTF-8 or cannot be read.
     """
-    number = 1  # of the line that is decoded
+    line_number = 1  # of the line that is decoded
     try:
         first_line = source.binary.readline()
         if first_line.startswith(_MARKS_OF_UTF_16):
@@ -366,19 +366,19 @@ def _decoded_lines(source: Source) -> Iterator[str]:
         if first_line:
             yield first_line.removeprefix(codecs.BOM_UTF8).decode("utf-8")
         for line in source.binary:
-            number += 1
+            line_number += 1
             yield line.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise _encoding_error(error, source.name, number) from None
+        raise _encoding_error(error, source.name, line_number) from None
     except OSError as error:
         raise InputError(f"cannot be read: {reason_of(error)}", file=source.name) from None
 
 
-def _encoding_error(error: UnicodeDecodeError, file: str, number: int) -> InputError:
+def _encoding_error(error: UnicodeDecodeError, file: str, line_number: int) -> InputError:
     """Return the error about the line with this number, which is not in UTF-8. It shows the first wrong byte."""
     wrong_byte = error.object[error.start]
     problem = f"not UTF-8: byte 0x{wrong_byte:02x}"
-    return InputError(problem, file=file, place=f"line {number}", remedy="save it as UTF-8")
+    return InputError(problem, file=file, place=f"line {line_number}", remedy="save it as UTF-8")
 
 
 def _csv_cells(name: str, lines: Iterator[str]) -> Iterator[tuple[int, list[str]]]:
@@ -389,21 +389,21 @@ def _csv_cells(name: str, lines: Iterator[str]) -> Iterator[tuple[int, list[str]
     # The limit holds for all readers of the process and is therefore restored at the end.
     limit_before = csv.field_size_limit(min(_LARGEST_FIELD, sys.maxsize))
     reader = csv.reader(lines)
-    line = 1
+    line_number = 1
     try:
         for cells in reader:
             if cells:
-                yield line, cells
-            line = reader.line_num + 1
+                yield line_number, cells
+            line_number = reader.line_num + 1
     except csv.Error as error:
-        raise InputError(f"no CSV: {error}", file=name, place=f"line {line}") from None
+        raise InputError(f"no CSV: {error}", file=name, place=f"line {line_number}") from None
     finally:
         csv.field_size_limit(limit_before)
 
 
 def _tsv_cells(lines: Iterator[str]) -> Iterator[tuple[int, list[str]]]:
     """Yield the number and the cells of each line of TSV, without blank lines; quotes have no meaning."""
-    for number, text in enumerate(lines, start=1):
+    for line_number, text in enumerate(lines, start=1):
         row = text.removesuffix("\n").removesuffix("\r")
         if row:
-            yield number, row.split("\t")
+            yield line_number, row.split("\t")

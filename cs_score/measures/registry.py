@@ -389,7 +389,7 @@ def substitute_remark(with_ldc: bool, reason: str) -> str:
 def default_measure_for_scores(task: str, scores: Iterable[str]) -> Measure:
     """Return the headline measure of a task, given the names of the measures by which runs have scores.
 
-    These names show whether there are LDC queries, and whether there are rankings.
+    The names show whether there are LDC queries, which may have several entry points, and whether there are rankings.
     """
     names_over_all_hops = [name.partition("@")[0] for name in scores]
     measures = [_BY_NAME[name] for name in names_over_all_hops if name in _BY_NAME]

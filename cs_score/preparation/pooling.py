@@ -129,7 +129,8 @@ def _lines_by_node(responses: Iterable[Response], discarded: Collection[int]) ->
     for name, lines in all_lines_by_node.items():
         lines_left = [line for line in lines if line.index not in discarded]
         if lines_left:
-            lines_by_node[name] = _NodeLines(lines_left, lines[-1].query.level)
+            hop = lines[-1].query.level  # the last line tells the hop, even if it is discarded
+            lines_by_node[name] = _NodeLines(lines_left, hop)
     return lines_by_node
 
 

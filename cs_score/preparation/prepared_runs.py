@@ -447,7 +447,7 @@ def _hunk_heading(hunk: Sequence[_Stretch]) -> str:
 def _align(
     old_lines: Sequence[str], new_lines_by_number: Mapping[int, Sequence[str]], ends_with_newline: bool
 ) -> tuple[list[str], list[_Stretch]]:
-    """Return all new lines of a file, and the stretches of lines that are unchanged or replaced.
+    """Return all new lines of a file, and its stretches: neighbouring lines that are all unchanged or all replaced.
 
     A last line without line feed counts as replaced, since it is written with one.
     """
@@ -463,7 +463,7 @@ def _align(
 
 
 def _add_to_stretches(stretches: list[_Stretch], tag: str, new_line_count: int) -> None:
-    """Add the next old line, which this number of new lines replaces, to the stretches of a file.
+    """Add the next old line of a file to the stretches; `new_line_count` new lines replace it.
 
     The last stretch is extended if it has the same `tag`; otherwise a new stretch begins.
     """
@@ -497,7 +497,7 @@ class PreparedRun(Record):
         return str(InputError(self.change, file=self.name))
 
     def check(self) -> None:
-        """Raise InputError if there are errors, since such a run must not be scored."""
+        """Raise InputError if the problems of the run include errors. Such a run must not be scored."""
         error_count = self.problems.count(Severity.ERROR)
         if error_count:
             problem = closing_line(error_count, 0).rstrip("\n")
@@ -685,6 +685,7 @@ def _languages_of_answers(assessments: Iterable[Assessment], languages: Iterable
     languages_of_answers = set()
     for assessment, language in zip(assessments, languages):
         if assessment.query.level == 0:
+            # `target` is the id of the follow-on query about the answer.
             languages_of_answers.add((assessment.target, language))
     return languages_of_answers
 
@@ -814,6 +815,6 @@ def _line_in_language(assessment: Assessment, language: str, types: _MentionType
     position_of_type = schema.position("EC_MENTION_TYPE")
     if position_of_type is not None:
         columns[position_of_type] = types.get((assessment.value_class, language), NOMINAL)
-    # Every column that reads like the name of a judgment becomes its code, a value of that text as well.
+    # Every column with the name of a judgment gets its code, even if the text is an answer.
     columns = [_CODE_OF_JUDGMENT.get(column, column) for column in columns]
     return "\t".join(columns).rstrip("\t")

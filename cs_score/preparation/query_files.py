@@ -629,9 +629,9 @@ def resample_lines(groups: Groups, resamples: int, seed: int) -> Iterator[str]:
 
 
 def _draw(ldc_queries: Sequence[tuple[str, Sequence[str]]], generator: Random) -> str:
-    """Return a random LDC query with its SF queries in a random order: `CSX_0001:CSX_ENG_00fb79cef8,...`.
+    """Return a random LDC query with its slot-filling queries in a random order: `CSX_0001:CSX_ENG_00fb79cef8,...`.
 
-    `ldc_queries` has the id of each LDC query, and the ids of its SF queries.
+    `ldc_queries` has the id of each LDC query, and the ids of its slot-filling queries.
     """
     position = int(generator.random() * len(ldc_queries))
     ldc_id, sf_ids = ldc_queries[position]

@@ -65,6 +65,7 @@ class FatalProblem(InputError):
     """A problem that ends the program. It is printed as in a report of problems: the message, then the place."""
 
     def __init__(self, problem: str, problem_place: Place | None, code: str) -> None:
+        """Make the error for a problem: its message `problem`, its place or None, and its code."""
         if problem_place is None:
             super().__init__(problem, code=code)
         else:
@@ -82,27 +83,29 @@ class FatalProblem(InputError):
 class _Entry(NamedTuple):
     """A problem at one place, in the form in which a log stores it.
 
-    `wording` is the message, or the arguments for the template of the code.
+    `message_or_arguments` is the message itself, or the arguments for the template of the code.
     """
 
     code: str
-    wording: str | tuple[object, ...]
+    message_or_arguments: str | tuple[object, ...]
     place: Place | None
     detail: Detail | None
 
     @property
     def arguments(self) -> tuple[object, ...]:
         """The arguments for the template of the code; empty if only the message is stored."""
-        return () if isinstance(self.wording, str) else self.wording
+        return () if isinstance(self.message_or_arguments, str) else self.message_or_arguments
 
     @property
     def message(self) -> str:
         """The message, made from the template of the code if its arguments are stored."""
-        return self.wording if isinstance(self.wording, str) else CODES[self.code].message(self.wording)
+        if isinstance(self.message_or_arguments, str):
+            return self.message_or_arguments
+        return CODES[self.code].message(self.message_or_arguments)
 
 
 class ProblemLog:
-    """Collects problems, each at its places with the number of times that it was met there.
+    """Collects problems of inputs. An entry of the log is a problem at one place; the log counts how often it was met.
 
     Problems with a code in `ignored` are neither stored nor counted. `wordings` has templates by code that replace the
     templates of the table of problems. `fatal` are the errors that must end the program, in the order in which they
@@ -112,10 +115,11 @@ class ProblemLog:
     _keeps_details: ClassVar[bool] = False
 
     def __init__(self) -> None:
+        """Make an empty log."""
         self.ignored: frozenset[str] = frozenset()
         self.wordings: Mapping[str, str] = {}
         self.fatal: list[InputError] = []
-        self._times: dict[_Entry, int] = {}
+        self._times_by_entry: dict[_Entry, int] = {}
 
     def add(
         self, code: str, *arguments: object, place: Place | None = None, times: int = 1, detail: Detail | None = None
@@ -133,16 +137,16 @@ class ProblemLog:
             self.fatal.append(FatalProblem(f"{severity}: {self._message(code, arguments)}", place, code))
         if self._keeps_details or not is_fatal:
             entry = self._make_entry(code, arguments, place, detail)
-            self._times[entry] = self._times.get(entry, 0) + times
+            self._times_by_entry[entry] = self._times_by_entry.get(entry, 0) + times
 
     def _make_entry(
         self, code: str, arguments: tuple[object, ...], place: Place | None, detail: Detail | None
     ) -> _Entry:
         """Return a problem in the form in which this log stores it: with its message, and without the `detail`."""
-        return _Entry(code, wording=self._message(code, arguments), place=place, detail=None)
+        return _Entry(code, message_or_arguments=self._message(code, arguments), place=place, detail=None)
 
     def end_if_fatal(self, remarks: Iterable[str] = ()) -> None:
-        """Raise the first error in `fatal`, if there is one, after `remarks` on its possible causes are added to it."""
+        """Raise the first error in `fatal`, if there is one, with additional `remarks` on its possible causes."""
         if self.fatal:
             first_error = self.fatal[0]
             first_error.add_remarks(remarks)
@@ -160,20 +164,22 @@ class ProblemLog:
         rest.ignored = self.ignored
         rest.wordings = self.wordings
         rest.fatal = list(self.fatal)
-        rest._times = {entry: times for entry, times in self._times.items() if entry.code not in codes}
+        rest._times_by_entry = {
+            entry: times for entry, times in self._times_by_entry.items() if entry.code not in codes
+        }
         return rest
 
     def add_all(self, other: ProblemLog) -> None:
         """Add all problems of another log."""
         self.fatal += other.fatal
-        for entry, times in other._times.items():
-            self._times[entry] = self._times.get(entry, 0) + times
+        for entry, times in other._times_by_entry.items():
+            self._times_by_entry[entry] = self._times_by_entry.get(entry, 0) + times
 
     # -- Counts
 
     def count(self, *severities: Severity) -> int:
         """Return how often problems of these severities were met; a problem may be met several times at one place."""
-        return sum(times for entry, times in self._times.items() if CODES[entry.code].severity in severities)
+        return sum(times for entry, times in self._times_by_entry.items() if CODES[entry.code].severity in severities)
 
     @property
     def has_errors(self) -> bool:
@@ -189,13 +195,13 @@ class ProblemLog:
 
     def by_place(self) -> Iterator[tuple[Place, Problem]]:
         """Yield each problem at each of its places, in the order in which they were met."""
-        for entry, times in self._times.items():
+        for entry, times in self._times_by_entry.items():
             if entry.place is None:
                 continue
             problem = Problem(
                 code=entry.code,
                 severity=CODES[entry.code].severity,
-                message=self._message(entry.code, entry.wording),
+                message=self._message(entry.code, entry.message_or_arguments),
                 places=(entry.place,),
                 occurrences=times,
             )
@@ -220,29 +226,32 @@ class ProblemLog:
     def _entries_by_message(self) -> dict[tuple[str, str], list[_Entry]]:
         """Return the entries of all problems that are not fatal, by the code and the message of the problem."""
         entries_by_message: dict[tuple[str, str], list[_Entry]] = {}
-        for entry in self._times:
+        for entry in self._times_by_entry:
             if CODES[entry.code].severity is not Severity.FATAL:
-                message = self._message(entry.code, entry.wording)
+                message = self._message(entry.code, entry.message_or_arguments)
                 entries_by_message.setdefault((entry.code, message), []).append(entry)
         return entries_by_message
 
     def _times_by_place(self, entries: Iterable[_Entry]) -> dict[Place | None, int]:
-        """Return how often the problem of some entries was met at each of its places; None is no place."""
+        """Return how often a problem was met at each of its places: `{Place("run.tab", 7): 2}`.
+
+        `entries` are the entries of this problem in the log. The key None is used for a problem without a place.
+        """
         times_by_place: dict[Place | None, int] = {}
         for entry in entries:
-            times_by_place[entry.place] = times_by_place.get(entry.place, 0) + self._times[entry]
+            times_by_place[entry.place] = times_by_place.get(entry.place, 0) + self._times_by_entry[entry]
         return times_by_place
 
-    def _message(self, code: str, wording: str | tuple[object, ...]) -> str:
+    def _message(self, code: str, message_or_arguments: str | tuple[object, ...]) -> str:
         """Return the message of a problem with this code.
 
-        `wording` is the message itself, or the arguments for the template of the code.
+        `message_or_arguments` is the message itself, or the arguments for the template of the code.
         """
-        if isinstance(wording, str):
-            return wording
+        if isinstance(message_or_arguments, str):
+            return message_or_arguments
         if code in self.wordings:
-            return self.wordings[code] % wording
-        return CODES[code].message(wording)
+            return self.wordings[code] % message_or_arguments
+        return CODES[code].message(message_or_arguments)
 
 
 _DISCARDED: Final = "DISCARDED_"
@@ -296,40 +305,44 @@ class RecordingLog(ProblemLog):
 
     def __init__(self) -> None:
         super().__init__()
-        self._only_reported: dict[_Entry, int] = {}  # problems that are reported but not counted
+        self._uncounted_times_by_entry: dict[_Entry, int] = {}  # problems that are reported but not counted
 
     def _make_entry(
         self, code: str, arguments: tuple[object, ...], place: Place | None, detail: Detail | None
     ) -> _Entry:
         """Return a problem in the form in which this log stores it: with the arguments of its message."""
-        return _Entry(code, wording=arguments, place=place, detail=detail)
+        return _Entry(code, message_or_arguments=arguments, place=place, detail=detail)
 
     def also_report(self, other: RecordingLog) -> None:
         """Add the problems of another log to the occurrences of this one, but not to its counts."""
-        self._only_reported.update(other._times)
+        self._uncounted_times_by_entry.update(other._times_by_entry)
 
     def without(self, codes: Collection[str]) -> Self:
         """Return a copy of the log without the problems that have one of these codes."""
         rest = super().without(codes)
-        rest._only_reported = {entry: times for entry, times in self._only_reported.items() if entry.code not in codes}
+        rest._uncounted_times_by_entry = {
+            entry: times for entry, times in self._uncounted_times_by_entry.items() if entry.code not in codes
+        }
         return rest
 
     def occurrences_since(self, earlier: RecordingLog, file: str) -> list[Occurrence]:
-        """Return the occurrences that were added to this log since it was copied from the log `earlier`, sorted.
+        """Return the occurrences that a further `file` added to this log, in the order of lines and codes.
 
-        Their `times` is how often they were met in the whole log. An occurrence without a file gets the name `file`,
-        and its `times` is how often it was met since the copy, because each file may have met it.
+        `earlier` is the log before the file was read; this log began as a copy of it. The `times` of an occurrence is
+        how often it was met in the whole log. An occurrence without a file gets the name `file`, and only the times
+        since the copy are counted for it, because every file may have the same problem.
         """
         occurrences = []
         for fatal_occurrence in self._other_fatal_errors():
             occurrences.append(replace(fatal_occurrence, file=fatal_occurrence.file or file))
-        earlier_times = earlier._all_times()
-        for entry, times in self._all_times().items():
-            times_since = times - earlier_times.get(entry, 0)
+        earlier_times_by_entry = earlier._all_times_by_entry()
+        for entry, times in self._all_times_by_entry().items():
+            times_since = times - earlier_times_by_entry.get(entry, 0)
             if times_since > 0:
                 occurrence = _occurrence(entry, times)
-                has_file = occurrence.file is not None
-                occurrences.append(occurrence if has_file else replace(occurrence, file=file, times=times_since))
+                if occurrence.file is None:
+                    occurrence = replace(occurrence, file=file, times=times_since)
+                occurrences.append(occurrence)
         return sorted(occurrences, key=_order_of_occurrence)
 
     def occurrences(self) -> Iterator[Occurrence]:
@@ -342,24 +355,24 @@ class RecordingLog(ProblemLog):
 
     def _ordered_occurrences(self) -> Iterator[Occurrence]:
         """Yield the occurrences of all problems in the order of files, lines, codes and messages."""
-        all_times = self._all_times()
-        entries = sorted(all_times, key=_order_of_entry)
+        times_by_entry = self._all_times_by_entry()
+        entries = sorted(times_by_entry, key=_order_of_entry)
         # The entries are sorted except for messages. To save memory, these are made one file, line and code at a time.
         for _, entries_of_place in itertools.groupby(entries, key=_order_of_entry):
-            occurrences = [_occurrence(entry, all_times[entry]) for entry in entries_of_place]
+            occurrences = [_occurrence(entry, times_by_entry[entry]) for entry in entries_of_place]
             yield from sorted(occurrences, key=_order_of_occurrence)
 
     def codes(self) -> Set[str]:
         """Return the codes of all occurrences of the log."""
-        codes = {entry.code for entry in self._all_times()}
+        codes = {entry.code for entry in self._all_times_by_entry()}
         codes.update(occurrence.code for occurrence in self._other_fatal_errors())
         return codes
 
-    def _all_times(self) -> Mapping[_Entry, int]:
+    def _all_times_by_entry(self) -> Mapping[_Entry, int]:
         """Return how often each problem was met, in this log or in a log that `also_report` added."""
-        if not self._only_reported:
-            return self._times
-        return {**self._times, **self._only_reported}
+        if not self._uncounted_times_by_entry:
+            return self._times_by_entry
+        return {**self._times_by_entry, **self._uncounted_times_by_entry}
 
     def _other_fatal_errors(self) -> list[Occurrence]:
         """Return the errors in `fatal` that were not added as problems, as occurrences."""
@@ -434,7 +447,10 @@ def occurrence_of_error(error: InputError) -> Occurrence:
 
 
 def _order_of_entry(entry: _Entry) -> tuple[bool, str, int, str]:
-    """Return the sort key of a problem: file, line and code, as in `_order_of_occurrence`, which adds the message."""
+    """Return the sort key of a problem: file, line and code. Problems without a place come last.
+
+    The order is that of `_order_of_occurrence`, which also compares messages.
+    """
     place = _place_to_look_at(entry)
     if place is None:
         return True, "", 0, entry.code
@@ -450,7 +466,7 @@ def _order_of_occurrence(occurrence: Occurrence) -> tuple[bool, str, int, str, s
 def merge_occurrences(occurrences: Iterable[Occurrence]) -> list[Occurrence]:
     """Return occurrences in the order of files, lines and codes, each of them once.
 
-    Of occurrences that differ only in `times` the one with the largest number is returned.
+    If occurrences differ only in `times`, the one with the largest number is kept.
     """
     times_by_occurrence: dict[Occurrence, int] = {}
     for occurrence in occurrences:

@@ -99,7 +99,10 @@ def _json_array(head: str, entries: Iterable[Mapping[str, object]], tail: str) -
 
 
 def _as_json(occurrences: Iterable[Occurrence], codes: Set[str]) -> Iterator[str]:
-    """Yield a report of problems as JSON, piece by piece: the document `ProblemReport`."""
+    """Yield a report of problems as JSON, piece by piece: the document `ProblemReport`.
+
+    `codes` are not needed for this format.
+    """
     # The last field of a report is the array of problems: an empty report ends in `[]}`.
     empty_report = ProblemReport(task="coldstart", tool="cs-score", version=VERSION, problems=())
     head = json.dumps(to_builtins(empty_report)).removesuffix("]}")
@@ -117,7 +120,10 @@ _TSV_COLUMNS: Final = ("code", "severity", "file", "line", "within", "column", "
 
 
 def _as_tsv(occurrences: Iterable[Occurrence], codes: Set[str]) -> Iterator[str]:
-    """Yield a report of problems as a table with tabs between columns, line by line."""
+    """Yield a report of problems as a table with tabs between columns, line by line.
+
+    `codes` are not needed for this format.
+    """
     yield "\t".join(_TSV_COLUMNS) + "\n"
     for occurrence in occurrences:
         values = [getattr(occurrence, column) for column in _TSV_COLUMNS]

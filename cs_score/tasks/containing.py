@@ -187,14 +187,14 @@ def _check_parts(mode: Mode, values: Any) -> Any:
 
 
 def _check_mapping(mode: Mode, value: Any) -> Any:
-    """Return a mapping. Raises _WrongValueError for any other value."""
+    """Return the mapping that a hook has returned. Raises _WrongValueError for any other value."""
     if not isinstance(value, Mapping):
         raise _WrongValueError(f"a mapping is expected, not {value!r}")
     return value
 
 
 def _check_measure(mode: Mode, name: Any) -> Any:
-    """Return the name of a measure of the mode. Raises _WrongValueError for any other value."""
+    """Return the name of a measure that a hook has returned. Raises _WrongValueError for any other value."""
     if name not in mode.measures:
         raise _WrongValueError(f"one of {', '.join(mode.measures)} is expected, not {name!r}")
     return name

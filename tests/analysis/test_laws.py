@@ -21,9 +21,11 @@ from cs_score.analysis.coldstart.effects import Effects
 from cs_score.analysis.coldstart.faults import find_faults
 from cs_score.base.errors import InputError
 from cs_score.base.records import asdict, replace, to_builtins
-from cs_score.coldstart.options import SIDES, Justifications, Policy
+from cs_score.coldstart.options import SIDES, Justifications, Options, Policy
 from cs_score.coldstart.result import ScoredRun
 from tests.analysis.rewriting import EXACT, Call, Variant, call_of, variants
+from tests.coldstart.handmade import Inputs
+from tests.coldstart.lines import Line
 from tests.coldstart.recorded import Case, committed_cases, shared_cases, thinned
 from tests.coldstart.worlds import Answer, World, worlds
 
@@ -123,6 +125,20 @@ def check_effects(call: Call, analysis: Mapping[str, Any], most: int) -> None:
 def policy_in(switches: Mapping[str, str]) -> Policy:
     """The policy that the JSON says scores stand for."""
     return Policy(**{side: tuple(filter(None, switches[side].split(":"))) for side in ("right", "wrong", "ignore")})
+
+
+def test_an_answer_of_the_second_hop_is_added_below_the_node_of_its_parent(tmp_path: Path) -> None:
+    """The run has one line, of the first hop. Its two classes are found by it and by the added line: AP 1/2, then 1."""
+    parent = Line()
+    inputs = Inputs(tmp_path)
+    inputs.queries()
+    inputs.pool(parent.judged("1"), parent.child().judged("1:1"))
+    inputs.run(parent)
+    call = Call(tmp_path, ("-expand", "CSX"), ("queries.xml",), ("pool.tab", "run.tab"), Options(expand="CSX"))
+    analysis = call.analyzed("runA", "SF-AP")
+    check_effects(call, analysis, FEW)
+    gain_by_kind = {mistake["kind"]: mistake["gain"] for mistake in analysis["mistakes"]}
+    assert gain_by_kind == {"class": pytest.approx(1 / 2)}
 
 
 def check_policies(call: Call, analysis: Mapping[str, Any]) -> None:

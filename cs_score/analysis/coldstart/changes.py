@@ -393,9 +393,9 @@ class Editor:
         return False
 
     def why_refused(self, change: Change) -> str | None:
-        """Return why the scorer would refuse to read the changed files; None if it would read them.
+        """Return why the scorer would refuse to read the changed files; None if it would read all of them.
 
-        It may still refuse to score them, which only scoring shows.
+        Even then it may refuse to score them, as only scoring shows.
         """
         reason = self._why_unreadable(change) or self._why_pool_unlinkable(change)
         if reason is not None:

@@ -259,7 +259,7 @@ class Effects:
     def _why_undefined(
         self, measure: Measure, count_by_column: Mapping[str, float], why_unranked: str | None
     ) -> str | None:
-        """Return why the scorer would not give a measure; None if it would.
+        """Return why the scorer would give no score by a measure; None if there would be a score.
 
         `count_by_column` has the number of rows in each column that counts rows, `why_unranked` the reason why there is
         no average precision, None if there is one.

@@ -76,7 +76,7 @@ class Reachability:
         return rows
 
     def why_unreachable(self, class_name: str) -> str | None:
-        """Return why no answer of the pool would find a class; None if one would."""
+        """Return why no answer of the pool would find a class; None if some answer would find the class."""
         right_answers = [answer for answer in self._answers_by_class[class_name] if self._is_right(answer)]
         if not right_answers:
             return ONLY_INEXACT if CORRECT in self._policy.right else NONE_RIGHT
@@ -232,7 +232,7 @@ def _classes_missed_in(row: RowToFind) -> list[str]:
 
 
 def _why_unreachable(class_name: str, row: RowToFind, reachability: Reachability) -> str | None:
-    """Return why no answer of the pool would find a class of a row; None if one would.
+    """Return why no answer of the pool would find a class of a row; None if some answer would find the class.
 
     If the slot takes one value, it is enough that some class of the row can be found.
     """

@@ -328,10 +328,9 @@ class Rescoring:
 
         The parent is the line of the run whose answer the query asks about. Lines without a parent are left out.
         """
-        node_by_follow_on = self._run.links.node_by_follow_on
         node_by_query: dict[str, str] = {}
         for line in lines:
-            parent_node = node_by_follow_on.get(line.query.short_id)
+            parent_node = self._run.links.node_giving(line.query.short_id)
             if parent_node is not None:
                 node_by_query[line.query.short_id] = parent_node
         return node_by_query
@@ -409,17 +408,17 @@ class Rescoring:
         """Raise InputError if the limits on justifications cannot be applied to some lines (rule single-values).
 
         The limits are applied each time that a file is loaded, to all lines loaded by then. They depend on the hops
-        that these answer: for every hop that `lines` lack, the first remaining line of the run is added.
+        that these lines answer. `lines` may lack some hops: for these the first remaining line of the run is added.
         """
         rules = DiscardRules(self._run.limits, ProblemLog())
         first_lines = self._first_lines_of_hops(change)
-        for end in self._ends_of_limited_files():
-            new_end = self._end_after(end, change)
+        for old_end in self._ends_of_limited_files():
+            # `lines` have the indexes that they have after the change, `first_lines` those before it.
+            new_end = self._end_after(old_end, change)
             loaded_lines = [line for line in lines if line.index < new_end]
+            loaded_first_lines = [line for line in first_lines if line.index < old_end]
             loaded_hops = {line.query.level for line in loaded_lines}
-            lines_of_other_hops = [
-                line for line in first_lines if line.query.level not in loaded_hops and line.index < end
-            ]
+            lines_of_other_hops = [line for line in loaded_first_lines if line.query.level not in loaded_hops]
             # Only an error that this raises is of interest.
             rules.apply([*loaded_lines, *lines_of_other_hops], _lines_by_node(loaded_lines), is_in_order=False)
 

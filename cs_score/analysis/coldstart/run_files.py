@@ -47,7 +47,7 @@ class RunFile(Record):
         return self.lines[-1].number if self.lines else 0
 
     def why_unreadable(self, removed_places: Container[LinePlace], added_texts: Sequence[str]) -> str | None:
-        """Return why the file could not be read after some lines were removed and others added; None if it could.
+        """Return why the file could not be read without its removed lines and with added ones; None if it can be read.
 
         The layout of a file depends on its first line that is neither blank nor a comment. Removing this line may make
         the file unreadable, unless the whole file becomes empty: the scorer ignores empty files.

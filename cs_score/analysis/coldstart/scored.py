@@ -56,7 +56,7 @@ class AnalysedRun(Record, eq=False):
 
     @property
     def why_unranked(self) -> str | None:
-        """The reason why the run has no average precision; None if it has one."""
+        """The reason why the run has no average precision; None for a run with average precision."""
         edition = self.run.gold.options.edition
         if not edition.has_rankings:
             return f"edition {edition.name} has no average precision"

@@ -140,7 +140,7 @@ def stage_command(files: Files, stage: str) -> str | None:
 
 
 def find_stage_advice(line_values: Sequence[Mapping[str, Any]], files: Files, file_in_words: str) -> Advice | None:
-    """Return the advice to score the files as a stage of SciFact, if the first line of the predictions has its form.
+    """Return the advice to score the files as the stage of SciFact that the first line of the predictions shows.
 
     `file_in_words` is the beginning of the advice, such as "this is the file of a stage". Return None if the line has
     the form of no stage, and if the stage would refuse the files.

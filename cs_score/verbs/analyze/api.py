@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from cs_score.api.any_result import task_of
-from cs_score.api.arguments import Together, at_least_one, checked, policy_words, resampling_of
+from cs_score.api.arguments import Together, check_at_least_one, checked, policy_words, resampling_of
 from cs_score.api.findings import Analysis
 from cs_score.api.prediction_results import EvidenceResult
 from cs_score.api.run_results import RunResult
@@ -47,7 +47,7 @@ def analyze(
     Raises UsageError for impossible arguments and for a result that was loaded from JSON, InputError if the run has no
     score by the measure.
     """
-    at_least_one("top", top)
+    check_at_least_one("top", top)
     task = task_of("analyze", [result])
     if not isinstance(result, RunResult):
         other_policies = policy_words(also_policy)

@@ -132,7 +132,7 @@ def batch(
         page=page,
     )
     ranking_measure = None if measure is None else _exact_measure(measure, plan)
-    arguments.at_least_one("jobs", jobs)
+    arguments.check_at_least_one("jobs", jobs)
 
     # The runs themselves.
     run_names = [name_of(run) for run in arguments.files_of(runs, "runs")]

@@ -139,11 +139,11 @@ def _board_of_policy(
     positions = [] if edition_by_run else _positions_to_test(ranked_runs)
     tests = _test_rows([ranked_runs[position] for position in positions], task, measure)
     test_by_position = dict(zip(positions, tests.rows))
-    has_intervals = any(row.intervals for row, _ in ranked_runs)
+    has_intervals = any(ranked_run.row.intervals for ranked_run in ranked_runs)
     rows = []
-    for position, (row_without_test, _) in enumerate(ranked_runs):
+    for position, ranked_run in enumerate(ranked_runs):
         test = test_by_position.get(position, TestedRow())
-        row = _with_test(row_without_test, test, tests.family, has_intervals=has_intervals)
+        row = _with_test(ranked_run.row, test, tests.family, has_intervals=has_intervals)
         rows.append(replace(row, edition=edition_by_run.get(row.run, UNSET)))
     return _PolicyBoard(policy, rows, family=tests.family, verdict=tests.verdict, notes=tests.notes)
 
@@ -166,11 +166,13 @@ def _rank(outcomes: Iterable[Outcome], measure: str) -> list[_RankedRun]:
     runs_with_score.sort(key=attrgetter("score"), reverse=True)
     ranks = _ranks_of([run.score for run in runs_with_score])
     ranked_runs = []
-    for (outcome, run, _), rank in zip(runs_with_score, ranks):
-        ranked_runs.append(_RankedRun(_make_row(outcome, run, measure, rank), run))
-    for outcome, run, score in runs:
-        if score is None:
-            ranked_runs.append(_RankedRun(_make_row(outcome, run, measure, rank=None), run))
+    for scored, rank in zip(runs_with_score, ranks):
+        row = _make_row(scored.outcome, scored.run, measure, rank)
+        ranked_runs.append(_RankedRun(row, scored.run))
+    runs_without_score = [run for run in runs if run.score is None]
+    for unscored in runs_without_score:
+        row = _make_row(unscored.outcome, unscored.run, measure, rank=None)
+        ranked_runs.append(_RankedRun(row, unscored.run))
     return ranked_runs
 
 
@@ -363,7 +365,8 @@ def leaderboard_layout(board: LeaderboardDocument) -> Layout:
     columns = leading_columns + _score_columns(board, board.measures) + trailing_columns
     columns.append(Column("failure", "Failure"))
 
-    readable_keys = [column.key for column in leading_columns + _score_columns(board, [board.measure])]
+    ranking_columns = _score_columns(board, [board.measure])
+    readable_keys = [column.key for column in leading_columns + ranking_columns]
     readable_keys += board.headline[1:]  # the first of the headline measures is the one that ranks
     readable_keys += [column.key for column in trailing_columns]
     hidden_keys = _hidden_keys(board)

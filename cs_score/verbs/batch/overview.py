@@ -658,7 +658,8 @@ def make_overview(
     for policy, results in results_by_policy.items():
         policy_results = PolicyResults(policy, results, _read_tables(results))
         if not units:  # all policies have the same units, and the same resamples of them
-            units = units_of_runs(table.ids for table in policy_results.tables if table is not None)
+            ids_of_runs = [table.ids for table in policy_results.tables if table is not None]
+            units = units_of_runs(ids_of_runs)
         policies.append(_summarize_policy(policy_results, evaluation, units))
         rankings.add(policy_results, units)
     return Overview(
@@ -903,7 +904,10 @@ def _finders_of(targets: Sequence[Target], answers_by_system: Mapping[int, Answe
 
 
 def _found_together(finders: _Finders) -> tuple[FoundTogether, ...]:
-    """Return for each part of gold the shares of its targets that one, two, three ... systems find together."""
+    """Return for each part of gold the shares of its targets that one, two, three ... systems find together.
+
+    The shares of a part are in the order of these numbers of systems, and the parts follow each other in one tuple.
+    """
     shares = []
     for part, numbers in finders.numbers_by_part().items():
         finder_counts_of_part = [finders.counts[number] for number in numbers]
@@ -990,7 +994,7 @@ def _found_count(marks: str | None, numbers: Iterable[int]) -> int:
 
 
 def _unit_scores(policy: str, units: Sequence[Unit], values_of_systems: Sequence[UnitValues]) -> list[UnitScores]:
-    """Return the scores of each unit in all systems, by the first measure; None for a system without the unit."""
+    """Return the scores of each unit, one for each system, by the first measure; None if a system lacks the unit."""
     no_values: Values = (None,)
     unit_scores = []
     for unit in units:

@@ -59,7 +59,7 @@ def compare(
         comparison = compare_table(read_table([results]), settings, **choices)
     else:
         comparison = _compare_results(results, settings, choices)
-    return Comparison(comparison, is_chosen=bool(measures))
+    return Comparison(comparison, has_chosen_measures=bool(measures))
 
 
 def _names_of_measures(measure: str | Iterable[str]) -> list[str]:
@@ -79,5 +79,5 @@ def _compare_results(results: object, settings: Resampling | None, choices: Mapp
     if not results:
         raise UsageError("a comparison needs at least two systems")
     task = task_of("compare", list(results.values()))
-    scored_by_name = {name: result._to_compare() for name, result in results.items()}
+    scored_by_name = {name: result._result_to_compare() for name, result in results.items()}
     return compare_systems(task, scored_by_name, settings, **choices)

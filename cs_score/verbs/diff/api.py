@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from cs_score.api.any_result import task_of
-from cs_score.api.arguments import Together, at_least_one, checked, resampling_of
+from cs_score.api.arguments import Together, check_at_least_one, checked, resampling_of
 from cs_score.api.findings import Difference
 from cs_score.api.prediction_results import EvidenceResult
 from cs_score.api.run_results import RunResult
@@ -39,7 +39,7 @@ def diff(
     Raises UsageError for impossible arguments, for results of different kinds and for a result that was loaded from
     JSON, InputError if a run has no score by the measure.
     """
-    at_least_one("top", top)
+    check_at_least_one("top", top)
     task = task_of("diff", [a, b])
     settings = resampling_of(bootstrap, seed, confidence, interval, clusters, force=force)
     _require_two_names(names)

@@ -243,7 +243,7 @@ def _estimate_from_labels(
 
     The labels in the file `second_assessments`, if there is one, correct those of the results.
     """
-    scored_by_name = {name: result._scored("sampled_pool") for name, result in result_by_name.items()}
+    scored_by_name = {name: result._source_for("sampled_pool") for name, result in result_by_name.items()}
     any_result = next(iter(scored_by_name.values()))  # all have the same gold standard
     corrections = read_second_assessments(any_result, second_assessments)
     columns = STRATUM_COLUMNS if second_assessments is None else STRATUM_COLUMNS_OF_SECOND
@@ -292,8 +292,8 @@ def _assessed_results(
 
     There are no judgments if a result was loaded from JSON, which lacks them.
     """
-    first_scored = {name: result._to_compare() for name, result in first_results.items()}
-    second_scored = {name: result._to_compare() for name, result in second_results.items()}
+    first_scored = {name: result._result_to_compare() for name, result in first_results.items()}
+    second_scored = {name: result._result_to_compare() for name, result in second_results.items()}
     first_judgments = _judged_answers(next(iter(first_results.values())))
     second_judgments = _judged_answers(next(iter(second_results.values())))
     if first_judgments is None or second_judgments is None:
@@ -305,7 +305,7 @@ def _assessed_results(
 def _judged_answers(result: AnyResult[Any]) -> JudgedAnswers | None:
     """Return the judgments in the gold standard of a result; None for a result loaded from JSON, which lacks them."""
     if isinstance(result, RunResult):
-        return judged_answers_of_pool(result._scored("assessors").run.gold)
+        return judged_answers_of_pool(result._source_for("assessors").run.gold)
     if isinstance(result, EvidenceResult) and result._source is not None:
         return judged_answers_of_result(result._source)
     return None

@@ -344,7 +344,7 @@ def _require_record_of_tables(record: str, tables: Iterable[str], names: Sequenc
 
 
 def _read_batch_file(path: str) -> Recorded:
-    """Return the record in a file of a batch. Raises InputError if it is not of the kind that the file's name says."""
+    """Return the record in a file of a batch. Raises InputError if its kind does not fit the name of the file."""
     record = read_recorded(path)
     expected = _BATCH_FILES[os.path.basename(path)]
     if not isinstance(record.contents, expected.record_type):
@@ -353,9 +353,9 @@ def _read_batch_file(path: str) -> Recorded:
 
 
 def _whole_batch(records: Sequence[Recorded], places: Places) -> WholeBatch | None:
-    """Return the batch whose leaderboard or `batch.json` is among some records; None if neither is.
+    """Return the batch whose leaderboard or `batch.json` is among some records; None if neither is among them.
 
-    If only `batch.json` is, the leaderboard beside it is read. Raises InputError if there is no such file.
+    If only `batch.json` is among them, the leaderboard in its folder is read. Raises InputError if there is none.
     """
     board_record = _record_of_type(LeaderboardDocument, records)
     overview_record = _record_of_type(BatchOverview, records)
@@ -555,14 +555,15 @@ def _stopped_verdict(record: Recorded, stop: ScoringStopped) -> Verdict:
     return Verdict(record.file, differences=(difference,), compared=0)
 
 
-def _compare(record: Recorded, recorded: Json, computed: object, document_with_version: Json) -> Verdict:
-    """Return the verdict on a record, from comparing the JSON `recorded` with the document `computed`.
+def _compare(record: Recorded, recorded_value: Json, computed: object, document_with_version: Json) -> Verdict:
+    """Return the verdict on a record: the values that differ between its JSON and the document `computed`.
 
+    `recorded_value` is the JSON of the record, perhaps without members that cannot be computed again.
     `document_with_version` is the JSON that names the version of cs-score. Another version than this one is mentioned
     in a note and counts as no difference.
     """
     other_versions = _other_versions(document_with_version)
-    recorded_json = _with_this_version(recorded) if other_versions else recorded
+    recorded_json = _with_this_version(recorded_value) if other_versions else recorded_value
     computed_json = document_in(json_text(computed), record.file)  # values of JSON types, like the recorded ones
     notes = []
     if other_versions:
