@@ -199,7 +199,7 @@ def _evidence_task_words(origin: Origin) -> list[str]:
 
 
 def _scoring_words(options: Mapping[str, Any]) -> list[str]:
-    """Return the options of scoring that an origin has, as words of a command line."""
+    """Return the recorded options of scoring as words of a command line, such as `["-right", "CORRECT"]`."""
     has_limits = EDITIONS[options.get("follow") or LATEST.name].has_limits
     words = []
     for option in options_in_order(OptionTopic.POLICY, OptionTopic.LIMITS, OptionTopic.SCORING, OptionTopic.EDITION):

@@ -390,8 +390,9 @@ def _escape_controls(value: object) -> object:
 
 
 def _pack_openings(openings: Openings) -> str:
-    """Return the entries that can be opened as Base64 of deflated JSON; an empty text if there are none.
+    """Return the entries that a reader can open, packed for the page's script; an empty text if there are none.
 
+    They are Base64 of deflated JSON.
     Base64 is safe inside HTML; deflating makes the entries, which repeat themselves, much smaller.
     """
     if not openings.entries:

@@ -80,7 +80,7 @@ def _count_mistakes(analysis: EvidenceAnalysis) -> int:
 
 
 def _groups_layout(mode: Mode) -> Layout:
-    """Return the layout of the groups of an analysis, with a column for each statistic in the file."""
+    """Return the layout of the table of groups; files also have a column for each statistic, such as a count."""
     numbers = ("precision", "recall", "f1", "mistakes", "share")
     statistics = [count_column(statistic) for statistic in mode.columns]
     return Layout(

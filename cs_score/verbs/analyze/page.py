@@ -410,7 +410,7 @@ class AnalysisPage(PageMaker):
     def _label_charts(self) -> Iterator[Drawing]:
         """Yield a chart for each part of a prediction that has labels, such as "stance".
 
-        It shows which labels were predicted for each label of gold, as shares of gold's.
+        It shows which labels were predicted for each label of gold, as shares of this label's occurrences.
         """
         rows = self.document.confusions
         for part in dict.fromkeys([row.of for row in rows]):
@@ -664,7 +664,10 @@ def _groups_to_draw(groups: Sequence[Any]) -> list[Any]:
 
 
 def _group_chart(dimension: str, rows: Sequence[Dots], *, is_part: bool) -> Drawing:
-    """Return the chart of the scores of groups of a dimension, such as "slot"; it says so if `rows` are only a part."""
+    """Return the chart of the scores of groups of a dimension, such as "slot".
+
+    With `is_part`, its description says that only some groups are drawn.
+    """
     name = words(dimension)
     caption = Caption(f"groups-{slug(dimension)}", f"Scores by {name}", "score", name, subject=dimension)
     introduction = f"The {_MOST_GROUPS} groups with the most mistakes. " if is_part else ""

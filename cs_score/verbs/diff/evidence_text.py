@@ -38,7 +38,7 @@ _OUTCOMES: Final = Layout(
 
 
 def _group_rows(difference: EvidenceDifference) -> Iterator[Mapping[str, Any]]:
-    """Yield a row for each group of each dimension."""
+    """Yield a row for each group of each dimension, with its scores in A and B and its contribution."""
     for dimension, groups in difference.groups.items():
         for group in groups:
             yield {"dimension": dimension, **asdict(group)}

@@ -130,7 +130,7 @@ class _RowKey(NamedTuple):
 
 
 def _sums_by_row_groups(a: AnalysedRun, b: AnalysedRun, measure: Measure) -> Iterator[_GroupSums]:
-    """Yield for each dimension the summands of the groups of rows that the measure is computed from."""
+    """Yield the summands of groups of the measure's rows, for each dimension, such as `slot` and `entity_type`."""
     sums_a = _sums_by_row(a, measure)
     sums_b = _sums_by_row(b, measure)
     query_by_id = _queries_of(a) | _queries_of(b)
@@ -260,7 +260,7 @@ def _entry_counts_of(scored: AnalysedRun, measure: Measure) -> EntryCounts:
 
 
 def _sums_by_line_group(entry_counts: EntryCounts, dimension: str, count_names: Iterable[str]) -> dict[str, Sums]:
-    """Return the counts with some names for each group of a dimension.
+    """Return the counts that `count_names` names, for each group of a dimension.
 
     For the names `right` and `ground_truth`, and the dimension `mention_type`, it is `{"NAM": [3.0, 4.0], ...}`.
     """

@@ -32,7 +32,10 @@ def text_of(difference: RunDifference, terminal_width: int | None, top: int | No
 def _whole_difference(
     difference: RunDifference, head: Sequence[str], terminal_width: int | None, top: int
 ) -> list[str]:
-    """Return the lines of a difference: its head and all tables; before answers and classes the counts of outcomes."""
+    """Return the lines of a difference: its head and all tables.
+
+    Before the tables of answers and of classes come the counts of their outcomes.
+    """
     count_by_outcome = {"answers": difference.outcomes, "classes": difference.found}
     lines = list(head)
     for layout in LAYOUTS:
