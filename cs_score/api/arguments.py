@@ -83,10 +83,10 @@ Returned = TypeVar("Returned")
 
 
 def checked(function: Callable[Parameters, Returned]) -> Callable[Parameters, Returned]:
-    """Return a public function that first raises UsageError if an argument does not have the annotated type.
+    """Return a function that checks the types of its arguments and then calls `function`, a public function.
 
-    It is a decorator. Only parameters whose annotation consists of simple types, such as `int | None`, are checked; the
-    function itself checks all others.
+    It is used as a decorator. An argument of another type than annotated raises UsageError. Only parameters with simple
+    annotations, such as `int | None`, are checked; the public function itself checks all others.
     """
     signature = _signature_with_scoring_options(function)
     annotations_by_name = _simple_annotations(signature)  # of the parameters to be checked

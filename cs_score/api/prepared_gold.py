@@ -83,7 +83,7 @@ class Gold(Record, eq=False):
         """
         settings = conversion.PreparationSettings(gold.query_set, policy_and_limits.limits, gold.validates)
         prepared = conversion.prepare_inputs(files, settings)
-        # An account is a sentence that says what was left out of a run.
+        # An account is a sentence on how a run was changed.
         accounts = [prepared_run.account for prepared_run in prepared.runs]
         files_to_load = prepared_runs.Preparation([*prepared.files, *self._pool], prepared.runs)
         loaded_run = prepared_runs.load_prepared(gold, files_to_load, policy_and_limits.limits)

@@ -1,4 +1,6 @@
-"""The tables of results in Python. Each is a layout of rows from the document of the result; no number is rounded."""
+"""The tables of results in Python. A layout makes the rows of a table from the document of a result, the record that
+is written as JSON. No number is rounded.
+"""
 
 from __future__ import annotations
 

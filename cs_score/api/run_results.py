@@ -68,7 +68,7 @@ class ScoredLines:
         """Score the lines of `loaded` under a policy and limits on justifications.
 
         `earlier_results` are the results of the same lines under another policy; they save time. `accounts` has a
-        sentence for each converted or validated run about the lines left out. Raises InputError if scoring has to
+        sentence for each converted or validated run on how it was changed. Raises InputError if scoring has to
         stop.
         """
         self._loaded = loaded
@@ -132,7 +132,7 @@ class RunResult(AnyResult[ScoredLines]):
     def __init__(
         self, lines: ScoredLines | None, stored: RunScoresDocument | None = None, options: Options | None = None
     ) -> None:
-        """Make a result of scored lines or, if it is loaded from JSON, of a stored document.
+        """Make a result from scored lines or, if it is loaded from JSON, from a stored document.
 
         `lines` are None for a loaded result; `stored` and `options` are then its document and its scoring options.
         """
@@ -144,7 +144,7 @@ class RunResult(AnyResult[ScoredLines]):
     def remarks(self) -> tuple[str, ...]:
         """What you should know beside the problems, one line each: a run that met no assessment, a doubtful policy.
 
-        If the run was validated or resolved, the first ones say which lines that left out. JSON does not hold these.
+        If the run was validated or resolved, the first remarks say how it was changed; JSON lacks these.
         """
         accounts = () if self._source is None else tuple(self._source.accounts)
         return (*accounts, *super().remarks)
@@ -323,8 +323,8 @@ class RunResult(AnyResult[ScoredLines]):
         result and if it is not clear which run is meant.
         """
         lines = self._source_for(method)
-        is_only_run = len(self.run_ids) == 1 and run in (None, self.run_id)
-        if not is_only_run:
+        is_scored_already = len(self.run_ids) == 1 and run in (None, self.run_id)
+        if not is_scored_already:
             return scored_runs.score_for_analysis(lines.run, self.policy, run)
         (result,) = lines.result.runs
         return scored_runs.AnalysedRun(

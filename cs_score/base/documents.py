@@ -206,9 +206,10 @@ class _Fault(str):
 
 
 class _FaultCollector:
-    """Makes the numbers and objects for `json.loads`, with a fault in place of each that a document may not hold.
+    """Makes the numbers and objects for `json.loads`. In place of what a document may not hold, it makes a fault: a
+    text about the problem.
 
-    Such faults are NaN, too large a number, and an object with two members of the same name. `faults` lists them in the
+    Faults are NaN, too large a number, and an object with two members of the same name. `faults` lists them in the
     order in which they were met.
     """
 

@@ -264,8 +264,8 @@ def _open_stream(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
 def _open_device(path: str | os.PathLike[str]) -> IO[bytes]:
     """Return a device or a pipe that is opened for writing. Raises OSError.
 
-    Standard output may be a file by redirection. If it were opened by its path, it would be written from its beginning;
-    a copy of its descriptor goes on where it is.
+    Standard output may be redirected to a file. If this file were opened by its path, it would be overwritten from its
+    beginning. Therefore a copy of the open descriptor is returned, which writes after what is there already.
     """
     descriptor = _STREAMS.get(os.fspath(path))
     if descriptor is None:
@@ -696,7 +696,7 @@ def why_not_writable(path: str) -> str | None:
 
 
 def _why_no_new_file(path: str) -> str | None:
-    """Return the operating system's reason why no file can be made at a path without a file; None if it can be."""
+    """Return why no new file can be made at a path, in the words of the operating system; None if it can be made."""
     folder = os.path.dirname(os.path.realpath(path))  # a link may lead to where the file will be
     if not os.path.exists(folder):
         return os.strerror(errno.ENOENT)

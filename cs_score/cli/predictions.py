@@ -255,7 +255,7 @@ class Predictions:
         """
         arguments = dict(self._arguments)
         if len(self._line.texts("--run")) > 1:
-            arguments["run"] = ""  # all runs of the file are scored, and then those that are not chosen are left out
+            arguments["run"] = ""  # the task's option chooses one run only: score all runs, then leave some out
         result_by_run = self._score_file(file, arguments)
         has_several_runs = len(result_by_run) > 1
         result_by_name = {}

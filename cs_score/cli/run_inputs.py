@@ -278,7 +278,7 @@ class Runs(Scoring):
         return scored_run
 
     def score_as_far_as_possible(self) -> AnalysedRun:
-        """Load and score the only run, and print remarks on it. If an error stops that, the part before it is scored.
+        """Load and score the only run, and print remarks on it. If an error stops that, a part of the run is scored.
 
         Raises InputError if nothing could be loaded, UsageError if there are several runs.
         """
@@ -361,11 +361,11 @@ class Runs(Scoring):
         """Score two runs with the same options, and return them with their names."""
         run_a, run_b = found.runs
         gold = self.read_gold(self.options_without_run_ids, found.assessments)
-        a = self._score_of_pair(gold, run_a, self.options_without_run_ids)
-        b = self._score_of_pair(gold, run_b, self.options_without_run_ids)
-        remark_on_duplicates(self, a.result.duplicate_count + b.result.duplicate_count)
+        scored_a = self._score_of_pair(gold, run_a, self.options_without_run_ids)
+        scored_b = self._score_of_pair(gold, run_b, self.options_without_run_ids)
+        remark_on_duplicates(self, scored_a.result.duplicate_count + scored_b.result.duplicate_count)
         name_a, name_b = systems.run_names(found.runs)
-        return a, b, (name_a, name_b)
+        return scored_a, scored_b, (name_a, name_b)
 
     def _score_twice(
         self, run: OneRun, assessments: Sequence[Input], changes: ChangesOfB
@@ -376,17 +376,17 @@ class Runs(Scoring):
         """
         options_of_a = self.options_without_run_ids
         gold_of_a = self.read_gold(options_of_a, assessments)
-        a = self._score_of_pair(gold_of_a, run, options_of_a)
-        # Causes of the difference are found by scoring A again with some of the changes.
-        a = replace(a, again=partial(self._score_again, run, assessments))
+        scored_a = self._score_of_pair(gold_of_a, run, options_of_a)
+        # To find the causes of the difference, `diff` scores A again with some of the changes: it calls `again`.
+        scored_a = replace(scored_a, again=partial(self._score_again, run, assessments))
         options_of_b, names_of_changes = self._options_of_b(changes)
         gold_of_b = gold_of_a
         if changes.pool is not None:
             gold_of_b = self.read_gold(options_of_b, [changes.pool])
         elif options_of_b != options_of_a:
             gold_of_b = self.read_gold(options_of_b, assessments)
-        b = self._score_of_pair(gold_of_b, run, options_of_b)
-        return a, b, ("as given", ", ".join(names_of_changes))
+        scored_b = self._score_of_pair(gold_of_b, run, options_of_b)
+        return scored_a, scored_b, ("as given", ", ".join(names_of_changes))
 
     def _options_of_b(self, changes: ChangesOfB) -> tuple[Options, list[str]]:
         """Return the options for scoring side B, and the names of all its changes: `["policy sf", "pool second.tab"]`.

@@ -102,7 +102,7 @@ def score_runs(line: CommandLine) -> Iterator[RunsScored]:
     problems = call.new_log()
     try:
         with storage.folder_made(line.folder, "-o"), paused_collector(), _score_separately(call, problems) as scored:
-            yield scored
+            yield scored  # the block prints and writes the scores
             result = scored.result
     except CsScoreError as error:
         if isinstance(error, ScoringStopped):

@@ -150,9 +150,9 @@ def policies_of_batch(
     """Return the policies that a batch scores under: the policy of `options`, then the further ones.
 
     `policy_texts` are the values of the switches IGNORE, RIGHT and WRONG as the user typed them. `policy_name` is the
-    name of the policy of `options`, which has no name if it is the only one. `further_policies` are texts such as
+    name of the policy of `options`; it is not used if there is only this policy. `further_policies` are texts such as
     `"sf"` or `"x:right=CORRECT"`, and `option` is the option or argument that gave them, for messages. Raises
-    UsageError for a text that is no policy, and for a name that is taken or cannot be that of a folder.
+    UsageError for a text that is no policy, for a name that is taken, and for a name that no folder can have.
     """
     named_policies = read_policies(further_policies, options, policy_texts, "--also-policy")
     first_name = policy_name if named_policies else ""

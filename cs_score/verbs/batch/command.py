@@ -175,7 +175,7 @@ def _inputs_of_predictions(task: str, line: CommandLine) -> _BatchInputs:
     gold, predictions = optional_gold_and_predictions(mode_named(task), line, is_single_file=False)
     if not predictions and "--runs-from" not in line:
         raise UsageError("a batch needs the gold file and files of predictions: --gold GOLD PREDICTIONS...")
-    # The mode has read the files that its options name: a worker on another machine may not be able to read them.
+    # Options with the name of a file are read here, because a worker on another machine may not find the file.
     options_of_mode = _mode_of_batch(task, line).chosen_options
     plan = EvidencePlan(
         task=task,

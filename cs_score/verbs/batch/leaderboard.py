@@ -169,10 +169,10 @@ def _rank(outcomes: Iterable[Outcome], measure: str) -> list[_RankedRun]:
     for scored, rank in zip(runs_with_score, ranks):
         row = _make_row(scored.outcome, scored.run, measure, rank)
         ranked_runs.append(_RankedRun(row, scored.run))
-    for unscored in runs:
-        if unscored.score is None:
-            row = _make_row(unscored.outcome, unscored.run, measure, rank=None)
-            ranked_runs.append(_RankedRun(row, unscored.run))
+    runs_without_score = [run for run in runs if run.score is None]
+    for unscored in runs_without_score:
+        row = _make_row(unscored.outcome, unscored.run, measure, rank=None)
+        ranked_runs.append(_RankedRun(row, unscored.run))
     return ranked_runs
 
 

@@ -904,7 +904,10 @@ def _finders_of(targets: Sequence[Target], answers_by_system: Mapping[int, Answe
 
 
 def _found_together(finders: _Finders) -> tuple[FoundTogether, ...]:
-    """Return for each part of gold the shares of its targets that one, two, three ... systems find together."""
+    """Return for each part of gold the shares of its targets that one, two, three ... systems find together.
+
+    The shares of a part are in the order of these numbers of systems, and the parts follow each other in one tuple.
+    """
     shares = []
     for part, numbers in finders.numbers_by_part().items():
         finder_counts_of_part = [finders.counts[number] for number in numbers]
@@ -991,7 +994,7 @@ def _found_count(marks: str | None, numbers: Iterable[int]) -> int:
 
 
 def _unit_scores(policy: str, units: Sequence[Unit], values_of_systems: Sequence[UnitValues]) -> list[UnitScores]:
-    """Return the scores of each unit in all systems, by the first measure; None for a system without the unit."""
+    """Return the scores of each unit, one for each system, by the first measure; None if a system lacks the unit."""
     no_values: Values = (None,)
     unit_scores = []
     for unit in units:

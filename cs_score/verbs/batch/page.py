@@ -178,7 +178,7 @@ class BatchPage(PageMaker):
                 yield self._interval_chart(policy, rows)
 
     def _dots_of_runs(self, policy: str) -> list[Dots]:
-        """Return the row of a chart for each run that has a score under a policy: its label, score and interval."""
+        """Return the rows of a chart, one for each run with a score under a policy: its label, score and interval."""
         rows = []
         for row in self.document.leaderboard:
             if row.policy == policy and row.score is not None:

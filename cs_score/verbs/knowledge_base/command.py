@@ -246,9 +246,9 @@ def _read_queries(kb_file: str, session: Session) -> list[Query]:
 
 
 def _announce_unless_validated(kb_file: str, session: Session) -> None:
-    """Warn if the name of a knowledge base file shows that it was not validated, as kb.tac does.
+    """Warn if a knowledge base was probably not validated: its file has a name such as kb.tac, without ".valid".
 
-    A name without an ending, such as kb, shows nothing.
+    There is no warning for a name without any ending, such as kb.
     """
     name = os.path.basename(kb_file)
     has_ending = "." in name

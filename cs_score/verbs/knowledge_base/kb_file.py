@@ -148,7 +148,7 @@ class KbFile:
 
     def lines(self) -> Iterator[KbLine]:
         """Yield the lines that may be assertions, and report the problems of the other lines."""
-        number = 1
+        number = 1  # the number of the line before, here of the line with the run id
         for text in chain(self._unread_texts, self._blocks):
             for columns in split_lines(text):
                 number += 1

@@ -238,9 +238,12 @@ class PredicateTable:
         """
         full_name = text.rstrip(".")
         name, dot, last_part = full_name.rpartition(".")
+        problems: tuple[PredicateProblem, ...] = ()
         if not dot:
             needs_realis = is_event and text != "type"
-            return _NameWithRealis(text, realis=None, problems=(_MISSING_REALIS,) if needs_realis else ())
+            if needs_realis:
+                problems = (_MISSING_REALIS,)
+            return _NameWithRealis(text, realis=None, problems=problems)
         if name == "type":
             return _NameWithRealis(name, last_part, problems=_realis_problems_of_type(last_part))
         if last_part in REALIS:

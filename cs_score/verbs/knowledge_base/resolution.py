@@ -765,9 +765,9 @@ def _check_query_id(full_id: str, query: Query) -> None:
 
 
 def _extended_id(full_id: str, mention: KbFact) -> str:
-    """Return the id of the follow-on query about an answer: the id of the query, an underscore and a further part.
+    """Return the id of the follow-on query about an answer: the id of the query, an underscore and twelve digits.
 
-    The further part depends on the text of the answer and on the first span of its mention.
+    The hexadecimal digits are a hash of the id, the text of the answer and the first span of its mention.
     """
     span = first_span(mention.provenance)
     place = "" if span is None else read_provenance(str(span), 1).canonical_text

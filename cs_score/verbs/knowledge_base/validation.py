@@ -94,7 +94,10 @@ def _excludes_type(use: Use, node: KbNode) -> bool:
 
 
 def _report_excluded_types(kb: KnowledgeBase, findings: KbFindings) -> None:
-    """Report each use of a node that allows several types, but not the type of the node."""
+    """Report each use of a node that allows several types, but not the type of the node.
+
+    For example, a line uses a person as the subject of a predicate of organizations and places.
+    """
     for node, use, line in kb.node_uses():
         if _excludes_type(use, node):
             choice = " or ".join(sorted(use.types))
@@ -237,9 +240,10 @@ class _ProvenanceCheck:
         is the name of the part in the message.
         """
         places = self._places_of(node)
-        if _PlaceOfMention(part.canonical_text, is_pronoun=False) in places:
-            return
-        if part_name == "PREDICATE_JUSTIFICATION" and _PlaceOfMention(part.canonical_text, is_pronoun=True) in places:
+        is_mentioned = _PlaceOfMention(part.canonical_text, is_pronoun=False) in places
+        if part_name == "PREDICATE_JUSTIFICATION":
+            is_mentioned = is_mentioned or _PlaceOfMention(part.canonical_text, is_pronoun=True) in places
+        if is_mentioned:
             return
         spans = ",".join([str(span) for span in part.spans])  # in the order written, each with its document
         detail = Detail("PROVENANCE", spans)

@@ -314,9 +314,10 @@ class _MentionsAndSentiments(Struct):
         return self.mention_by_node_and_place.get((node, place))
 
     def sentiments_by_target(self) -> dict[tuple[str, str], list[Assertion]]:
-        """Return the sentiments by the node that is liked or disliked and its place: (":Entity_1", "D1:3-9").
+        """Return the sentiments by their target, a node and its place in the document: (":Entity_1", "D1:3-9").
 
-        The justification of a sentiment is this place. A sentiment is left out if there is no mention at the place.
+        The target is what is liked or disliked. Its place is the justification of the sentiment. A sentiment is left
+        out if the node has no mention at this place.
         """
         sentiments_by_target: dict[tuple[str, str], list[Assertion]] = defaultdict(list)
         for sentiment in self.sentiments:
@@ -439,10 +440,10 @@ def tac_text(kb: KnowledgeBase, labels: Collection[str]) -> Iterator[str]:
 
 
 def tac_lines(assertions: Iterable[Assertion], labels: Collection[str]) -> list[str]:
-    """Return the lines of assertions in a validated knowledge base.
+    """Return the lines of assertions in a validated knowledge base: `:Entity_1 per:children :Entity_2 D1:6-21 0.5`.
 
-    A line is such as `:Entity_1 per:children :Entity_2 D1:6-21 0.5`, with tabs. Omitted assertions are left out, and
-    those with predicates whose label is not in `labels`.
+    There are tabs between the columns. Omitted assertions are left out. So are assertions with predicates that come
+    from files with other labels than `labels`.
     """
     lines = []
     for assertion in assertions:

@@ -128,8 +128,9 @@ def validate_run(line: CommandLine, session: Session) -> int:
 
     A run with errors is not written.
     """
+    run_file = line.words[1]
     session.report_to()
-    checked_run = session.check_runs([line.words[1]], depth=line.text("-depth", ""))
+    checked_run = session.check_runs([run_file], depth=line.text("-depth", ""))
     validated_run = checked_run.validated()
     _remark_on_run(checked_run, validated_run, session)
     session.report()
@@ -545,6 +546,7 @@ def apply_k(line: CommandLine, session: Session) -> int:
     kept, discarded = _divide_lines(lines, most_documents)
     file_named(output_file).write(encoded(kept))
     _print_with_escapes("".join(discarded))
+    # The status holds the lists, so that no time is spent on freeing them before the process ends.
     return StatusWithResults(Status.DONE, (lines, kept, discarded))
 
 

@@ -274,6 +274,7 @@ class Session:
     def _finish_report(self, closing: str) -> None:
         """Write the closing line with the numbers of problems, and before it the report if it is still missing."""
         if self._closing_destination is not None and not self.has_errors:
+            # Only announcements and this line go to standard output, if a command has asked for that.
             self._closing_destination.write(encoded((closing,)))
         elif self.has_errors and self._error_report.stream == "stderr":
             # With --quiet there is no report. The closing line is printed all the same, with the name of the command.

@@ -57,7 +57,7 @@ class Recorded(Record):
 
 
 def read_recorded(path: str) -> Recorded:
-    """Return the record of a result in a JSON file.
+    """Return the record of a result in a JSON file: scores of one task, or one of the documents of a batch.
 
     Raises InputError for a file that holds no result, or one of another version of the format.
     """

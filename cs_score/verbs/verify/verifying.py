@@ -344,7 +344,7 @@ def _require_record_of_tables(record: str, tables: Iterable[str], names: Sequenc
 
 
 def _read_batch_file(path: str) -> Recorded:
-    """Return the record in a file of a batch. Raises InputError if it is not of the kind that the file's name says."""
+    """Return the record in a file of a batch. Raises InputError if its kind does not fit the name of the file."""
     record = read_recorded(path)
     expected = _BATCH_FILES[os.path.basename(path)]
     if not isinstance(record.contents, expected.record_type):
@@ -353,9 +353,9 @@ def _read_batch_file(path: str) -> Recorded:
 
 
 def _whole_batch(records: Sequence[Recorded], places: Places) -> WholeBatch | None:
-    """Return the batch whose leaderboard or `batch.json` is among some records; None if neither is.
+    """Return the batch whose leaderboard or `batch.json` is among some records; None if neither is among them.
 
-    If only `batch.json` is, the leaderboard beside it is read. Raises InputError if there is no such file.
+    If only `batch.json` is among them, the leaderboard in its folder is read. Raises InputError if there is none.
     """
     board_record = _record_of_type(LeaderboardDocument, records)
     overview_record = _record_of_type(BatchOverview, records)
