@@ -30,7 +30,7 @@ from cs_score.coldstart.output_files import rankings_text, responses_text
 from cs_score.coldstart.queries import Query, QuerySet
 from cs_score.coldstart.ranking import Ranking
 from cs_score.coldstart.result import DebugText, Result, ScoreRow, UnitResult, ranked_rows, tallies_of
-from cs_score.coldstart.scorer import CallScorer, rankings_of, score_rows
+from cs_score.coldstart.scorer import CallScorer, RankingRows, rankings_of, score_rows
 from cs_score.coldstart.tab_files import TabFile, accepted_lines, line_blocks, read_tab_file
 from cs_score.problems.log import ProblemLog
 
@@ -326,9 +326,8 @@ def _combine_part_scores(task: _PartTask, loading: Loading, scores: Sequence[_Pa
     scorer = CallScorer(run, task.gold.options.policy, loading.problems)
     scorer.remark_on_matches(run_id, whole.line_count, whole.has_match)
     # The result of the last stage includes those of the earlier ones.
-    *_, run_result = scorer.results_by_stage(
-        run_id, whole.rows, ap_rows=whole.ap_rows, has_ranked_nodes=whole.has_ranked_nodes
-    )
+    ranking_rows = RankingRows(whole.ap_rows, whole.has_ranked_nodes)
+    *_, run_result = scorer.results_by_stage(run_id, whole.rows, ranking_rows=ranking_rows)
     debug_text = task.debug_text(part_count=len(scores))
     return scorer.result([replace(run_result, debug_text=debug_text)])
 

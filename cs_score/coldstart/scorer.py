@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from cs_score.base.display import join_first
 from cs_score.base.errors import InputError, UsageError, did_you_mean
@@ -245,6 +245,13 @@ def _line_count(lines_by_unit: Mapping[str, Mapping[str, Sequence[Response]]]) -
     return line_count
 
 
+class RankingRows(NamedTuple):
+    """What the average precision of a run is computed from: a row for each ranking, and whether any node is ranked."""
+
+    rows: Iterable[ScoreRow]
+    has_ranked_nodes: bool
+
+
 class CallScorer:
     """Score the runs of one call one after the other.
 
@@ -377,15 +384,13 @@ class CallScorer:
         run_id: str,
         rows: Iterable[ScoreRow],
         units: Sequence[UnitResult] = (),
-        ap_rows: Iterable[ScoreRow] | None = None,
-        has_ranked_nodes: bool | None = None,
+        ranking_rows: RankingRows | None = None,
     ) -> Iterator[ScoredRun]:
         """Yield the result of a run up to three times: with tables, then with average precision, then with resamples.
 
         If a stage raises an error, the caller can still write the result of the stage before it. `rows` are the rows of
         the table of slot-filling scores in printing order, and `units` are the results of the units. A run that was
-        scored in parts has no `units` here. Instead `ap_rows` has the rows of its rankings, and `has_ranked_nodes` says
-        whether any node is ranked.
+        scored in parts has no `units` here, but `ranking_rows`, from which its average precision is computed.
 
         Raises InputError if there is nothing to score, if an average precision is above 1, and if there are no LDC
         queries to resample.
@@ -394,7 +399,7 @@ class CallScorer:
         yield result
         self._check_rows(result)
         if self.edition.has_rankings:
-            result = self._with_average_precision(result, ap_rows, has_ranked_nodes)
+            result = self._with_average_precision(result, ranking_rows)
             yield result
         if self.options.samples is not None and not is_left_out(self.options.samples):
             yield self._with_bootstrap(result, self.options.samples)
@@ -413,22 +418,19 @@ class CallScorer:
         tables = add_ldc_tables(sf, gold.query_set)
         return ScoredRun(run_id, tables, tuple(units), unit_by_query=unit_by_query)
 
-    def _with_average_precision(
-        self, run: ScoredRun, ap_rows: Iterable[ScoreRow] | None, has_ranked_nodes: bool | None
-    ) -> ScoredRun:
+    def _with_average_precision(self, run: ScoredRun, ranking_rows: RankingRows | None) -> ScoredRun:
         """Return the result of a run with its average precision, which is computed from the rows of its rankings.
 
-        `ap_rows` and `has_ranked_nodes` are given if the run was scored in parts; None means that they follow from the
-        results of the units. Raises InputError if an average precision would be above 1.
+        `ranking_rows` is given if the run was scored in parts; otherwise the rows are made from the results of the
+        units. Raises InputError if an average precision would be above 1.
         """
         rankings = rankings_of(run.units)
-        if ap_rows is None:
-            ap_rows = ranked_rows(rankings)
-        if has_ranked_nodes is None:
+        if ranking_rows is None:
             has_ranked_nodes = self._has_ranked_line(run.run_id, run.unit_by_query)
+            ranking_rows = RankingRows(ranked_rows(rankings), has_ranked_nodes)
         first_run_id = self._first_run_id(run.run_id)
-        average_precision = average_precision_of(first_run_id, ap_rows, self._gold.query_set, rankings)
-        average_precision = replace(average_precision, has_ranked_nodes=has_ranked_nodes)
+        average_precision = average_precision_of(first_run_id, ranking_rows.rows, self._gold.query_set, rankings)
+        average_precision = replace(average_precision, has_ranked_nodes=ranking_rows.has_ranked_nodes)
         return replace(run, average_precision=average_precision)
 
     def _first_run_id(self, run_id: str) -> str:

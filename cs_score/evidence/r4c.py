@@ -94,7 +94,7 @@ class R4COptions(Record):
     )
 
     def __post_init__(self) -> None:
-        """Raise UsageError for a number of references that is not possible."""
+        """Raise UsageError unless the number of references is possible, which is a whole number from 1 to 3."""
         if self.references not in range(1, REFERENCE_POSITIONS + 1):
             problem = f"references is {self.references!r}, not a whole number from 1 to {REFERENCE_POSITIONS}"
             raise UsageError(problem)
@@ -515,7 +515,7 @@ def draw_orders(instance_count: int, reference_count: int) -> list[tuple[Order, 
 
 
 def load_packages() -> None:
-    """Import rapidfuzz and scipy.
+    """Import the packages that scoring R4C needs: rapidfuzz for edit distances, and scipy for alignments.
 
     Raises MissingExtraError if a package is not installed, and CsScoreError if there is too little memory.
     """

@@ -202,7 +202,7 @@ class SciFact(AbstractsMode):
     # ---- Scoring
 
     def rows_of(self, units: Sequence[Unit], progress: Progress) -> list[Row]:
-        """Return the row of each claim, as `row` does. Raises InputError, with the line of the claim."""
+        """Return the row of each claim, as `row` computes it. Raises InputError, with the line of the claim."""
         rows = []
         with reading.ErrorLocation() as location:
             for line, unit in enumerate(units, start=1):

@@ -152,7 +152,7 @@ class _Reader:
     def _add_line(self, line: LabelledLine, unit: str, run: str, group_cells: Sequence[str]) -> None:
         """Add a line to the unit of a run. The first line of a unit also gives the groups that the unit belongs to.
 
-        `group_cells` are the cells of the columns without a meaning, which name these groups.
+        `group_cells` are the cells of columns that have no meaning for scoring. They name these groups.
         """
         lines_by_unit = self._units_by_run.get(run)
         if lines_by_unit is None:

@@ -359,7 +359,7 @@ class Pool(Mode):
     def groups(self, unit: Unit) -> Mapping[str, str]:
         """Return the groups of a unit by the heading of a column: `{"kind": "people"}`.
 
-        Every column of the file without a meaning, such as "label", names groups.
+        Columns that have no meaning for scoring, such as "kind", name groups.
         """
         groups: Mapping[str, str] = unit.gold.groups
         return groups
