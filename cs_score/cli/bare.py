@@ -195,7 +195,7 @@ def _report_problems(call: Call, result: Result) -> None:
 
 
 def _write_error_report(call: Call, result: Result) -> None:
-    """Write the error report of a result to a file, or to standard output or standard error.
+    """Write the error report of a result to its destination, usually the one that -error_file names.
 
     On standard error the report is printed twice, because the reference program does that. With --quiet, only the line
     with the numbers of problems is printed there, and only if there are errors.

@@ -176,7 +176,8 @@ class Call(Runs):
     def _needs_whole_run(self, gold: ColdStartGold) -> bool:
         """Return whether the call has options or files that cannot be served part by part.
 
-        These are validation, knowledge bases, the JSON document and the file of --problems.
+        They are validation, knowledge bases, the JSON document and the file of --problems. Then the whole run is
+        scored.
         """
         has_preparation = gold.validates or bool(self.knowledge_bases)
         return has_preparation or self.json_file is not None or "--problems" in self.line

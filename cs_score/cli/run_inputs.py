@@ -99,7 +99,10 @@ class Runs(Scoring):
     """
 
     def __init__(self, line: CommandLine) -> None:
-        """Divide the words of a command line into query files and other files, which are recognised later."""
+        """Divide the words of a command line into query files and other files.
+
+        The other files are recognised later as runs or assessments, by their content.
+        """
         super().__init__(line)
         self.queries: list[str] = []
         self.files: list[Input] = []

@@ -206,7 +206,7 @@ def _score_whole_runs(
 
 @contextlib.contextmanager
 def _report_faults_of_pool(gold: ColdStartGold, assessments: Sequence[Input]) -> Iterator[None]:
-    """Return a context manager that prints all kinds of fatal faults of the assessments if one of them ends the block.
+    """Print all kinds of fatal faults in the assessments if the block raises an error about one of their files.
 
     Scoring stops at the first line with a fatal fault. The remarks show what else has to be corrected before the
     assessments can be used. The error is raised again.

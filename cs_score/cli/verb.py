@@ -153,7 +153,10 @@ class Verb(NamedTuple):
 
 
 def _body_for_task(work: Work, task: str) -> Callable[[CommandLine], int]:
-    """Return the function that does the work of a verb for a task, or for the stage of the task that --stage names."""
+    """Return the function that does the work of a verb for a task: it takes a command line and returns a status.
+
+    If the command line has --stage, the work is done for that stage of the task, such as `retrieval` of SciFact.
+    """
 
     def work_for_task(line: CommandLine) -> int:
         """Do the work of the verb, such as to analyse predictions, for a command line. Return the exit status."""

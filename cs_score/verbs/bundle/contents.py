@@ -186,7 +186,7 @@ def own_wheels(task: str) -> list[Wheel]:
     wheels = [pack_installed(PACKAGE, ["cs_score"])]
     offer = TASKS.offer_by_task.get(task)
     if offer is not None:
-        # The path of a mode is such as `cs_score_fever.mode:FEVER`.
+        # The path leads to the object that scores the task: `cs_score_fever.mode:FEVER`.
         module_path = offer.mode_path.partition(":")[0]
         top_level_module = module_path.partition(".")[0]
         wheels.append(pack_installed(offer.package, [top_level_module]))

@@ -147,7 +147,7 @@ def open_queries(options: Options, origin: Origin, folder: str) -> ColdStartGold
 
 
 def _id_of_only_run(queries: ColdStartGold, submission: str) -> str:
-    """Return the run id of a submission. Its lines must all have the same one.
+    """Return the run id of a submission. All its lines must have the same run id.
 
     The run is read without assessments, so that errors cannot reveal them. Raises SubmissionError for another kind of
     file, for lines that cannot be read, and for several runs.

@@ -157,10 +157,10 @@ def _folder_of_metadata(files: Iterable[str]) -> str | None:
 
 
 def _find_distribution(package: str) -> metadata.Distribution:
-    """Return the installation of a package.
+    """Return the installation of a package (a distribution, as Python calls it): its version, files and requirements.
 
-    If a folder of its sources is on Python's path, too, the installation that pip has made is preferred. Raises
-    InputError if the package is not installed.
+    The installation that pip has made is preferred to a folder with sources on Python's path. Raises InputError if the
+    package is not installed.
     """
     distributions = list(metadata.distributions(name=package))
     for distribution in distributions:

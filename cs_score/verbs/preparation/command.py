@@ -128,8 +128,9 @@ def validate_run(line: CommandLine, session: Session) -> int:
 
     A run with errors is not written.
     """
+    run_file = line.words[1]
     session.report_to()
-    checked_run = session.check_runs([line.words[1]], depth=line.text("-depth", ""))
+    checked_run = session.check_runs([run_file], depth=line.text("-depth", ""))
     validated_run = checked_run.validated()
     _remark_on_run(checked_run, validated_run, session)
     session.report()
