@@ -1,5 +1,7 @@
-"""Policies for judged answers: which labels count as right, half right or wrong, and which are ignored. These are the
-four sides of a policy. cs-score gives reserved labels itself, such as UNASSESSED; files may not have them.
+"""Policies for judged answers: which labels count as right, half right or wrong, and which are ignored.
+
+These are the four sides of a policy. cs-score gives reserved labels itself, such as UNASSESSED; files may not have
+them.
 """
 
 from __future__ import annotations

@@ -65,7 +65,7 @@ def _names(folder: Path) -> set[str]:
 
     Hidden folders are left out: no command writes into one, and the environment of a checkout has 40,000 files.
     """
-    names = set()
+    names: set[str] = set()
     for place, folders, files in os.walk(folder):
         folders[:] = [name for name in folders if not name.startswith(".")]
         relative = Path(place).relative_to(folder)
