@@ -223,6 +223,7 @@ def _notes_on_contributions(sides: Sides) -> list[Note]:
 
 def _scores_of_sides(sides: Sides) -> dict[str, Any]:
     """Return the fields of `TwoSided` that need no comparison unit by unit: scores, names and origins, by name."""
+    # The signature of a score is that of its origin with its measure.
     origin_of_a = replace(sides.a.origin, measure=sides.measure)
     origin_of_b = replace(sides.b.origin, measure=sides.measure)
     return {
@@ -249,7 +250,7 @@ def _notes_of_comparison(comparison: SystemComparison) -> list[Note]:
 
 def _fields_of_comparison(sides: Sides, comparison: SystemComparison) -> dict[str, Any]:
     """Return the fields of `TwoSided` that the comparison unit by unit adds, by name, without its notes."""
-    pair = comparison.primary.pairs[0]
+    pair = comparison.primary.pairs[0]  # the only pair: A and B
     return {
         "verdict": _verdict_on(sides, comparison, pair),
         "interval": pair.interval,

@@ -101,7 +101,7 @@ class MeasureFormula(Record):
         return {unit: values_by_row[row] for unit, row in zip(units, rows)}
 
     def systems(self, tables: Iterable[UnitTable], units: Sequence[Unit], resampling: Resampling) -> ResampledSystems:
-        """Return the scores of runs on these units and in resamples of them, as the settings say.
+        """Return the scores of runs on these units, and in random resamples of the units (`resampling`).
 
         `tables` are the statistics of the units of each run.
         """
@@ -291,7 +291,7 @@ def _row_pairs(names: Sequence[str], systems: ResampledSystems, tests: FamilyTes
 
 def _notes_on_rows(names: Sequence[str], systems: ResampledSystems, tests: FamilyTests) -> tuple[Note, ...]:
     """Return notes if no difference of rows could have been significant, and if runs are nearly the same."""
-    [unit_count] = units_with_content(systems)  # of the only measure
+    [unit_count] = units_with_content(systems)  # there is one number, as there is only one measure
     copies = groups_of_copies(systems, names, tests.pairs)
     note_on_units = note_on_no_significance(tests.family, unit_count, systems.settings.level)
     return note_on_units + note_on_copies(copies)

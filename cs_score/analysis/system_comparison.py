@@ -384,7 +384,7 @@ def _with_origins(comparison: SystemComparison, task: str, systems: Mapping[str,
 def _origin_of(system: UnitStatistics, name: str, comparison: SystemComparison) -> Origin:
     """Return the origin of a system's scores by the primary measure of a comparison.
 
-    It names the units of the system that were left out because other systems lack them, if there are any.
+    If units of the system were left out because other systems lack them, the origin names these units.
     """
     origin = replace(system.origin, measure=comparison.measure)
     dropped_by_system = comparison.dropped or {}
@@ -440,7 +440,7 @@ def _unit_rows(task: Comparable, results: Mapping[str, Any], clusters: Clusters 
     for system, result in results.items():
         table = task.statistics(result, measures).table
         if clusters:
-            clusters.design(table.ids)  # checks that each unit has a cluster
+            clusters.design(table.ids)  # raises if a unit has no cluster; the design itself is not needed here
         ratios = ratios_of(formula, np.asarray(table.rows, dtype=np.float64))  # (units, measures)
         for position, unit_name in enumerate(unique_ids(table.ids)):
             cells = _cells_of_unit(table.ids[position], unit_name, clusters)
