@@ -201,8 +201,8 @@ class Sides(NamedTuple):
 def head_of(sides: Sides, resampling: Resampling | None) -> dict[str, Any]:
     """Return the fields with which the document of every difference begins (those of `TwoSided`), by name.
 
-    They are the scores of the two sides A and B, and the interval and the test of their difference. Interval and test
-    are None if the two sides were not scored on the same units; a note says so.
+    They are the scores of the two sides A and B, and the interval and the test of the difference B - A. Interval and
+    test are None if the two sides were not scored on the same units; a note says so.
     """
     head = _scores_of_sides(sides)
     notes = _notes_on_contributions(sides)

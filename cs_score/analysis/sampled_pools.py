@@ -93,7 +93,7 @@ class Inclusion(Record):
         `place` names the answer in messages. Raises InputError if it fits no stratum.
         """
         for position, stratum in enumerate(self.strata):
-            has_cells = stratum.cells.items() <= cells.items()
+            has_cells = stratum.cells.items() <= cells.items()  # the answer has all cells of the stratum
             if has_cells and confidence >= stratum.confidence:
                 return position
         raise InputError(f"no stratum has {place}", file=self.file, remedy=_REMEDY)

@@ -311,7 +311,7 @@ def _compare_selection(
     shared_comparison = request.compare_all(tables, settings) if selection.shared_measures else None
     if shared_comparison is not None and not selection.partial_measures:
         return shared_comparison
-    # Both comparisons make the same number of resamples.
+    # The settings of the first comparison say how many resamples it made; the second one makes as many.
     settings_of_both = settings if shared_comparison is None else shared_comparison.resampling
     partial_comparison = request.compare_complete(units.ids, settings_of_both)
     comparison = _join_comparisons(shared_comparison, partial_comparison, selection, tuple(request.results))

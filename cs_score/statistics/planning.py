@@ -418,7 +418,7 @@ def _largest_difference_of_curve(plan: _Plan, units: int) -> float:
 
 
 def _notes(plan: _Plan) -> Iterator[Note]:
-    """Yield notes on a plan that has few units, or too few to detect any difference.
+    """Yield a note if a plan has few units, and another one if it has too few to detect any difference.
 
     If the systems have names, the standard deviation was estimated from these units and not given by the user. Then the
     note on few units says that the standard deviation is hardly known.

@@ -306,7 +306,7 @@ class Gate(Record):
         units = _tested_units(comparison)
         test_by_measure = {}
         for comparison_of_measure in comparison.measures:
-            [pair] = comparison_of_measure.pairs
+            [pair] = comparison_of_measure.pairs  # the run and the baseline
             test_by_measure[comparison_of_measure.measure] = _test_of_pair(pair, len(measures), units, settings.level)
         notes = _notes_on_tests(comparison, units.unit_count)
         notes += _notes_on_several_tests(len(measures), settings.level)
@@ -543,7 +543,7 @@ def _missing_in_baseline(baseline: Measured, measure: str) -> InputError:
 
 
 def _measures_of_both(run: Measured, baseline: Measured) -> Sequence[str]:
-    """Return the most important measures that run and baseline have in common: they must not drop without a limit.
+    """Return the most important measures of run and baseline, which must not drop if the user gave no limit.
 
     Usually this is only the headline measure of the baseline. Then a run that has lost its average precision does not
     pass by another measure. A baseline of chosen scores may lack the headline measure. The other measures that are
