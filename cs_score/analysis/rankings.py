@@ -502,8 +502,8 @@ def _limits_of(resampled_taus: Floats, level: float) -> RankingLimits | None:
 def _first_place(ranking: RunRanking, scores: Sequence[float | None], resampled_scores: Floats | None) -> FirstPlace:
     """Return the runs in first place of a ranking, and the share of resamples in which each run is first.
 
-    `scores` has the score of each run, None for a run without one. `resampled_scores` are the scores (runs, N) in N resamples;
-    without them there are no shares.
+    `scores` has the score of each run, None for a run without one. `resampled_scores` are the scores (runs, N) in N
+    resamples; without them there are no shares.
     """
     score_by_run = {position: score for position, score in enumerate(scores) if score is not None}
     best_score = max(score_by_run.values(), default=0.0)
@@ -520,7 +520,8 @@ def _first_place(ranking: RunRanking, scores: Sequence[float | None], resampled_
 def _share_by_run(positions: Sequence[int], resampled_scores: Floats) -> dict[int, float | None]:
     """Return the share of resamples in which a run is first, by the position of the run: `{0: 0.75, 2: 0.25}`.
 
-    Only the runs at the given positions are compared. `resampled_scores` are the scores (runs, N) of all runs in N resamples.
+    Only the runs at the given positions are compared. `resampled_scores` are the scores (runs, N) of all runs in N
+    resamples.
     """
     shares = first_place_shares(resampled_scores[positions])
     return dict(zip(positions, shares))
@@ -545,7 +546,8 @@ def resample_scores(
 def first_place_shares(resampled_scores: Floats) -> list[float | None]:
     """Return for each run the share of resamples in which its score is the highest.
 
-    `resampled_scores` are the scores (runs, N) in N resamples. Runs that share the first place of a resample share it evenly.
+    `resampled_scores` are the scores (runs, N) in N resamples. Runs that share the first place of a resample share it
+    evenly.
     All shares are None if too many resamples have no score.
     """
     scores = defined_resamples(resampled_scores)

@@ -228,7 +228,7 @@ def permuted_digit_sums(statistics: ExactStatistics, permutations: int, seed: in
 
     The sums come in chunks (permutations, systems, digits). With a seed the permutations are random, and `permutations`
     is their number. Consecutive units form about 64 groups. At least 256 permutations are drawn for each group. Each
-    permutation of all units is put together from them: it takes a random one for every group. All permutations are
+    permutation of all units is put together from these, with a random one for every group. All permutations are
     therefore equally likely, and two of them have hardly anything in common.
 
     Without a seed each of the (systems!)^units permutations is made once, and `permutations` must be their number.
