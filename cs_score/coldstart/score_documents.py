@@ -398,7 +398,7 @@ def _value_of_part(part: str, result: Result, run: ScoredRun) -> object:
         return _ranked_run(run.average_precision)
     if part == "bootstrap":
         return _resampled(run.bootstrap)
-    return tuple(_response_rows(run))
+    return tuple(_response_rows(run))  # the only other name is `responses`
 
 
 def _units_of_run(result: Result, run: ScoredRun) -> Units:
@@ -579,7 +579,7 @@ def scores_text(scores: RunScoresDocument) -> str:
     lines: list[str] = []
     for columns_of_block in _blocks_of_columns(scores):
         rows = list(zip(*columns_of_block))
-        is_right_aligned = [False] + [True] * (len(columns_of_block) - 1)
+        is_right_aligned = [False] + [True] * (len(columns_of_block) - 1)  # only the names are at the left
         lines += align_columns(rows, is_right_aligned)
         lines.append("")
     lines += _remark_lines(scores)

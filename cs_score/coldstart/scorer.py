@@ -608,7 +608,7 @@ def score_unit(unit: ScoringUnit, policy: Policy, is_ranked: bool = True) -> Uni
     If `is_ranked` is False, there are no rankings. Errors are not raised: an error in matching is part of the result of
     the unit, and an error in counting or ranking is part of the result of its query.
     """
-    matched = unit.earlier_result
+    matched = unit.earlier_result  # of an earlier scoring: the policy has no effect on matching
     if matched is None:
         matched = _match_unit(unit)
     if matched.matching_error is not None:
@@ -740,9 +740,10 @@ def _hop_limit_of_row(row_name: str, unit: ScoringUnit, query: Query) -> int:
 
 
 def _rank_query(unit: ScoringUnit, gold: QueryGold, counted: UnitResult, query_result: QueryResult) -> QueryResult:
-    """Return the result of a query with the rankings of its levels, or with the error that prevents ranking.
+    """Return the result of a query with its rankings, or with the error that prevents ranking.
 
-    The error says that the average precision of a ranking would be above 1. `counted` has the assessments and labels of
+    There is one ranking of nodes for each level: for each hop, and for all hops together (`ALL`). The error says that
+    the average precision of a ranking would be above 1. `counted` has the assessments and labels of
     the lines of the unit, and `query_result` is the result of the query without rankings.
     """
     query = gold.query

@@ -357,6 +357,7 @@ def differences(checked: CheckedRun) -> Iterator[str]:
     """
     new_lines_by_file: dict[str, dict[int, tuple[str]]] = defaultdict(dict)
     for text, response in checked.written_lines():
+        # One new line replaces one old line; old lines without entry are left out.
         new_lines_by_file[response.file][response.number] = (text.removesuffix("\n"),)
     for name in checked.loading.layouts:
         if name == "-":
