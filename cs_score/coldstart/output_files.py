@@ -575,7 +575,7 @@ def _ranking_text(ranking: Ranking, node_lines: str) -> str:
     )
 
 
-def _bootstrap_texts(bootstrap: Bootstrap, run_id: str) -> Iterator[tuple[str, list[str]]]:
+def _bootstrap_files(bootstrap: Bootstrap, run_id: str) -> Iterator[tuple[str, list[str]]]:
     """Yield the ending and the lines of each file about resamples: `.sample`, `.samplescores`, `.confidence`."""
     yield "sample", [_sample_line(sample) for sample in bootstrap.samples]
     yield "samplescores", _sample_score_lines(bootstrap, run_id)
@@ -732,7 +732,7 @@ def _pieces_of_run(run: ScoredRun, run_number: int, layout: ColumnLayout, editio
         sections = _average_precision_sections(run, run.average_precision, layout)
         yield _FilePiece(run_number, "ap", encoded(sections))
     if run.bootstrap is not None:
-        for ending, lines in _bootstrap_texts(run.bootstrap, run.run_id):
+        for ending, lines in _bootstrap_files(run.bootstrap, run.run_id):
             yield _FilePiece(run_number, ending, encoded(lines))
 
 
