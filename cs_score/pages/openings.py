@@ -13,12 +13,15 @@ from cs_score.pages.charts import Caption, Curve, Drawing, lines
 from cs_score.pages.page import ExpandableEntry, Openings, unit_text
 
 
-def openings_of(document: Any) -> Openings:
-    """Return the entries of an analysis; none if it holds no explanations."""
-    explanations = document.explanations
+def openings_of(analysis: Any) -> Openings:
+    """Return the entries that readers can open on the page of an analysis, with the texts of their steps.
+
+    Each explains how a query, line, class, node or unit was scored. There are none if the analysis has no explanations.
+    """
+    explanations = analysis.explanations
     if not explanations:
         return Openings()
-    if document.task == COLD_START_MODE:
+    if analysis.task == COLD_START_MODE:
         return Openings(explanations.texts, entries=_entries_of_runs(explanations))
     return Openings(explanations.texts, are_trees=False, entries=_entries_of_units(explanations.units))
 
