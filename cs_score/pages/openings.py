@@ -62,7 +62,10 @@ def _key_of_class(missed_class: Any) -> str:
 
 
 def _entries_of_queries(explanations: Any) -> dict[str, ExpandableEntry]:
-    """Return the entries of queries; below each of them are its missed classes and its lines."""
+    """Return the entries of queries by keys such as "query CS14_0001".
+
+    Below the entry of a query are its missed classes and its lines; beside them is a chart of its precisions.
+    """
     lines_by_query = _keys_by_query(explanations.lines, _key_of_line)
     classes_by_query = _keys_by_query(explanations.classes, _key_of_class)
     entries = {}
@@ -89,7 +92,10 @@ def _keys_by_query(records: Iterable[Any], key_of: Callable[[Any], str]) -> dict
 
 
 def _entries_of_nodes(lines: Iterable[Any]) -> dict[str, ExpandableEntry]:
-    """Return the entries of the nodes that have several lines; below each of them are its lines."""
+    """Return the entries of the nodes with several lines, by keys such as "node :Entity_1".
+
+    Below the entry of a node are its lines.
+    """
     lines_by_node: dict[Any, list[str]] = defaultdict(list)
     for line in lines:
         if line.node is not None:

@@ -173,9 +173,9 @@ class AnalysisPage(PageMaker):
     # ---- Scores
 
     def contradictions(self) -> Iterator[Contradiction]:
-        """Yield a contradiction for each explanation with a step that is not among the document's texts.
+        """Yield a contradiction for each explanation with the number of a text that the document does not have.
 
-        Lines, queries, classes and units are explained, each in steps.
+        Lines, queries, classes and units are explained in steps, and a step is the number of its text.
         """
         explanations = self.document.explanations
         if not explanations:
@@ -183,7 +183,7 @@ class AnalysisPage(PageMaker):
         text_count = len(explanations.texts)
         for kind in ("lines", "queries", "classes", "units"):
             for position, entry in enumerate(getattr(explanations, kind, ())):
-                largest_number = max(entry.steps, default=-1)  # steps are numbers of texts
+                largest_number = max(entry.steps, default=-1)  # texts are numbered from 0
                 if largest_number >= text_count:
                     place = f"/explanations/{kind}/{position}/steps"
                     yield Contradiction(place, f"there is no text {largest_number}")
@@ -237,7 +237,7 @@ class AnalysisPage(PageMaker):
         row_by_measure: dict[str, dict[str, Any]] = {}
         hops: set[str] = set()
         for name, score in self.document.scores.items():
-            measure, _, hop = name.partition("@")
+            measure, _, hop = name.partition("@")  # `hop` is empty in the score over all hops
             hops.add(hop)
             row = row_by_measure.setdefault(measure, {"measure": measure})
             row[_column_of_hop(hop)] = score
@@ -311,7 +311,7 @@ class AnalysisPage(PageMaker):
         rows = []
         score = self.document.score
         for row in self.document.budget:
-            next_score = score if row.cumulated is None else row.cumulated
+            next_score = score if row.cumulated is None else row.cumulated  # None: not computed
             rows.append(self._budget_bar(row, score, next_score, _text_of(row.cumulated, ".4f")))
             score = next_score
         caption = Caption("budget-steps", "Score, one kind after the other", self.measure, "kind (mistakes)")
@@ -676,7 +676,7 @@ def _groups_to_draw(groups: Sequence[Any]) -> list[Any]:
 def _group_chart(dimension: str, rows: Sequence[Dots], *, is_part: bool) -> Drawing:
     """Return the chart of the scores of groups of a dimension, such as "slot".
 
-    With `is_part`, its description says that only some groups are drawn.
+    `is_part` says that `rows` are only some of the groups; then the description of the chart says so.
     """
     name = words(dimension)
     caption = Caption(f"groups-{slug(dimension)}", f"Scores by {name}", "score", name, subject=dimension)
@@ -775,7 +775,7 @@ def _share_chart(caption: Caption, counts: Sequence[_Count]) -> Drawing:
 def _shares(
     row: str, total: int, columns: Sequence[str], times_by_cell: Mapping[tuple[str, str], int]
 ) -> list[float | None]:
-    """Return the counts of a row's cells as shares of the row's total; None for a column without a count.
+    """Return the count in each column of a row as a share of the row's total; None for a column without a count.
 
     `times_by_cell` has the count of each pair of row and column.
     """
@@ -817,14 +817,14 @@ def _values_of_query(query: Any) -> dict[str, Any]:
 
 
 def _cell_of_effects(mistake: Any) -> Cell:
-    """Return a cell that opens the effects of correcting a mistake on all measures, and how it is corrected.
+    """Return a cell that shows how many measures change if a mistake is corrected: "3 measures".
 
-    The cell itself shows how many measures change: "3 measures".
+    It opens the change of each measure, and how the mistake is corrected.
     """
     effects = [(measure, _text_of(effect, "+.4f")) for measure, effect in mistake.effects.items() if effect]
     items = [("not computed", mistake.reason)] if mistake.reason else []
     items += effects
-    is_of_run = hasattr(mistake, "removed")
+    is_of_run = hasattr(mistake, "removed")  # only mistakes of Cold Start runs name the lines to remove
     items += _correction_of_run(mistake) if is_of_run else _correction_of_prediction(mistake)
     return cell_with_details(f"{len(effects)} measures", items)
 

@@ -56,7 +56,7 @@ def _measures_to_show(scored: AnalysedRun, measure: Measure) -> list[str]:
 def _policy_row(scored: AnalysedRun, policy: NamedPolicy, measure_names: Sequence[str]) -> PolicyRow:
     """Return the scores of a run under a policy, by some measures, with the switches of the policy."""
     score_under_policy = partial(scored.under, policy.policy, policy.justifications, with_problems=False)
-    scores = try_scores(score_under_policy, measure_names)  # none, with a reason, if the run cannot be scored so
+    scores = try_scores(score_under_policy, measure_names)  # None each, with a reason, if this is impossible
     switches = {side.lower(): text for side, text in policy.policy.texts().items()}
     switches["justifications"] = str(policy.justifications)
     return PolicyRow(name=policy.name, policy=switches, scores=scores.by_measure, reason=scores.reason or UNSET)
