@@ -71,9 +71,10 @@ class _PendingOutputs:
     def commit(self) -> None:
         """Give all files and folders their final names.
 
-        If one of them cannot be renamed, OutputError is raised, nothing new is left, and the files that were replaced
-        already are brought back. Signals are handled only afterwards, so that none comes between two files.
+        If one of them cannot be renamed, all new files are removed, the files that they replaced are brought back, and
+        OutputError is raised. Signals are handled only afterwards, so that none comes between two files.
         """
+        # A single file needs no backup: it is renamed, or the old file is still there.
         has_several = len(self.target_by_temporary) > 1
         renamed: list[_Renamed] = []
         with delayed_signals():

@@ -585,7 +585,8 @@ class Command(click.Command):
         if line.information:
             return line
         if line.options_without_value:
-            raise self._error_without_value(line.options_without_value[0])
+            first_option = line.options_without_value[0]
+            raise self._error_without_value(first_option)
         if not self.requires_options_first:
             self._refuse_repetitions(line)
         line.value_by_option = self._in_order_of_options(line.value_by_option)
@@ -618,7 +619,7 @@ class Command(click.Command):
         have to come first.
         """
         if line.words and self.requires_options_first:
-            word_count = len(line.words) + 1 + len(rest)
+            word_count = len(line.words) + 1 + len(rest)  # the files, this word, and all words behind it
             raise self._error_for_late_option(word, word_count)
         option = self._option_named_by(word, line.typed)
         if option.information is not None:
@@ -653,10 +654,10 @@ class Command(click.Command):
         return option
 
     def _has_value(self, option: Option, word: str, rest: deque[str]) -> bool:
-        """Say whether the value of an option was typed; true also for an option that needs no value.
+        """Return whether an option has all that it needs: its value was typed, or it needs no value.
 
-        The value stands behind `=` in `word`, which names the option, or is the first word of `rest`, the words that
-        follow.
+        `word` is the option as typed, and `rest` are the words behind it. The value stands behind `=` in `word`, or it
+        is the first word of `rest`.
         """
         # A value in brackets may be left out, as in `--json [FILE.json]`.
         needs_no_value = option.value is None or option.value.startswith("[")
@@ -763,17 +764,17 @@ class Command(click.Command):
             if parameter.required:
                 message = f"Not enough arguments; {parameter.label} must be provided"
                 raise Misuse(message, f"ERROR: {message}")
-        if len(line.words) > self._most_words():
+        if len(line.words) > self._largest_word_count():
             raise Misuse(self._advice_on_surplus_words(line.words), "ERROR: Too many arguments")
 
     def _advice_on_surplus_words(self, words: Sequence[str]) -> str:
         """Return a message that names the words that are too many, such as `too many words: b.tab c.tab`."""
-        most_words = self._most_words()
+        most_words = self._largest_word_count()
         if most_words == 0:
             return f"unexpected word {words[0]}"
         return f"too many words: {' '.join(words[most_words:])}"
 
-    def _most_words(self) -> int:
+    def _largest_word_count(self) -> int:
         """Return the largest number of words, options not counted, that the command takes."""
         if any(parameter.nargs < 0 for parameter in self.parameters):
             return sys.maxsize
@@ -782,14 +783,15 @@ class Command(click.Command):
     def _error_for_late_option(self, word: str, word_count: int) -> UsageError:
         """Return the error for an option that was typed behind the first file.
 
-        The reference programs take the option and all words behind it for names of files. `word_count` is the number
-        of words that they take for files.
+        A reference program reads the option and all words behind it as names of files. `word_count` is the number of
+        its file names, with the files before the option.
         """
         advice = (
             f"Could not open {word}: No such file or directory; options come before the files (a file that is called "
             f"like this is written ./{word})"
         )
-        if word_count <= self._most_words():
+        # If the program takes so many words, it only fails to open the file. If not, it refuses them with its help.
+        if word_count <= self._largest_word_count():
             return UsageError(advice)
         return Misuse(advice, "ERROR: Too many arguments")
 
@@ -839,16 +841,16 @@ class Command(click.Command):
         If the command fails after the checks, the file of an earlier call is removed, so that nobody takes it for the
         result of this one. Raises UsageError for a file that the command may not write.
         """
-        plan = line.plan([file])
+        plan = line.plan([file])  # checks the file, and changes nothing
         try:
-            with outputs_together():
-                with captured() as blocks:
+            with outputs_together():  # the file appears together with the other files of the command, or not at all
+                with captured() as blocks:  # what the command prints
                     status = self._run_body(line)
                 write_packed(file.path, blocks)
         except UsageError:  # the command has not begun its work
             raise
         except (CsScoreError, KeyboardInterrupt):
-            plan.clear()
+            plan.clear()  # removes the file of an earlier call
             raise
         return status
 
@@ -1137,7 +1139,11 @@ def _line_in_our_words(command: Command, typed: Sequence[str]) -> str:
 
 
 def _advice_on_option(command: Command, name: str, typed: Sequence[str]) -> str:
-    """Return advice on what to write instead of an option that the command does not have; empty without advice."""
+    """Return advice on what to write instead of an option that the command does not have.
+
+    The text is empty if there is no advice for this option.
+    """
+    # The first advice that is not empty.
     return (
         _advice_on_evaluators_option(command, name, typed)
         or _advice_on_unit_option(command, name)
@@ -1193,6 +1199,7 @@ def _advice_on_other_task(command: Command, name: str) -> str:
     """
     if not command.has_tasks:
         return ""
+    # The first advice that is not empty.
     return (
         _advice_on_input_files(command, name)
         or _advice_on_mistaken_option(command, name)

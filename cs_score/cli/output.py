@@ -154,7 +154,7 @@ class Destination(Record):
         The caller has escaped the control characters of the inputs, so that only our codes for colours are left. Raises
         OutputError if the stream is closed or full, or if nobody reads it any more.
         """
-        captured_blocks = _CAPTURED.get()
+        captured_blocks = _CAPTURED.get()  # None if nobody collects what is printed
         if self.stream == "stdout" and captured_blocks is not None:
             captured_blocks.extend(blocks)
             return
@@ -276,16 +276,16 @@ def _output_encoding() -> str:
     return getattr(sys.stdout, "encoding", None) or "utf-8"
 
 
-def write_report(errors: Destination, text: str, blocks: Iterable[bytes]) -> None:
+def write_report(destination: Destination, text: str, blocks: Iterable[bytes]) -> None:
     """Write a report of problems to its destination.
 
     On standard error it is printed as `text`. Any other destination gets `blocks`, the same report as bytes in the
     encoding of the reference program.
     """
-    if errors.stream == "stderr":
+    if destination.stream == "stderr":
         print_unless_quiet(text)
     else:
-        errors.write(blocks)
+        destination.write(blocks)
 
 
 # ---- Progress
@@ -341,7 +341,7 @@ def with_clock(activity: str) -> Iterator[None]:
     try:
         yield
     finally:
-        is_done.set()
+        is_done.set()  # ends the thread
         thread.join()
         _PROGRESS.remove()
 
