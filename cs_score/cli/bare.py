@@ -189,7 +189,7 @@ def _report_problems(call: Call, result: Result) -> None:
     warn(*result.warnings)
     _write_error_report(call, result)
     writes_files = call.output is not None and call.output.stream is None
-    # An edition with the report first has no tables yet.
+    # With the report first, the tables are not written yet.
     if writes_files and stderr_is_terminal() and not call.edition.reports_first:
         for run in result.runs:
             print_unless_quiet(f"\n{outputs.averages_text(run)}\nsignature  {result.signature(run)}\n")

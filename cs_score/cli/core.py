@@ -133,6 +133,7 @@ class Option(click.Option):
         self.information = information
         self._choices = choices
         self._separator = _separator_of(value)
+        # The first name is the one that click uses itself; the others are typed.
         names = [name.lstrip("-").replace("-", "_"), name, *also]
         if value:
             super().__init__(names, help=help, metavar=value, multiple=is_repeated, shell_complete=self._complete)
@@ -204,7 +205,7 @@ class Parameter(click.Argument):
 
     def __init__(self, usage: str, help: str, choices: Choices = ()) -> None:
         """Make a parameter from its `usage` text; `choices` are the words that completion offers, by default files."""
-        self.label = usage.strip("[.]")
+        self.label = usage.strip("[.]")  # `files` for `[files...]`
         self.meaning = help
         self.is_output = self.label.startswith("output")
         self._choices = choices
@@ -1249,7 +1250,7 @@ def _advice_on_other_command(command: Command, name: str) -> str:
     for similar_name in _with_similar_name(name):
         other_commands = [other for other in _commands_with_option(similar_name) if other != verb]
         if other_commands:
-            label = "" if similar_name == name else f"{similar_name} "
+            label = "" if similar_name == name else f"{similar_name} "  # a different name is told
             some_commands = ", ".join(other_commands[:3])
             return f"{name} is no option of {command.full_name}, but {label}of {some_commands}"
     return ""

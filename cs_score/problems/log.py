@@ -196,7 +196,7 @@ class ProblemLog:
     def by_place(self) -> Iterator[tuple[Place, Problem]]:
         """Yield each problem at each of its places, in the order in which they were met."""
         for entry, times in self._times_by_entry.items():
-            if entry.place is None:
+            if entry.place is None:  # a problem of no single line
                 continue
             problem = Problem(
                 code=entry.code,
