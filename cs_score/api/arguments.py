@@ -170,7 +170,7 @@ def _parameters_of(arguments: type) -> list[inspect.Parameter]:
 def _defaults_of_options() -> dict[str | None, object]:
     """Return the default of each option of scoring by its name in Python: `{"policy": "kb", "expand": None, ...}`.
 
-    The limits on justifications are None: unless they are given, the limits of the policy are used.
+    The limits on justifications are None: by default, the limits of the policy are used.
     """
     default_by_name: dict[str | None, object] = {"policy": USUAL_POLICY}
     for option in SCORING_OPTIONS:

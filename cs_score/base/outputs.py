@@ -435,7 +435,7 @@ def _is_file_name(name: str) -> bool:
 
 @contextlib.contextmanager
 def folder_made(path: str | None, option: str) -> Iterator[None]:
-    """Make the folder that an option names, unless it exists; a folder that was made is removed if the block fails.
+    """Make the folder that an option names, if there is none yet. If the block fails, a new folder is removed again.
 
     `path` is None if the option is not given; then nothing is made. Raises OutputError if a file has this name, or the
     folder cannot be made.

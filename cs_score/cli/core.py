@@ -274,7 +274,7 @@ class CommandLine:
         self._all_values_by_option: dict[str, list[str]] = defaultdict(list)
 
     def __contains__(self, name: str) -> bool:
-        """Say whether an option was typed."""
+        """Return whether an option was typed."""
         return name in self.value_by_option
 
     def add(self, option: Option, value: str | None) -> None:
@@ -631,7 +631,7 @@ class Command(click.Command):
             line.options_without_value.append(option)
 
     def _is_file(self, word: str, *, is_first: bool) -> bool:
-        """Say whether a word is a file and not an option; `-` is standard input.
+        """Return whether a word is a file and not an option; `-` is standard input.
 
         The reference programs take `-` for an unknown option if it would be the first file (`is_first`).
         """
@@ -891,11 +891,11 @@ class Command(click.Command):
             line.format = self.form.formats[0]
 
     def _always_writes_folder(self) -> bool:
-        """Say whether -o names a folder whatever the format is."""
+        """Return whether -o names a folder whatever the format is."""
         return bool(self.form.folder) and self.form.needs_output
 
     def _is_folder(self, format_: str) -> bool:
-        """Say whether -o names a folder in this format."""
+        """Return whether -o names a folder in this format."""
         return self._always_writes_folder() or format_ == self.form.folder
 
     def _format_of(self, line: CommandLine, path: str | None) -> str:
@@ -1033,7 +1033,7 @@ def _options_by_spelling(options: Iterable[Option]) -> dict[str, Option]:
 
 
 def _typed_format(typed: Sequence[str]) -> str:
-    """Return the value of `--format` among the words of a command line that need not be right; empty without it.
+    """Return the value of `--format` among words that may be wrong, or an empty text if it was not typed.
 
     It is `json` for `--format json` and for `--format=json`. If the option is repeated, the last value counts.
     """
@@ -1173,7 +1173,7 @@ def _advice_on_evaluators_option(command: Command, name: str, typed: Sequence[st
 
 
 def _advice_on_unit_option(command: Command, name: str) -> str:
-    """Return advice on how to choose one unit if `name` is what other programs call --unit; otherwise empty."""
+    """Return advice on how to choose one unit if `name` is what other programs call --unit; else an empty text."""
     is_misspelling = did_you_mean(name, command.option_by_spelling, cutoff=0.9)
     if name not in UNIT_OPTIONS or is_misspelling:
         return ""
@@ -1209,7 +1209,10 @@ def _advice_on_other_task(command: Command, name: str) -> str:
 
 
 def _advice_on_input_files(command: Command, name: str) -> str:
-    """Return advice if an option names input files in other programs, and they need no option here; otherwise empty."""
+    """Return advice if an option names input files in other programs, and they need no option here.
+
+    For any other option, the text is empty.
+    """
     _, task = command.verb_and_task
     if name == "--predictions" and task != COLD_START and "--gold" in command.option_by_spelling:
         return f"{name} is not needed; write {command.full_name} --gold GOLD SYSTEM SYSTEM ..."
@@ -1219,7 +1222,10 @@ def _advice_on_input_files(command: Command, name: str) -> str:
 
 
 def _advice_on_mistaken_option(command: Command, name: str) -> str:
-    """Return advice if an option such as `--explain` was typed, where a command was meant; otherwise empty."""
+    """Return advice if an option such as `--explain` was typed, where a command was meant.
+
+    For any other option, the text is empty.
+    """
     if name not in VERB_BY_MISTAKEN_OPTION:
         return ""
     has_such_option = any(option.long_name == name for option in command.options)
@@ -1230,7 +1236,10 @@ def _advice_on_mistaken_option(command: Command, name: str) -> str:
 
 
 def _advice_on_tasks_with_option(command: Command, name: str) -> str:
-    """Return advice that names the tasks for which the same verb has an option of this name; otherwise empty."""
+    """Return advice that names the tasks for which the same verb has an option of this name.
+
+    For any other option, the text is empty.
+    """
     verb, task = command.verb_and_task
     tasks_with_option = []
     for other_task in OWN_TASKS:
@@ -1243,7 +1252,10 @@ def _advice_on_tasks_with_option(command: Command, name: str) -> str:
 
 
 def _advice_on_other_command(command: Command, name: str) -> str:
-    """Return advice that names the other commands with an option of this or a similar name; otherwise empty."""
+    """Return advice that names the other commands with an option of this or a similar name.
+
+    For any other option, the text is empty.
+    """
     if name in command.option_by_spelling or did_you_mean(name, command.option_by_spelling):
         return ""
     verb, _ = command.verb_and_task

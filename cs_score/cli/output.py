@@ -58,7 +58,7 @@ is_quiet: Final = _IS_QUIET.get
 
 
 def can_show_colours(stream: IO[str] | None) -> bool:
-    """Say whether a stream goes to a terminal that can show colours."""
+    """Return whether a stream goes to a terminal that can show colours."""
     is_plain = os.environ.get("NO_COLOR") or os.environ.get("TERM", "dumb") == "dumb"
     if stream is None or is_plain or _CAPTURED.get() is not None:
         return False
@@ -89,7 +89,7 @@ def quietly(is_quiet: bool) -> AbstractContextManager[bool]:
 
 
 def print_unless_quiet(text: str) -> None:
-    """Print a remark or a report on standard error, unless --quiet was typed.
+    """Print a remark or a report on standard error; with --quiet nothing is printed.
 
     An error that ends the command is not printed here but by `main`, even with --quiet.
     """
@@ -224,7 +224,7 @@ def _discard_output(stream: TextIO) -> None:
 
 
 def _is_terminal(stream: str) -> bool:
-    """Say whether a stream, `stdout` or `stderr`, is connected to a terminal and not captured."""
+    """Return whether a stream, `stdout` or `stderr`, is connected to a terminal and not captured."""
     if stream == "stdout" and _CAPTURED.get() is not None:
         return False
     handle = _standard_stream(stream)
@@ -318,7 +318,7 @@ _PROGRESS: Final = _ProgressLine()
 
 
 def shows_progress() -> bool:
-    """Say whether progress is shown: standard error is a terminal, and --quiet was not typed."""
+    """Return whether progress is shown: standard error is a terminal, and --quiet was not typed."""
     return stderr_is_terminal() and not is_quiet()
 
 

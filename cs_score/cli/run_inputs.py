@@ -453,7 +453,10 @@ def _refuse_single_run(runs: Sequence[OneRun]) -> None:
 
 
 def _check_run_count(runs: Sequence[OneRun], changes: ChangesOfB) -> None:
-    """Raise UsageError unless there are two runs, or one run if A and B are the same run with changes."""
+    """Raise UsageError for a wrong number of runs.
+
+    Two runs are right or, if A and B are the same run with changes, one.
+    """
     needed_count = 2
     needed = "two runs"
     if changes.are_given:

@@ -223,7 +223,7 @@ def _report_faults_of_pool(gold: ColdStartGold, assessments: Sequence[Input]) ->
 
 
 def _is_about(error: InputError, words: Iterable[Input]) -> bool:
-    """Say whether an error is about one of the files that `words` name, or about a file in a folder among them."""
+    """Return whether an error is about one of the files that `words` name, or about a file in a folder among them."""
     for word in words:
         for file in expand_folder(word):
             if name_of(file) == error.file:
@@ -259,7 +259,7 @@ def _remark_on_result(call: Call, result: Result) -> None:
 
 
 def _print_problems(problems: Iterable[Problem]) -> None:
-    """Print the problems of the input on standard error, unless --quiet was typed. Discarded lines come last."""
+    """Print the problems of the input on standard error; with --quiet nothing is printed. Discarded lines come last."""
     report = outputs.report_for_stderr(discarded_last(problems), is_for_people=stderr_is_terminal())
     print_unless_quiet(report)
 

@@ -292,7 +292,8 @@ def _aligned_lines(
 ) -> Iterable[str]:
     """Return the headings and rows of a table as lines with aligned columns.
 
-    Texts are cut to `longest` characters, and further if a line is wider than `width`; if that is None, nothing is cut.
+    Texts are cut to `longest` characters, and further if a line is wider than `width`. If `width` is None, no text is
+    cut.
     """
     longest_text = LONGEST_LINE if width is None else longest
     cells = [[column.title for column in shown_columns]]
