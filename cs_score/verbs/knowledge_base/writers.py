@@ -614,27 +614,32 @@ def statistics_text(statistics: KbStatistics) -> Iterator[str]:
     yield f"RUNID\t\t{statistics.run_id}\n"
     yes_or_no = "YES" if statistics.has_multiple_confidences else "NO"
     yield f"HAS_MULTIPLE_CONFIDENCES\t\t{yes_or_no}\n"
-    yield from _assertion_count_lines("ASSERTED", statistics.asserted)
-    yield from _count_lines("ENTITY", statistics.entity)
-    yield from _assertion_count_lines("OMITTED", statistics.omitted)
-    yield from _count_lines("REJECTED_ASSERTIONS", statistics.rejected_assertions)
+    yield from _lines_of_assertion_counts("ASSERTED", statistics.asserted)
+    yield from _lines_of_counts("ENTITY", statistics.entity)
+    yield from _lines_of_assertion_counts("OMITTED", statistics.omitted)
+    yield from _lines_of_counts("REJECTED_ASSERTIONS", statistics.rejected_assertions)
 
 
-def _assertion_count_lines(title: str, counts_by_kind: Mapping[str, Mapping[str, int]] | UnsetType) -> Iterator[str]:
+def _lines_of_assertion_counts(
+    title: str, counts_by_kind: Mapping[str, Mapping[str, int]] | UnsetType
+) -> Iterator[str]:
     """Yield the lines of counts under headings such as "ASSERTED:DOMAIN", where "ASSERTED" is the title.
 
     Nothing is yielded if `counts_by_kind` is UNSET.
     """
     if counts_by_kind is not UNSET:
         for kind, counts in counts_by_kind.items():
-            yield from _count_lines(f"{title}:{kind.upper()}", counts)
+            yield from _lines_of_counts(f"{title}:{kind.upper()}", counts)
 
 
-def _count_lines(heading: str, counts: Mapping[str, int] | UnsetType) -> Iterator[str]:
-    """Yield a line for each count under a heading: `ENTITY per 12` with tabs. Nothing is yielded for UNSET."""
+def _lines_of_counts(sort: str, counts: Mapping[str, int] | UnsetType) -> Iterator[str]:
+    """Yield a line for each count, with the sort of what was counted: `ENTITY per 12` with tabs.
+
+    Nothing is yielded if `counts` is UNSET.
+    """
     if counts is not UNSET:
         for key, count in counts.items():
-            yield f"{heading}\t{key}\t{count}\n"
+            yield f"{sort}\t{key}\t{count}\n"
 
 
 JSON_OPTION: Final = OwnOption(

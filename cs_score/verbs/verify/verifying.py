@@ -290,9 +290,9 @@ def _command_line_in(params: str) -> list[str]:
 def _without_empty_folders(document: Mapping[str, Json], head: Head, places: Places) -> dict[str, Json]:
     """Return the document of recorded scores without empty folders and the remarks on them, so that it can be compared.
 
-    A record names the folders in which no run was found, in `empty_folders` and in remarks. An empty folder is no
-    input, so scoring again does not meet it. A folder that does not exist, or that holds a file, stays in the document
-    with its remark, and both appear as differences.
+    A record names the folders in which no run was found, in `empty_folders` and in remarks. Scoring again reads only
+    the runs, so its document names no empty folder. A folder that does not exist, or that holds a file, stays in the
+    document with its remark, and both appear as differences.
     """
     empty_folders = [folder for folder in head.empty_folders if places.has_empty_folder(folder)]
     other_folders = [folder for folder in head.empty_folders if folder not in empty_folders]
