@@ -167,10 +167,10 @@ def label_notices(gold: Iterable[str], predicted: Iterable[str], files: Files) -
         yield notice
 
 
-def _describe_spellings(name: str, labels: set[str], other_name: str, other_labels: set[str]) -> str | None:
+def _describe_spellings(file: str, labels: set[str], other_file: str, other_labels: set[str]) -> str | None:
     """Return a notice about labels of a file that another file spells differently. Return None without such labels.
 
-    `labels` occur in the file called `name`, and `other_labels` in the file called `other_name`.
+    `labels` occur in the file called `file`, and `other_labels` in the file called `other_file`.
     """
     standard_labels_of_other_file = {_standard_label(label) for label in other_labels}
     labels_only_here = sorted(labels - other_labels)
@@ -179,7 +179,7 @@ def _describe_spellings(name: str, labels: set[str], other_name: str, other_labe
         return None
     shown_labels = ", ".join([quoted(label) for label in other_spellings])
     shown_others = ", ".join([quoted(label) for label in sorted(other_labels)])
-    return f"{name}: labels {shown_labels}, where {other_name} has {shown_others}: never equal"
+    return f"{file}: labels {shown_labels}, where {other_file} has {shown_others}: never equal"
 
 
 def _standard_label(spelling: str) -> str:

@@ -405,13 +405,13 @@ def _choose_reference(
     weights = weight_function(comparison.heads, comparison.relations, comparison.tails)
     alignments = [align(weights[:, comparison.columns_of_reference[position]]) for position in order]
     totals = tuple([total_weight(alignment) for alignment in alignments])
-    best = totals.index(max(totals))
+    best_trial = totals.index(max(totals))  # the first of equal ones
     return InstanceEvaluation(
         order=order,
         totals=totals,
         predicted=comparison.predicted,
-        gold=comparison.references[order[best]],
-        pairs=alignments[best],
+        gold=comparison.references[order[best_trial]],
+        pairs=alignments[best_trial],
     )
 
 

@@ -130,7 +130,8 @@ def json_of_several(
     for result in results:
         document = document_of(result, intervals.get(result.system), with_units=with_units)
         documents_of_runs.append(document)
-    scores_of_runs = ScoresOfRuns(task=documents_of_runs[0].task, runs=tuple(documents_of_runs))
+    task = documents_of_runs[0].task  # all runs have the same task
+    scores_of_runs = ScoresOfRuns(task=task, runs=tuple(documents_of_runs))
     return documents.json_text(scores_of_runs).removesuffix("\n")
 
 

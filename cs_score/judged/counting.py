@@ -351,10 +351,10 @@ def count_unit(judgments: Sequence[JudgedLine], gold: UnitGold) -> UnitCount:
     Raises InputError if the lines find more answers than the unit wants.
     """
     weights = weight_by_class(gold)
-    total = wanted_answers_or_weight(gold, weights)
+    wanted_weight = wanted_answers_or_weight(gold, weights)
     line_counts = [_count_line(judgment, weights) for judgment in judgments]
-    unit_count = _add_up(line_counts, total)
-    if unit_count.found > total * (1 + _ROUNDING):
+    unit_count = _add_up(line_counts, wanted_weight)
+    if unit_count.found > wanted_weight * (1 + _ROUNDING):
         raise _too_many_found_error(unit_count, gold)
     return unit_count
 
@@ -380,36 +380,36 @@ def _count_line(judgment: JudgedLine, weights: Mapping[str, float]) -> _LineCoun
     return _LineCount(judgment.value, found_weight, reserved_label)
 
 
-def _add_up(lines: Sequence[_LineCount], total: float) -> UnitCount:
+def _add_up(line_counts: Sequence[_LineCount], wanted_weight: float) -> UnitCount:
     """Return the counts of a unit, given the contributions of its lines in the order of their confidence.
 
-    `total` is the number of classes that the unit wants, or the sum of their weights. If it is 0, precision, recall and
-    F1 of the unit are 0, so that the unit adds nothing to macro averages.
+    `wanted_weight` is the number of classes that the unit wants, or the sum of their weights. If it is 0, precision,
+    recall and F1 of the unit are 0, so that the unit adds nothing to macro averages.
     """
-    values = [line.value for line in lines if line.value is not None]
-    labels = [line.reserved_label for line in lines]
+    values = [line_count.value for line_count in line_counts if line_count.value is not None]
+    reserved_labels = [line_count.reserved_label for line_count in line_counts]
     right = sum(values, 0.0)
-    found_weight = _sum_of_found_weights(lines)
+    found_weight = _sum_of_found_weights(line_counts)
     precision = divide(right, len(values))
-    recall = divide(found_weight, total)
+    recall = divide(found_weight, wanted_weight)
     return UnitCount(
         right=right,
         answered=len(values),
         found=found_weight,
-        wanted=total,
-        precision=precision if total else 0.0,
+        wanted=wanted_weight,
+        precision=precision if wanted_weight else 0.0,
         recall=recall,
-        f1=f1(precision, recall) if total else 0.0,
-        average_precision=divide(_sum_of_precisions(values), total),
-        is_wanting=int(total > 0),
+        f1=f1(precision, recall) if wanted_weight else 0.0,
+        average_precision=divide(_sum_of_precisions(values), wanted_weight),
+        is_wanting=int(wanted_weight > 0),
         is_answered=int(bool(values)),
         units=1,
         lines_right=values.count(1.0),
         lines_half=values.count(0.5),
         lines_wrong=values.count(0.0),
-        lines_ignored=len(lines) - len(values),
-        unassessed=labels.count(UNASSESSED),
-        duplicates=labels.count(DUPLICATE),
+        lines_ignored=len(line_counts) - len(values),
+        unassessed=reserved_labels.count(UNASSESSED),
+        duplicates=reserved_labels.count(DUPLICATE),
     )
 
 

@@ -25,8 +25,8 @@ def explanation_of(judgments: Sequence[JudgedLine], gold: UnitGold, count: UnitC
 
     An answer that nobody has assessed is followed by the assessed answers that resemble it.
     """
-    answers = number_with_noun(count.answered, "answer")
-    yield f"unit {short_text(gold.unit)}: {count.right:g} of {answers} right, {_found_of_wanted(count)}"
+    answers_in_words = number_with_noun(count.answered, "answer")
+    yield f"unit {short_text(gold.unit)}: {count.right:g} of {answers_in_words} right, {_found_of_wanted(count)}"
     rank = 0  # among the answers that are not ignored
     for judgment in judgments:
         if judgment.value is not None:

@@ -303,7 +303,8 @@ def parse_measure(text: str) -> Measure:
         measure = _BY_NAME[full_name]
         if not at:
             return measure
-        if measure.table and re.fullmatch(_HOP, hop):
+        is_of_cold_start = bool(measure.table)
+        if is_of_cold_start and re.fullmatch(_HOP, hop):
             return measure.at_level(hop)
     raise UsageError(f"no measure called {text}{_suggestion(name, _BY_NAME)}")
 
