@@ -183,8 +183,8 @@ class Scoring:
             text = f"own:{text}"  # a policy needs a name to be read
         base = Options(follow=self.edition.name, justifications=DEFAULT_OPTIONS.justifications)
         texts_of_edition = self._policy_of_edition().texts()
-        policies = coldstart.read_policies([text], base, texts_of_edition, "--policy")
-        return policies[0]
+        [policy] = coldstart.read_policies([text], base, texts_of_edition, "--policy")
+        return policy
 
     @cached_property
     def options(self) -> Options:
