@@ -182,8 +182,8 @@ def family_lines(families: Mapping[str, Family], verdicts: Mapping[str, str], me
 def limit_lines(settings: Resampling, unit_count: int, families: Mapping[str, Family]) -> list[str]:
     """Return sentences that say what limits, tiers and p-values of a leaderboard mean.
 
-    `settings` are the settings of the intervals, and `unit_count` is the number of units that were resampled. `families` has
-    the tests by policy; it is empty if nothing was tested.
+    `settings` are the settings of the intervals, and `unit_count` is the number of units that were resampled.
+    `families` has the tests by policy; it is empty if nothing was tested.
     """
     sentences = [f"Low and High: {limits_in_words(settings, unit_count)}, of each run by itself."]
     if families:
