@@ -72,9 +72,9 @@ class AnyResult(ShownDocument, Generic[Source]):
 
         For example `{"measure": "SF-ALL-Micro-F1", "score": 0.28, "low": 0.21, "high": 0.35, "note": None}`.
 
-        `bootstrap` is the number of resamples, `confidence` a percentage, `interval` is `percentile` or `bca`,
-        `clusters` as in `compare`. The limits `low` and `high` are None if too many resamples are undefined; `note`
-        explains such limits. More than 100,000 resamples are drawn only with `force`.
+        `bootstrap` is the number of resamples, `confidence` a percentage, and `interval` is `percentile` or `bca`.
+        `clusters` has the same meaning as in `compare`. The limits `low` and `high` are None if too many resamples are
+        undefined; `note` explains such limits. More than 100,000 resamples are drawn only with `force`.
 
         Raises UsageError for impossible arguments, for several runs and for a result that was loaded from JSON,
         InputError if there are no units.
@@ -86,9 +86,9 @@ class AnyResult(ShownDocument, Generic[Source]):
     def report(self, measure: str | None = None) -> Report:
         """Return a page that says what each mistake costs, as `cs-score report` makes it; a notebook shows it.
 
-        Gains are those under `measure`, unless given the one that ranks leaderboards. Raises UsageError for an unknown
-        measure and for a result that was loaded from JSON, InputError for a run without that score, MissingExtraError
-        without jinja2 (`pip install 'cs-score[report]'`).
+        `measure` is the measure under which gains are computed, by default the one that ranks leaderboards. Raises
+        UsageError for an unknown measure and for a result that was loaded from JSON, InputError for a run without that
+        score, MissingExtraError without jinja2 (`pip install 'cs-score[report]'`).
         """
         analyze_result = part_of_slice("analyze", "by_task:analyze_result", needed_by="report")
         return pages.Report(analyze_result(task_named(self.task), self._for_analysis("report"), measure))

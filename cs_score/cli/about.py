@@ -71,11 +71,11 @@ def _known_code(word: str) -> str:
 
 def _list_of_codes(codes: Sequence[ProblemCode]) -> str:
     """Return a line for each code: the code, its severity and the first sentence of its meaning."""
-    width = max(len(code.code) for code in codes)
+    longest_code = max(len(code.code) for code in codes)
     lines = []
     for code in codes:
         first_sentence = code.meaning.partition(". ")[0].rstrip(".")
-        lines.append(f"{code.code:<{width}}  {code.severity:<11}  {first_sentence}.\n")
+        lines.append(f"{code.code:<{longest_code}}  {code.severity:<11}  {first_sentence}.\n")
     return "".join(lines)
 
 
@@ -179,7 +179,7 @@ def _page_of_program() -> str:
 
     It lists the commands without their options, which would take thousands of lines.
     """
-    scorer = load_command("")
+    scorer = load_command("")  # the call without the name of a command
     sections: list[Section] = [
         ("Commands", _rows_of_commands()),
         ("Tasks", f"One of {', '.join(OWN_TASKS)}; the first one may be left out."),

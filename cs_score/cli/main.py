@@ -100,7 +100,7 @@ def _rows_of_group(names: Sequence[str]) -> list[tuple[str, str]]:
         family = name.partition(" ")[0]
         if family not in FAMILIES:
             rows.append((name, COMMANDS[name].summary))
-        elif name == f"{family} {FAMILIES[family][0]}":
+        elif name == f"{family} {FAMILIES[family][0]}":  # the row stands at the first command of the family
             rows.append((family, f"Pack a scorer for a platform: {', '.join(FAMILIES[family])}"))
     return rows
 
@@ -355,14 +355,16 @@ def _report_wrong_usage(command: Command, error: Misuse, *, has_words: bool) -> 
     output. The exit status is that of a failure if standard output is closed. `has_words` is false for the call of
     cs-score without any word, which prints the first page of help.
     """
-    if command.requires_options_first:
+    follows_reference_program = command.requires_options_first
+    if follows_reference_program:
         help_text = command.help_text() if has_words else first_page()
         try:
             write_text("stdout", f"{error.reference_message}\n\n{help_text}")
         except CsScoreError as output_error:
             return _print_error_line(str(output_error), command.failure_status)
     advice = str(error)
-    if not advice.endswith("?"):
+    has_suggestion = advice.endswith("?")  # "; did you mean --gold?": then the help is not needed
+    if not has_suggestion:
         advice += f"; see {command.full_name} -help"
     return _print_error_line(advice, command.wrong_usage_status)
 
@@ -373,7 +375,7 @@ def interrupted() -> int:
 
 
 def _message_about(error: CsScoreError | OSError | ImportError) -> str:
-    """Return the message of an error; for errors of the operating system and of the installation in plain words."""
+    """Return the message of an error, in plain words if it comes from the operating system or the installation."""
     if isinstance(error, CsScoreError):
         return str(error)
     if isinstance(error, BrokenPipeError):

@@ -202,13 +202,12 @@ class Runs(Scoring):
 
         Raises UsageError if there are several runs.
         """
-        found = self.find_runs_and_assessments()
-        run_ids = {run.run_id for run in found.runs}
+        runs_and_assessments = self.find_runs_and_assessments()
+        runs = runs_and_assessments.runs
+        run_ids = {run.run_id for run in runs}
         if len(run_ids) > 1:
-            raise UsageError(
-                f"there are {len(found.runs)} runs ({_descriptions(found.runs)}): choose one with --run ID"
-            )
-        return _joined_parts(found)
+            raise UsageError(f"there are {len(runs)} runs ({_descriptions(runs)}): choose one with --run ID")
+        return _joined_parts(runs_and_assessments)
 
     def read_queries_and_find_runs(self) -> RunsWithGold:
         """Read the queries, and find the runs and the files of assessments without reading them.
@@ -220,9 +219,9 @@ class Runs(Scoring):
         if "-" in self.files:
             raise UsageError("standard input cannot be read once for each run: name a file")
         options.check()
-        found = self.find_runs_and_assessments()
+        runs_and_assessments = self.find_runs_and_assessments()
         gold_without_pool = open_gold(self.queries, options, validates=self.validates)
-        return RunsWithGold(gold_without_pool, found.assessments, found.runs)
+        return RunsWithGold(gold_without_pool, runs_and_assessments.assessments, runs_and_assessments.runs)
 
     def read_gold(self, options: Options, assessments: Sequence[Input]) -> ColdStartGold:
         """Read the queries and the assessments, and return them as gold for scoring with `options`.
@@ -295,7 +294,7 @@ class Runs(Scoring):
         return scored_run
 
     def _load_as_far_as_possible(self, single: SingleRun) -> tuple[Run, InputError | None]:
-        """Load the only run, and return what could be loaded and the error that stopped loading, or None.
+        """Load the only run. Return what could be loaded, and the error that stopped the loading (None if none did).
 
         A knowledge base is loaded as a whole or not at all, because a part of it cannot be resolved into a run. Raises
         InputError if nothing could be loaded.
@@ -347,12 +346,13 @@ class Runs(Scoring):
         changes = self._changes_of_b()
         if "-" in self.files or changes.pool == "-":
             raise UsageError("standard input cannot be read once for each of the two: name a file")
-        found = self.find_runs_and_assessments()
-        _check_run_count(found.runs, changes)
+        runs_and_assessments = self.find_runs_and_assessments()
+        _check_run_count(runs_and_assessments.runs, changes)
         with paused_collector():
             if changes.are_given:
-                return self._score_twice(found.runs[0], found.assessments, changes)
-            return self._score_two(found)
+                [run] = runs_and_assessments.runs
+                return self._score_twice(run, runs_and_assessments.assessments, changes)
+            return self._score_two(runs_and_assessments)
 
     def _changes_of_b(self) -> ChangesOfB:
         """Return the values of --policy-b, --pool-b and --follow-b, which say how side B differs from side A."""
@@ -360,14 +360,14 @@ class Runs(Scoring):
             policy=self.line.get("--policy-b"), pool=self.line.get("--pool-b"), edition=self.line.get("--follow-b")
         )
 
-    def _score_two(self, found: RunsAndAssessments) -> tuple[AnalysedRun, AnalysedRun, tuple[str, str]]:
+    def _score_two(self, runs_and_assessments: RunsAndAssessments) -> tuple[AnalysedRun, AnalysedRun, tuple[str, str]]:
         """Score two runs with the same options, and return them with their names."""
-        run_a, run_b = found.runs
-        gold = self.read_gold(self.options_without_run_ids, found.assessments)
+        run_a, run_b = runs_and_assessments.runs
+        gold = self.read_gold(self.options_without_run_ids, runs_and_assessments.assessments)
         scored_a = self._score_of_pair(gold, run_a, self.options_without_run_ids)
         scored_b = self._score_of_pair(gold, run_b, self.options_without_run_ids)
         remark_on_duplicates(self, scored_a.result.duplicate_count + scored_b.result.duplicate_count)
-        name_a, name_b = systems.run_names(found.runs)
+        name_a, name_b = systems.run_names(runs_and_assessments.runs)
         return scored_a, scored_b, (name_a, name_b)
 
     def _score_twice(
@@ -396,16 +396,16 @@ class Runs(Scoring):
 
         Raises UsageError for an unknown edition or policy.
         """
-        inputs_of_b = self
+        inputs_of_b = self  # the command line as side B reads it
         names_of_changes = []
         if changes.edition is not None:
             inputs_of_b = Runs(self.line.with_changes({"--follow": changes.edition}))
             names_of_changes.append(f"edition {inputs_of_b.options_without_run_ids.follow}")
         options_of_b = inputs_of_b.options_without_run_ids
         if changes.policy is not None:
-            policies = read_policies([changes.policy], options_of_b, inputs_of_b.policy_texts, "--policy-b")
-            options_of_b = policies[0].options(options_of_b)
-            names_of_changes.append(f"policy {policies[0].name}")
+            [policy] = read_policies([changes.policy], options_of_b, inputs_of_b.policy_texts, "--policy-b")
+            options_of_b = policy.options(options_of_b)
+            names_of_changes.append(f"policy {policy.name}")
         if changes.pool is not None:
             names_of_changes.append(f"pool {changes.pool}")
         return options_of_b, names_of_changes
@@ -430,15 +430,15 @@ def _refuse_evidence_files(files: Iterable[Input]) -> None:
             raise UsageError(f"{file} is no file of Cold Start; name its task: {', '.join(evidence_tasks)}")
 
 
-def _joined_parts(found: RunsAndAssessments) -> SingleRun:
+def _joined_parts(runs_and_assessments: RunsAndAssessments) -> SingleRun:
     """Return a single run and the files that are loaded before it.
 
-    The items of `found.runs` all have the same run id: they are the parts of the run, in one or several files. The last
-    part is returned as the run; the earlier parts are among the files before it.
+    All items of `runs_and_assessments.runs` have the same run id: they are the parts of the run, in one or several
+    files. The last part is returned as the run; the earlier parts are among the files before it.
     """
-    *earlier_parts, last_part = found.runs
-    is_shared = any(part.is_shared for part in found.runs)
-    files_before = list(found.assessments)
+    *earlier_parts, last_part = runs_and_assessments.runs
+    is_shared = any(part.is_shared for part in runs_and_assessments.runs)
+    files_before = list(runs_and_assessments.assessments)
     files_before.extend(part.file for part in earlier_parts)
     return SingleRun(replace(last_part, is_shared=is_shared), files_before)
 
@@ -453,17 +453,20 @@ def _refuse_single_run(runs: Sequence[OneRun]) -> None:
 
 
 def _check_run_count(runs: Sequence[OneRun], changes: ChangesOfB) -> None:
-    """Raise UsageError unless there are two runs, or one run if A and B are the same run with changes."""
-    count = 2
+    """Raise UsageError for a wrong number of runs.
+
+    Two runs are right or, if A and B are the same run with changes, one.
+    """
+    needed_count = 2
     needed = "two runs"
     if changes.are_given:
-        count = 1
+        needed_count = 1
         needed = "one run, with --policy-b, --pool-b or --follow-b"
-    if len(runs) == count:
+    if len(runs) == needed_count:
         return
     verb = "is" if len(runs) == 1 else "are"
     situation = f"there {verb} {len(runs)} among the files ({_descriptions(runs)})"
-    if len(runs) > count:
+    if len(runs) > needed_count:
         situation += "; choose with --run ID"
     raise UsageError(f"name {needed}; {situation}; see cs-score diff -help")
 
