@@ -47,13 +47,13 @@ _CODE_LIST: Final = Layout("codes", "Codes:", columns(*ProblemCode.__struct_fiel
     example="EMPTY_FIELD",
     formats=("text", "json", "tsv"),
 )
-def problems(line: CommandLine) -> str:
+def problems(command_line: CommandLine) -> str:
     """Return the meanings of problem codes; without codes a list of all. Raises UsageError for an unknown code."""
-    codes = [_known_code(word) for word in line.words]
+    codes = [_known_code(word) for word in command_line.words]
     document = problem_codes(codes)
-    if line.format == "json":
+    if command_line.format == "json":
         return json_text(document)
-    if line.format == "tsv":
+    if command_line.format == "tsv":
         table = _CODE_LIST.table(document)
         return b"".join(tsv(table)).decode()
     if not codes:
@@ -96,11 +96,11 @@ def _code_text(code: ProblemCode) -> str:
     Parameter("[name]", "A kind of JSON object; without one all are listed", lambda _: sorted(KINDS)),
     example="leaderboard",
 )
-def schema(line: CommandLine) -> str:
+def schema(command_line: CommandLine) -> str:
     """Return the JSON Schema of a kind of document, or the list of kinds. Raises UsageError for an unknown kind."""
-    if not line.words:
+    if not command_line.words:
         return "".join(f"{kind}\n" for kind in sorted(KINDS))
-    kind = line.words[0]
+    kind = command_line.words[0]
     _check_kind(kind)
     return json_text(schema_of(kind))
 
@@ -131,18 +131,18 @@ _COMMAND: Final = Parameter("[command...]", "A command, perhaps with a task", _C
     example="analyze scifact",
     sections=[("Topics", [(name, topic.summary) for name, topic in TOPICS.items()])],
 )
-def help(line: CommandLine) -> str:
+def help(command_line: CommandLine) -> str:
     """Return the first page, or the help of a command or a topic. Raises UsageError for any other word."""
-    if not line.words:
+    if not command_line.words:
         return first_page()
-    name, *further_words = line.words
+    name, *further_words = command_line.words
     if name in TOPICS:
         return TOPICS[name].text(further_words)
-    return _command_named(line.words).help_text()
+    return _command_named(command_line.words).help_text()
 
 
 @command("version", ())
-def version(line: CommandLine) -> str:
+def version(command_line: CommandLine) -> str:
     """Return the version of cs-score, and the versions of the reference programs that its commands follow."""
     return version_text()
 
@@ -164,11 +164,11 @@ def all_commands() -> Iterator[Command]:
     example="analyze",
     sections=[("Use", "cs-score man | man -l - shows the page; cs-score man > cs-score.1 keeps it.")],
 )
-def man(line: CommandLine) -> str:
+def man(command_line: CommandLine) -> str:
     """Return a manual page for the program `man`: of one command or, without a word, of cs-score as a whole."""
-    if not line.words:
+    if not command_line.words:
         return _page_of_program()
-    named_command = _command_named(line.words)
+    named_command = _command_named(command_line.words)
     name = named_command.full_name.replace(" ", "-")
     usage = f"{named_command.full_name} {named_command.usage}"
     return _manual_page(name, named_command.help or "", usage, list(named_command.all_sections()))
@@ -260,9 +260,9 @@ def _roff(text: str) -> str:
         )
     ],
 )
-def completion(line: CommandLine) -> str:
+def completion(command_line: CommandLine) -> str:
     """Return the script that makes a shell complete the words of cs-score. Raises UsageError for an unknown shell."""
-    shell = line.words[0]
+    shell = command_line.words[0]
     script_class = get_completion_class(shell) if shell in SHELLS else None
     if script_class is None:
         raise UsageError(f"there is no completion for {shell}; there is one for {', '.join(SHELLS)}")

@@ -41,7 +41,7 @@ else:
     example=options.EXAMPLE,
     sections=(run_options.OUTPUT_FILES, run_options.FIELDS, run_options.POLICIES, *run_options.LEGEND),
 )
-def bare(line: CommandLine) -> int:
+def bare(command_line: CommandLine) -> int:
     """Score runs, and write the same files as the Perl scorer. Return the exit status, 0 or 255.
 
     The function does the work of `cs-score` without the name of a command, the bare call.
@@ -49,7 +49,7 @@ def bare(line: CommandLine) -> int:
     problems = ProblemLog()
     call: Call | None = None
     try:
-        call = _checked_call(line)
+        call = _checked_call(command_line)
         problems = call.new_log()
         return _score_and_write(call, problems)
     except CsScoreError as error:
@@ -81,21 +81,21 @@ def _write_tables_and_report(call: Call, result: Result, intervals: Sequence[Sco
         _report_problems(call, result)
 
 
-def _checked_call(line: CommandLine) -> Call:
+def _checked_call(command_line: CommandLine) -> Call:
     """Return the call of a command line after checking its inputs, outputs and options; no file is changed.
 
     The checks come in the order of the reference program, so that the same fault is reported first. Raises UsageError
     or OutputError.
     """
-    output = Destination(line.text("-output_file"))
-    error_report = Destination.of_report(line.text("-error_file"))
+    output = Destination(command_line.text("-output_file"))
+    error_report = Destination.of_report(command_line.text("-error_file"))
     if output.stream is None:
         _check_prefix(output.name)
     further_outputs = list(_planned_report(error_report))
-    json_file = line.get("--json")
+    json_file = command_line.get("--json")
     if json_file is not None:
         further_outputs.extend(documents.OPTION.outputs(json_file))
-    return Call(line, further_outputs, output, error_report, json_file=json_file)
+    return Call(command_line, further_outputs, output, error_report, json_file=json_file)
 
 
 def _check_prefix(prefix: str) -> None:

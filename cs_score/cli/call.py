@@ -54,7 +54,7 @@ class Call(Runs):
 
     def __init__(
         self,
-        line: CommandLine,
+        command_line: CommandLine,
         further_outputs: Iterable[PlannedOutput],
         output: Destination | None = None,
         error_report: Destination = STDERR,
@@ -68,42 +68,42 @@ class Call(Runs):
         no table is written. `output_option` is the option that names it, for messages. `further_outputs` are the files
         that are written beside the tables and the file of --problems. Raises UsageError or OutputError.
         """
-        super().__init__(line)
+        super().__init__(command_line)
         self.output = output
         self.error_report = error_report
         self.json_file = json_file
         planned_outputs = list(self._planned_tables(output_option))
         planned_outputs.extend(further_outputs)
         planned_outputs.extend(self._planned_problems())
-        self.plan = line.plan(planned_outputs, self._input_names(), line.folder)
+        self.plan = command_line.plan(planned_outputs, self._input_names(), command_line.folder)
         self.params_file_text = self._params_file_text()
-        self.resampling = read_resampling(line)
-        self._part_count = whole_number(line, "--parts", MOST_PARTS)
-        self._job_count = whole_number(line, "--jobs", MOST_PARTS)
+        self.resampling = read_resampling(command_line)
+        self._part_count = whole_number(command_line, "--parts", MOST_PARTS)
+        self._job_count = whole_number(command_line, "--jobs", MOST_PARTS)
 
     def _planned_problems(self) -> Iterator[PlannedOutput]:
         """Yield the file that --problems names; nothing without the option."""
-        if "--problems" in self.line:
-            yield from reports.OPTION.outputs(self.line.get("--problems"))
+        if "--problems" in self.command_line:
+            yield from reports.OPTION.outputs(self.command_line.get("--problems"))
 
     def _params_file_text(self) -> str:
         """Return the text of the file `PREFIX.params`: the call, the working folder and the policy."""
         has_samples = not is_left_out(self.options.samples)
-        command_line = (PROGRAM, *self.line.typed)
-        return outputs.params_text(command_line, os.getcwd(), self.policy_texts, has_samples)
+        typed_words = (PROGRAM, *self.command_line.typed)
+        return outputs.params_text(typed_words, os.getcwd(), self.policy_texts, has_samples)
 
     def _planned_tables(self, option: str) -> Iterator[PlannedOutput]:
         """Yield the files into which tables are written; none if they go to a stream or are not written."""
         if self.output is None or self.output.stream is not None:
             return
-        for file in outputs.written_outputs(self.line.value_by_option, self.edition):
+        for file in outputs.written_outputs(self.command_line.value_by_option, self.edition):
             yield PlannedOutput(option, f"{self.output.name}.{file.ending}", Existing.CLEARED)
 
     def _input_names(self) -> list[str]:
         """Return the names of all files that are read, including the files inside folders."""
-        words = list(self.line.words)
+        words = list(self.command_line.words)
         for option in ("-queries", "-samples"):
-            value = self.line.get(option)
+            value = self.command_line.get(option)
             if value:
                 words.append(value)
         return _names_of_files(words)
@@ -180,7 +180,7 @@ class Call(Runs):
         scored.
         """
         has_preparation = gold.validates or bool(self.knowledge_bases)
-        return has_preparation or self.json_file is not None or "--problems" in self.line
+        return has_preparation or self.json_file is not None or "--problems" in self.command_line
 
     def _has_known_fields(self) -> bool:
         """Return whether the scorer has all columns that -fields names.
@@ -241,14 +241,14 @@ class Call(Runs):
 
     def new_log(self) -> ProblemLog:
         """Return an empty log of problems. With --problems it is one that keeps all details for the file."""
-        return RecordingLog() if "--problems" in self.line else ProblemLog()
+        return RecordingLog() if "--problems" in self.command_line else ProblemLog()
 
     def write_problems(self, problems: ProblemLog, error: CsScoreError | None = None) -> None:
         """Write the file of --problems, if it was asked for. Raises OutputError.
 
         `error` is the error that ended the scoring, or None. If it is about an input, it is written to the file, too.
         """
-        problems_file = self.line.get("--problems")
+        problems_file = self.command_line.get("--problems")
         if not isinstance(problems, RecordingLog) or problems_file is None:
             return
         if isinstance(error, InputError):

@@ -612,23 +612,23 @@ class Command(click.Command):
                 self._read_option(line, word, rest)
         return line
 
-    def _read_option(self, line: CommandLine, word: str, rest: deque[str]) -> None:
+    def _read_option(self, command_line: CommandLine, word: str, rest: deque[str]) -> None:
         """Add the option that `word` names to the command line, with its value or with the text that it prints.
 
         `rest` are the words behind the option; its value is removed from them. An option without its value is added to
         `options_without_value`. Raises UsageError for an unknown option, and for an option behind a file if options
         have to come first.
         """
-        if line.words and self.requires_options_first:
-            word_count = len(line.words) + 1 + len(rest)  # the files, this word, and all words behind it
+        if command_line.words and self.requires_options_first:
+            word_count = len(command_line.words) + 1 + len(rest)  # the files, this word, and all words behind it
             raise self._error_for_late_option(word, word_count)
-        option = self._option_named_by(word, line.typed)
+        option = self._option_named_by(word, command_line.typed)
         if option.information is not None:
-            line.information = option.information(self, line.typed)
+            command_line.information = option.information(self, command_line.typed)
         elif self._has_value(option, word, rest):
-            line.add(option, self._value_of(option, word, rest))
+            command_line.add(option, self._value_of(option, word, rest))
         else:
-            line.options_without_value.append(option)
+            command_line.options_without_value.append(option)
 
     def _is_file(self, word: str, *, is_first: bool) -> bool:
         """Return whether a word is a file and not an option; `-` is standard input.
@@ -722,20 +722,20 @@ class Command(click.Command):
             f"ERROR: Not enough arguments; {first_required_word} must be provided",
         )
 
-    def _refuse_repetitions(self, line: CommandLine) -> None:
+    def _refuse_repetitions(self, command_line: CommandLine) -> None:
         """Raise UsageError if an option that takes one value was typed several times."""
         for option in self.options:
-            values = line.texts(option.long_name)
+            values = command_line.texts(option.long_name)
             if len(values) < 2 or option.multiple:
                 continue
             fault = f"{option.long_name} is given {len(values)} times ({', '.join(values)}) and takes one value"
-            remedy = self._remedy_for_repetition(option, line)
+            remedy = self._remedy_for_repetition(option, command_line)
             raise UsageError(f"{fault}; {remedy}")
 
-    def _remedy_for_repetition(self, option: Option, line: CommandLine) -> str:
+    def _remedy_for_repetition(self, option: Option, command_line: CommandLine) -> str:
         """Return advice on what to write instead of repeating an option that takes one value."""
         if option.long_name == "--predictions":
-            return self._advice_to_compare(line)
+            return self._advice_to_compare(command_line)
         if option.long_name == "--gold":
             _, task = self.verb_and_task
             return (
@@ -746,27 +746,27 @@ class Command(click.Command):
             return "--also-policy adds another policy"
         return "give it once"
 
-    def _advice_to_compare(self, line: CommandLine) -> str:
+    def _advice_to_compare(self, command_line: CommandLine) -> str:
         """Return advice to compare the files of predictions that a repeated `--predictions` names, or to list them."""
         _, task = self.verb_and_task
-        gold = line.text("--gold", "GOLD")
-        predictions = " ".join(line.texts("--predictions"))
+        gold = command_line.text("--gold", "GOLD")
+        predictions = " ".join(command_line.texts("--predictions"))
         return (
             f"several systems are compared by cs-score compare {task} --gold {gold} {predictions} and listed by "
             f"cs-score batch {task}"
         )
 
-    def _check_words(self, line: CommandLine) -> None:
+    def _check_words(self, command_line: CommandLine) -> None:
         """Raise UsageError if -o or a required word is missing, or if there are too many words."""
-        if self.form.needs_output and "--output" not in line:
+        if self.form.needs_output and "--output" not in command_line:
             raise UsageError(f"-o PATH must be given, such as: {self.full_name} {self.form.example}")
-        missing_parameters = self.parameters[len(line.words) :]
+        missing_parameters = self.parameters[len(command_line.words) :]
         for parameter in missing_parameters:
             if parameter.required:
                 message = f"Not enough arguments; {parameter.label} must be provided"
                 raise Misuse(message, f"ERROR: {message}")
-        if len(line.words) > self._largest_word_count():
-            raise Misuse(self._advice_on_surplus_words(line.words), "ERROR: Too many arguments")
+        if len(command_line.words) > self._largest_word_count():
+            raise Misuse(self._advice_on_surplus_words(command_line.words), "ERROR: Too many arguments")
 
     def _advice_on_surplus_words(self, words: Sequence[str]) -> str:
         """Return a message that names the words that are too many, such as `too many words: b.tab c.tab`."""
@@ -824,29 +824,29 @@ class Command(click.Command):
 
     # ---- Where the result goes
 
-    def _run_and_write(self, line: CommandLine) -> int:
+    def _run_and_write(self, command_line: CommandLine) -> int:
         """Run the command, and print its result or write it to the file of -o. Return the exit status.
 
         Raises UsageError for a format that the command does not have and for a file that it may not write.
         """
         if self.form.formats:
-            self._choose_output(line)
-        if line.file is not None:
-            return self._run_into_file(line, line.file)
+            self._choose_output(command_line)
+        if command_line.file is not None:
+            return self._run_into_file(command_line, command_line.file)
         with outputs_together():
-            return self._run_body(line)
+            return self._run_body(command_line)
 
-    def _run_into_file(self, line: CommandLine, file: PlannedOutput) -> int:
+    def _run_into_file(self, command_line: CommandLine, file: PlannedOutput) -> int:
         """Run the command, and write what it prints to the file of -o. Return the exit status.
 
         If the command fails after the checks, the file of an earlier call is removed, so that nobody takes it for the
         result of this one. Raises UsageError for a file that the command may not write.
         """
-        plan = line.plan([file])  # checks the file, and changes nothing
+        plan = command_line.plan([file])  # checks the file, and changes nothing
         try:
             with outputs_together():  # the file appears together with the other files of the command, or not at all
                 with captured() as blocks:  # what the command prints
-                    status = self._run_body(line)
+                    status = self._run_body(command_line)
                 write_packed(file.path, blocks)
         except UsageError:  # the command has not begun its work
             raise
@@ -855,40 +855,41 @@ class Command(click.Command):
             raise
         return status
 
-    def _run_body(self, line: CommandLine) -> int:
+    def _run_body(self, command_line: CommandLine) -> int:
         """Run the function of the command, and print the text if it returns one. Return the exit status."""
-        result = self.body(line)
+        result = self.body(command_line)
         if isinstance(result, int):
             return result
         write_text("stdout", result)
         return Status.DONE
 
-    def _choose_output(self, line: CommandLine) -> None:
-        """Decide in which format and where the result is written: set `format`, and `file` or `folder`, of `line`.
+    def _choose_output(self, command_line: CommandLine) -> None:
+        """Decide in which format and where the result is written.
 
-        Without -o, and with `-o -`, the result is printed. Raises UsageError.
+        `format` of the command line is set, and `file` or `folder`. Without -o, and with `-o -`, the result is printed.
+        Raises UsageError.
         """
-        path = line.get("--output")
+        path = command_line.get("--output")
         if path == "-":
             path = None
-        line.format = self._format_of(line, path)
+        command_line.format = self._format_of(command_line, path)
         if path is None:
             return
-        if self._is_folder(line.format):
-            self._choose_folder(line, path)
+        if self._is_folder(command_line.format):
+            self._choose_folder(command_line, path)
         else:
-            line.file = PlannedOutput("-o", path, Existing.RECOGNISED, _BEGINNINGS.get(line.format))
+            command_line.file = PlannedOutput("-o", path, Existing.RECOGNISED, _BEGINNINGS.get(command_line.format))
 
-    def _choose_folder(self, line: CommandLine, path: str) -> None:
+    def _choose_folder(self, command_line: CommandLine, path: str) -> None:
         """Set the folder of the command line to `path`, and its format to one that can be printed beside the folder.
 
         Raises UsageError if the path looks like a file.
         """
         if not self._always_writes_folder():
             self._refuse_unknown_ending(path)
-        line.folder = path
-        if line.format not in self.form.formats:
-            line.format = self.form.formats[0]  # the default
+        command_line.folder = path
+        if command_line.format not in self.form.formats:
+            command_line.format = self.form.formats[0]  # the default
 
     def _always_writes_folder(self) -> bool:
         """Return whether -o names a folder whatever the format is."""
@@ -898,7 +899,7 @@ class Command(click.Command):
         """Return whether -o names a folder in this format."""
         return self._always_writes_folder() or format_ == self.form.folder
 
-    def _format_of(self, line: CommandLine, path: str | None) -> str:
+    def _format_of(self, command_line: CommandLine, path: str | None) -> str:
         """Return the format of the result, such as `json`.
 
         It is the format that --format or --json names. Without them, the ending of `path`, the value of -o, decides;
@@ -906,10 +907,10 @@ class Command(click.Command):
         have.
         """
         default = self._default_format(path)
-        format_ = self._requested_format(line, path) or default
+        format_ = self._requested_format(command_line, path) or default
         if format_ not in self.form.formats and format_ != default:
             self._refuse_format(format_, path)
-        if path is not None and "--format" not in line:  # `-o chart.pdf` names no format that cs-score has
+        if path is not None and "--format" not in command_line:  # `-o chart.pdf` names no format that cs-score has
             ending = ending_of(path).removeprefix(".")
             self._refuse_images(ending, path)
         return format_
@@ -920,15 +921,15 @@ class Command(click.Command):
             return self.form.folder
         return self.form.formats[0]  # the first format of a command is its default
 
-    def _requested_format(self, line: CommandLine, path: str | None) -> str | None:
+    def _requested_format(self, command_line: CommandLine, path: str | None) -> str | None:
         """Return the format that --format or --json names, or else the ending of `path`; None if the user names none.
 
         The ending does not matter if -o names a folder whatever the format is.
         """
-        format_ = line.get("--format")
+        format_ = command_line.get("--format")
         if format_:
             return format_
-        if "--json" in line:
+        if "--json" in command_line:
             return "json"
         if path is None or self._always_writes_folder():
             return None

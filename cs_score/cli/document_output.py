@@ -32,13 +32,13 @@ if TYPE_CHECKING:
 # ---- Where results go
 
 
-def remove_earlier_tables(line: CommandLine, view: DocumentView) -> None:
+def remove_earlier_tables(command_line: CommandLine, view: DocumentView) -> None:
     """Check that tables can be written into the folder that -o names, and remove the tables of an earlier call.
 
     `view` says which tables there are. A file with the name of a table is removed only if it begins with the columns of
     that table. Nothing happens if -o names no folder. Raises UsageError or OutputError.
     """
-    folder = line.folder
+    folder = command_line.folder
     if folder is None:
         return
     _check_folder(folder)
@@ -47,7 +47,7 @@ def remove_earlier_tables(line: CommandLine, view: DocumentView) -> None:
         header_pattern = re.escape("\t".join(columns).encode())
         path = os.path.join(folder, file_name)
         planned_tables.append(PlannedOutput("-o", path, Existing.RECOGNISED, header_pattern))
-    plan = line.plan(planned_tables, folder=folder)  # raises an error if a file must not be replaced
+    plan = command_line.plan(planned_tables, folder=folder)  # raises an error if a file must not be replaced
     plan.clear()
 
 
@@ -64,18 +64,18 @@ def _check_folder(path: str) -> None:
         raise OutputError(f"Could not open {path}: a link that leads to no folder; choose another -o")
 
 
-def print_or_write_document(line: CommandLine, view: DocumentView, document: Any) -> int:
+def print_or_write_document(command_line: CommandLine, view: DocumentView, document: Any) -> int:
     """Print a document in the format of the command line, or write its tables into the folder of -o. Return 0.
 
     `view` says how documents of this kind are shown. Raises OutputError; no table is written in that case.
     """
-    top = read_top(line)
-    if line.folder is not None:
-        _write_tables(view, document, line.folder)
-    elif line.format == "text":
-        _print_for_people(view, document, options.LARGEST_NUMBER if "--all" in line else top)
+    top = read_top(command_line)
+    if command_line.folder is not None:
+        _write_tables(view, document, command_line.folder)
+    elif command_line.format == "text":
+        _print_for_people(view, document, options.LARGEST_NUMBER if "--all" in command_line else top)
     else:
-        _print_in_format(line.format, view, document, top)
+        _print_in_format(command_line.format, view, document, top)
     return Status.DONE
 
 
@@ -102,12 +102,12 @@ def _print_in_format(format_: str, view: DocumentView, document: Any, top: int |
         _print_markup(view, document, _MARKUP[format_], top)
 
 
-def print_statistics(line: CommandLine, printout: Printout, document: Any) -> int:
+def print_statistics(command_line: CommandLine, printout: Printout, document: Any) -> int:
     """Print a document of statistics as text, JSON or TSV, as the command line asks. Return 0.
 
     `printout` says how such documents are printed.
     """
-    text = printout.written(document, line.format, text_width())
+    text = printout.written(document, command_line.format, text_width())
     print_text(text, with_coloured_differences)
     return Status.DONE
 

@@ -15,29 +15,29 @@ from cs_score.coldstart.gold import with_pool
 from cs_score.tasks import COLD_START
 
 
-def estimate_from_sample(task: str, line: CommandLine, *, most_systems: int | None = 1) -> int:
+def estimate_from_sample(task: str, command_line: CommandLine, *, most_systems: int | None = 1) -> int:
     """Print estimates of the scores that systems would have if the whole pool were assessed. Return the exit status.
 
     The file of --inclusion says with what probability each answer was drawn into the sample. `most_systems` is the
     largest number of prediction files that the command line may name, or None if there is no limit. Raises UsageError
     or InputError.
     """
-    if line.folder is not None:
+    if command_line.folder is not None:
         raise UsageError("--inclusion gives one document: -o FILE.json, .tsv or .txt")
     if task == COLD_START:
-        return _estimate_from_pool(line)
-    return _estimate_from_labels(line, Predictions(task, line, most_systems=most_systems))
+        return _estimate_from_pool(command_line)
+    return _estimate_from_labels(command_line, Predictions(task, command_line, most_systems=most_systems))
 
 
-def _estimate_from_pool(line: CommandLine) -> int:
+def _estimate_from_pool(command_line: CommandLine) -> int:
     """Print estimates of the scores of Cold Start runs from assessments that are a sample. Return the exit status."""
-    inclusion = sampled_pools.read_inclusion(line.text("--inclusion"))
-    confidence = read_resampling_with_defaults(line).confidence
-    inputs = Runs(line)
+    inclusion = sampled_pools.read_inclusion(command_line.text("--inclusion"))
+    confidence = read_resampling_with_defaults(command_line).confidence
+    inputs = Runs(command_line)
     with paused_collector():
         scored_by_name = _score_each_run(inputs)
         estimates = sampled_pools.estimate_from_sample(scored_by_name, inclusion, confidence)
-    return print_statistics(line, sampled_pools.SAMPLED_POOL_PRINTOUT, estimates)
+    return print_statistics(command_line, sampled_pools.SAMPLED_POOL_PRINTOUT, estimates)
 
 
 def _score_each_run(inputs: Runs) -> dict[str, AnalysedRun]:
@@ -51,19 +51,19 @@ def _score_each_run(inputs: Runs) -> dict[str, AnalysedRun]:
     return scored_by_name
 
 
-def _estimate_from_labels(line: CommandLine, predictions: Predictions) -> int:
+def _estimate_from_labels(command_line: CommandLine, predictions: Predictions) -> int:
     """Print estimates of the scores of judged answers from labels that are a sample. Return the exit status.
 
     The file of --second-assessments, if it is given, has the labels of the sample, which correct the labels in the gold
     file.
     """
-    second_file = line.get("--second-assessments")
+    second_file = command_line.get("--second-assessments")
     has_second_labels = second_file is not None
     columns = sampled_labels.STRATUM_COLUMNS_OF_SECOND if has_second_labels else sampled_labels.STRATUM_COLUMNS
-    inclusion = sampled_pools.read_inclusion(line.text("--inclusion"), columns)
-    confidence = read_resampling_with_defaults(line).confidence
+    inclusion = sampled_pools.read_inclusion(command_line.text("--inclusion"), columns)
+    confidence = read_resampling_with_defaults(command_line).confidence
     results = predictions.score_all().results
     first_result = next(iter(results.values()))  # all results have the same gold
     second_assessments = sampled_labels.read_second_assessments(first_result, second_file)
     estimates = sampled_labels.estimate_from_labels(results, second_assessments, inclusion, confidence)
-    return print_statistics(line, sampled_pools.SAMPLED_POOL_PRINTOUT, estimates)
+    return print_statistics(command_line, sampled_pools.SAMPLED_POOL_PRINTOUT, estimates)

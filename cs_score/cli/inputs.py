@@ -9,7 +9,7 @@ from cs_score.tasks import COLD_START
 
 
 def find_inputs(
-    task: str, line: CommandLine, *, fewest_systems: int = 1, most_systems: int | None = 1
+    task: str, command_line: CommandLine, *, fewest_systems: int = 1, most_systems: int | None = 1
 ) -> Runs | Predictions:
     """Return the inputs that a command line names: Cold Start runs, or the predictions of an evidence task.
 
@@ -17,7 +17,7 @@ def find_inputs(
     there is no upper limit. Raises UsageError for wrong files or options.
     """
     if task != COLD_START:
-        return Predictions(task, line, fewest_systems, most_systems)
-    runs = Runs(line)
+        return Predictions(task, command_line, fewest_systems, most_systems)
+    runs = Runs(command_line)
     runs.check_options()  # before files are looked for
     return runs

@@ -33,13 +33,13 @@ def with_analysis_percentage(items: Sequence[Value]) -> Iterator[Value]:
     return with_percentage(items, activity="analysing")
 
 
-def gold_and_predictions(line: CommandLine) -> tuple[str, list[str]]:
+def gold_and_predictions(command_line: CommandLine) -> tuple[str, list[str]]:
     """Return the gold file and the words that name predictions, for a task that needs gold.
 
     The gold file is the value of --gold or else the first word. Raises UsageError if there is neither.
     """
-    words = list(line.words)
-    gold = line.get("--gold")
+    words = list(command_line.words)
+    gold = command_line.get("--gold")
     if not gold and words:
         gold = words.pop(0)
     if not gold:
@@ -48,7 +48,7 @@ def gold_and_predictions(line: CommandLine) -> tuple[str, list[str]]:
 
 
 def optional_gold_and_predictions(
-    mode: Mode, line: CommandLine, *, is_single_file: bool
+    mode: Mode, command_line: CommandLine, *, is_single_file: bool
 ) -> tuple[str | None, list[str]]:
     """Return the gold file, or None, and the words that name predictions.
 
@@ -56,18 +56,18 @@ def optional_gold_and_predictions(
     (`is_single_file`) and there are two files. Raises UsageError if a task needs gold and there is none.
     """
     if mode.needs_gold:
-        return gold_and_predictions(line)
-    gold = line.get("--gold")
-    words = list(line.words)
-    if gold is None and is_single_file and _has_two_files(line):
+        return gold_and_predictions(command_line)
+    gold = command_line.get("--gold")
+    words = list(command_line.words)
+    if gold is None and is_single_file and _has_two_files(command_line):
         return words[0], words[1:]
     return gold, words
 
 
-def _has_two_files(line: CommandLine) -> bool:
+def _has_two_files(command_line: CommandLine) -> bool:
     """Return whether two files are named: by two words, or by one word and --predictions."""
-    words_needed = 1 if "--predictions" in line else 2
-    return len(line.words) == words_needed
+    words_needed = 1 if "--predictions" in command_line else 2
+    return len(command_line.words) == words_needed
 
 
 class Predictions:
@@ -77,19 +77,21 @@ class Predictions:
     Every fault of the command line raises UsageError before a file is read.
     """
 
-    def __init__(self, task: str, line: CommandLine, fewest_systems: int = 1, most_systems: int | None = 1) -> None:
+    def __init__(
+        self, task: str, command_line: CommandLine, fewest_systems: int = 1, most_systems: int | None = 1
+    ) -> None:
         """Find and check the files of a command line.
 
         `fewest_systems` and `most_systems` limit the number of systems that the files may hold; `most_systems` is None
         if there is no upper limit.
         """
         self.mode = mode_named(task)
-        self._line = line
-        self._arguments = option_values_of_task(task, line)
+        self._command_line = command_line
+        self._arguments = option_values_of_task(task, command_line)
         self._fewest_systems = fewest_systems
         self._is_pair = most_systems == 2  # the sides A and B of a difference
         self._printed_notices: set[str] = set()
-        gold, words = optional_gold_and_predictions(self.mode, line, is_single_file=most_systems == 1)
+        gold, words = optional_gold_and_predictions(self.mode, command_line, is_single_file=most_systems == 1)
         self.gold = gold
         if most_systems == 1:
             self.files = [self._single_file(task, words)]
@@ -103,7 +105,7 @@ class Predictions:
         Raises UsageError if there is no file of predictions, or more than one.
         """
         further_words = list(words)
-        predictions = self._line.get("--predictions")
+        predictions = self._command_line.get("--predictions")
         if not predictions and further_words:
             predictions = further_words.pop(0)
         if not predictions:
@@ -145,7 +147,7 @@ class Predictions:
     @property
     def analysis_arguments(self) -> Mapping[str, Any]:
         """The keyword arguments for an analysis: `{"policies": [...]}` if --also-policy was typed, else none."""
-        policies = self._line.texts("--also-policy")
+        policies = self._command_line.texts("--also-policy")
         return {"policies": policies} if policies else {}
 
     @property
@@ -205,7 +207,7 @@ class Predictions:
         A and B are two systems or, with --policy-b, one system under two policies. Raises UsageError for any other
         number of systems.
         """
-        policy = self._line.get("--policy-b")
+        policy = self._command_line.get("--policy-b")
         if policy is not None:
             return self._score_under_two_policies(policy)
         results = self.score_all().results
@@ -254,7 +256,7 @@ class Predictions:
         the result, such as `run-a` for `runs/run-a.jsonl`.
         """
         arguments = dict(self._arguments)
-        if len(self._line.texts("--run")) > 1:
+        if len(self._command_line.texts("--run")) > 1:
             arguments["run"] = ""  # the task's option chooses one run only: score all runs, then leave some out
         result_by_run = self._score_file(file, arguments)
         has_several_runs = len(result_by_run) > 1
@@ -270,7 +272,7 @@ class Predictions:
 
         Without --run, every run is included. A single value of --run is an option of scoring: only that run is scored.
         """
-        chosen_runs = self._line.texts("--run")
+        chosen_runs = self._command_line.texts("--run")
         return len(chosen_runs) < 2 or run in chosen_runs
 
     def _system_name(self, short_name: str, run: str, *, has_several_runs: bool) -> str:

@@ -98,21 +98,21 @@ class Runs(Scoring):
     difference.
     """
 
-    def __init__(self, line: CommandLine) -> None:
+    def __init__(self, command_line: CommandLine) -> None:
         """Divide the words of a command line into query files and other files.
 
         The other files are recognised later as runs or assessments, by their content.
         """
-        super().__init__(line)
+        super().__init__(command_line)
         self.queries: list[str] = []
         self.files: list[Input] = []
-        for word in line.words:
+        for word in command_line.words:
             if is_query_file(word):
                 self.queries.append(word)
             else:
                 self.files.append(word)
-        self.files += line.texts("--knowledge-base")
-        self.validates = "--validate" in line
+        self.files += command_line.texts("--knowledge-base")
+        self.validates = "--validate" in command_line
         self._runs_with_warnings: list[OneRun] = []
 
     @cached_property
@@ -127,17 +127,17 @@ class Runs(Scoring):
     @property
     def analysis_arguments(self) -> Mapping[str, Any]:
         """The keyword arguments of an analysis: further policies, dimensions of groups, and settings of intervals."""
-        other_policies = self.line.texts("--also-policy")
+        other_policies = self.command_line.texts("--also-policy")
         return {
             "policies": read_policies(other_policies, self.options_without_run_ids, self.policy_texts, "--also-policy"),
-            "by": groups.read_crossings(self.line.texts("--by")),
-            "resampling": read_resampling(self.line),
+            "by": groups.read_crossings(self.command_line.texts("--by")),
+            "resampling": read_resampling(self.command_line),
         }
 
     @cached_property
     def knowledge_bases(self) -> frozenset[Input]:
         """The files that --knowledge-base names, and those whose first lines show that they are knowledge bases."""
-        knowledge_bases: list[Input] = list(self.line.texts("--knowledge-base"))
+        knowledge_bases: list[Input] = list(self.command_line.texts("--knowledge-base"))
         for word in self.files:
             for file in expand_folder(word):
                 if isinstance(file, str) and converter_for(file) is not None:
@@ -174,7 +174,7 @@ class Runs(Scoring):
 
         Raises UsageError if there is no run with an id that was chosen.
         """
-        chosen_ids = self.line.texts("--run") or self.run_ids
+        chosen_ids = self.command_line.texts("--run") or self.run_ids
         return runs_of(files_of_runs, self.knowledge_bases, chosen_ids or None)
 
     def _message_without(self, kind: str) -> str:
@@ -192,7 +192,7 @@ class Runs(Scoring):
         It has a remedy if the value of -queries, which chooses queries by their ids, is a query file.
         """
         message = "no query file (*.xml) among the files; name queries, assessments and a run"
-        query_list = self.line.get("-queries") or ""
+        query_list = self.command_line.get("-queries") or ""
         if is_query_file(query_list):
             message += f"; -queries chooses some of them: write {query_list} without it"
         return message
@@ -316,7 +316,7 @@ class Runs(Scoring):
         remark_on_duplicates(self, scored_run.result.duplicate_count)
         if scored_run.stopped is not None and scored_run.result.tables.sf.rows:
             warn(f"there is no average precision: {scored_run.stopped}")
-        if scored_run.headline_remark is not None and self.line.get("--measure") is None:
+        if scored_run.headline_remark is not None and self.command_line.get("--measure") is None:
             remark(scored_run.headline_remark)
 
     # -- Several runs
@@ -357,7 +357,9 @@ class Runs(Scoring):
     def _changes_of_b(self) -> ChangesOfB:
         """Return the values of --policy-b, --pool-b and --follow-b, which say how side B differs from side A."""
         return ChangesOfB(
-            policy=self.line.get("--policy-b"), pool=self.line.get("--pool-b"), edition=self.line.get("--follow-b")
+            policy=self.command_line.get("--policy-b"),
+            pool=self.command_line.get("--pool-b"),
+            edition=self.command_line.get("--follow-b"),
         )
 
     def _score_two(self, runs_and_assessments: RunsAndAssessments) -> tuple[AnalysedRun, AnalysedRun, tuple[str, str]]:
@@ -399,7 +401,7 @@ class Runs(Scoring):
         inputs_of_b = self  # the command line as side B reads it
         names_of_changes = []
         if changes.edition is not None:
-            inputs_of_b = Runs(self.line.with_changes({"--follow": changes.edition}))
+            inputs_of_b = Runs(self.command_line.with_changes({"--follow": changes.edition}))
             names_of_changes.append(f"edition {inputs_of_b.options_without_run_ids.follow}")
         options_of_b = inputs_of_b.options_without_run_ids
         if changes.policy is not None:
@@ -509,7 +511,7 @@ def remark_on_duplicates(scoring: Scoring, duplicates: int) -> None:
 
     Nothing is printed if there are no duplicates, or if the command line names a policy.
     """
-    names_policy = scoring.line.first_typed_option("--policy -right -wrong -ignore") is not None
+    names_policy = scoring.command_line.first_typed_option("--policy -right -wrong -ignore") is not None
     if duplicates == 0 or names_policy:
         return
     noun = "duplicate" if duplicates == 1 else "duplicates"

@@ -92,9 +92,9 @@ class Scoring:
     Every property raises UsageError if the value of a switch is wrong.
     """
 
-    def __init__(self, line: CommandLine) -> None:
+    def __init__(self, command_line: CommandLine) -> None:
         """Keep the command line; its options are read when a property is used."""
-        self.line = line
+        self.command_line = command_line
 
     @cached_property
     def edition(self) -> Edition:
@@ -102,8 +102,8 @@ class Scoring:
 
         UsageError is raised if the command line has a switch or a measure that this edition does not have.
         """
-        name = self.line.text("--follow", LATEST.name)
-        edition = edition_of(name, self.line.text("--mention-types", AS_GIVEN))
+        name = self.command_line.text("--follow", LATEST.name)
+        edition = edition_of(name, self.command_line.text("--mention-types", AS_GIVEN))
         if not edition.has_limits:
             self._refuse_limits(edition)
         if not edition.has_rankings:
@@ -115,7 +115,7 @@ class Scoring:
 
         `edition` is the edition that is followed, which has no such switch.
         """
-        if "-justifications" in self.line:
+        if "-justifications" in self.command_line:
             editions_with_limits = [candidate.name for candidate in EDITIONS.values() if candidate.has_limits]
             raise UsageError(
                 f"ERROR: Unknown switch: -justifications; version {edition.name} has no such switch; "
@@ -138,7 +138,7 @@ class Scoring:
     def _measure_of_rankings(self) -> str | None:
         """Return the first average precision, such as `SF-AP`, that --measure or --min names; None if there is none."""
         for option in ("--measure", "--min"):
-            for measure in self.line.texts(option):
+            for measure in self.command_line.texts(option):
                 if re.search(r"-AP\b", measure):
                     return measure
         return None
@@ -160,7 +160,7 @@ class Scoring:
 
         The limits are the largest numbers of justifications of a node that count, such as `1:3`.
         """
-        policy_text = self.line.get("--policy")
+        policy_text = self.command_line.get("--policy")
         if policy_text is None:
             return self._policy_of_edition(), DEFAULT_OPTIONS.justifications
         if "=" in policy_text:  # spelled out, such as `right=CORRECT,wrong=WRONG`
@@ -202,7 +202,7 @@ class Scoring:
         categories_by_side = {}
         for switch in POLICY_SWITCHES:
             side = switch.removeprefix("-")
-            categories_by_side[side] = split_at_colons(self.line.text(switch, self.defaults[switch]))
+            categories_by_side[side] = split_at_colons(self.command_line.text(switch, self.defaults[switch]))
         return Policy(**categories_by_side)
 
     def _value_of(self, option: ScoringOption) -> Any:
@@ -211,8 +211,8 @@ class Scoring:
         An option without value is True if its switch was typed.
         """
         if option.is_flag:
-            return option.switch in self.line
-        text = self.line.get(option.switch)
+            return option.switch in self.command_line
+        text = self.command_line.get(option.switch)
         if text is None:
             text = self.defaults.get(option.switch, option.default_text)
         return None if text is None else option.from_text(text)
@@ -225,8 +225,8 @@ class Scoring:
     @property
     def layout(self) -> ColumnLayout:
         """The columns of the tables (-fields), and whether tabs separate them (-tabs)."""
-        fields = split_at_colons(self.line.text("-fields", DEFAULTS["-fields"]))
-        return ColumnLayout(fields, is_tab_separated="-tabs" in self.line)
+        fields = split_at_colons(self.command_line.text("-fields", DEFAULTS["-fields"]))
+        return ColumnLayout(fields, is_tab_separated="-tabs" in self.command_line)
 
     @property
     def policy_texts(self) -> dict[str, str]:
@@ -234,7 +234,7 @@ class Scoring:
         texts = {}
         for switch in POLICY_SWITCHES:
             side = switch.removeprefix("-").upper()
-            texts[side] = self.line.text(switch, self.defaults[switch])
+            texts[side] = self.command_line.text(switch, self.defaults[switch])
         return texts
 
 

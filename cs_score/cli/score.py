@@ -57,32 +57,32 @@ SCORE_VERB: Final = Verb(
 
 
 @SCORE_VERB.command
-def score(task: str, line: CommandLine) -> int:
+def score(task: str, command_line: CommandLine) -> int:
     """Score runs or predictions, print the scores, and write the files of the options. Return the exit status.
 
     Raises CsScoreError if nothing can be scored.
     """
-    if "--inclusion" in line:
-        return estimates.estimate_from_sample(task, line)
-    if "--second-assessments" in line:
+    if "--inclusion" in command_line:
+        return estimates.estimate_from_sample(task, command_line)
+    if "--second-assessments" in command_line:
         raise UsageError("--second-assessments goes with --inclusion here; without it give it to cs-score compare")
-    with score_inputs(task, line) as scored:
-        text = scored.text(line)
+    with score_inputs(task, command_line) as scored:
+        text = scored.text(command_line)
         scored.write()
-        _write_unit_table(task, scored, line.get("--per-unit"))
+        _write_unit_table(task, scored, command_line.get("--per-unit"))
     print_text(text)
     status = Status.FAILED if scored.has_errors else Status.DONE
     return StatusWithResults(status, scored)
 
 
-def score_inputs(task: str, line: CommandLine) -> AbstractContextManager[RunsScored | PredictionsScored]:
+def score_inputs(task: str, command_line: CommandLine) -> AbstractContextManager[RunsScored | PredictionsScored]:
     """Score the files of a command line. The scored runs or predictions are the target of the `with` statement.
 
     Results have to be written inside the block. Raises CsScoreError if nothing can be scored.
     """
     if task == COLD_START:
-        return runs.score_runs(line)
-    return contextlib.nullcontext(predictions.score_predictions(task, line))
+        return runs.score_runs(command_line)
+    return contextlib.nullcontext(predictions.score_predictions(task, command_line))
 
 
 def _write_unit_table(task: str, scored: RunsScored | PredictionsScored, unit_file: str | None) -> None:

@@ -66,25 +66,25 @@ class PredictionsScored(Record):
         if self.unit_file is not None:
             storage.write_packed(self.unit_file, report.unit_blocks(self.result))
 
-    def text(self, line: CommandLine) -> str:
+    def text(self, command_line: CommandLine) -> str:
         """Return the scores of each system by the measures that were chosen, in the format of the command line.
 
         With `--format text`, one measure and one system, the text is only the number, such as `0.2841`.
         """
-        if line.format == "json":
-            return self._json_text(with_units=line.file is not None)
+        if command_line.format == "json":
+            return self._json_text(with_units=command_line.file is not None)
         if len(self.results) == 1:
-            return self._text_of_only_system(line)
-        text_by_run = {run: self._text_of_run(run, line) for run in self.results}
-        if line.format == "tsv":
+            return self._text_of_only_system(command_line)
+        text_by_run = {run: self._text_of_run(run, command_line) for run in self.results}
+        if command_line.format == "tsv":
             return _merge_tables(text_by_run)
         return "\n\n".join(text_by_run.values())
 
-    def _text_of_run(self, run: str, line: CommandLine) -> str:
+    def _text_of_run(self, run: str, command_line: CommandLine) -> str:
         """Return the scores of one of several runs by the chosen measures, in the format of the command line."""
         result = self.results[run]
-        measures = _chosen_measures(result, line)
-        return report.format_scores(line.format, result, self.intervals.get(run), measures)
+        measures = _chosen_measures(result, command_line)
+        return report.format_scores(command_line.format, result, self.intervals.get(run), measures)
 
     def _json_text(self, *, with_units: bool) -> str:
         """Return the scores as JSON: the object of the only system, or one object for all systems.
@@ -95,20 +95,20 @@ class PredictionsScored(Record):
             return report.json_of_several(self.results.values(), self.intervals, with_units=with_units)
         return report.json_text(self.result, self._intervals_of_only_system(), with_units=with_units)
 
-    def _text_of_only_system(self, line: CommandLine) -> str:
+    def _text_of_only_system(self, command_line: CommandLine) -> str:
         """Return the scores of the only system; only the number if `--format text` asks for a single measure.
 
         With the number, warnings are printed, for example that it is undefined.
         """
         intervals = self._intervals_of_only_system()
-        measures = _chosen_measures(self.result, line)
-        wants_number = line.get("--format") == "text"  # without this option the text also names the measure
+        measures = _chosen_measures(self.result, command_line)
+        wants_number = command_line.get("--format") == "text"  # without this option the text also names the measure
         if wants_number and len(measures) == 1:
             [measure] = measures
             score, *remarks = report.single_score(measure, self.result.scores[measure], intervals)
             warn(*remarks)
             return score
-        return report.format_scores(line.format, self.result, intervals, measures)
+        return report.format_scores(command_line.format, self.result, intervals, measures)
 
     def _intervals_of_only_system(self) -> ScoreIntervals | None:
         """Return the intervals of the only system; None without --bootstrap."""
@@ -116,14 +116,14 @@ class PredictionsScored(Record):
         return self.intervals.get(name_of_system)
 
 
-def score_predictions(task: str, line: CommandLine) -> PredictionsScored:
+def score_predictions(task: str, command_line: CommandLine) -> PredictionsScored:
     """Score each system in the predictions file of a command line. Raises UsageError or InputError.
 
     All faults of the command line are reported before anything is scored.
     """
-    inputs = Predictions(task, line)
-    plan = _plan_of_outputs(inputs, line)
-    resampling = read_resampling(line)
+    inputs = Predictions(task, command_line)
+    plan = _plan_of_outputs(inputs, command_line)
+    resampling = read_resampling(command_line)
     plan.clear()  # removes the outputs of an earlier call
     [file] = inputs.files
     results = inputs.results_of_file(file)
@@ -132,18 +132,18 @@ def score_predictions(task: str, line: CommandLine) -> PredictionsScored:
         results=results,
         intervals=_intervals_by_name(results, resampling),
         resampling=resampling,
-        unit_file=line.get("--per-item"),
+        unit_file=command_line.get("--per-item"),
     )
 
 
-def _plan_of_outputs(inputs: Predictions, line: CommandLine) -> OutputPlan:
+def _plan_of_outputs(inputs: Predictions, command_line: CommandLine) -> OutputPlan:
     """Return the checked plan of the files of -o, --per-item and --per-unit. Raises UsageError or OutputError."""
-    planned_outputs = [] if line.file is None else [line.file]
-    unit_file = line.get("--per-item")
+    planned_outputs = [] if command_line.file is None else [command_line.file]
+    unit_file = command_line.get("--per-item")
     if unit_file is not None:
         planned_outputs.extend(report.units_option(inputs.mode).outputs(unit_file))
-    planned_outputs.extend(options.PER_UNIT.outputs(line.get("--per-unit")))
-    return line.plan(planned_outputs, inputs.inputs)
+    planned_outputs.extend(options.PER_UNIT.outputs(command_line.get("--per-unit")))
+    return command_line.plan(planned_outputs, inputs.inputs)
 
 
 def _intervals_by_name(
@@ -157,9 +157,9 @@ def _intervals_by_name(
     return {name: intervals(result, resampling) for name, result in results.items()}
 
 
-def _chosen_measures(result: ScoredPredictions, line: CommandLine) -> Sequence[str]:
+def _chosen_measures(result: ScoredPredictions, command_line: CommandLine) -> Sequence[str]:
     """Return the measures of a result that the names and patterns of --measure choose; none without --measure."""
-    measures = read_measures(line)
+    measures = read_measures(command_line)
     if not measures:
         return ()
     return select_names(list(result.scores), measures)

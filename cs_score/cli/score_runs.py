@@ -64,25 +64,25 @@ class RunsScored(Record):
         """Write the tables and the JSON that the call asks for. Raises OutputError."""
         self.call.write(self.result, self.intervals)
 
-    def text(self, line: CommandLine) -> str:
+    def text(self, command_line: CommandLine) -> str:
         """Return the scores by the chosen measures as text, in the format that the command line asks for.
 
         If `--format text` asks for one measure of one run, the text is only the number, such as `0.2841`. Prints
         warnings about scores that are undefined.
         """
-        measures = ("*",) if "--all" in line else read_measures(line)
+        measures = ("*",) if "--all" in command_line else read_measures(command_line)
         document = documents.choose(documents.document_of(self.result, self.intervals, ()), measures)
         if not measures:
             self._remark_on_headline_measure()
         only_measure = _only_measure(document)
-        wants_number = line.get("--format") == "text"  # without this option the text also names the run
+        wants_number = command_line.get("--format") == "text"  # without this option the text also names the run
         if wants_number and only_measure is not None:
             score, *remarks = documents.single_score(document, only_measure)
             warn(*remarks)
             return score
-        if line.format == "tsv":  # the other formats say themselves which scores are undefined
+        if command_line.format == "tsv":  # the other formats say themselves which scores are undefined
             warn(*[f"undefined: {text}" for text in documents.undefined_remarks(document)])
-        return documents.WRITERS[line.format](document)
+        return documents.WRITERS[command_line.format](document)
 
     def _remark_on_headline_measure(self) -> None:
         """Print why the runs are not ranked by the usual measure. If they are, nothing is printed."""
@@ -92,16 +92,20 @@ class RunsScored(Record):
 
 
 @contextlib.contextmanager
-def score_runs(line: CommandLine) -> Iterator[RunsScored]:
+def score_runs(command_line: CommandLine) -> Iterator[RunsScored]:
     """Score the Cold Start runs of a command line, and give the result to the block.
 
     The folder of -o is made before the block and removed if the block fails; problems of the input and remarks on the
     scores are printed after it. Raises CsScoreError if nothing can be scored.
     """
-    call = _checked_call(line)
+    call = _checked_call(command_line)
     problems = call.new_log()
     try:
-        with storage.folder_made(line.folder, "-o"), paused_collector(), _score_separately(call, problems) as scored:
+        with (
+            storage.folder_made(command_line.folder, "-o"),
+            paused_collector(),
+            _score_separately(call, problems) as scored,
+        ):
             yield scored  # the block prints and writes the scores
             result = scored.result
     except CsScoreError as error:
@@ -114,27 +118,27 @@ def score_runs(line: CommandLine) -> Iterator[RunsScored]:
     call.write_problems(problems)
 
 
-def _checked_call(line: CommandLine) -> Call:
+def _checked_call(command_line: CommandLine) -> Call:
     """Return the call of a command line after checking its inputs, outputs and options; no file is changed.
 
     Raises UsageError or OutputError, also for options about the layout of tables if no tables are written.
     """
-    _refuse_layout_without_tables(line)
-    unit_outputs = list(options.PER_UNIT.outputs(line.get("--per-unit")))
-    if line.folder is None:
-        result_outputs = [] if line.file is None else [line.file]
-        return Call(line, result_outputs + unit_outputs)
-    prefix = Destination(os.path.join(line.folder, "out"))  # the tables are FOLDER/out.sf and so on
+    _refuse_layout_without_tables(command_line)
+    unit_outputs = list(options.PER_UNIT.outputs(command_line.get("--per-unit")))
+    if command_line.folder is None:
+        result_outputs = [] if command_line.file is None else [command_line.file]
+        return Call(command_line, result_outputs + unit_outputs)
+    prefix = Destination(os.path.join(command_line.folder, "out"))  # the tables are FOLDER/out.sf and so on
     json_file = f"{prefix.name}.json"
     json_option = replace(documents.OPTION, name="-o")  # messages name -o, which was typed, and not --json
     json_outputs = list(json_option.outputs(json_file))
-    return Call(line, json_outputs + unit_outputs, prefix, output_option="-o", json_file=json_file)
+    return Call(command_line, json_outputs + unit_outputs, prefix, output_option="-o", json_file=json_file)
 
 
-def _refuse_layout_without_tables(line: CommandLine) -> None:
+def _refuse_layout_without_tables(command_line: CommandLine) -> None:
     """Raise UsageError if -fields or -tabs is typed, and -o names no folder into which tables are written."""
-    layout_option = line.first_typed_option("-fields -tabs")
-    if line.folder is None and layout_option is not None:
+    layout_option = command_line.first_typed_option("-fields -tabs")
+    if command_line.folder is None and layout_option is not None:
         raise UsageError(
             f"{layout_option} lays out the tables that -o FOLDER writes: add -o FOLDER, or leave out {layout_option}"
         )

@@ -144,143 +144,143 @@ PER_UNIT: Final = OwnOption(
 )
 
 
-def read_resampling(line: CommandLine) -> Resampling | None:
+def read_resampling(command_line: CommandLine) -> Resampling | None:
     """Return the settings of resampling from the options of a command that resamples only with --bootstrap.
 
     The result is None if --bootstrap was not typed. Raises UsageError for impossible values, and for an option that has
     no effect without --bootstrap.
     """
-    if "--bootstrap" in line:
-        return read_resampling_with_defaults(line)
-    option = line.first_typed_option(INTERVAL_OPTIONS)
+    if "--bootstrap" in command_line:
+        return read_resampling_with_defaults(command_line)
+    option = command_line.first_typed_option(INTERVAL_OPTIONS)
     if option is not None:
         raise UsageError(f"{option} is about intervals: give --bootstrap N, too")
     return None
 
 
-def read_resampling_with_defaults(line: CommandLine) -> Resampling:
+def read_resampling_with_defaults(command_line: CommandLine) -> Resampling:
     """Return the settings of resampling from the options of a command that always resamples.
 
     Options that were not typed have their defaults. Without `--bootstrap`, 10,000 resamples are drawn, and more if a
     small p-value needs them. Raises UsageError for impossible values.
     """
     return Resampling(
-        resamples=_read_resamples(line),
-        seed=_read_seed(line),
-        confidence=_read_confidence(line),
-        method=_read_interval_method(line) or UNSET,
-        can_grow=UNSET if "--bootstrap" in line else True,
-        clusters=read_clusters(line.text("--clusters")) if "--clusters" in line else UNSET,
+        resamples=_read_resamples(command_line),
+        seed=_read_seed(command_line),
+        confidence=_read_confidence(command_line),
+        method=_read_interval_method(command_line) or UNSET,
+        can_grow=UNSET if "--bootstrap" in command_line else True,
+        clusters=read_clusters(command_line.text("--clusters")) if "--clusters" in command_line else UNSET,
     )
 
 
 _WHOLE_NUMBER: Final = re.compile(r"[0-9]{1,100}")
 
 
-def _read_resamples(line: CommandLine) -> int:
+def _read_resamples(command_line: CommandLine) -> int:
     """Return the value of --bootstrap, the number of resamples, or its default.
 
     Raises UsageError for an impossible number, and for a large one without --force.
     """
-    text = line.text("--bootstrap", str(statistics.DEFAULT_RESAMPLES))
+    text = command_line.text("--bootstrap", str(statistics.DEFAULT_RESAMPLES))
     if not _WHOLE_NUMBER.fullmatch(text) or not 1 <= int(text) <= MOST_RESAMPLES:
         raise UsageError(f"--bootstrap takes a whole number from 1 to {MOST_RESAMPLES}, not {text}")
-    if int(text) > statistics.MANY_RESAMPLES and "--force" not in line:
+    if int(text) > statistics.MANY_RESAMPLES and "--force" not in command_line:
         raise UsageError(statistics.message_on_many_resamples(f"--bootstrap {text}", "--force"))
     return int(text)
 
 
-def _read_seed(line: CommandLine) -> int:
+def _read_seed(command_line: CommandLine) -> int:
     """Return the value of --seed, by default 0. Raises UsageError if it is not a whole number."""
-    text = line.text("--seed", "0")
+    text = command_line.text("--seed", "0")
     if not _WHOLE_NUMBER.fullmatch(text):
         raise UsageError(f"--seed takes a whole number of at least 0, not {text}")
     return int(text)
 
 
-def _read_confidence(line: CommandLine) -> float:
+def _read_confidence(command_line: CommandLine) -> float:
     """Return the value of --confidence, a percentage, by default 95. Raises UsageError if it is not a number."""
     from cs_score.base.numbers import is_decimal_number
 
-    text = line.text("--confidence", "95")
+    text = command_line.text("--confidence", "95")
     if not is_decimal_number(text):
         raise UsageError(f"--confidence takes a percentage from 50 to 99.99, not {text}")
     return float(text)
 
 
-def _read_interval_method(line: CommandLine) -> IntervalMethod | None:
+def _read_interval_method(command_line: CommandLine) -> IntervalMethod | None:
     """Return the value of --interval, such as `bca`; None if it was not typed. Raises UsageError for other methods."""
-    method = line.get("--interval")
+    method = command_line.get("--interval")
     if method is not None and method not in INTERVAL_METHODS:
         raise UsageError(f"--interval takes {_INTERVAL_METHODS_TEXT}, not {method}")
     return cast("IntervalMethod | None", method)
 
 
-def read_test_settings(line: CommandLine) -> Resampling | None:
+def read_test_settings(command_line: CommandLine) -> Resampling | None:
     """Return the settings of resampling and of tests from the options of a command that needs --bootstrap for both.
 
     The settings of tests are the correction for testing many pairs (--correction) and the system with which all others
     are compared (--baseline). The result is None if --bootstrap was not typed. Raises UsageError for impossible values,
     and for an option that has no effect without --bootstrap.
     """
-    resampling = read_resampling(line)
+    resampling = read_resampling(command_line)
     if resampling is not None:
-        return _with_test_options(resampling, line)
-    _read_correction(line)  # an impossible value is reported before the missing option
-    option = line.first_typed_option(TEST_OPTIONS)
+        return _with_test_options(resampling, command_line)
+    _read_correction(command_line)  # an impossible value is reported before the missing option
+    option = command_line.first_typed_option(TEST_OPTIONS)
     if option is not None:
         raise UsageError(f"{option} is about tests: give --bootstrap N, too")
     return None
 
 
-def read_test_settings_with_defaults(line: CommandLine) -> Resampling:
+def read_test_settings_with_defaults(command_line: CommandLine) -> Resampling:
     """Return the settings of resampling and of tests from the options of a command that always tests differences.
 
     Raises UsageError for impossible values.
     """
-    return _with_test_options(read_resampling_with_defaults(line), line)
+    return _with_test_options(read_resampling_with_defaults(command_line), command_line)
 
 
-def _with_test_options(resampling: Resampling, line: CommandLine) -> Resampling:
+def _with_test_options(resampling: Resampling, command_line: CommandLine) -> Resampling:
     """Return a copy of the settings of resampling with the values of --correction and --baseline.
 
     Raises UsageError for an unknown correction.
     """
-    correction = _read_correction(line)
-    baseline = line.get("--baseline")
+    correction = _read_correction(command_line)
+    baseline = command_line.get("--baseline")
     return replace(resampling, correction=correction or UNSET, baseline=baseline or UNSET)
 
 
-def _read_correction(line: CommandLine) -> Correction | None:
+def _read_correction(command_line: CommandLine) -> Correction | None:
     """Return the value of --correction, None if it was not typed. Raises UsageError for an unknown correction."""
-    correction = line.get("--correction")
+    correction = command_line.get("--correction")
     if correction is not None and correction not in statistics.CORRECTIONS:
         raise UsageError(f"--correction takes {', '.join(statistics.CORRECTIONS)}, not {correction}")
     return cast("Correction | None", correction)
 
 
-def read_measures(line: CommandLine) -> tuple[str, ...]:
+def read_measures(command_line: CommandLine) -> tuple[str, ...]:
     """Return the names and patterns of measures in all values of --measure: `("LDC-MEAN-ALL-Macro-F1", "SF-*")`."""
     measures: list[str] = []
-    for text in line.texts("--measure"):
+    for text in command_line.texts("--measure"):
         measures.extend(name.strip() for name in text.split(","))
     return tuple(measures)
 
 
-def read_top(line: CommandLine) -> int | None:
+def read_top(command_line: CommandLine) -> int | None:
     """Return the value of --top, the number of mistakes or units to list; None if it was not typed.
 
     Raises UsageError if the value is not a whole number above 0.
     """
-    return whole_number(line, "--top", LARGEST_NUMBER)
+    return whole_number(command_line, "--top", LARGEST_NUMBER)
 
 
-def whole_number(line: CommandLine, name: str, largest: int) -> int | None:
+def whole_number(command_line: CommandLine, name: str, largest: int) -> int | None:
     """Return the value of an option that takes a whole number from 1 to `largest`; None if it was not typed.
 
     Raises UsageError for any other value.
     """
-    text = line.get(name)
+    text = command_line.get(name)
     if text is None:
         return None
     # The length is checked because Python converts no text of thousands of digits.
@@ -290,9 +290,9 @@ def whole_number(line: CommandLine, name: str, largest: int) -> int | None:
     return int(text)
 
 
-def positive_number(line: CommandLine, name: str) -> float | None:
+def positive_number(command_line: CommandLine, name: str) -> float | None:
     """Return the value of an option that takes a number above 0; None if it was not typed. Raises UsageError."""
-    text = line.get(name)
+    text = command_line.get(name)
     if text is None:
         return None
     from cs_score.base.numbers import is_decimal_number

@@ -65,25 +65,25 @@ def _command_option(task_option: TaskOption) -> Option:
     return Option(usage, task_option.meaning, task_option.default_text, task_option.choices)
 
 
-def option_values_of_task(task: str, line: CommandLine) -> dict[str, Any]:
+def option_values_of_task(task: str, command_line: CommandLine) -> dict[str, Any]:
     """Return the values of the options of a task by field, as keyword arguments for scoring.
 
     Raises UsageError for a wrong value.
     """
-    return {task_option.field: _value_of_option(task_option, line) for task_option in _task_options(task)}
+    return {task_option.field: _value_of_option(task_option, command_line) for task_option in _task_options(task)}
 
 
-def _value_of_option(task_option: TaskOption, line: CommandLine) -> Any:
+def _value_of_option(task_option: TaskOption, command_line: CommandLine) -> Any:
     """Return the value of an option, or its default if it was not typed. Raises UsageError for a wrong value."""
     if task_option.kind == "flag":
-        return task_option.name in line
-    text = line.get(task_option.name)
+        return task_option.name in command_line
+    text = command_line.get(task_option.name)
     if text is None:
         return task_option.default
     if task_option.kind == "number":
-        return whole_number(line, task_option.name, task_option.largest)
+        return whole_number(command_line, task_option.name, task_option.largest)
     if task_option.kind == "decimal":
-        return positive_number(line, task_option.name)
+        return positive_number(command_line, task_option.name)
     if task_option.kind == "choice":
         _check_choice(task_option, text)
     return text

@@ -158,12 +158,12 @@ def _body_for_task(work: Work, task: str) -> Callable[[CommandLine], int]:
     If the command line has --stage, the work is done for that stage of the task, such as `retrieval` of SciFact.
     """
 
-    def work_for_task(line: CommandLine) -> int:
+    def work_for_task(command_line: CommandLine) -> int:
         """Do the work of the verb, such as to analyse predictions, for a command line. Return the exit status."""
-        stage = line.get("--stage")
+        stage = command_line.get("--stage")
         if stage is None:
-            return work(task, line)
-        return work(stage_named(task, stage), line)
+            return work(task, command_line)
+        return work(stage_named(task, stage), command_line)
 
     return work_for_task
 

@@ -62,16 +62,16 @@ ANALYZE_VERB: Final = Verb(
 
 
 @ANALYZE_VERB.command
-def analyze(task_name: str, line: CommandLine) -> int:
+def analyze(task_name: str, command_line: CommandLine) -> int:
     """Print or write the analysis of a run or of predictions. Return the exit status."""
     task = task_named(task_name)
-    is_for_one_screen = line.format == "text" and line.folder is None and "--all" not in line
-    inputs = find_inputs(task_name, line)
-    analysis = analyze_inputs(task, line, inputs, is_whole=not is_for_one_screen)
-    return print_or_write_document(line, view_of_analyses(task), analysis)
+    is_for_one_screen = command_line.format == "text" and command_line.folder is None and "--all" not in command_line
+    inputs = find_inputs(task_name, command_line)
+    analysis = analyze_inputs(task, command_line, inputs, is_whole=not is_for_one_screen)
+    return print_or_write_document(command_line, view_of_analyses(task), analysis)
 
 
-def analyze_inputs(task: Task, line: CommandLine, inputs: Runs | Predictions, *, is_whole: bool) -> Any:
+def analyze_inputs(task: Task, command_line: CommandLine, inputs: Runs | Predictions, *, is_whole: bool) -> Any:
     """Score one run, or the predictions of one system, and return the analysis of its scores.
 
     The analysis is the document that `analyze` prints: `RunAnalysis` or `EvidenceAnalysis`. With `is_whole` it is
@@ -79,11 +79,11 @@ def analyze_inputs(task: Task, line: CommandLine, inputs: Runs | Predictions, *,
     folder of -o before anything is scored. Raises UsageError or InputError.
     """
     # All faults of the command line are reported before anything is scored.
-    mistake_count = read_top(line)
-    measure = task.measure_of(line.get("--measure"))
+    mistake_count = read_top(command_line)
+    measure = task.measure_of(command_line.get("--measure"))
     analysis_arguments = inputs.analysis_arguments
     progress = with_percentage if task.name == COLD_START else with_analysis_percentage
-    remove_earlier_tables(line, view_of_analyses(task))
+    remove_earlier_tables(command_line, view_of_analyses(task))
     result = inputs.score_single()
     return analyze_result(
         task, result, measure, top=mistake_count, is_whole=is_whole, progress=progress, **analysis_arguments

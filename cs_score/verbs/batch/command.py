@@ -69,22 +69,22 @@ class _BatchInputs(NamedTuple):
     run_words: Sequence[str]
 
 
-def _inputs_of_runs(line: CommandLine) -> _BatchInputs:
+def _inputs_of_runs(command_line: CommandLine) -> _BatchInputs:
     """Return the plan of a batch of Cold Start runs, and the words that name the runs.
 
     The words of the command line are query files, assessments and runs. Raises UsageError if queries or assessments are
     missing, and InputError for a folder without files.
     """
-    queries = [word for word in line.words if is_query_file(word)]
-    other_words = [word for word in line.words if not is_query_file(word)]
+    queries = [word for word in command_line.words if is_query_file(word)]
+    other_words = [word for word in command_line.words if not is_query_file(word)]
     if not queries:
         raise UsageError("Not enough arguments; a query file (*.xml) must be given")
     if not other_words:
         raise UsageError("Not enough arguments; assessments and runs must be given after the query files")
     pool_words = _pool_words(other_words)
     run_words = [word for word in other_words if word not in pool_words]
-    pool = _files_of_pool(pool_words + line.texts("--pool"))
-    return _BatchInputs(_plan_of_runs(line, queries, pool), run_words)
+    pool = _files_of_pool(pool_words + command_line.texts("--pool"))
+    return _BatchInputs(_plan_of_runs(command_line, queries, pool), run_words)
 
 
 def _pool_words(words: Sequence[str]) -> list[str]:
@@ -125,14 +125,14 @@ def _is_pool(word: str) -> bool:
         return False
 
 
-def _plan_of_runs(line: CommandLine, queries: Sequence[str], pool: Sequence[str]) -> ColdStartPlan:
+def _plan_of_runs(command_line: CommandLine, queries: Sequence[str], pool: Sequence[str]) -> ColdStartPlan:
     """Return the plan for scoring runs against queries and a pool with the options of a command line.
 
     Raises UsageError for impossible options, InputError if a pipe cannot be read.
     """
-    scoring = Scoring(line)
-    policy_name = line.get("--policy") or "given"
-    further_policies = line.texts("--also-policy")
+    scoring = Scoring(command_line)
+    policy_name = command_line.get("--policy") or "given"
+    further_policies = command_line.texts("--also-policy")
     policies = policies_of_batch(scoring.options, scoring.policy_texts, policy_name, further_policies)
     return cold_start_plan(
         queries,
@@ -140,16 +140,16 @@ def _plan_of_runs(line: CommandLine, queries: Sequence[str], pool: Sequence[str]
         scoring.options,
         policies,
         layout=scoring.layout,
-        with_json="--with-json" in line,
-        switches=_switches_of_single_call(line),
-        resampling=read_test_settings(line),
-        validates="--validate" in line,
-        has_problem_details="--problems" in line,
-        page=pages.page_maker() if "--html" in line else None,
+        with_json="--with-json" in command_line,
+        switches=_switches_of_single_call(command_line),
+        resampling=read_test_settings(command_line),
+        validates="--validate" in command_line,
+        has_problem_details="--problems" in command_line,
+        page=pages.page_maker() if "--html" in command_line else None,
     )
 
 
-def _switches_of_single_call(line: CommandLine) -> tuple[str, ...]:
+def _switches_of_single_call(command_line: CommandLine) -> tuple[str, ...]:
     """Return the words with which a call of `cs-score` scores a single run as the batch does.
 
     They are the switches of the command line with their values, such as `("-expand", "ISLE26")`. The options that only
@@ -158,7 +158,7 @@ def _switches_of_single_call(line: CommandLine) -> tuple[str, ...]:
     options_of_batches = _OPTIONS_FOR_RUNS.split()
     options_of_batches += ["--problems", "--force", "--output", "--measure", "--format"]
     options_of_policies = ["-justifications", *run_options.POLICY_SWITCHES]
-    line_of_single_call = line.with_changes(without=options_of_batches + options_of_policies)
+    line_of_single_call = command_line.with_changes(without=options_of_batches + options_of_policies)
     words = []
     for switch, value in line_of_single_call.value_by_option.items():
         words.append(switch)
@@ -167,33 +167,33 @@ def _switches_of_single_call(line: CommandLine) -> tuple[str, ...]:
     return tuple(words)
 
 
-def _inputs_of_predictions(task: str, line: CommandLine) -> _BatchInputs:
+def _inputs_of_predictions(task: str, command_line: CommandLine) -> _BatchInputs:
     """Return the plan of a batch of predictions, and the words that name files of predictions.
 
     Raises UsageError if gold or predictions are missing.
     """
-    gold, predictions = optional_gold_and_predictions(mode_named(task), line, is_single_file=False)
-    if not predictions and "--runs-from" not in line:
+    gold, predictions = optional_gold_and_predictions(mode_named(task), command_line, is_single_file=False)
+    if not predictions and "--runs-from" not in command_line:
         raise UsageError("a batch needs the gold file and files of predictions: --gold GOLD PREDICTIONS...")
     # Options with the name of a file are read here, because a worker on another machine may not find the file.
-    options_of_mode = _mode_of_batch(task, line).chosen_options
+    options_of_mode = _mode_of_batch(task, command_line).chosen_options
     plan = EvidencePlan(
         task=task,
         gold=None if gold is None else InputFile.of(gold),
         options=asdict(options_of_mode),
-        resampling=read_test_settings(line),
-        page=pages.page_maker() if "--html" in line else None,
+        resampling=read_test_settings(command_line),
+        page=pages.page_maker() if "--html" in command_line else None,
     )
     return _BatchInputs(plan, predictions)
 
 
-def _mode_of_batch(task: str, line: CommandLine) -> Mode:
+def _mode_of_batch(task: str, command_line: CommandLine) -> Mode:
     """Return the mode of an evidence task (how it reads and scores files) with the options of a command line.
 
     The option that chooses one of the systems in a file is empty, because a batch makes a run of each system.
     """
     mode = mode_named(task)
-    arguments = option_values_of_task(task, line)
+    arguments = option_values_of_task(task, command_line)
     if mode.option_of_systems:
         arguments[mode.option_of_systems] = ""
     return mode.with_options(arguments)
@@ -238,12 +238,12 @@ class _BatchCall(NamedTuple):
 
 
 @BATCH_VERB.command
-def batch(task: str, line: CommandLine) -> int:
+def batch(task: str, command_line: CommandLine) -> int:
     """Find the runs, score them, write their files, and print the leaderboard. Return the exit status.
 
     As text only the top of the leaderboard is printed. Raises CsScoreError if nothing can be scored.
     """
-    line_with_run_ids = _with_run_ids(task, line)
+    line_with_run_ids = _with_run_ids(task, command_line)
     call = _read_call(task, line_with_run_ids)
     try:
         result = run_batch(call.plan, call.runs, call.options, _remark_if_possible)
@@ -254,100 +254,102 @@ def batch(task: str, line: CommandLine) -> int:
     return _report_result(task, line_with_run_ids, call, result)
 
 
-def _with_run_ids(task: str, line: CommandLine) -> CommandLine:
+def _with_run_ids(task: str, command_line: CommandLine) -> CommandLine:
     """Return the command line with the switch `-runids` of the scorer in place of the option `--run`.
 
     Tasks other than Cold Start have no such switch; their command line is returned as it is.
     """
-    chosen_runs = line.texts("--run")
+    chosen_runs = command_line.texts("--run")
     if task != COLD_START or not chosen_runs:
-        return line
-    return line.with_changes({"-runids": ":".join(chosen_runs)}, without=["--run"])
+        return command_line
+    return command_line.with_changes({"-runids": ":".join(chosen_runs)}, without=["--run"])
 
 
-def _read_call(task: str, line: CommandLine) -> _BatchCall:
+def _read_call(task: str, command_line: CommandLine) -> _BatchCall:
     """Return the plan, the runs and the options that a command line names.
 
     Remarks on runs that are given twice, and on their names, are printed.
 
     Raises CsScoreError for impossible options, and for runs that cannot be found.
     """
-    inputs = _inputs_of_runs(line) if task == COLD_START else _inputs_of_predictions(task, line)
-    batch_options = _batch_options(line, inputs.plan)
+    inputs = _inputs_of_runs(command_line) if task == COLD_START else _inputs_of_predictions(task, command_line)
+    batch_options = _batch_options(command_line, inputs.plan)
     _check_standard_input(inputs, batch_options.runs_from)
-    runs = _runs_of_call(task, line, inputs.run_words)
+    runs = _runs_of_call(task, command_line, inputs.run_words)
     runs_to_score = _without_edition_of_plan(runs, inputs.plan)
-    return _BatchCall(_plan_with_editions(inputs.plan, runs_to_score, line), runs_to_score, batch_options)
+    return _BatchCall(_plan_with_editions(inputs.plan, runs_to_score, command_line), runs_to_score, batch_options)
 
 
-def _runs_of_call(task: str, line: CommandLine, run_words: Sequence[str]) -> list[BatchRunFile]:
+def _runs_of_call(task: str, command_line: CommandLine, run_words: Sequence[str]) -> list[BatchRunFile]:
     """Return the runs that words and the file of `--runs-from` name, and print remarks on them.
 
     In evidence tasks each system of a file of predictions is a run. Raises CsScoreError for runs that cannot be found.
     """
-    runs, remarks = find_runs(run_words, line.get("--runs-from"), _endings_of_runs(task))
+    runs, remarks = find_runs(run_words, command_line.get("--runs-from"), _endings_of_runs(task))
     for text in remarks:
         _remark_if_possible(text)
     if task == COLD_START:
         return runs
-    return runs_of_systems(_mode_of_batch(task, line), runs, chosen_systems=line.texts("--run"))
+    return runs_of_systems(_mode_of_batch(task, command_line), runs, chosen_systems=command_line.texts("--run"))
 
 
-def _report_result(task: str, line: CommandLine, call: _BatchCall, result: BatchResult) -> int:
+def _report_result(task: str, command_line: CommandLine, call: _BatchCall, result: BatchResult) -> int:
     """Print the leaderboard, then remarks on standard error, and return the exit status.
 
     The status is that of a failure if a run failed, if it has problems that are errors, or if a requested run is
     missing.
     """
-    _print_leaderboard(result, line.format)
+    _print_leaderboard(result, command_line.format)
     run_ids_not_scored: list[str] = []
     if task == COLD_START:
-        run_ids_not_scored = _run_ids_not_scored(line, call.plan, result)
-        _remark_on_lines_and_run_ids(line, _duplicate_count(call.plan, result), run_ids_not_scored)
+        run_ids_not_scored = _run_ids_not_scored(command_line, call.plan, result)
+        _remark_on_lines_and_run_ids(command_line, _duplicate_count(call.plan, result), run_ids_not_scored)
     _remark_if_possible(_summary(result, call.options.out))
     all_are_ok = all(outcome.state == OK for outcome in result.outcomes)
     return Status.DONE if all_are_ok and not run_ids_not_scored else Status.FAILED
 
 
-def _remark_on_lines_and_run_ids(line: CommandLine, duplicate_count: int, run_ids_not_scored: Iterable[str]) -> None:
+def _remark_on_lines_and_run_ids(
+    command_line: CommandLine, duplicate_count: int, run_ids_not_scored: Iterable[str]
+) -> None:
     """Print remarks on the duplicate lines of Cold Start runs, and on each run id that no scored run has."""
     with contextlib.suppress(OutputError):
-        remark_on_duplicates(Scoring(line), duplicate_count)
+        remark_on_duplicates(Scoring(command_line), duplicate_count)
     for run_id in run_ids_not_scored:
         _remark_if_possible(f"no run called {run_id} could be scored")
 
 
-def _batch_options(line: CommandLine, plan: Plan) -> BatchOptions:
+def _batch_options(command_line: CommandLine, plan: Plan) -> BatchOptions:
     """Return the options for running a batch, such as its folder, the number of processes, and how to show progress.
 
     Raises UsageError for options that exclude each other, and for an unknown measure.
     """
-    measure = _requested_measure(line, plan)
-    jobs = whole_number(line, "--jobs", MOST_JOBS)
-    _check_options_of_dask(line)
+    measure = _requested_measure(command_line, plan)
+    jobs = whole_number(command_line, "--jobs", MOST_JOBS)
+    _check_options_of_dask(command_line)
     has_progress_line = shows_progress()
     return BatchOptions(
-        out=line.folder or "",
+        out=command_line.folder or "",
         measure=measure,
-        resume="--resume" in line,
-        force="--force" in line,
+        resume="--resume" in command_line,
+        force="--force" in command_line,
         jobs=jobs,
-        dask=line.get("--dask"),
-        ships_inputs="--ship-inputs" in line,
-        problems=line.get("--problems"),
-        runs_from=line.get("--runs-from"),
+        dask=command_line.get("--dask"),
+        ships_inputs="--ship-inputs" in command_line,
+        problems=command_line.get("--problems"),
+        runs_from=command_line.get("--runs-from"),
         show_progress=show_progress if has_progress_line else _remark_if_possible,
         seconds_between_lines=0.1 if has_progress_line else 60.0,
-        mix_editions="--mix-editions" in line,
+        mix_editions="--mix-editions" in command_line,
     )
 
 
-def _requested_measure(line: CommandLine, plan: Plan) -> str | None:
+def _requested_measure(command_line: CommandLine, plan: Plan) -> str | None:
     """Return the name of the measure that `--measure` asks for, or None without this option.
 
     Raises UsageError if no measure of the plan has this name.
     """
-    typed_name = line.get("--measure")
+    typed_name = command_line.get("--measure")
     if typed_name is None:
         return None
     measure = find_name(typed_name, plan.measures())
@@ -356,11 +358,11 @@ def _requested_measure(line: CommandLine, plan: Plan) -> str | None:
     return measure
 
 
-def _check_options_of_dask(line: CommandLine) -> None:
+def _check_options_of_dask(command_line: CommandLine) -> None:
     """Raise UsageError if `--dask` is given with `--jobs`, or `--ship-inputs` without `--dask`."""
-    if "--dask" in line and "--jobs" in line:
+    if "--dask" in command_line and "--jobs" in command_line:
         raise UsageError("--jobs is for this machine; with --dask the workers of the cluster are used")
-    if "--ship-inputs" in line and "--dask" not in line:
+    if "--ship-inputs" in command_line and "--dask" not in command_line:
         raise UsageError("--ship-inputs goes with --dask")
 
 
@@ -382,12 +384,12 @@ def _print_leaderboard(result: BatchResult, format_: str) -> None:
         print_text(BOARD_WRITERS[format_](result.leaderboard))
 
 
-def _run_ids_not_scored(line: CommandLine, plan: Plan, result: BatchResult) -> list[str]:
+def _run_ids_not_scored(command_line: CommandLine, plan: Plan, result: BatchResult) -> list[str]:
     """Return the run ids of `-runids` that no run scored under the first policy has, sorted."""
     scored_ids: set[str] = set()
     for outcome in _outcomes_of_first_policy(plan, result):
         scored_ids.update(run.run_id for run in outcome.runs)
-    wanted_ids = Scoring(line).run_ids or ()
+    wanted_ids = Scoring(command_line).run_ids or ()
     return sorted(set(wanted_ids) - scored_ids)
 
 
@@ -424,7 +426,7 @@ def _without_edition_of_plan(runs: Sequence[BatchRunFile], plan: Plan) -> list[B
     return changed_runs
 
 
-def _plan_with_editions(plan: Plan, runs: Sequence[BatchRunFile], line: CommandLine) -> Plan:
+def _plan_with_editions(plan: Plan, runs: Sequence[BatchRunFile], command_line: CommandLine) -> Plan:
     """Return the plan of a batch, with a further plan for each edition of the scorer that some of the runs follow.
 
     The file of --runs-from says which edition a run follows. Raises UsageError if runs of a task without editions
@@ -437,7 +439,7 @@ def _plan_with_editions(plan: Plan, runs: Sequence[BatchRunFile], line: CommandL
         raise UsageError(f"--runs-from: follow={next(iter(editions))} is for Cold Start runs")
     plan_by_edition = {}
     for edition in editions:
-        line_of_edition = line.with_changes({"--follow": edition}, without=["--mention-types"])
+        line_of_edition = command_line.with_changes({"--follow": edition}, without=["--mention-types"])
         # The files are taken from the plan, which has kept the bytes of pipes, since a pipe can be read only once.
         plan_without_files = _plan_of_runs(line_of_edition, queries=(), pool=())
         plan_by_edition[edition] = replace(plan_without_files, queries=plan.queries, pool=plan.pool)

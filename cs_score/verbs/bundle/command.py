@@ -105,32 +105,32 @@ class _BundleParts(NamedTuple):
 
 
 @_verb_for_platform("", "Pack a scorer of {task} predictions for a competition on Codabench").command
-def bundle_codabench(task: str, line: CommandLine) -> int:
+def bundle_codabench(task: str, command_line: CommandLine) -> int:
     """Write the bundle of a competition on Codabench into the folder of -o, and return the exit status 0.
 
     Raises CsScoreError if gold, options or wheels are wrong or missing.
     """
-    platform = _read_platform(line)
-    parts = _read_parts(task, line)
+    platform = _read_platform(command_line)
+    parts = _read_parts(task, command_line)
     competition = codabench.Competition(title=parts.starting_kit.title, start=parts.first_day, python=platform.python)
     files = codabench.codabench_files(
         competition,
         parts.settings,
         gold_files=parts.gold_files,
-        program_files=_make_program(task, line, parts, platform, codabench.SCRIPT),
+        program_files=_make_program(task, command_line, parts, platform, codabench.SCRIPT),
         kit_files=parts.starting_kit.files_for_codabench(),
     )
-    return _write_bundle(line, parts.settings, files, codabench.UPLOADED)
+    return _write_bundle(command_line, parts.settings, files, codabench.UPLOADED)
 
 
 @_verb_for_platform(" --split", "Pack a scorer of {task} predictions for a challenge on EvalAI").command
-def bundle_evalai(task: str, line: CommandLine) -> int:
+def bundle_evalai(task: str, command_line: CommandLine) -> int:
     """Write the bundle of a challenge on EvalAI into the folder of -o, and return the exit status 0.
 
     Raises CsScoreError if gold, options or wheels are wrong or missing.
     """
-    platform = _read_platform(line)
-    parts = _read_parts(task, line)
+    platform = _read_platform(command_line)
+    parts = _read_parts(task, command_line)
     challenge = evalai.Challenge(
         title=parts.starting_kit.title, start=parts.first_day, endings=_endings_of_submissions(task)
     )
@@ -138,44 +138,44 @@ def bundle_evalai(task: str, line: CommandLine) -> int:
         challenge,
         parts.settings,
         gold_files=parts.gold_files,
-        program_files=_make_program(task, line, parts, platform, evalai.SCRIPT),
+        program_files=_make_program(task, command_line, parts, platform, evalai.SCRIPT),
         kit_files=parts.starting_kit.files_for_evalai(),
     )
-    return _write_bundle(line, parts.settings, files, evalai.UPLOADED)
+    return _write_bundle(command_line, parts.settings, files, evalai.UPLOADED)
 
 
-def _read_platform(line: CommandLine) -> Platform:
+def _read_platform(command_line: CommandLine) -> Platform:
     """Return the platform and the version of Python on which the scorer will run, from --platform and --python.
 
     Raises UsageError for a Python that is too old.
     """
-    platform = wheel_tools.Platform(python=line.text("--python"), platform=line.text("--platform"))
+    platform = wheel_tools.Platform(python=command_line.text("--python"), platform=command_line.text("--platform"))
     platform.check()
     return platform
 
 
-def _read_parts(task: str, line: CommandLine) -> _BundleParts:
+def _read_parts(task: str, command_line: CommandLine) -> _BundleParts:
     """Read gold and options, and return the parts of the bundle that are the same on all platforms.
 
     Raises UsageError for wrong options and if the folder of -o exists, and InputError if gold cannot be read or the
     sample submission cannot be scored.
     """
-    _refuse_existing_folder(line)
-    first_day = _read_first_day(line)
+    _refuse_existing_folder(command_line)
+    first_day = _read_first_day(command_line)
     # Gold and the options of scoring, without a run.
-    conditions = conditions_of(task, line, refusal="a bundle has no run")
-    sample = contents.sample_of(task, line.get("--sample"))
-    measures = contents.leaderboard_measures(conditions, read_measures(line))
+    conditions = conditions_of(task, command_line, refusal="a bundle has no run")
+    sample = contents.sample_of(task, command_line.get("--sample"))
+    measures = contents.leaderboard_measures(conditions, read_measures(command_line))
     reference = contents.read_reference(conditions)
-    settings = contents.make_settings(reference.origin, measures, split=line.text("--split", "test"))
-    _check_sample(task, line, conditions, settings)
-    starting_kit = _make_starting_kit(task, line.get("--title") or task, settings, sample)
+    settings = contents.make_settings(reference.origin, measures, split=command_line.text("--split", "test"))
+    _check_sample(task, command_line, conditions, settings)
+    starting_kit = _make_starting_kit(task, command_line.get("--title") or task, settings, sample)
     return _BundleParts(settings=settings, gold_files=reference.files, starting_kit=starting_kit, first_day=first_day)
 
 
-def _refuse_existing_folder(line: CommandLine) -> None:
+def _refuse_existing_folder(command_line: CommandLine) -> None:
     """Raise UsageError if the folder that -o names exists, even as a file or a link."""
-    folder = line.folder or ""
+    folder = command_line.folder or ""
     if os.path.lexists(folder):
         raise UsageError(f"{folder} exists; -o must name a new folder")
 
@@ -188,12 +188,12 @@ def _make_starting_kit(task: str, title: str, settings: Bundle, sample: SampleSu
     )
 
 
-def _read_first_day(line: CommandLine) -> str:
+def _read_first_day(command_line: CommandLine) -> str:
     """Return the first day of the competition, which is the value of --start (`2027-03-01`), by default today.
 
     Raises UsageError for a wrong date.
     """
-    text = line.get("--start")
+    text = command_line.get("--start")
     if text is None:
         today = datetime.datetime.now(datetime.UTC).date()
         return today.isoformat()
@@ -204,12 +204,12 @@ def _read_first_day(line: CommandLine) -> str:
     raise UsageError(f"--start {text}: a day is needed, such as 2027-03-01")
 
 
-def _check_sample(task: str, line: CommandLine, conditions: Origin, settings: Bundle) -> None:
+def _check_sample(task: str, command_line: CommandLine, conditions: Origin, settings: Bundle) -> None:
     """Raise InputError if the scorer of the bundle could not score the organisers' sample submission.
 
     `conditions` have the paths of the gold files on this machine, `settings` their paths inside the bundle.
     """
-    path = line.get("--sample")
+    path = command_line.get("--sample")
     if path is None:
         return
     settings_for_check = replace(settings, origin=conditions)
@@ -223,14 +223,14 @@ def _check_sample(task: str, line: CommandLine, conditions: Origin, settings: Bu
 
 
 def _make_program(
-    task: str, line: CommandLine, parts: _BundleParts, platform: Platform, script: str
+    task: str, command_line: CommandLine, parts: _BundleParts, platform: Platform, script: str
 ) -> dict[str, bytes]:
     """Return the files of the program that scores submissions on a platform, by name: settings, wheels and `script`.
 
     Raises InputError, which names the wheel, if one is missing.
     """
     wheels = list(parts.starting_kit.wheels)
-    wheels += contents.third_party_wheels(task, platform, line.get("--wheels"))
+    wheels += contents.third_party_wheels(task, platform, command_line.get("--wheels"))
     return contents.program_files(parts.settings, wheels, platform, script)
 
 
@@ -241,18 +241,18 @@ def _endings_of_submissions(task: str) -> str:
     return ", ".join(mode_named(task).endings)
 
 
-def _write_bundle(line: CommandLine, settings: Bundle, files: Mapping[str, bytes], archive_name: str) -> int:
+def _write_bundle(command_line: CommandLine, settings: Bundle, files: Mapping[str, bytes], archive_name: str) -> int:
     """Write the files of a bundle into the folder of -o, print a summary, and return the exit status 0.
 
     `files` has the contents by name. An archive of all files is added under the name `archive_name`; organisers upload
     it. The folder appears with all files or not at all. Raises OutputError if it cannot be written.
     """
-    folder = line.folder or ""
+    folder = command_line.folder or ""
     files_with_logo = dict(files)
     files_with_logo["logo.png"] = contents.logo()
     content_by_path = contents.with_archive(files_with_logo, archive_name)
     _write_new_folder(folder, content_by_path)
-    if line.format == "json":
+    if command_line.format == "json":
         print_text(json_text(settings))
     else:
         archive_path = os.path.join(folder, archive_name)

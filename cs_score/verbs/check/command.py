@@ -27,35 +27,37 @@ _TEST_OPTIONS: Final = "--bootstrap --seed --confidence --clusters"
 _LIMITS: Final = f"--baseline --max-drop --min --significant --any-baseline --write-lock --lock --force {_TEST_OPTIONS}"
 
 
-def _read_limits(line: CommandLine) -> checking.Gate:
+def _read_limits(command_line: CommandLine) -> checking.Gate:
     """Return the gate of a command line: the limits that its options set for the scores of a run.
 
     Raises UsageError if the options set no limit, and for an option that has no effect without another one.
     """
-    _require_companion(line, "--max-drop --significant --any-baseline", "a baseline", companion="--baseline PATH")
-    resampling = read_resampling_with_defaults(line)
-    _require_companion(line, _TEST_OPTIONS, "the test", companion="--significant")
-    if line.first_typed_option("--min --baseline") is None:
+    _require_companion(
+        command_line, "--max-drop --significant --any-baseline", "a baseline", companion="--baseline PATH"
+    )
+    resampling = read_resampling_with_defaults(command_line)
+    _require_companion(command_line, _TEST_OPTIONS, "the test", companion="--significant")
+    if command_line.first_typed_option("--min --baseline") is None:
         raise UsageError(checking.NOTHING_TO_CHECK)
-    minima = [checking.read_limit("--min", text) for text in line.texts("--min")]
-    drops = [checking.read_limit("--max-drop", text) for text in line.texts("--max-drop")]
+    minima = [checking.read_limit("--min", text) for text in command_line.texts("--min")]
+    drops = [checking.read_limit("--max-drop", text) for text in command_line.texts("--max-drop")]
     return checking.Gate(
         minima=tuple(minima),
         drops=tuple(drops),
-        significance=resampling if "--significant" in line else None,
-        any_baseline="--any-baseline" in line,
+        significance=resampling if "--significant" in command_line else None,
+        any_baseline="--any-baseline" in command_line,
     )
 
 
-def _require_companion(line: CommandLine, options: str, subject: str, *, companion: str) -> None:
+def _require_companion(command_line: CommandLine, options: str, subject: str, *, companion: str) -> None:
     """Raise UsageError if one of some options was typed without the option that it needs.
 
     `options` are their names with spaces between them, and `subject` is what they are about: `a baseline`. `companion`
     is the option that they need, with its argument: `--baseline PATH`.
     """
-    typed_option = line.first_typed_option(options)
+    typed_option = command_line.first_typed_option(options)
     name, _, _ = companion.partition(" ")
-    if typed_option is not None and name not in line:
+    if typed_option is not None and name not in command_line:
         raise UsageError(f"{typed_option} is about {subject}: give {companion}, too")
 
 
@@ -102,26 +104,28 @@ CHECK_VERB: Final = Verb(
 
 
 @CHECK_VERB.command
-def check(task: str, line: CommandLine) -> int:
+def check(task: str, command_line: CommandLine) -> int:
     """Score a run, check its scores against limits and a baseline, and print the result. Return the exit status.
 
     Raises CsScoreError if the run cannot be scored or the baseline cannot be compared.
     """
-    if "--write-lock" in line:
-        return locking.write_lock(task, line)
-    checked_run = _judge_by_lock(task, line) if "--lock" in line else _judge_by_limits(task, line)
-    print_text(checking.WRITERS[line.format](checked_run))
+    if "--write-lock" in command_line:
+        return locking.write_lock(task, command_line)
+    checked_run = (
+        _judge_by_lock(task, command_line) if "--lock" in command_line else _judge_by_limits(task, command_line)
+    )
+    print_text(checking.WRITERS[command_line.format](checked_run))
     return Status.DONE if checked_run.passed else Status.CHECK_FAILED
 
 
-def _judge_by_limits(task: str, line: CommandLine) -> checking.Checked:
+def _judge_by_limits(task: str, command_line: CommandLine) -> checking.Checked:
     """Score a run, and return the judgement by the limits and the baseline of the command line.
 
     Raises CsScoreError if the run cannot be scored or the baseline cannot be compared.
     """
-    gate = _read_limits(line)
-    run = _score_run(task, line.with_changes(without=_TEST_OPTIONS.split()))
-    baseline_path = line.get("--baseline")
+    gate = _read_limits(command_line)
+    run = _score_run(task, command_line.with_changes(without=_TEST_OPTIONS.split()))
+    baseline_path = command_line.get("--baseline")
     if baseline_path is None:
         return gate.judge(run, baseline=None)
     baseline = checking.read_baseline(baseline_path, run.name)
@@ -138,25 +142,25 @@ def _print_headline_remark(run: checking.Measured, baseline: checking.Measured) 
         remark(headline_remark)
 
 
-def _score_run(task: str, line: CommandLine) -> checking.Measured:
+def _score_run(task: str, command_line: CommandLine) -> checking.Measured:
     """Score the run of a command line, and return its scores. Raises CsScoreError if it cannot be scored."""
-    with score_inputs(task, line) as scored:
+    with score_inputs(task, command_line) as scored:
         return checking.scores_of_result(scored.result)
 
 
-def _judge_by_lock(task: str, line: CommandLine) -> checking.Checked:
+def _judge_by_lock(task: str, command_line: CommandLine) -> checking.Checked:
     """Score a run, and return the judgement by the limits of a lock.
 
     If options or gold have changed since the lock was written, the run has not passed, and is not scored. Raises
     CsScoreError if the lock cannot be read or the run cannot be scored.
     """
-    locking.refuse_other_limits(line)
-    lock = locks.read_lock(line.text("--lock", ""))
-    conditions = locking.conditions_of(task, line)
-    typed_limits = [checking.read_limit("--min", text) for text in line.texts("--min")]
+    locking.refuse_other_limits(command_line)
+    lock = locks.read_lock(command_line.text("--lock", ""))
+    conditions = locking.conditions_of(task, command_line)
+    typed_limits = [checking.read_limit("--min", text) for text in command_line.texts("--min")]
     changes = locks.changes_since(lock, conditions, typed_limits)
     if changes:
         return locks.failed_judgement(lock, conditions, changes)
-    run = _score_run(task, line)
+    run = _score_run(task, command_line)
     checked_run = checking.Gate(minima=lock.limits).judge(run, baseline=None)
     return locks.add_lock_to_judgement(lock, checked_run)

@@ -42,42 +42,44 @@ LOCK_OPTIONS: Final = (
 _WRITE_LOCK: Final = OwnOption("--write-lock", {".json": b""}, "lock.json")
 
 
-def write_lock(task: str, line: CommandLine) -> int:
+def write_lock(task: str, command_line: CommandLine) -> int:
     """Write a lock into the file of --write-lock, print it, and return the exit status.
 
-    The lock fixes the smallest scores that a later run must have. `line` is the command line. Raises UsageError if a
-    run is among the files, if there is no limit, and if the file exists already.
+    The lock fixes the smallest scores that a later run must have. Raises UsageError if a run is among the files, if
+    there is no limit, and if the file exists already.
     """
-    minima = _read_minima(line)
-    path = line.text("--write-lock", "")
+    minima = _read_minima(command_line)
+    path = command_line.text("--write-lock", "")
     planned_outputs = [replace(output, existing=Existing.REFUSED) for output in _WRITE_LOCK.outputs(path)]
-    line.plan(planned_outputs)  # raises if the file cannot be written; this comes first, as reading gold may take long
-    conditions = conditions_of(task, line, refusal="--write-lock comes before there is a run")
+    command_line.plan(
+        planned_outputs
+    )  # raises if the file cannot be written; this comes first, as reading gold may take long
+    conditions = conditions_of(task, command_line, refusal="--write-lock comes before there is a run")
     lock = locks.make_lock(conditions, minima)
     write_packed(path, [json_text(lock).encode()])
-    print_text(json_text(lock) if line.format == "json" else locks.lock_report(path, lock))
+    print_text(json_text(lock) if command_line.format == "json" else locks.lock_report(path, lock))
     return Status.DONE
 
 
-def _read_minima(line: CommandLine) -> list[checking.Limit]:
+def _read_minima(command_line: CommandLine) -> list[checking.Limit]:
     """Return the smallest scores that a lock fixes.
 
     Raises UsageError if there are none, for options that need a run, and for a format in which no lock is printed.
     """
-    unsuitable_option = line.first_typed_option(
+    unsuitable_option = command_line.first_typed_option(
         "--lock --baseline --max-drop --significant --any-baseline --predictions --run -runids"
     )
     if unsuitable_option is not None:
         raise UsageError(f"--write-lock fixes least scores before there is a run: leave out {unsuitable_option}")
-    if line.format not in ("text", "json"):
-        raise UsageError(f"--write-lock prints text or json, not {line.format}")
-    minima = [checking.read_limit("--min", text) for text in line.texts("--min")]
+    if command_line.format not in ("text", "json"):
+        raise UsageError(f"--write-lock prints text or json, not {command_line.format}")
+    minima = [checking.read_limit("--min", text) for text in command_line.texts("--min")]
     if not minima:
         raise UsageError("--write-lock fixes least scores: give --min MEASURE=NUMBER, too")
     return minima
 
 
-def conditions_of(task: str, line: CommandLine, *, refusal: str = "") -> Origin:
+def conditions_of(task: str, command_line: CommandLine, *, refusal: str = "") -> Origin:
     """Return the conditions under which runs are scored: the options of scoring, and the SHA-256 of all files of gold.
 
     `refusal` is empty if the command line may name a run. Otherwise it begins the message to a user who names one, such
@@ -85,9 +87,9 @@ def conditions_of(task: str, line: CommandLine, *, refusal: str = "") -> Origin:
     gold cannot be read.
     """
     if task == COLD_START:
-        return _conditions_of_runs(line, refusal=refusal)
-    mode = mode_named(task).with_options(option_values_of_task(task, line))
-    gold_file, words = optional_gold_and_predictions(mode, line, is_single_file=not refusal)
+        return _conditions_of_runs(command_line, refusal=refusal)
+    mode = mode_named(task).with_options(option_values_of_task(task, command_line))
+    gold_file, words = optional_gold_and_predictions(mode, command_line, is_single_file=not refusal)
     if gold_file is None:
         raise UsageError("there is nothing to score against: name the assessments with --gold FILE")
     if words and refusal:
@@ -99,12 +101,12 @@ def conditions_of(task: str, line: CommandLine, *, refusal: str = "") -> Origin:
     return replace(origin, inputs=(gold.digest,))
 
 
-def _conditions_of_runs(line: CommandLine, *, refusal: str) -> Origin:
+def _conditions_of_runs(command_line: CommandLine, *, refusal: str) -> Origin:
     """Return the conditions under which Cold Start runs are scored: options, and the SHA-256 of queries and pool.
 
     `refusal` and errors are the same as for `conditions_of`.
     """
-    runs = Runs(line)
+    runs = Runs(command_line)
     if "-" in [*runs.queries, *runs.files]:
         raise UsageError("gold has to be read again later, which standard input cannot: name a file")
     options = runs.options_without_run_ids
@@ -133,11 +135,11 @@ def _assessment_files(runs: Runs, refusal: str) -> Sequence[Input]:
     return assessments
 
 
-def refuse_other_limits(line: CommandLine) -> None:
+def refuse_other_limits(command_line: CommandLine) -> None:
     """Raise UsageError for options and files that cannot be used together with --lock."""
-    unsuitable_option = line.first_typed_option("--baseline --max-drop --significant --any-baseline")
+    unsuitable_option = command_line.first_typed_option("--baseline --max-drop --significant --any-baseline")
     if unsuitable_option is not None:
         raise UsageError(f"--lock holds a run against the limits that were locked: leave out {unsuitable_option}")
-    files = [*line.words, line.get("--gold")]
+    files = [*command_line.words, command_line.get("--gold")]
     if "-" in files:
         raise UsageError("a lock is about files that can be read again, which standard input cannot: name a file")

@@ -102,40 +102,40 @@ COMPARE_VERB: Final = Verb(
 
 
 @COMPARE_VERB.command
-def compare(task_name: str, line: CommandLine) -> int:
+def compare(task_name: str, command_line: CommandLine) -> int:
     """Score several systems, and print the comparison of their scores. Return the exit status.
 
     With --inclusion it prints estimates for the whole pool instead, and with --second-assessments the differences
     between two assessors. Raises UsageError, and InputError if a run cannot be scored or compared.
     """
-    if task_name == COLD_START and "--inclusion" in line and "--second-assessments" in line:
+    if task_name == COLD_START and "--inclusion" in command_line and "--second-assessments" in command_line:
         raise UsageError("--inclusion is about one pool, --second-assessments about two: give one of them")
-    if "--inclusion" in line:
-        return estimates.estimate_from_sample(task_name, line, most_systems=None)
-    if "--second-assessments" in line:
-        return _compare_assessors(task_name, line)
-    return _compare_systems(task_name, line)
+    if "--inclusion" in command_line:
+        return estimates.estimate_from_sample(task_name, command_line, most_systems=None)
+    if "--second-assessments" in command_line:
+        return _compare_assessors(task_name, command_line)
+    return _compare_systems(task_name, command_line)
 
 
-def _compare_systems(task_name: str, line: CommandLine) -> int:
+def _compare_systems(task_name: str, command_line: CommandLine) -> int:
     """Score several systems, print the comparison of their scores, and write the file of --per-unit. Return 0.
 
     All faults of the command line are reported before anything is scored. Raises UsageError, and InputError if a run
     cannot be scored or compared.
     """
     task = task_named(task_name)
-    resampling = read_test_settings_with_defaults(line)
-    inputs = find_inputs(task_name, line, fewest_systems=2, most_systems=None)
-    unit_file = line.get("--per-unit")
-    outputs = line.plan(options.PER_UNIT.outputs(unit_file))
+    resampling = read_test_settings_with_defaults(command_line)
+    inputs = find_inputs(task_name, command_line, fewest_systems=2, most_systems=None)
+    unit_file = command_line.get("--per-unit")
+    outputs = command_line.plan(options.PER_UNIT.outputs(unit_file))
     outputs.clear()  # if scoring fails, no file of an earlier call is left
     systems = inputs.score_all()
     settings = systems.with_baseline(resampling)
-    document = comparison.compare(task, systems.results, settings, **_comparison_arguments(line))
+    document = comparison.compare(task, systems.results, settings, **_comparison_arguments(command_line))
     if unit_file is not None:
         unit_table = comparison.per_unit(task, systems.results, resampling.clusters)
         write_packed(unit_file, tsv(unit_table))
-    return _print_comparison(line, document)
+    return _print_comparison(command_line, document)
 
 
 @command(
@@ -152,62 +152,62 @@ def _compare_systems(task_name: str, line: CommandLine) -> int:
     formats=_FORMATS.split(),
     example="assessments/table.tsv",
 )
-def compare_table(line: CommandLine) -> int:
+def compare_table(command_line: CommandLine) -> int:
     """Compare systems by the scores in tables, and print the comparison. Return the exit status.
 
     Raises UsageError, and InputError for a file that is not one of the tables in the help.
     """
-    resampling = read_test_settings_with_defaults(line)
-    column_names = read_names(line.text("--columns", ""))
-    tables = any_table.read_table(line.words, column_names)
-    document = any_table.compare_table(tables, resampling, **_comparison_arguments(line))
-    return _print_comparison(line, document)
+    resampling = read_test_settings_with_defaults(command_line)
+    column_names = read_names(command_line.text("--columns", ""))
+    tables = any_table.read_table(command_line.words, column_names)
+    document = any_table.compare_table(tables, resampling, **_comparison_arguments(command_line))
+    return _print_comparison(command_line, document)
 
 
-def _comparison_arguments(line: CommandLine) -> dict[str, Any]:
+def _comparison_arguments(command_line: CommandLine) -> dict[str, Any]:
     """Return the keyword arguments of a comparison from the options of the command line.
 
     Both `comparison.compare` and `any_table.compare_table` take these arguments. Raises UsageError.
     """
     return {
-        "measures": read_measures(line),
-        "primary": line.get("--primary"),
-        "common": "--common" in line,
-        "equivalence": options.positive_number(line, "--equivalence"),
+        "measures": read_measures(command_line),
+        "primary": command_line.get("--primary"),
+        "common": "--common" in command_line,
+        "equivalence": options.positive_number(command_line, "--equivalence"),
     }
 
 
-def _print_comparison(line: CommandLine, document: SystemComparison) -> int:
+def _print_comparison(command_line: CommandLine, document: SystemComparison) -> int:
     """Print a comparison in the format of the command line. Return 0.
 
     JSON, TSV and HTML have all measures and tables, and so have the other formats with --all. Without --all, the other
     formats show the primary measure or the measures of --measure: text fits on one screen, LaTeX is one table for a
     paper.
     """
-    if line.format == "html":
+    if command_line.format == "html":
         page = pages.page_of(document)
         STDOUT.write([page.encode()])
         return Status.DONE
-    shows_everything = line.format in ("json", "tsv") or "--all" in line
-    text = WRITERS[line.format](document) if shows_everything else _short_text(line, document)
-    colour = with_coloured_differences if line.format == "text" else str
+    shows_everything = command_line.format in ("json", "tsv") or "--all" in command_line
+    text = WRITERS[command_line.format](document) if shows_everything else _short_text(command_line, document)
+    colour = with_coloured_differences if command_line.format == "text" else str
     print_text(text, colour)
     return Status.DONE
 
 
-def _short_text(line: CommandLine, document: SystemComparison) -> str:
+def _short_text(command_line: CommandLine, document: SystemComparison) -> str:
     """Return the part of a comparison that is shown without --all, in the format `text`, `markdown` or `latex`.
 
     It shows the primary measure or, if --measure was typed, the measures that it names.
     """
-    if not read_measures(line):
+    if not read_measures(command_line):
         document = comparison.first_measure(document)
-    if line.format == "text":
-        row_count = options.read_top(line) or MOST_ROWS
+    if command_line.format == "text":
+        row_count = options.read_top(command_line) or MOST_ROWS
         return comparison_screen(document, row_count)
-    if line.format == "latex":
+    if command_line.format == "latex":
         return paper_table(document)
-    return WRITERS[line.format](document)
+    return WRITERS[command_line.format](document)
 
 
 class _ResultsOfAssessor(NamedTuple):
@@ -217,29 +217,29 @@ class _ResultsOfAssessor(NamedTuple):
     judgments: assessors.JudgedAnswers
 
 
-def _compare_assessors(task_name: str, line: CommandLine) -> int:
+def _compare_assessors(task_name: str, command_line: CommandLine) -> int:
     """Print how scores and ranks change with the judgments of a second assessor. Return 0.
 
     Raises UsageError or InputError.
     """
-    second_file = line.text("--second-assessments")
-    resampling = read_resampling_with_defaults(line)
+    second_file = command_line.text("--second-assessments")
+    resampling = read_resampling_with_defaults(command_line)
     if task_name == COLD_START:
-        results = _results_of_two_pools(line, second_file)
+        results = _results_of_two_pools(command_line, second_file)
     else:
-        results = _results_of_two_golds(task_name, line, second_file)
-    measures = read_measures(line)
+        results = _results_of_two_golds(task_name, command_line, second_file)
+    measures = read_measures(command_line)
     measure = measures[0] if measures else None
     document = assessors.compare_assessors(task_named(task_name), results, measure, resampling)
-    return print_statistics(line, assessors.ASSESSORS_PRINTOUT, document)
+    return print_statistics(command_line, assessors.ASSESSORS_PRINTOUT, document)
 
 
-def _results_of_two_pools(line: CommandLine, second_file: str) -> AssessedResults:
+def _results_of_two_pools(command_line: CommandLine, second_file: str) -> AssessedResults:
     """Score Cold Start runs against the pool of the command line, and again against the pool in `second_file`.
 
     Raises UsageError or InputError.
     """
-    inputs = Runs(line)
+    inputs = Runs(command_line)
     with paused_collector():
         runs_with_gold = inputs.read_queries_and_find_runs()
         first = _score_against_pool(inputs, runs_with_gold, runs_with_gold.assessments)
@@ -260,26 +260,26 @@ def _score_against_pool(inputs: Runs, runs_with_gold: RunsWithGold, pool_files: 
     return _ResultsOfAssessor(dict(zip(names, results)), assessors.judged_answers_of_pool(gold))
 
 
-def _results_of_two_golds(task_name: str, line: CommandLine, second_file: str) -> AssessedResults:
+def _results_of_two_golds(task_name: str, command_line: CommandLine, second_file: str) -> AssessedResults:
     """Score predictions against the gold of the command line, and again against the gold in `second_file`.
 
     Raises UsageError or InputError.
     """
-    if "--gold" not in line:
+    if "--gold" not in command_line:
         raise UsageError("--second-assessments is another gold file: name the first one with --gold")
-    first = _score_against_gold(task_name, line)
-    second = _score_against_gold(task_name, line.with_changes({"--gold": second_file}))
+    first = _score_against_gold(task_name, command_line)
+    second = _score_against_gold(task_name, command_line.with_changes({"--gold": second_file}))
     return assessors.AssessedResults(
         first.results, second.results, first.judgments, second.judgments, has_labels=bool(first.judgments)
     )
 
 
-def _score_against_gold(task_name: str, line: CommandLine) -> _ResultsOfAssessor:
+def _score_against_gold(task_name: str, command_line: CommandLine) -> _ResultsOfAssessor:
     """Score the predictions of a command line against its gold, and return their results with the judgments in gold.
 
     Raises UsageError or InputError.
     """
-    inputs = find_inputs(task_name, line, fewest_systems=1, most_systems=None)
+    inputs = find_inputs(task_name, command_line, fewest_systems=1, most_systems=None)
     results = inputs.score_all().results
     any_result = next(iter(results.values()))  # each result has the judgments of gold
     return _ResultsOfAssessor(results, assessors.judged_answers_of_result(any_result))

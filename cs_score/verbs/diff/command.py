@@ -62,24 +62,24 @@ DIFF_VERB: Final = Verb(
 
 
 @DIFF_VERB.command
-def diff(task_name: str, line: CommandLine) -> int:
+def diff(task_name: str, command_line: CommandLine) -> int:
     """Print or write the difference between two runs or two systems. Return the exit status."""
     task = task_named(task_name)
-    difference = compute_difference(task, line)
-    return print_or_write_document(line, view_of_differences(task), difference)
+    difference = compute_difference(task, command_line)
+    return print_or_write_document(command_line, view_of_differences(task), difference)
 
 
-def compute_difference(task: Task, line: CommandLine) -> Any:
+def compute_difference(task: Task, command_line: CommandLine) -> Any:
     """Score the two runs or systems of a command line, and return the difference between their scores.
 
     The difference is the document that `diff` prints: `RunDifference` or `EvidenceDifference`. The tables of an earlier
     call are removed from the folder of -o before anything is scored. Raises UsageError or InputError.
     """
     # All faults of the command line are reported before anything is scored.
-    top = read_top(line)
-    resampling = read_resampling_with_defaults(line)
-    inputs = find_inputs(task.name, line, most_systems=2)
-    remove_earlier_tables(line, view_of_differences(task))
-    measure = task.measure_of(line.get("--measure"))
+    top = read_top(command_line)
+    resampling = read_resampling_with_defaults(command_line)
+    inputs = find_inputs(task.name, command_line, most_systems=2)
+    remove_earlier_tables(command_line, view_of_differences(task))
+    measure = task.measure_of(command_line.get("--measure"))
     result_a, result_b, names = inputs.score_pair()
     return difference_of_results(task, result_a, result_b, measure, names=names, top=top, resampling=resampling)

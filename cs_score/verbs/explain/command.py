@@ -61,17 +61,17 @@ EXPLAIN_VERB: Final = Verb(
 
 
 @EXPLAIN_VERB.command
-def explain(task_name: str, line: CommandLine) -> int:
+def explain(task_name: str, command_line: CommandLine) -> int:
     """Print how lines, classes, nodes or units were scored. Return the exit status.
 
     If an error stops the scoring of the run, the explanation covers what was scored before. The error is printed, too,
     and the exit status is that of a failure.
     """
     task = task_named(task_name)
-    inputs = find_inputs(task_name, line)
-    measure = task.measure_of(line.get("--measure"))
-    explanation = explain_inputs(task, line, inputs, measure)
-    print_or_write_document(line, view_of_explanations(task), explanation)
+    inputs = find_inputs(task_name, command_line)
+    measure = task.measure_of(command_line.get("--measure"))
+    explanation = explain_inputs(task, command_line, inputs, measure)
+    print_or_write_document(command_line, view_of_explanations(task), explanation)
     return _status_of(explanation)
 
 
@@ -87,7 +87,7 @@ def _status_of(explanation: Any) -> int:
     return Status.FAILED
 
 
-def explain_inputs(task: Any, line: CommandLine, inputs: Runs | Predictions, measure: str | None) -> Any:
+def explain_inputs(task: Any, command_line: CommandLine, inputs: Runs | Predictions, measure: str | None) -> Any:
     """Score a run or predictions, and return the explanation of the parts selected by options.
 
     The options --line, --unit, --class, --node and --answer select parts of a run, --unit selects units of predictions.
@@ -96,13 +96,13 @@ def explain_inputs(task: Any, line: CommandLine, inputs: Runs | Predictions, mea
     """
     if isinstance(inputs, Predictions):
         result = inputs.score_single()
-        return evidence.explain(task, result, line.texts("--unit"), measure, progress=with_analysis_percentage)
+        return evidence.explain(task, result, command_line.texts("--unit"), measure, progress=with_analysis_percentage)
     return coldstart.explain(
         inputs.score_as_far_as_possible(),
-        line=line.texts("--line"),
-        query=line.texts("--unit"),
-        class_name=line.texts("--class"),
-        node=line.texts("--node"),
-        answer=line.texts("--answer"),
+        line=command_line.texts("--line"),
+        query=command_line.texts("--unit"),
+        class_name=command_line.texts("--class"),
+        node=command_line.texts("--node"),
+        answer=command_line.texts("--answer"),
         measure=measure,
     )

@@ -39,17 +39,17 @@ def _write_or_print(path: str, pieces: Iterable[str]) -> None:
 # ---- validate-kb
 
 
-def _outputs_of_validate_kb(line: CommandLine) -> Iterator[PlannedOutput]:
+def _outputs_of_validate_kb(command_line: CommandLine) -> Iterator[PlannedOutput]:
     """Yield the files for statistics, which are checked before the command runs.
 
     The command itself checks the files of the knowledge base, together with their folder.
     """
-    if "--check" in line:
+    if "--check" in command_line:
         return
-    statistics_file = line.get("-stats_file")
+    statistics_file = command_line.get("-stats_file")
     if statistics_file is not None:
         yield from Destination(statistics_file).planned("-stats_file", Existing.REPLACED)
-    yield from writers.JSON_OPTION.outputs(line.get("--json"))
+    yield from writers.JSON_OPTION.outputs(command_line.get("--json"))
 
 
 VALIDATE_KB: Final = Program(
@@ -79,97 +79,97 @@ VALIDATE_KB: Final = Program(
 
 
 @VALIDATE_KB.command
-def validate_kb(line: CommandLine, session: Session) -> int:
+def validate_kb(command_line: CommandLine, session: Session) -> int:
     """Check a knowledge base, and write it in the formats of -output. Return the exit status.
 
     The command line is checked in the order of the reference program, so that the same fault is reported first.
     """
-    kb_file = line.words[0]
+    kb_file = command_line.words[0]
     if not os.path.exists(kb_file):  # `-` does not mean standard input here
         raise InputError(f"File {kb_file} does not exist", code="FILE_MISSING")
-    task = _validation_task(line)
-    folder = writers.output_folder(line.get("-output_dir"), kb_file)
+    task = _validation_task(command_line)
+    folder = writers.output_folder(command_line.get("-output_dir"), kb_file)
     session.report_to(closing_only=True)
-    outputs = _kb_outputs(line, folder, session)
-    options = _kb_options(line, task, session)
+    outputs = _kb_outputs(command_line, folder, session)
+    options = _kb_options(command_line, task, session)
     with open_source(kb_file, stdin_as_dash=False) as source:
         kb = validation.validate_kb(source, options, session.problems)
     session.report()
     # A knowledge base with errors is not written.
     if not session.has_errors:
-        _write_kb(kb, outputs, line)
+        _write_kb(kb, outputs, command_line)
     return session.end(kb)
 
 
-def _validation_task(line: CommandLine) -> str:
+def _validation_task(command_line: CommandLine) -> str:
     """Return the validation task of a command line, such as "CSKB". Raises UsageError for an unknown one."""
-    task = line.text("-task").upper()
+    task = command_line.text("-task").upper()
     if task not in TASKS:
         known_tasks = ", ".join(sorted(TASKS))
         raise UsageError(f"Unknown task: {task} (known tasks are [{known_tasks}]")
     return task
 
 
-def _kb_outputs(line: CommandLine, folder: str, session: Session) -> writers.KbOutputs:
+def _kb_outputs(command_line: CommandLine, folder: str, session: Session) -> writers.KbOutputs:
     """Return the outputs that a command line asks for, in this folder; with --check there are none.
 
     Warns if the predicates of the evaluation are not among those to write. Raises UsageError for an unknown format, and
     if an output exists already.
     """
-    labels = frozenset(line.text("-labels").upper().split(":"))
+    labels = frozenset(command_line.text("-labels").upper().split(":"))
     if TAC not in labels:
         session.announce(f"WARNING: '{TAC}' not included in output labels")
-    formats = NONE if "--check" in line else line.text("-output")
+    formats = NONE if "--check" in command_line else command_line.text("-output")
     return writers.KbOutputs(
         folder=folder,
-        paths=writers.output_paths(formats, folder, line.words[0]),
+        paths=writers.output_paths(formats, folder, command_line.words[0]),
         labels=labels,
-        link_kb=line.text("-linkkb").upper(),
+        link_kb=command_line.text("-linkkb").upper(),
     )
 
 
-def _kb_options(line: CommandLine, task: str, session: Session) -> KbOptions:
+def _kb_options(command_line: CommandLine, task: str, session: Session) -> KbOptions:
     """Return the options of the validation, after reading the predicates of the user and the list of documents.
 
     The warnings of -ignore are ignored by the session from now on. Raises UsageError for an illegal option, and
     InputError for an illegal file.
     """
     predicates = PredicateTable()
-    predicates_file = line.get("-predicates")
+    predicates_file = command_line.get("-predicates")
     if predicates_file is not None:
         load_predicates(predicates_file, predicates)
-    kept_justifications = _kept_justifications(line)
-    session.problems.ignored = ignored_codes(line.text("-ignore"))
+    kept_justifications = _kept_justifications(command_line)
+    session.problems.ignored = ignored_codes(command_line.text("-ignore"))
     return KbOptions(
         task=task, kept_justifications=kept_justifications, documents=session.read_documents(), table=predicates
     )
 
 
-def _kept_justifications(line: CommandLine) -> KeptJustifications:
+def _kept_justifications(command_line: CommandLine) -> KeptJustifications:
     """Return how many justifications of a relation -multiple asks to keep. Raises UsageError for an unknown word."""
-    word = line.text("-multiple").upper()
+    word = command_line.text("-multiple").upper()
     if word not in tuple(KeptJustifications):
         choices = ", ".join(sorted(KeptJustifications))
         raise UsageError(f"Argument to -multiple switch must be one of [{choices}]")
     return KeptJustifications(word)
 
 
-def _write_kb(kb: KnowledgeBase, outputs: writers.KbOutputs, line: CommandLine) -> None:
+def _write_kb(kb: KnowledgeBase, outputs: writers.KbOutputs, command_line: CommandLine) -> None:
     """Write a knowledge base in all formats, with the statistics and the differences that a command line asks for.
 
     With --check no statistics are written. Raises OutputError.
     """
     outputs.write(kb)
-    if "--check" not in line:
-        _write_statistics(kb, line)
-    if "--diff" in line:
+    if "--check" not in command_line:
+        _write_statistics(kb, command_line)
+    if "--diff" in command_line:
         write_difference(writers.differences(kb, outputs.labels))
 
 
-def _write_statistics(kb: KnowledgeBase, line: CommandLine) -> None:
+def _write_statistics(kb: KnowledgeBase, command_line: CommandLine) -> None:
     """Write the statistics of a knowledge base to the files of -stats_file and --json. Raises OutputError."""
-    statistics_file = line.get("-stats_file")
-    json_file = line.get("--json")
+    statistics_file = command_line.get("-stats_file")
+    json_file = command_line.get("--json")
     if statistics_file is None and json_file is None:
         return
     statistics = writers.statistics_of(kb)
@@ -182,10 +182,10 @@ def _write_statistics(kb: KnowledgeBase, line: CommandLine) -> None:
 # ---- resolve-queries
 
 
-def _outputs_of_resolve_queries(line: CommandLine) -> Iterator[PlannedOutput]:
+def _outputs_of_resolve_queries(command_line: CommandLine) -> Iterator[PlannedOutput]:
     """Yield the files for the run and for the explanation."""
-    yield from Destination(line.words[2]).planned("OUTPUTFILE", Existing.REPLACED)
-    yield from EXPLANATION.outputs(line.get("--explain"))
+    yield from Destination(command_line.words[2]).planned("OUTPUTFILE", Existing.REPLACED)
+    yield from EXPLANATION.outputs(command_line.get("--explain"))
 
 
 RESOLVE_QUERIES: Final = Program(
@@ -205,18 +205,18 @@ RESOLVE_QUERIES: Final = Program(
 
 
 @RESOLVE_QUERIES.command
-def resolve_queries(line: CommandLine, session: Session) -> int:
+def resolve_queries(command_line: CommandLine, session: Session) -> int:
     """Answer queries from a validated knowledge base, and write the answers as a run.
 
     Return the exit status 0 with the answers, for programs that call the command.
     """
-    _queries_file, kb_file, output_file = line.words
-    error_file = Destination.of_report(line.text("-error_file"))
+    _queries_file, kb_file, output_file = command_line.words
+    error_file = Destination.of_report(command_line.text("-error_file"))
     session.report_to(error_file.name if error_file.stream is None else "stderr")
     queries = _read_queries(kb_file, session)
     resolution = _answer_queries(kb_file, queries)
     Destination(output_file).write(encoded(resolution.lines))
-    explanation_file = line.get("--explain")
+    explanation_file = command_line.get("--explain")
     if explanation_file is not None:
         _write_or_print(explanation_file, explanation_text(resolution))
     write_text("stderr", "".join(report_text(session.problems)))

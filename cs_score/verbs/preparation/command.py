@@ -81,17 +81,17 @@ def write_difference(diff: Iterable[str], *, has_colours: bool = False) -> None:
 # ---- validate-run
 
 
-def _destination_of_run(line: CommandLine) -> Destination | None:
+def _destination_of_run(command_line: CommandLine) -> Destination | None:
     """Return the destination of the validated run; None if it is not written."""
-    text = line.text("-output_file")
-    if text == NONE or "--check" in line:
+    text = command_line.text("-output_file")
+    if text == NONE or "--check" in command_line:
         return None
     return Destination(text)
 
 
-def _outputs_of_validate_run(line: CommandLine) -> Iterable[PlannedOutput]:
+def _outputs_of_validate_run(command_line: CommandLine) -> Iterable[PlannedOutput]:
     """Return the file for the validated run; nothing if it goes to a stream or is not written."""
-    destination = _destination_of_run(line)
+    destination = _destination_of_run(command_line)
     if destination is None:
         return []
     return destination.planned("-output_file", Existing.REPLACED)
@@ -123,22 +123,22 @@ VALIDATE_RUN: Final = Program(
 
 
 @VALIDATE_RUN.command
-def validate_run(line: CommandLine, session: Session) -> int:
+def validate_run(command_line: CommandLine, session: Session) -> int:
     """Check a run, and write the validated run, which the scorer can read. Return the exit status.
 
     A run with errors is not written.
     """
-    run_file = line.words[1]
+    run_file = command_line.words[1]
     session.report_to()
-    checked_run = session.check_runs([run_file], depth=line.text("-depth", ""))
+    checked_run = session.check_runs([run_file], depth=command_line.text("-depth", ""))
     validated_run = checked_run.validated()  # from now on all problems of the run are in the log
     _remark_on_run(checked_run, validated_run, session)
     session.report()
     if not session.has_errors:
-        destination = _destination_of_run(line)
+        destination = _destination_of_run(command_line)
         if destination is not None:
             _write_run(validated_run, destination, session)
-        if "--diff" in line:
+        if "--diff" in command_line:
             write_difference(differences(checked_run), has_colours=True)
     return session.end((checked_run, validated_run))
 
@@ -188,10 +188,10 @@ def _begins_like_run(text: str) -> bool:
 # ---- validate-queries
 
 
-def _outputs_of_validate_queries(line: CommandLine) -> Iterator[PlannedOutput]:
+def _outputs_of_validate_queries(command_line: CommandLine) -> Iterator[PlannedOutput]:
     """Yield the files for the validated queries and for the index of expanded queries."""
-    yield from file_named(line.words[1]).planned("OUTPUTFILE", Existing.REFUSED)
-    index_file = line.get("-index_file")
+    yield from file_named(command_line.words[1]).planned("OUTPUTFILE", Existing.REFUSED)
+    index_file = command_line.get("-index_file")
     if index_file is not None:
         yield from Destination(index_file).planned("-index_file", Existing.REFUSED)
 
@@ -215,21 +215,21 @@ VALIDATE_QUERIES: Final = Program(
 
 
 @VALIDATE_QUERIES.command
-def validate_queries(line: CommandLine, session: Session) -> int:
+def validate_queries(command_line: CommandLine, session: Session) -> int:
     """Check a query file, and write the queries with the changes of the options. Return the exit status.
 
     The queries are written even if there are errors, as the reference program does.
     """
-    options = _query_options(line)
+    options = _query_options(command_line)
     session.report_to()
-    query_file, output_file = line.words
+    query_file, output_file = command_line.words
     query_files = session.read_queries()
     _remark_on_queries(query_files, query_file, options, session)
     validated = preparing.validate_queries(query_files.query_set, options, session.problems)
     text = preparing.query_file_text(validated.queries)
     session.report()
     file_named(output_file).write(encoded([text]))
-    _write_index(validated.index, line.get("-index_file"))
+    _write_index(validated.index, command_line.get("-index_file"))
     return session.end(validated)
 
 
@@ -254,25 +254,25 @@ def _write_index(index: Iterable[tuple[str, str]], file: str | None) -> None:
     Destination(file).write(encoded(lines))
 
 
-def _query_options(line: CommandLine) -> preparing.QueryOptions:
+def _query_options(command_line: CommandLine) -> preparing.QueryOptions:
     """Return the options of a command line for changes of queries. Raises UsageError for an unknown value."""
-    languages = line.text("-languages")
+    languages = command_line.text("-languages")
     return preparing.QueryOptions(
-        type_action=_read_choice(line, "-types", preparing.TYPE_ACTIONS),
-        place_action=_read_choice(line, "-subtypes", preparing.Misfit),
-        duplicate_action=_read_choice(line, "-dups", preparing.Duplicates),
-        expanded_id_base=line.text("-query_base") if "-expand" in line else None,
+        type_action=_read_choice(command_line, "-types", preparing.TYPE_ACTIONS),
+        place_action=_read_choice(command_line, "-subtypes", preparing.Misfit),
+        duplicate_action=_read_choice(command_line, "-dups", preparing.Duplicates),
+        expanded_id_base=command_line.text("-query_base") if "-expand" in command_line else None,
         languages=None if is_left_out(languages) else frozenset(split_at_colons(languages)),
-        only_slot_filling="-retain_sf" in line,
+        only_slot_filling="-retain_sf" in command_line,
     )
 
 
 _Choice = TypeVar("_Choice", bound=StrEnum)
 
 
-def _read_choice(line: CommandLine, option: str, choices: Iterable[_Choice]) -> _Choice:
+def _read_choice(command_line: CommandLine, option: str, choices: Iterable[_Choice]) -> _Choice:
     """Return the value of an option as one of `choices`; letter case does not matter. Raises UsageError for others."""
-    text = line.text(option).lower()
+    text = command_line.text(option).lower()
     choice_by_name = {choice.value: choice for choice in choices}
     if text not in choice_by_name:
         names = ", ".join(choice_by_name)
@@ -283,9 +283,9 @@ def _read_choice(line: CommandLine, option: str, choices: Iterable[_Choice]) -> 
 # ---- generate-queries
 
 
-def _outputs_of_generate_queries(line: CommandLine) -> Iterable[PlannedOutput]:
+def _outputs_of_generate_queries(command_line: CommandLine) -> Iterable[PlannedOutput]:
     """Return the file for the queries; nothing if they go to a stream."""
-    return Destination(line.words[1]).planned("OUTPUTFILE", Existing.REPLACED)
+    return Destination(command_line.words[1]).planned("OUTPUTFILE", Existing.REPLACED)
 
 
 GENERATE_QUERIES: Final = Program(
@@ -308,7 +308,7 @@ GENERATE_QUERIES: Final = Program(
 
 
 @GENERATE_QUERIES.command
-def generate_queries(line: CommandLine, session: Session) -> int:
+def generate_queries(command_line: CommandLine, session: Session) -> int:
     """Write the queries of the first round or, if a run is named, of the second round. Return the exit status.
 
     The first round asks for the first slot of each query; the second round asks about the answers of the run.
@@ -317,25 +317,25 @@ def generate_queries(line: CommandLine, session: Session) -> int:
     # Nothing is checked against the documents, but a list that cannot be read is an error.
     session.read_documents()
     queries = session.read_queries()
-    limits = RunLimits(Justifications.parse(line.text("-justifications")))
+    limits = RunLimits(Justifications.parse(command_line.text("-justifications")))
     session.remark(*queries.remarks)
-    has_run = len(line.words) > 2  # queries, output and run
+    has_run = len(command_line.words) > 2  # queries, output and run
     if has_run:
-        return _write_second_round(line, queries, limits, session)
-    destination = Destination(line.words[1])
-    return _write_first_round(queries.query_set, destination, session, has_error_file="-error_file" in line)
+        return _write_second_round(command_line, queries, limits, session)
+    destination = Destination(command_line.words[1])
+    return _write_first_round(queries.query_set, destination, session, has_error_file="-error_file" in command_line)
 
 
-def _write_second_round(line: CommandLine, queries: QueryFiles, limits: RunLimits, session: Session) -> int:
+def _write_second_round(command_line: CommandLine, queries: QueryFiles, limits: RunLimits, session: Session) -> int:
     """Check the run of a command line, and write the queries about its answers. Return the exit status.
 
     If the run has errors, only the error report is written. Raises InputError or OutputError.
     """
-    _query_file, output_file, run_file = line.words
+    _query_file, output_file, run_file = command_line.words
     check_exists(run_file)
     checked_run = check_run([run_file], queries, limits, session.problems)
     responses = checked_run.loading.links.responses
-    second_round_queries = preparing.second_round(responses, is_xml="-valid" in line)
+    second_round_queries = preparing.second_round(responses, is_xml="-valid" in command_line)
     text = preparing.query_file_text(second_round_queries)
     session.report()
     if not session.has_errors:
@@ -360,9 +360,9 @@ def _write_first_round(queries: QuerySet, destination: Destination, session: Ses
 # ---- package-output
 
 
-def _outputs_of_package_output(line: CommandLine) -> Iterable[PlannedOutput]:
+def _outputs_of_package_output(command_line: CommandLine) -> Iterable[PlannedOutput]:
     """Return the file for the run."""
-    return file_named(line.words[3]).planned("OUTPUTFILE", Existing.REFUSED)
+    return file_named(command_line.words[3]).planned("OUTPUTFILE", Existing.REFUSED)
 
 
 PACKAGE_OUTPUT: Final = Program(
@@ -380,12 +380,12 @@ PACKAGE_OUTPUT: Final = Program(
 
 
 @PACKAGE_OUTPUT.command
-def package_output(line: CommandLine, session: Session) -> int:
+def package_output(command_line: CommandLine, session: Session) -> int:
     """Write the answers to both rounds as one run. Return the exit status.
 
     Answers with different run ids are an error.
     """
-    _query_file, first_round_file, second_round_file, output_file = line.words
+    _query_file, first_round_file, second_round_file, output_file = command_line.words
     session.report_to()
     checked_run = session.check_runs([first_round_file, second_round_file])
     session.remark(*checked_run.loading.remarks)
@@ -408,17 +408,17 @@ def _check_run_ids(checked_run: CheckedRun, session: Session) -> None:
 # ---- validate-assessments
 
 
-def _destination_by_language(line: CommandLine) -> dict[str, Destination]:
+def _destination_by_language(command_line: CommandLine) -> dict[str, Destination]:
     """Return the destination of the assessments by language: a file for each language, or one stream for all."""
-    prefix = Destination(line.text("-output_file"))
+    prefix = Destination(command_line.text("-output_file"))
     if prefix.stream is not None:
         return dict.fromkeys(LANGUAGES, prefix)
     return {language: Destination(f"{prefix.name}.{language.lower()}") for language in LANGUAGES}
 
 
-def _outputs_of_validate_assessments(line: CommandLine) -> Iterator[PlannedOutput]:
+def _outputs_of_validate_assessments(command_line: CommandLine) -> Iterator[PlannedOutput]:
     """Yield the file for the assessments of each language."""
-    for destination in _destination_by_language(line).values():
+    for destination in _destination_by_language(command_line).values():
         yield from destination.planned("-output_file", Existing.CLEARED)
 
 
@@ -441,18 +441,18 @@ VALIDATE_ASSESSMENTS: Final = Program(
 
 
 @VALIDATE_ASSESSMENTS.command
-def validate_assessments(line: CommandLine, session: Session) -> int:
+def validate_assessments(command_line: CommandLine, session: Session) -> int:
     """Check assessments, and write a file with the assessments of each language. Return the exit status."""
-    file = line.words[1]
+    file = command_line.words[1]
     session.report_to()
-    _check_languages(line.text("-languages"))
-    if "--all-problems" in line:
+    _check_languages(command_line.text("-languages"))
+    if "--all-problems" in command_line:
         return _report_pool(session, file)
     checked_pool = _check_assessments(session, file)
     assessments = _assessments_with_language(session, checked_pool)
     session.report()
     if not session.has_errors:
-        _write_assessments(assessments, _destination_by_language(line))
+        _write_assessments(assessments, _destination_by_language(command_line))
     return session.end(checked_pool)
 
 
@@ -517,9 +517,9 @@ def _report_pool(session: Session, file: str) -> int:
 # ---- apply-k
 
 
-def _outputs_of_apply_k(line: CommandLine) -> Iterable[PlannedOutput]:
+def _outputs_of_apply_k(command_line: CommandLine) -> Iterable[PlannedOutput]:
     """Return the file for the lines that are kept."""
-    return file_named(line.words[1]).planned("OUTPUTFILE", Existing.REPLACED)
+    return file_named(command_line.words[1]).planned("OUTPUTFILE", Existing.REPLACED)
 
 
 APPLY_K: Final = Program(
@@ -533,13 +533,13 @@ APPLY_K: Final = Program(
 
 
 @APPLY_K.command
-def apply_k(line: CommandLine, session: Session) -> int:
+def apply_k(command_line: CommandLine, session: Session) -> int:
     """Write the lines of a run with the first documents of each node, up to a limit. Return 0.
 
     The limit is the value of -justifications. The lines that are left out are printed on standard error.
     """
-    run_file, output_file = line.words
-    most_documents = documents_per_node(line.text("-justifications"))
+    run_file, output_file = command_line.words
+    most_documents = documents_per_node(command_line.text("-justifications"))
     if most_documents == 0:
         session.remark("-justifications leaves no document for a node (M counts as 0 here): every line is discarded")
     lines = _lines_of_run(run_file)
@@ -599,7 +599,7 @@ class _Superseded(ReferenceCommand):
 @command(
     "expand-queries", (), Parameter("[files...]", "Ignored"), contract=_Superseded, example="queries/ldc-queries.xml"
 )
-def expand_queries(line: CommandLine) -> int:
+def expand_queries(command_line: CommandLine) -> int:
     """Print which program has replaced this one. Return 0."""
     write_text("stderr", "cs-score expand-queries has been superseded by cs-score validate-queries -expand\n")
     return Status.DONE
@@ -622,20 +622,20 @@ _SEED: Final = re.compile(r"\d{1,100}", re.ASCII)
     contract=ReferenceCommand,
     example="-output_file resamples.txt 1000 queries/queryids.txt",
 )
-def samples(line: CommandLine) -> int:
+def samples(command_line: CommandLine) -> int:
     """Write bootstrap resamples of LDC queries, drawn with replacement. Return the exit status.
 
     A line has the number of a resample, then the LDC queries with their SF queries: `1 LDC_ID:SF_ID,SF_ID ...`.
     """
-    seed = _read_seed(line)
-    destination = Destination(line.text("-output_file"))
-    error_file = Destination.of_report(line.text("-error_file"))
+    seed = _read_seed(command_line)
+    destination = Destination(command_line.text("-output_file"))
+    error_file = Destination.of_report(command_line.text("-error_file"))
     try:
-        _check_outputs_of_samples(line, destination, error_file)
+        _check_outputs_of_samples(command_line, destination, error_file)
     except CsScoreError as error:
         write_text("stderr", f"cs-score samples: {error}\n")
         return Status.REFERENCE_FAILURE
-    number_text, queries_file = line.words
+    number_text, queries_file = command_line.words
     try:
         report = _write_samples(number_text, queries_file, seed, destination)
     except CsScoreError as error:
@@ -645,23 +645,23 @@ def samples(line: CommandLine) -> int:
     return Status.DONE
 
 
-def _read_seed(line: CommandLine) -> int:
+def _read_seed(command_line: CommandLine) -> int:
     """Return the value of --seed. Raises Misuse, an error of wrong usage, if it is not a whole number."""
-    seed = line.text("--seed")
+    seed = command_line.text("--seed")
     if not _SEED.fullmatch(seed):
         problem = f"--seed takes a whole number of at least 0, not {seed}"
         raise Misuse(problem, f"ERROR: {problem}")
     return int(seed)
 
 
-def _check_outputs_of_samples(line: CommandLine, destination: Destination, error_file: Destination) -> None:
+def _check_outputs_of_samples(command_line: CommandLine, destination: Destination, error_file: Destination) -> None:
     """Raise UsageError or OutputError if the resamples or the error report may not be written to their destinations.
 
     Both words of the command line are checked as inputs, because they are easily swapped.
     """
     outputs = destination.planned("-output_file", Existing.REPLACED)
     outputs += error_file.planned("-error_file", Existing.REFUSED)
-    line.plan(outputs, line.words)
+    command_line.plan(outputs, command_line.words)
 
 
 def _read_number(text: str) -> int | None:

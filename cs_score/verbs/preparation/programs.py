@@ -70,55 +70,55 @@ class Program(NamedTuple):
             options.append(Option("-error_file FILE", self.error_file_help, "STDERR"))
             options.extend(select_options("--problems --force"))
 
-        def run(line: CommandLine) -> int:
+        def run(command_line: CommandLine) -> int:
             """Run the program for a command line, and return the exit status."""
-            return self._run(work, line)
+            return self._run(work, command_line)
 
         return command(self.name, options, *self.parameters, contract=ReferenceCommand, example=self.example)(run)
 
-    def _run(self, work: Work, line: CommandLine) -> int:
+    def _run(self, work: Work, command_line: CommandLine) -> int:
         """Check the inputs and outputs of a command line, then run the program. Return the exit status.
 
         Errors are reported here; none is raised.
         """
         command_name = f"cs-score {self.name}"
         try:
-            plan = self._plan(line)
+            plan = self._plan(command_line)
         except CsScoreError as error:
             write_text("stderr", f"{command_name}: {error}\n")
             return Status.REFERENCE_FAILURE
         plan.clear()
-        session = Session(command_name, line, encodes_report_once=self.encodes_report_once)
+        session = Session(command_name, command_line, encodes_report_once=self.encodes_report_once)
         try:
             with paused_collector(), outputs_together():
-                return work(line, session)
+                return work(command_line, session)
         except CsScoreError as error:
             return session.give_up(error)
 
-    def _plan(self, line: CommandLine) -> OutputPlan:
+    def _plan(self, command_line: CommandLine) -> OutputPlan:
         """Return the checked plan of inputs and outputs. Raises UsageError or OutputError if they overlap."""
-        outputs = list(self.planned_outputs(line))
-        outputs.extend(self._planned_error_file(line))
-        outputs.extend(PROBLEMS.outputs(line.get("--problems")))
-        return line.plan(outputs, self._names_of_inputs(line, outputs))
+        outputs = list(self.planned_outputs(command_line))
+        outputs.extend(self._planned_error_file(command_line))
+        outputs.extend(PROBLEMS.outputs(command_line.get("--problems")))
+        return command_line.plan(outputs, self._names_of_inputs(command_line, outputs))
 
-    def _planned_error_file(self, line: CommandLine) -> Sequence[PlannedOutput]:
+    def _planned_error_file(self, command_line: CommandLine) -> Sequence[PlannedOutput]:
         """Return the file of -error_file as the only item; nothing if the report goes to a stream or there is none."""
         if self.existing_error_file is None:
             return ()
-        error_file = Destination.of_report(line.text("-error_file"))
+        error_file = Destination.of_report(command_line.text("-error_file"))
         return error_file.planned("-error_file", self.existing_error_file)
 
-    def _names_of_inputs(self, line: CommandLine, outputs: Iterable[PlannedOutput]) -> list[str]:
+    def _names_of_inputs(self, command_line: CommandLine, outputs: Iterable[PlannedOutput]) -> list[str]:
         """Return the names of all files that the program reads, including files in folders and in the document list.
 
         The document list is read only if one of the outputs exists, because this output might be a document.
         """
         inputs: list[str] = []
-        for parameter, word in zip(self.parameters, line.words):
+        for parameter, word in zip(self.parameters, command_line.words):
             if not parameter.is_output:
                 inputs.extend(name_of(file) for file in expand_folder(word))
-        document_list = line.get("-docs")
+        document_list = command_line.get("-docs")
         if document_list is None:
             return inputs
         inputs.append(document_list)
@@ -145,12 +145,12 @@ class Session:
     A program reads and checks its inputs, calls `report`, writes its results if there is no error, and calls `end`.
     """
 
-    def __init__(self, command_name: str, line: CommandLine, *, encodes_report_once: bool) -> None:
+    def __init__(self, command_name: str, command_line: CommandLine, *, encodes_report_once: bool) -> None:
         """Start a call with an empty log of problems; messages begin with `command_name`."""
         self._command_name = command_name
-        self._line = line
+        self._command_line = command_line
         self._encodes_report_once = encodes_report_once
-        self._problems_file = line.get("--problems")
+        self._problems_file = command_line.get("--problems")
         self.problems = ProblemLog() if self._problems_file is None else RecordingLog()
         self._error_report = Destination("stderr")
         # Where the closing line goes, if not to the error report.
@@ -165,7 +165,7 @@ class Session:
 
     def read_documents(self) -> DocumentList | None:
         """Return the document list of -docs, None without that option. Raises InputError if it cannot be read."""
-        name = self._line.get("-docs")
+        name = self._command_line.get("-docs")
         return None if name is None else read_document_list(name)
 
     def read_queries(self, documents: DocumentList | None = None) -> QueryFiles:
@@ -174,7 +174,7 @@ class Session:
         The offsets in them are checked against the lengths of `documents`.
         """
         lengths = None if documents is None else documents.length_by_docid
-        return load_queries([self._line.words[0]], None, self.problems, lengths)
+        return load_queries([self._command_line.words[0]], None, self.problems, lengths)
 
     def check_runs(
         self, files: Sequence[str], justifications: Justifications | None = None, depth: str = ""
@@ -187,7 +187,7 @@ class Session:
         documents = self.read_documents()
         depth_limit = Depth.parse(depth)
         if justifications is None:
-            justifications = Justifications.parse(self._line.text("-justifications"))
+            justifications = Justifications.parse(self._command_line.text("-justifications"))
         for file in files:
             check_exists(file)
         queries = self.read_queries(documents)
@@ -197,7 +197,7 @@ class Session:
             RunLimits(justifications, depth_limit),
             self.problems,
             documents,
-            allow_comments="-allow_comments" in self._line,
+            allow_comments="-allow_comments" in self._command_line,
         )
 
     def check_pool(self, file: str) -> CheckedPool:
@@ -221,7 +221,7 @@ class Session:
         only announcements and the closing line are written there, and the report goes to standard error.
         """
         if text is None:
-            text = self._line.text("-error_file")
+            text = self._command_line.text("-error_file")
         self._error_report = Destination.of_report(text)
         if closing_only and self._error_report.stream == "stdout":
             self._closing_destination = self._error_report

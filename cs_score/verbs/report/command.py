@@ -83,89 +83,89 @@ REPORT_VERB: Final = Verb(
 
 
 @REPORT_VERB.command
-def report(task_name: str, line: CommandLine) -> int:
+def report(task_name: str, command_line: CommandLine) -> int:
     """Print an HTML page of one run, of the difference of two runs, or of a document. Return the exit status.
 
     In other formats the output is that of the commands analyze and diff. Raises UsageError or InputError.
     """
-    if line.format == "html":
-        _check_page(line)
-    if "--aggregate-only" in line:
-        return _report_aggregate(task_name, line)
-    if task_name == COLD_START and _names_only_document(line):
-        return _report_document(line)
+    if command_line.format == "html":
+        _check_page(command_line)
+    if "--aggregate-only" in command_line:
+        return _report_aggregate(task_name, command_line)
+    if task_name == COLD_START and _names_only_document(command_line):
+        return _report_document(command_line)
     task = task_named(task_name)
-    if "--compare" in line:
-        return _report_difference(task, line)
-    return _report_analysis(task, line)
+    if "--compare" in command_line:
+        return _report_difference(task, command_line)
+    return _report_analysis(task, command_line)
 
 
-def _check_page(line: CommandLine) -> None:
+def _check_page(command_line: CommandLine) -> None:
     """Raise UsageError if -o does not name a file for the page, and MissingExtraError if pages cannot be made.
 
     So both are reported before anything is scored.
     """
-    if "--output" not in line:
+    if "--output" not in command_line:
         raise UsageError("-o PATH must be given for a page")
     page_template()
 
 
-def _names_only_document(line: CommandLine) -> bool:
+def _names_only_document(command_line: CommandLine) -> bool:
     """Return whether the only word of a command line is a JSON file, such as `analysis.json` or `batch.json.gz`."""
-    return len(line.words) == 1 and ending_of(line.words[0]) == ".json"
+    return len(command_line.words) == 1 and ending_of(command_line.words[0]) == ".json"
 
 
-def _report_analysis(task: Task, line: CommandLine) -> int:
+def _report_analysis(task: Task, command_line: CommandLine) -> int:
     """Score a run, or predictions, and print the page of the analysis. Return the exit status.
 
     In other formats the output is that of the command analyze. Raises UsageError or InputError.
     """
-    analysis = _analyze(task, line)
-    if line.format != "html":
-        return print_or_write_document(line, view_of_kind("analysis", task), analysis)
+    analysis = _analyze(task, command_line)
+    if command_line.format != "html":
+        return print_or_write_document(command_line, view_of_kind("analysis", task), analysis)
     most_rows = MOST_ROWS if task.name == COLD_START else None  # None: all rows
     return _print_page(shortened(analysis, most_rows))
 
 
-def _analyze(task: Task, line: CommandLine) -> Any:
+def _analyze(task: Task, command_line: CommandLine) -> Any:
     """Return the analysis of the run or predictions that a command line names, with what each mistake costs.
 
     Raises UsageError or InputError.
     """
-    _refuse_other_options(line, _options_of_analyses(task.name), "is for --compare")
+    _refuse_other_options(command_line, _options_of_analyses(task.name), "is for --compare")
     # The command analyze may not be installed; then this raises UsageError.
     analyze_inputs = part_of_slice("analyze", "command:analyze_inputs", needed_by="report")
-    inputs = find_inputs(task.name, line)
-    return analyze_inputs(task, line, inputs, is_whole=True)
+    inputs = find_inputs(task.name, command_line)
+    return analyze_inputs(task, command_line, inputs, is_whole=True)
 
 
-def _report_difference(task: Task, line: CommandLine) -> int:
+def _report_difference(task: Task, command_line: CommandLine) -> int:
     """Score two runs or systems, and print the page of their difference. Return the exit status.
 
     In other formats the output is that of the command diff. Raises UsageError or InputError.
     """
-    difference = _compute_difference(task, line)
-    if line.format != "html":
-        return print_or_write_document(line, view_of_kind("difference", task), difference)
-    return _print_page(shortened(difference, read_top(line)))
+    difference = _compute_difference(task, command_line)
+    if command_line.format != "html":
+        return print_or_write_document(command_line, view_of_kind("difference", task), difference)
+    return _print_page(shortened(difference, read_top(command_line)))
 
 
-def _compute_difference(task: Task, line: CommandLine) -> Any:
+def _compute_difference(task: Task, command_line: CommandLine) -> Any:
     """Return the difference of the two runs or systems that a command line names. Raises UsageError or InputError."""
-    _refuse_other_options(line, _options_of_differences(task.name), "is not for --compare")
+    _refuse_other_options(command_line, _options_of_differences(task.name), "is not for --compare")
     compute_difference = part_of_slice("diff", "command:compute_difference", needed_by="report --compare")
-    return compute_difference(task, line)
+    return compute_difference(task, command_line)
 
 
-def _report_document(line: CommandLine) -> int:
+def _report_document(command_line: CommandLine) -> int:
     """Print the page of a JSON document that analyze, diff or batch has written. Return the exit status.
 
     Raises UsageError for options that choose what to analyse, and InputError if the file is no such document.
     """
-    file = line.words[0]
-    _refuse_other_options(line, (), f"says what to analyse, but {file} is an analysis already")
-    if line.format != "html":
-        raise UsageError(f"--format {line.format}: {file} is an analysis already; report makes its page")
+    file = command_line.words[0]
+    _refuse_other_options(command_line, (), f"says what to analyse, but {file} is an analysis already")
+    if command_line.format != "html":
+        raise UsageError(f"--format {command_line.format}: {file} is an analysis already; report makes its page")
     document = read_document(file)
     with failures_as_input_error(file):
         page = page_of(document)
@@ -173,28 +173,28 @@ def _report_document(line: CommandLine) -> int:
     return Status.DONE
 
 
-def _report_aggregate(task_name: str, line: CommandLine) -> int:
+def _report_aggregate(task_name: str, command_line: CommandLine) -> int:
     """Print the summary of a run that participants of a closed evaluation may see. Return the exit status.
 
     Raises UsageError for options that would show more, and InputError if the run cannot be scored.
     """
-    _refuse_other_options(line, _options_of_aggregates(task_name), "shows more than --aggregate-only allows")
-    summary = score_aggregate(task_name, line)
-    if line.format != "html":
-        return print_statistics(line, aggregate.PRINTOUT, summary)
+    _refuse_other_options(command_line, _options_of_aggregates(task_name), "shows more than --aggregate-only allows")
+    summary = score_aggregate(task_name, command_line)
+    if command_line.format != "html":
+        return print_statistics(command_line, aggregate.PRINTOUT, summary)
     return _print_page(summary)
 
 
-def score_aggregate(task_name: str, line: CommandLine) -> Aggregate:
+def score_aggregate(task_name: str, command_line: CommandLine) -> Aggregate:
     """Score the inputs of a command line, and return the summary that participants of a closed evaluation may see.
 
     Raises UsageError, and InputError if the run cannot be scored.
     """
     # All faults of the command line are reported before anything is scored.
     task = task_named(task_name)
-    measure = task.measure_of(line.get("--measure"))
-    resampling = read_resampling_with_defaults(line)
-    inputs = find_inputs(task_name, line)
+    measure = task.measure_of(command_line.get("--measure"))
+    resampling = read_resampling_with_defaults(command_line)
+    inputs = find_inputs(task_name, command_line)
 
     result: Any = inputs.score_single()
     if task_name == COLD_START:
@@ -237,13 +237,13 @@ def _options_of_differences(task_name: str) -> list[str]:
     return f"--compare {DIFFERENCE_OF_EVIDENCE} --policy-b".split() + _own_option_names(task_name)
 
 
-def _refuse_other_options(line: CommandLine, allowed_options: Iterable[str], reason: str) -> None:
+def _refuse_other_options(command_line: CommandLine, allowed_options: Iterable[str], reason: str) -> None:
     """Raise UsageError for the first typed option besides `allowed_options` and those for every page.
 
     The message is the name of the option and the `reason`: `--by is for --compare`.
     """
     options_of_page = _ALWAYS.union(allowed_options)
-    for name in line.value_by_option:
+    for name in command_line.value_by_option:
         if name not in options_of_page:
             raise UsageError(f"{name} {reason}")
 
@@ -276,11 +276,11 @@ _CHARTS: Final = (
     formats=("svg",),
     example="budget analysis.json -o budget.svg",
 )
-def plot(line: CommandLine) -> int:
+def plot(command_line: CommandLine) -> int:
     """Print a chart of a JSON document as SVG. Return the exit status. Raises UsageError or InputError."""
-    kind, file = line.words
+    kind, file = command_line.words
     document = read_document(file)
     with failures_as_input_error(file):
-        chart = chart_of(document, kind, line.get("--of"))
+        chart = chart_of(document, kind, command_line.get("--of"))
     STDOUT.write([chart.standalone().encode()])
     return Status.DONE

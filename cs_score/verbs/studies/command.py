@@ -89,68 +89,68 @@ POWER_VERB: Final = Verb(
 
 
 @POWER_VERB.command
-def power(task_name: str, line: CommandLine) -> int:
+def power(task_name: str, command_line: CommandLine) -> int:
     """Print the smallest difference that a test detects, and how many units a difference needs. Return 0.
 
     The plan is made from a standard deviation, from the JSON of a comparison, or from systems that are scored now.
     Raises UsageError, and InputError for files from which no test can be planned.
     """
-    plan = _make_plan(task_name, line)
-    if line.format != "svg":
-        return print_statistics(line, POWER, plan)
+    plan = _make_plan(task_name, command_line)
+    if command_line.format != "svg":
+        return print_statistics(command_line, POWER, plan)
     chart = _chart_of_plan(plan)
     STDOUT.write([chart.standalone().encode()])
     return Status.DONE
 
 
-def _make_plan(task_name: str, line: CommandLine) -> PowerPlan:
+def _make_plan(task_name: str, command_line: CommandLine) -> PowerPlan:
     """Return the plan of a test, made from a standard deviation, from the JSON of a comparison, or from systems.
 
     Raises UsageError, and InputError for files from which no test can be planned.
     """
-    deviation = options.positive_number(line, "--sd")
-    goal = _read_goal(line)
+    deviation = options.positive_number(command_line, "--sd")
+    goal = _read_goal(command_line)
     if deviation is not None:
-        return _plan_from_deviation(deviation, line, goal)
-    if "--units" in line:
+        return _plan_from_deviation(deviation, command_line, goal)
+    if "--units" in command_line:
         raise UsageError("--units goes with --sd; files have their own number of units")
-    if _names_comparison_file(line):
-        file = line.words[0]
+    if _names_comparison_file(command_line):
+        file = command_line.words[0]
         document = record_in(read_document(file), SystemComparison, file)
-        return plan_from_comparison(document, line.get("--measure"), goal)
-    return _plan_from_systems(task_name, line, goal)
+        return plan_from_comparison(document, command_line.get("--measure"), goal)
+    return _plan_from_systems(task_name, command_line, goal)
 
 
-def _read_goal(line: CommandLine) -> DetectionGoal:
+def _read_goal(command_line: CommandLine) -> DetectionGoal:
     """Return the difference to be detected, the level and the power that a command line asks for."""
-    difference = options.positive_number(line, "--difference")
-    level = options.positive_number(line, "--alpha") or 0.05
-    wanted_power = options.positive_number(line, "--power") or 0.8
+    difference = options.positive_number(command_line, "--difference")
+    level = options.positive_number(command_line, "--alpha") or 0.05
+    wanted_power = options.positive_number(command_line, "--power") or 0.8
     return DetectionGoal(difference=difference, alpha=level, power=wanted_power)
 
 
-def _names_comparison_file(line: CommandLine) -> bool:
+def _names_comparison_file(command_line: CommandLine) -> bool:
     """Return whether the only file of a command line is the JSON of a comparison."""
-    has_single_file = len(line.words) == 1 and "--gold" not in line
-    return has_single_file and ending_of(line.words[0]) == ".json"
+    has_single_file = len(command_line.words) == 1 and "--gold" not in command_line
+    return has_single_file and ending_of(command_line.words[0]) == ".json"
 
 
-def _plan_from_deviation(deviation: float, line: CommandLine, goal: DetectionGoal) -> PowerPlan:
+def _plan_from_deviation(deviation: float, command_line: CommandLine, goal: DetectionGoal) -> PowerPlan:
     """Return the plan of a test from the standard deviation of the units' differences and the number in --units.
 
     Raises UsageError if the command line names files, too.
     """
-    if line.words or "--gold" in line:
+    if command_line.words or "--gold" in command_line:
         raise UsageError("--sd stands for files: give the one or the others")
-    unit_count = whole_number(line, "--units", MOST_UNITS)
+    unit_count = whole_number(command_line, "--units", MOST_UNITS)
     return plan_test([TTestPowerAnalysis(deviation)], unit_count, goal)
 
 
-def _plan_from_systems(task_name: str, line: CommandLine, goal: DetectionGoal) -> PowerPlan:
+def _plan_from_systems(task_name: str, command_line: CommandLine, goal: DetectionGoal) -> PowerPlan:
     """Score the systems of a command line, and plan a test from their differences. Raises UsageError or InputError."""
     task = task_named(task_name)
-    measure = task.measure_of(line.get("--measure"))
-    inputs = find_inputs(task_name, line, fewest_systems=2, most_systems=None)
+    measure = task.measure_of(command_line.get("--measure"))
+    inputs = find_inputs(task_name, command_line, fewest_systems=2, most_systems=None)
     results = inputs.score_all().results
     if measure is None:
         measure = comparison.headline_measure(task, results)
@@ -210,14 +210,14 @@ _TEAMS: Final = Option(
     formats=("text", "json", "tsv"),
     example=options.EXAMPLE_OF_TWO,
 )
-def pool_bias(line: CommandLine) -> int:
+def pool_bias(command_line: CommandLine) -> int:
     """Print the score of each run against the whole pool, and against the pool as it would be without the run's team.
 
     Returns 0. Raises UsageError, and InputError for files that cannot be scored.
     """
-    team_file = line.get("--teams")
-    measure = line.get("--measure")
-    inputs = Runs(line)
+    team_file = command_line.get("--teams")
+    measure = command_line.get("--measure")
+    inputs = Runs(command_line)
     if team_file == "-":
         raise UsageError("standard input cannot be read once for each run: name a file")
     with paused_collector():
@@ -226,4 +226,4 @@ def pool_bias(line: CommandLine) -> int:
             runs_with_gold.gold_without_pool, runs_with_gold.assessments, runs_with_gold.runs, inputs.load_with_warnings
         )
         document = pool_biases.pool_bias(pooled_runs, team_file, measure, progress=with_percentage)
-    return print_statistics(line, pool_biases.POOL_BIAS_PRINTOUT, document)
+    return print_statistics(command_line, pool_biases.POOL_BIAS_PRINTOUT, document)

@@ -47,44 +47,44 @@ MOST_VALUES: Final = 20
     formats=("text", "json", "tsv"),
     example="result.json",
 )
-def verify(line: CommandLine) -> int:
+def verify(command_line: CommandLine) -> int:
     """Score the inputs of a recorded result again, and print for each file whether it is reproduced.
 
     Return the exit status. Raises CsScoreError if something cannot be verified.
     """
-    result_file, *input_files = line.words
+    result_file, *input_files = command_line.words
     try:
-        if line.format == "text":
-            return _verify_file_by_file(line, result_file, input_files)
-        return _verify_in_one_document(line, result_file, input_files)
+        if command_line.format == "text":
+            return _verify_file_by_file(command_line, result_file, input_files)
+        return _verify_in_one_document(command_line, result_file, input_files)
     except NotFoundError as error:
-        if line.format != "text":
+        if command_line.format != "text":
             raise InputError(str(error), file=result_file) from None
         for text in error.lines:
             write_text("stderr", f"cs-score: {one_line(f'{result_file}: {text}')}\n")
         return Status.FAILED
 
 
-def _verify_file_by_file(line: CommandLine, result_file: str, input_files: list[str]) -> int:
+def _verify_file_by_file(command_line: CommandLine, result_file: str, input_files: list[str]) -> int:
     """Score the inputs of a result again, and print the verdict on each file as soon as it is known.
 
     Return the exit status: 0 if all values are reproduced.
     """
     status = Status.DONE
-    for verdict in verifying.verify(result_file, input_files, is_forced="--force" in line):
+    for verdict in verifying.verify(result_file, input_files, is_forced="--force" in command_line):
         print_text("\n".join(_lines_of_verdict(verdict)))
         if not verdict.is_reproduced:
             status = Status.CHECK_FAILED
     return status
 
 
-def _verify_in_one_document(line: CommandLine, result_file: str, input_files: list[str]) -> int:
+def _verify_in_one_document(command_line: CommandLine, result_file: str, input_files: list[str]) -> int:
     """Score the inputs of a result again, and print the verdicts on all files together, as JSON or TSV.
 
     Return the exit status: 0 if all values are reproduced.
     """
-    verification = verifying.verification(result_file, input_files, is_forced="--force" in line)
-    if line.format == "json":
+    verification = verifying.verification(result_file, input_files, is_forced="--force" in command_line)
+    if command_line.format == "json":
         STDOUT.write([json_text(verification).encode()])
     else:
         STDOUT.write(tsv(verifying.VERIFIED.table(verification)))
