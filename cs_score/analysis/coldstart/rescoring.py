@@ -126,8 +126,8 @@ class Rescoring:
         """Yield the result of each unit after a change, if it differs from the one after an `earlier` change.
 
         The earlier change is a part of the change, and may be a change of nothing. `unit_by_id` has the results of all
-        units after it. Nodes are
-        ranked only if `is_ranked`. Raises InputError if the scorer would refuse the changed files.
+        units after it. Nodes are ranked only if `is_ranked`. Raises InputError if the scorer would refuse the
+        changed files.
         """
         reason = self.editor.why_refused(change)
         if reason is not None:
