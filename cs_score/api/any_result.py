@@ -86,9 +86,9 @@ class AnyResult(ShownDocument, Generic[Source]):
     def report(self, measure: str | None = None) -> Report:
         """Return a page that says what each mistake costs, as `cs-score report` makes it; a notebook shows it.
 
-        Gains are those under `measure`, unless given the one that ranks leaderboards. Raises UsageError for an unknown
-        measure and for a result that was loaded from JSON, InputError for a run without that score, MissingExtraError
-        without jinja2 (`pip install 'cs-score[report]'`).
+        `measure` is the measure under which gains are computed, by default the one that ranks leaderboards. Raises
+        UsageError for an unknown measure and for a result that was loaded from JSON, InputError for a run without that
+        score, MissingExtraError without jinja2 (`pip install 'cs-score[report]'`).
         """
         analyze_result = part_of_slice("analyze", "by_task:analyze_result", needed_by="report")
         return pages.Report(analyze_result(task_named(self.task), self._for_analysis("report"), measure))

@@ -131,7 +131,8 @@ def _check_type(name: str, value: object, annotations: Sequence[str]) -> None:
     if has_accepted_type and not is_misplaced_bool:
         return
     descriptions = [_ACCEPTED[annotation].description for annotation in annotations if annotation != "None"]
-    raise UsageError(f"{name} takes {descriptions[-1]}, not {value!r}")
+    last_description = descriptions[-1]  # the widest one: `str | os.PathLike[str]` is called a path
+    raise UsageError(f"{name} takes {last_description}, not {value!r}")
 
 
 def _signature_with_scoring_options(function: Callable[..., object]) -> inspect.Signature:
@@ -169,7 +170,7 @@ def _parameters_of(arguments: type) -> list[inspect.Parameter]:
 def _defaults_of_options() -> dict[str | None, object]:
     """Return the default of each option of scoring by its name in Python: `{"policy": "kb", "expand": None, ...}`.
 
-    The limits on justifications are None: unless they are given, the limits of the policy are used.
+    The limits on justifications are None: by default, the limits of the policy are used.
     """
     default_by_name: dict[str | None, object] = {"policy": USUAL_POLICY}
     for option in SCORING_OPTIONS:
@@ -224,8 +225,9 @@ def resampling_of(
 ) -> Resampling:
     """Return the settings of bootstrap intervals and tests that these arguments of public functions choose.
 
-    Without a number of resamples (`bootstrap`) as many are drawn as significance needs. Raises UsageError for
-    impossible values and for too many resamples without `force`, InputError for a file that is no table of clusters.
+    `bootstrap` is the number of resamples; if it is None, as many are drawn as small p-values need. Raises UsageError
+    for impossible values and for too many resamples without `force`, InputError for a file that is no table of
+    clusters.
     """
     if bootstrap is not None and bootstrap > MANY_RESAMPLES and not force:
         raise UsageError(message_on_many_resamples(f"bootstrap={bootstrap}", "force=True"))
@@ -342,15 +344,16 @@ def policy_words(policies: str | Iterable[str] | Mapping[str, Policy]) -> list[s
     """
     if not isinstance(policies, Mapping):
         return list(as_list(policies, "also_policy"))
-    return [_policy_word(name, policy) for name, policy in policies.items()]
+    return [_option_text_of_policy(name, policy) for name, policy in policies.items()]
 
 
-def _policy_word(name: str, policy: object) -> str:
-    """Return a policy with its name in the form of the option --also-policy: `mine:ignore=UNASSESSED,right=CORRECT`.
+def _option_text_of_policy(name: str, policy: object) -> str:
+    """Return a policy as text that the option --also-policy takes: `mine:ignore=UNASSESSED,right=CORRECT`.
 
-    Raises UsageError for a value that is no policy.
+    `name` is the name of the policy, here `mine`. Raises UsageError if `policy` is not a `Policy`.
     """
     if not isinstance(policy, Policy):
         raise UsageError(f"also_policy takes a Policy for each name; {name} is {policy!r}")
-    sides = [f"{side.lower()}={categories}" for side, categories in policy.texts().items()]
-    return f"{name}:{','.join(sides)}"
+    categories_by_side = policy.texts()  # for example {"RIGHT": "CORRECT:INEXACT"}
+    assignments = [f"{side.lower()}={categories}" for side, categories in categories_by_side.items()]
+    return f"{name}:{','.join(assignments)}"

@@ -233,7 +233,7 @@ class Comparison(ShownDocument):
 
     @checked
     def chart(self, kind: str = "leaderboard", name: str | None = None) -> Chart:
-        """Return a chart of the systems' scores with intervals under the measure `name`, the primary one unless given.
+        """Return a chart of the systems' scores with intervals under the measure `name`, by default the primary one.
 
         Raises UsageError for another kind and for an unknown measure, InputError if there is nothing to draw.
         """

@@ -51,7 +51,7 @@ def _name_and_value(given: Input) -> tuple[str, Mapping[str, Any]]:
     `given` is a path or an open file, or JSON text, which is called "the JSON" in messages. Raises UsageError for
     anything else, and InputError for JSON that cannot be read.
     """
-    if isinstance(given, str) and given.lstrip()[:1] in ("{", "["):
+    if isinstance(given, str) and given.lstrip().startswith(("{", "[")):  # no path begins like this
         return "the JSON", document_in(given, "the JSON")
     if isinstance(given, (str, os.PathLike)) or hasattr(given, "read"):
         return name_of(given), read_document(given)

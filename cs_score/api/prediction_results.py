@@ -110,7 +110,7 @@ class EvidenceResult(AnyResult["ScoredPredictions"]):
         """Explain how claims, instances or questions were scored: their gold beside their predictions.
 
         `unit` is an id or several; without ids, the worst mistakes are explained. `measure` is the measure under which
-        effects are computed; unless given, it is the one that ranks leaderboards. Raises InputError if the gold
+        effects are computed, by default the one that ranks leaderboards. Raises InputError if the gold
         standard lacks one of the units, UsageError for an unknown measure and for a result that was loaded from JSON.
         """
         units = [unit] if isinstance(unit, str | int) else list(unit)

@@ -69,7 +69,7 @@ class Gold(Record, eq=False):
         files = _files_of_run(run)
         with paused_collector():
             gold = replace(with_folder_remarks(self._prepared, files), validates=validate)
-            if not validate and not _has_file_to_convert(files):
+            if not validate and not _has_file_to_convert(files):  # the files can be loaded as they are
                 loaded_run = load_run(gold, [*files, *self._pool], policy_and_limits.limits)
                 return RunResult(ScoredLines(loaded_run, policy_and_limits.policy, policy_and_limits.limits))
             return self._score_prepared(gold, files, policy_and_limits)
@@ -153,7 +153,7 @@ def _read_pool(queries: ColdStartGold, pool_files: Sequence[Input]) -> Gold:
     repeatable_files = tuple([rereadable(file) for file in pool_files])
     try:
         return Gold(with_pool(gold, repeatable_files))
-    except NoAnswerYetError:
+    except NoAnswerYetError:  # the pool refers to answers of a run
         return Gold(gold, repeatable_files)
     except RunInPoolError as error:
         raise InputError("this is a run, not a pool", file=error.file, remedy=_RUN_REMEDY) from None

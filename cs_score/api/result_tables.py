@@ -45,7 +45,7 @@ def _score_rows(document: RunScoresDocument) -> Iterable[Mapping[str, Any]]:
         for name, score in run.scores.items():
             measure = parse_measure(name)
             average = f"{measure.table}-ALL-{measure.average}" if measure.average else measure.table
-            key = (run.run_id, average, measure.level)
+            key = (run.run_id, average, measure.level)  # the level of a measure is the hop
             if key not in row_by_key:
                 row_by_key[key] = {"run_id": run.run_id, "average": average, "hop": measure.level}
             row_by_key[key][measure.statistic] = score

@@ -240,7 +240,7 @@ class RunResult(AnyResult[ScoredLines]):
 
         Each argument is one name or several, as in `cs-score explain`: `unit` takes ids of queries of any form and hop,
         `line` takes numbers or `FILE:N`, `answer` takes values in which `*` matches any text. `measure` is the measure
-        under which effects are computed; unless given, it is the one that ranks leaderboards.
+        under which effects are computed, by default the one that ranks leaderboards.
 
         Raises InputError for a name that the run lacks, with the nearest names, UsageError if the files held no run or
         several, and for a result that was loaded from JSON.
@@ -357,7 +357,7 @@ class RunResult(AnyResult[ScoredLines]):
 
     @cached_property
     def _document(self) -> RunScoresDocument:
-        """The document with the scores; unless the result was loaded, it has no further details of the runs."""
+        """The document with the scores. Only the document of a loaded result can have further details of the runs."""
         return self._document_with()
 
     def _document_with(self, *parts: str, all_problems: bool = False) -> RunScoresDocument:

@@ -194,7 +194,7 @@ def refuse_incomplete(object_to_check: ShownDocument, file: str) -> None:
     """
     try:
         with failures_as_input_error(file):
-            _compute_all_values(object_to_check)
+            _compute_all_values(object_to_check)  # fails if a value is missing
     except UsageError as error:  # for example, the signature is a text that cannot be parsed
         raise InputError(str(error), file=file) from None
 

@@ -291,9 +291,9 @@ def value_in(data: bytes | str, file: str) -> Json:
     if not _is_shallow(value):
         raise _too_deep(text, file)
     if collector.faults:
-        fault = collector.faults[0]
-        place = _place_of_fault(value, fault)
-        raise InputError(f"no JSON: {fault}", file=file, place=place or None)
+        first_fault = collector.faults[0]
+        place = _place_of_fault(value, first_fault)
+        raise InputError(f"no JSON: {first_fault}", file=file, place=place or None)
     return value
 
 
@@ -432,6 +432,7 @@ def check_kind(value: Mapping[str, Json], kind: type[Document], file: str, place
     tag = kind.__struct_config__.tag
     if value.get("kind") != tag:
         raise InputError(f"is no {tag} that cs-score wrote", file=file, place=member_place(place, "kind"))
+    # The only version that the annotation of the field allows, such as `Literal[2]`.
     [readable_version] = get_args(get_type_hints(kind)["schema_version"])
     version = value.get("schema_version")
     if version != readable_version:

@@ -138,7 +138,7 @@ def _near_names(word: str, names: Iterable[str], cutoff: float) -> list[str]:
         name_by_key.setdefault(_comparison_key(name), name)
     word_key = _comparison_key(word)
     near_keys = difflib.get_close_matches(word_key, name_by_key, cutoff=cutoff)
-    if len(word_key) > 2:
+    if len(word_key) > 2:  # too many names begin with one or two given letters
         near_keys += [key for key in name_by_key if key.startswith(word_key)]
     distinct_keys = dict.fromkeys(near_keys)
     return [name_by_key[key] for key in distinct_keys]

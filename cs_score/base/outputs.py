@@ -71,9 +71,10 @@ class _PendingOutputs:
     def commit(self) -> None:
         """Give all files and folders their final names.
 
-        If one of them cannot be renamed, OutputError is raised, nothing new is left, and the files that were replaced
-        already are brought back. Signals are handled only afterwards, so that none comes between two files.
+        If one of them cannot be renamed, all new files are removed, the files that they replaced are brought back, and
+        OutputError is raised. Signals are handled only afterwards, so that none comes between two files.
         """
+        # A single file needs no backup: it is renamed, or the old file is still there.
         has_several = len(self.target_by_temporary) > 1
         renamed: list[_Renamed] = []
         with delayed_signals():
@@ -434,7 +435,7 @@ def _is_file_name(name: str) -> bool:
 
 @contextlib.contextmanager
 def folder_made(path: str | None, option: str) -> Iterator[None]:
-    """Make the folder that an option names, unless it exists; a folder that was made is removed if the block fails.
+    """Make the folder that an option names, if there is none yet. If the block fails, a new folder is removed again.
 
     `path` is None if the option is not given; then nothing is made. Raises OutputError if a file has this name, or the
     folder cannot be made.

@@ -184,7 +184,7 @@ class ProcessPool(Generic[T, R]):
         """
         worker = self._workers[connection]
         future = worker.future
-        worker.future = None
+        worker.future = None  # from now on the worker is idle
         answer = self._read_answer(connection)
         if future is None:
             return None

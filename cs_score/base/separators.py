@@ -69,6 +69,6 @@ def read_column_names(text: str, columns: Collection[str], unknown: str) -> Iter
         if column not in columns:
             our_columns = ", ".join(columns)
             raise UsageError(f"--columns: {unknown} {column}; there are {our_columns}{did_you_mean(column, columns)}")
-        if len(names) != 1 or not names[0]:
+        if len(names) != 1 or not names[0]:  # no name, several, or an empty one
             raise UsageError(f"--columns {column}: write {column}=NAME, the name that the file has for it")
         yield column, names[0]

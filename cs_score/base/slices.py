@@ -8,8 +8,9 @@ from cs_score.base.runtime import load_value
 
 
 def part_of_slice(folder: str, part: str, needed_by: str = "this") -> Any:
-    """Return a part of a slice, such as the function `by_task:analyze_result` of the slice `analyze`.
+    """Import a part of a slice, such as the function `by_task:analyze_result` of the slice `analyze`, and return it.
 
-    `needed_by` names what needs the part. Raises UsageError, with that name, if the slice is not installed.
+    A slice is the folder below `verbs` with the code of one command. `needed_by` names what needs the part.
+    Raises UsageError, with that name, if the slice is not installed.
     """
     return load_value(f"cs_score.verbs.{folder}.{part}", needed_by)

@@ -179,7 +179,7 @@ def _page_of_program() -> str:
 
     It lists the commands without their options, which would take thousands of lines.
     """
-    scorer = load_command("")
+    scorer = load_command("")  # the call without the name of a command
     sections: list[Section] = [
         ("Commands", _rows_of_commands()),
         ("Tasks", f"One of {', '.join(OWN_TASKS)}; the first one may be left out."),

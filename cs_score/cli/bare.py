@@ -189,6 +189,7 @@ def _report_problems(call: Call, result: Result) -> None:
     warn(*result.warnings)
     _write_error_report(call, result)
     writes_files = call.output is not None and call.output.stream is None
+    # With the report first, the tables are not written yet.
     if writes_files and stderr_is_terminal() and not call.edition.reports_first:
         for run in result.runs:
             print_unless_quiet(f"\n{outputs.averages_text(run)}\nsignature  {result.signature(run)}\n")
@@ -232,11 +233,12 @@ def _report_failure(error: CsScoreError, problems: ProblemLog, call: Call | None
     """
     problems_so_far = list(problems)
     error_report = STDERR if call is None else call.error_report
+    # Problems that go into a file are not printed as well.
     shown_problems = problems_so_far if error_report.stream == "stderr" else []
     _print_failure(error, shown_problems)
     if call is None:
         return Status.REFERENCE_FAILURE
-    if error_report.stream is None:
+    if error_report.stream is None:  # the report goes into a file
         _write_report_of_failure(call, problems_so_far, error)
     # Where an output could not be written, the file of --problems does not appear either.
     if not isinstance(error, OutputError):

@@ -133,6 +133,7 @@ class Option(click.Option):
         self.information = information
         self._choices = choices
         self._separator = _separator_of(value)
+        # The first name is the one that click uses itself; the others are typed.
         names = [name.lstrip("-").replace("-", "_"), name, *also]
         if value:
             super().__init__(names, help=help, metavar=value, multiple=is_repeated, shell_complete=self._complete)
@@ -204,7 +205,7 @@ class Parameter(click.Argument):
 
     def __init__(self, usage: str, help: str, choices: Choices = ()) -> None:
         """Make a parameter from its `usage` text; `choices` are the words that completion offers, by default files."""
-        self.label = usage.strip("[.]")
+        self.label = usage.strip("[.]")  # `files` for `[files...]`
         self.meaning = help
         self.is_output = self.label.startswith("output")
         self._choices = choices
@@ -273,7 +274,7 @@ class CommandLine:
         self._all_values_by_option: dict[str, list[str]] = defaultdict(list)
 
     def __contains__(self, name: str) -> bool:
-        """Say whether an option was typed."""
+        """Return whether an option was typed."""
         return name in self.value_by_option
 
     def add(self, option: Option, value: str | None) -> None:
@@ -585,7 +586,8 @@ class Command(click.Command):
         if line.information:
             return line
         if line.options_without_value:
-            raise self._error_without_value(line.options_without_value[0])
+            first_option = line.options_without_value[0]
+            raise self._error_without_value(first_option)
         if not self.requires_options_first:
             self._refuse_repetitions(line)
         line.value_by_option = self._in_order_of_options(line.value_by_option)
@@ -618,7 +620,7 @@ class Command(click.Command):
         have to come first.
         """
         if line.words and self.requires_options_first:
-            word_count = len(line.words) + 1 + len(rest)
+            word_count = len(line.words) + 1 + len(rest)  # the files, this word, and all words behind it
             raise self._error_for_late_option(word, word_count)
         option = self._option_named_by(word, line.typed)
         if option.information is not None:
@@ -629,7 +631,7 @@ class Command(click.Command):
             line.options_without_value.append(option)
 
     def _is_file(self, word: str, *, is_first: bool) -> bool:
-        """Say whether a word is a file and not an option; `-` is standard input.
+        """Return whether a word is a file and not an option; `-` is standard input.
 
         The reference programs take `-` for an unknown option if it would be the first file (`is_first`).
         """
@@ -653,10 +655,10 @@ class Command(click.Command):
         return option
 
     def _has_value(self, option: Option, word: str, rest: deque[str]) -> bool:
-        """Say whether the value of an option was typed; true also for an option that needs no value.
+        """Return whether an option has all that it needs: its value was typed, or it needs no value.
 
-        The value stands behind `=` in `word`, which names the option, or is the first word of `rest`, the words that
-        follow.
+        `word` is the option as typed, and `rest` are the words behind it. The value stands behind `=` in `word`, or it
+        is the first word of `rest`.
         """
         # A value in brackets may be left out, as in `--json [FILE.json]`.
         needs_no_value = option.value is None or option.value.startswith("[")
@@ -763,17 +765,17 @@ class Command(click.Command):
             if parameter.required:
                 message = f"Not enough arguments; {parameter.label} must be provided"
                 raise Misuse(message, f"ERROR: {message}")
-        if len(line.words) > self._most_words():
+        if len(line.words) > self._largest_word_count():
             raise Misuse(self._advice_on_surplus_words(line.words), "ERROR: Too many arguments")
 
     def _advice_on_surplus_words(self, words: Sequence[str]) -> str:
         """Return a message that names the words that are too many, such as `too many words: b.tab c.tab`."""
-        most_words = self._most_words()
+        most_words = self._largest_word_count()
         if most_words == 0:
             return f"unexpected word {words[0]}"
         return f"too many words: {' '.join(words[most_words:])}"
 
-    def _most_words(self) -> int:
+    def _largest_word_count(self) -> int:
         """Return the largest number of words, options not counted, that the command takes."""
         if any(parameter.nargs < 0 for parameter in self.parameters):
             return sys.maxsize
@@ -782,14 +784,15 @@ class Command(click.Command):
     def _error_for_late_option(self, word: str, word_count: int) -> UsageError:
         """Return the error for an option that was typed behind the first file.
 
-        The reference programs take the option and all words behind it for names of files. `word_count` is the number
-        of words that they take for files.
+        A reference program reads the option and all words behind it as names of files. `word_count` is the number of
+        its file names, with the files before the option.
         """
         advice = (
             f"Could not open {word}: No such file or directory; options come before the files (a file that is called "
             f"like this is written ./{word})"
         )
-        if word_count <= self._most_words():
+        # If the program takes so many words, it only fails to open the file. If not, it refuses them with its help.
+        if word_count <= self._largest_word_count():
             return UsageError(advice)
         return Misuse(advice, "ERROR: Too many arguments")
 
@@ -839,16 +842,16 @@ class Command(click.Command):
         If the command fails after the checks, the file of an earlier call is removed, so that nobody takes it for the
         result of this one. Raises UsageError for a file that the command may not write.
         """
-        plan = line.plan([file])
+        plan = line.plan([file])  # checks the file, and changes nothing
         try:
-            with outputs_together():
-                with captured() as blocks:
+            with outputs_together():  # the file appears together with the other files of the command, or not at all
+                with captured() as blocks:  # what the command prints
                     status = self._run_body(line)
                 write_packed(file.path, blocks)
         except UsageError:  # the command has not begun its work
             raise
         except (CsScoreError, KeyboardInterrupt):
-            plan.clear()
+            plan.clear()  # removes the file of an earlier call
             raise
         return status
 
@@ -888,11 +891,11 @@ class Command(click.Command):
             line.format = self.form.formats[0]
 
     def _always_writes_folder(self) -> bool:
-        """Say whether -o names a folder whatever the format is."""
+        """Return whether -o names a folder whatever the format is."""
         return bool(self.form.folder) and self.form.needs_output
 
     def _is_folder(self, format_: str) -> bool:
-        """Say whether -o names a folder in this format."""
+        """Return whether -o names a folder in this format."""
         return self._always_writes_folder() or format_ == self.form.folder
 
     def _format_of(self, line: CommandLine, path: str | None) -> str:
@@ -1030,7 +1033,7 @@ def _options_by_spelling(options: Iterable[Option]) -> dict[str, Option]:
 
 
 def _typed_format(typed: Sequence[str]) -> str:
-    """Return the value of `--format` among the words of a command line that need not be right; empty without it.
+    """Return the value of `--format` among words that may be wrong, or an empty text if it was not typed.
 
     It is `json` for `--format json` and for `--format=json`. If the option is repeated, the last value counts.
     """
@@ -1137,7 +1140,11 @@ def _line_in_our_words(command: Command, typed: Sequence[str]) -> str:
 
 
 def _advice_on_option(command: Command, name: str, typed: Sequence[str]) -> str:
-    """Return advice on what to write instead of an option that the command does not have; empty without advice."""
+    """Return advice on what to write instead of an option that the command does not have.
+
+    The text is empty if there is no advice for this option.
+    """
+    # The first advice that is not empty.
     return (
         _advice_on_evaluators_option(command, name, typed)
         or _advice_on_unit_option(command, name)
@@ -1166,7 +1173,7 @@ def _advice_on_evaluators_option(command: Command, name: str, typed: Sequence[st
 
 
 def _advice_on_unit_option(command: Command, name: str) -> str:
-    """Return advice on how to choose one unit if `name` is what other programs call --unit; otherwise empty."""
+    """Return advice on how to choose one unit if `name` is what other programs call --unit; else an empty text."""
     is_misspelling = did_you_mean(name, command.option_by_spelling, cutoff=0.9)
     if name not in UNIT_OPTIONS or is_misspelling:
         return ""
@@ -1193,6 +1200,7 @@ def _advice_on_other_task(command: Command, name: str) -> str:
     """
     if not command.has_tasks:
         return ""
+    # The first advice that is not empty.
     return (
         _advice_on_input_files(command, name)
         or _advice_on_mistaken_option(command, name)
@@ -1201,7 +1209,10 @@ def _advice_on_other_task(command: Command, name: str) -> str:
 
 
 def _advice_on_input_files(command: Command, name: str) -> str:
-    """Return advice if an option names input files in other programs, and they need no option here; otherwise empty."""
+    """Return advice if an option names input files in other programs, and they need no option here.
+
+    For any other option, the text is empty.
+    """
     _, task = command.verb_and_task
     if name == "--predictions" and task != COLD_START and "--gold" in command.option_by_spelling:
         return f"{name} is not needed; write {command.full_name} --gold GOLD SYSTEM SYSTEM ..."
@@ -1211,7 +1222,10 @@ def _advice_on_input_files(command: Command, name: str) -> str:
 
 
 def _advice_on_mistaken_option(command: Command, name: str) -> str:
-    """Return advice if an option such as `--explain` was typed, where a command was meant; otherwise empty."""
+    """Return advice if an option such as `--explain` was typed, where a command was meant.
+
+    For any other option, the text is empty.
+    """
     if name not in VERB_BY_MISTAKEN_OPTION:
         return ""
     has_such_option = any(option.long_name == name for option in command.options)
@@ -1222,7 +1236,10 @@ def _advice_on_mistaken_option(command: Command, name: str) -> str:
 
 
 def _advice_on_tasks_with_option(command: Command, name: str) -> str:
-    """Return advice that names the tasks for which the same verb has an option of this name; otherwise empty."""
+    """Return advice that names the tasks for which the same verb has an option of this name.
+
+    For any other option, the text is empty.
+    """
     verb, task = command.verb_and_task
     tasks_with_option = []
     for other_task in OWN_TASKS:
@@ -1235,14 +1252,17 @@ def _advice_on_tasks_with_option(command: Command, name: str) -> str:
 
 
 def _advice_on_other_command(command: Command, name: str) -> str:
-    """Return advice that names the other commands with an option of this or a similar name; otherwise empty."""
+    """Return advice that names the other commands with an option of this or a similar name.
+
+    For any other option, the text is empty.
+    """
     if name in command.option_by_spelling or did_you_mean(name, command.option_by_spelling):
         return ""
     verb, _ = command.verb_and_task
     for similar_name in _with_similar_name(name):
         other_commands = [other for other in _commands_with_option(similar_name) if other != verb]
         if other_commands:
-            label = "" if similar_name == name else f"{similar_name} "
+            label = "" if similar_name == name else f"{similar_name} "  # a different name is told
             some_commands = ", ".join(other_commands[:3])
             return f"{name} is no option of {command.full_name}, but {label}of {some_commands}"
     return ""

@@ -42,11 +42,12 @@ def remove_earlier_tables(line: CommandLine, view: DocumentView) -> None:
     if folder is None:
         return
     _check_folder(folder)
-    tables = []
-    for name, columns in view.headers().items():
-        beginning = re.escape("\t".join(columns).encode())
-        tables.append(PlannedOutput("-o", os.path.join(folder, name), Existing.RECOGNISED, beginning))
-    plan = line.plan(tables, folder=folder)
+    planned_tables = []
+    for file_name, columns in view.headers().items():
+        header_pattern = re.escape("\t".join(columns).encode())
+        path = os.path.join(folder, file_name)
+        planned_tables.append(PlannedOutput("-o", path, Existing.RECOGNISED, header_pattern))
+    plan = line.plan(planned_tables, folder=folder)  # raises an error if a file must not be replaced
     plan.clear()
 
 

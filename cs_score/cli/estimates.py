@@ -63,7 +63,7 @@ def _estimate_from_labels(line: CommandLine, predictions: Predictions) -> int:
     inclusion = sampled_pools.read_inclusion(line.text("--inclusion"), columns)
     confidence = read_resampling_with_defaults(line).confidence
     results = predictions.score_all().results
-    first_result = next(iter(results.values()))
+    first_result = next(iter(results.values()))  # all results have the same gold
     second_assessments = sampled_labels.read_second_assessments(first_result, second_file)
     estimates = sampled_labels.estimate_from_labels(results, second_assessments, inclusion, confidence)
     return print_statistics(line, sampled_pools.SAMPLED_POOL_PRINTOUT, estimates)

@@ -355,14 +355,16 @@ def _report_wrong_usage(command: Command, error: Misuse, *, has_words: bool) -> 
     output. The exit status is that of a failure if standard output is closed. `has_words` is false for the call of
     cs-score without any word, which prints the first page of help.
     """
-    if command.requires_options_first:
+    follows_reference_program = command.requires_options_first
+    if follows_reference_program:
         help_text = command.help_text() if has_words else first_page()
         try:
             write_text("stdout", f"{error.reference_message}\n\n{help_text}")
         except CsScoreError as output_error:
             return _print_error_line(str(output_error), command.failure_status)
     advice = str(error)
-    if not advice.endswith("?"):
+    has_suggestion = advice.endswith("?")  # "; did you mean --gold?": then the help is not needed
+    if not has_suggestion:
         advice += f"; see {command.full_name} -help"
     return _print_error_line(advice, command.wrong_usage_status)
 

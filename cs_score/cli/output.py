@@ -58,7 +58,7 @@ is_quiet: Final = _IS_QUIET.get
 
 
 def can_show_colours(stream: IO[str] | None) -> bool:
-    """Say whether a stream goes to a terminal that can show colours."""
+    """Return whether a stream goes to a terminal that can show colours."""
     is_plain = os.environ.get("NO_COLOR") or os.environ.get("TERM", "dumb") == "dumb"
     if stream is None or is_plain or _CAPTURED.get() is not None:
         return False
@@ -89,7 +89,7 @@ def quietly(is_quiet: bool) -> AbstractContextManager[bool]:
 
 
 def print_unless_quiet(text: str) -> None:
-    """Print a remark or a report on standard error, unless --quiet was typed.
+    """Print a remark or a report on standard error; with --quiet nothing is printed.
 
     An error that ends the command is not printed here but by `main`, even with --quiet.
     """
@@ -154,7 +154,7 @@ class Destination(Record):
         The caller has escaped the control characters of the inputs, so that only our codes for colours are left. Raises
         OutputError if the stream is closed or full, or if nobody reads it any more.
         """
-        captured_blocks = _CAPTURED.get()
+        captured_blocks = _CAPTURED.get()  # None if nobody collects what is printed
         if self.stream == "stdout" and captured_blocks is not None:
             captured_blocks.extend(blocks)
             return
@@ -224,7 +224,7 @@ def _discard_output(stream: TextIO) -> None:
 
 
 def _is_terminal(stream: str) -> bool:
-    """Say whether a stream, `stdout` or `stderr`, is connected to a terminal and not captured."""
+    """Return whether a stream, `stdout` or `stderr`, is connected to a terminal and not captured."""
     if stream == "stdout" and _CAPTURED.get() is not None:
         return False
     handle = _standard_stream(stream)
@@ -276,16 +276,16 @@ def _output_encoding() -> str:
     return getattr(sys.stdout, "encoding", None) or "utf-8"
 
 
-def write_report(errors: Destination, text: str, blocks: Iterable[bytes]) -> None:
+def write_report(destination: Destination, text: str, blocks: Iterable[bytes]) -> None:
     """Write a report of problems to its destination.
 
     On standard error it is printed as `text`. Any other destination gets `blocks`, the same report as bytes in the
     encoding of the reference program.
     """
-    if errors.stream == "stderr":
+    if destination.stream == "stderr":
         print_unless_quiet(text)
     else:
-        errors.write(blocks)
+        destination.write(blocks)
 
 
 # ---- Progress
@@ -318,7 +318,7 @@ _PROGRESS: Final = _ProgressLine()
 
 
 def shows_progress() -> bool:
-    """Say whether progress is shown: standard error is a terminal, and --quiet was not typed."""
+    """Return whether progress is shown: standard error is a terminal, and --quiet was not typed."""
     return stderr_is_terminal() and not is_quiet()
 
 
@@ -341,7 +341,7 @@ def with_clock(activity: str) -> Iterator[None]:
     try:
         yield
     finally:
-        is_done.set()
+        is_done.set()  # ends the thread
         thread.join()
         _PROGRESS.remove()
 

@@ -237,8 +237,8 @@ class Predictions:
         """
         result_by_name: dict[str, Any] = {}
         file_of_each_result = []
-        for file_name, file in zip(systems.system_names(self.files), self.files):
-            results_of_file = self._named_results(file_name, file)
+        for short_name, file in zip(systems.system_names(self.files), self.files):
+            results_of_file = self._named_results(short_name, file)
             result_by_name.update(results_of_file)
             file_of_each_result.extend([file] * len(results_of_file))
         if len(result_by_name) < self._fewest_systems:
@@ -247,10 +247,10 @@ class Predictions:
         names_by_file = systems.names_by_file(file_of_each_result, list(result_by_name))
         return systems.Systems(result_by_name, names_by_file)
 
-    def _named_results(self, file_name: str, file: str) -> dict[str, ScoredPredictions]:
+    def _named_results(self, short_name: str, file: str) -> dict[str, ScoredPredictions]:
         """Score the systems in a file, and return the results of the chosen systems by name.
 
-        The option --run chooses; without it, all systems are chosen. `file_name` is the name of the file in
+        The option --run chooses; without it, all systems are chosen. `short_name` is the name of the file in
         the result, such as `run-a` for `runs/run-a.jsonl`.
         """
         arguments = dict(self._arguments)
@@ -261,7 +261,7 @@ class Predictions:
         result_by_name = {}
         for run, result in result_by_run.items():
             if self._is_chosen(run):
-                name = self._system_name(file_name, run, has_several_runs=has_several_runs)
+                name = self._system_name(short_name, run, has_several_runs=has_several_runs)
                 result_by_name[name] = result
         return result_by_name
 
@@ -273,10 +273,10 @@ class Predictions:
         chosen_runs = self._line.texts("--run")
         return len(chosen_runs) < 2 or run in chosen_runs
 
-    def _system_name(self, file_name: str, run: str, *, has_several_runs: bool) -> str:
+    def _system_name(self, short_name: str, run: str, *, has_several_runs: bool) -> str:
         """Return the name of a system: `FILE`, `RUN` if its file has several runs, `RUN (FILE)` with several files."""
         if not has_several_runs:
-            return file_name
+            return short_name
         if len(self.files) == 1:
             return run
-        return f"{run} ({file_name})"
+        return f"{run} ({short_name})"

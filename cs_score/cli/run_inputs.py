@@ -295,7 +295,7 @@ class Runs(Scoring):
         return scored_run
 
     def _load_as_far_as_possible(self, single: SingleRun) -> tuple[Run, InputError | None]:
-        """Load the only run, and return what could be loaded and the error that stopped loading, or None.
+        """Load the only run. Return what could be loaded, and the error that stopped the loading (None if none did).
 
         A knowledge base is loaded as a whole or not at all, because a part of it cannot be resolved into a run. Raises
         InputError if nothing could be loaded.
@@ -396,16 +396,16 @@ class Runs(Scoring):
 
         Raises UsageError for an unknown edition or policy.
         """
-        inputs_of_b = self
+        inputs_of_b = self  # the command line as side B reads it
         names_of_changes = []
         if changes.edition is not None:
             inputs_of_b = Runs(self.line.with_changes({"--follow": changes.edition}))
             names_of_changes.append(f"edition {inputs_of_b.options_without_run_ids.follow}")
         options_of_b = inputs_of_b.options_without_run_ids
         if changes.policy is not None:
-            policies = read_policies([changes.policy], options_of_b, inputs_of_b.policy_texts, "--policy-b")
-            options_of_b = policies[0].options(options_of_b)
-            names_of_changes.append(f"policy {policies[0].name}")
+            [policy] = read_policies([changes.policy], options_of_b, inputs_of_b.policy_texts, "--policy-b")
+            options_of_b = policy.options(options_of_b)
+            names_of_changes.append(f"policy {policy.name}")
         if changes.pool is not None:
             names_of_changes.append(f"pool {changes.pool}")
         return options_of_b, names_of_changes
@@ -453,17 +453,20 @@ def _refuse_single_run(runs: Sequence[OneRun]) -> None:
 
 
 def _check_run_count(runs: Sequence[OneRun], changes: ChangesOfB) -> None:
-    """Raise UsageError unless there are two runs, or one run if A and B are the same run with changes."""
-    count = 2
+    """Raise UsageError for a wrong number of runs.
+
+    Two runs are right or, if A and B are the same run with changes, one.
+    """
+    needed_count = 2
     needed = "two runs"
     if changes.are_given:
-        count = 1
+        needed_count = 1
         needed = "one run, with --policy-b, --pool-b or --follow-b"
-    if len(runs) == count:
+    if len(runs) == needed_count:
         return
     verb = "is" if len(runs) == 1 else "are"
     situation = f"there {verb} {len(runs)} among the files ({_descriptions(runs)})"
-    if len(runs) > count:
+    if len(runs) > needed_count:
         situation += "; choose with --run ID"
     raise UsageError(f"name {needed}; {situation}; see cs-score diff -help")
 

@@ -85,7 +85,7 @@ class RunsScored(Record):
         return documents.WRITERS[line.format](document)
 
     def _remark_on_headline_measure(self) -> None:
-        """Print why another measure than the usual one ranks the runs; nothing if the usual one does."""
+        """Print why the runs are not ranked by the usual measure. If they are, nothing is printed."""
         headline_remark = documents.headline_remark(self.result)
         if headline_remark is not None:
             remark(headline_remark)
@@ -181,9 +181,12 @@ def _score_in_parts(
 
     The text of the debug file is written into a folder that is removed when `temporary_folders` is closed.
     """
-    if len(found.runs) != 1 or found.runs[0].is_shared:
+    if len(found.runs) != 1:
         return None
-    files = (*found.assessments, found.runs[0].file)
+    [run] = found.runs
+    if run.is_shared:  # its file also holds other runs
+        return None
+    files = (*found.assessments, run.file)
     result = call.score_in_parts(gold, files, temporary_folders)
     if result is not None:
         _remark_on_unsearched_near_misses(call)
@@ -195,7 +198,7 @@ def _score_whole_runs(
 ) -> Result:
     """Score each of the runs as a whole, not in parts, and return their result. Raises UsageError or InputError."""
     check_discipline(gold_without_pool.options.discipline)
-    if len(found.runs) == 1:
+    if len(found.runs) == 1:  # the assessments are loaded together with the run
         result = score_separately(gold_without_pool, found.runs, problems, call.load_with_remarks, found.assessments)
     else:  # reading the pool once saves a thirtieth of a call for each further run
         gold = with_pool(gold_without_pool, found.assessments, problems)
@@ -220,7 +223,7 @@ def _report_faults_of_pool(gold: ColdStartGold, assessments: Sequence[Input]) ->
 
 
 def _is_about(error: InputError, words: Iterable[Input]) -> bool:
-    """Say whether an error is about one of the files that `words` name, or about a file in a folder among them."""
+    """Return whether an error is about one of the files that `words` name, or about a file in a folder among them."""
     for word in words:
         for file in expand_folder(word):
             if name_of(file) == error.file:
@@ -256,7 +259,7 @@ def _remark_on_result(call: Call, result: Result) -> None:
 
 
 def _print_problems(problems: Iterable[Problem]) -> None:
-    """Print the problems of the input on standard error, unless --quiet was typed. Discarded lines come last."""
+    """Print the problems of the input on standard error; with --quiet nothing is printed. Discarded lines come last."""
     report = outputs.report_for_stderr(discarded_last(problems), is_for_people=stderr_is_terminal())
     print_unless_quiet(report)
 

@@ -283,6 +283,7 @@ def whole_number(line: CommandLine, name: str, largest: int) -> int | None:
     text = line.get(name)
     if text is None:
         return None
+    # The length is checked because Python converts no text of thousands of digits.
     is_whole = text.isascii() and text.isdecimal() and len(text) <= len(str(largest))
     if not is_whole or not 1 <= int(text) <= largest:
         raise UsageError(f"{name} {text}: a whole number from 1 to {largest} is needed")

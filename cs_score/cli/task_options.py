@@ -41,7 +41,10 @@ _VALUE_NAMES: Final = {"number": "N", "decimal": "X", "text": "TEXT", "choice": 
 
 
 def options_of_task(task: str) -> list[Option]:
-    """Return the options that only this task has, in the order of the fields; `--stage` is the last one, if any."""
+    """Return the options that only this task has, in the order of the fields.
+
+    If the task has stages, `--stage` is the last option.
+    """
     options = [_command_option(task_option) for task_option in _task_options(task)]
     stages = mode_named(task).stages
     if stages:

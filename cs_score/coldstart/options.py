@@ -393,7 +393,7 @@ def edition_of(name: str, mention_types: str = AS_GIVEN) -> Edition:
     `mention_types` says how a pool (file of assessments) without mention types is read. It is a key of `MENTION_TYPES`,
     such as `assume-name`, for which the edition treats every mention in such a pool as a name. The name 2017.1.6 means
     edition 2017.1.5, since both score alike. Raises UsageError if either name is unknown, or if the edition does not
-    have the choice.
+    allow this choice.
     """
     edition = EDITIONS.get("2017.1.5" if name == "2017.1.6" else name)
     if edition is None:
@@ -453,6 +453,7 @@ class Options(Record):
 
         The limits and the run ids may be given as texts, and the edition by another of its names.
         """
+        # The fields of options cannot be changed later; here they are replaced by their final values.
         force_setattr(self, "follow", self.edition.name)
         force_setattr(self, "justifications", _as_limits(self.justifications))
         if self.runids is not None:
@@ -575,7 +576,7 @@ def _no_part(option: ScoringOption, options: Options, inputs: Sequence[InputDige
 def _name_and_value(option: ScoringOption, options: Options, inputs: Sequence[InputDigest]) -> str | None:
     """Return the name and the value of an option for a signature: `follow=3.0`; None if the value is the default.
 
-    `inputs` are the files that were read. They are not needed here, but by other rules for signatures.
+    `inputs` are the files that were read. This rule does not need them; other rules for signatures do.
     """
     value = option.value_of(options)
     if value == option.default:
@@ -751,7 +752,7 @@ def _policy_side_option(side: PolicySide, meaning: str, signature_rule: Signatur
         topic=OptionTopic.POLICY,
         choices=legal_categories(side),
         is_policy_side=True,
-        argument=None,
+        argument=None,  # Python functions take all sides in one argument, a `Policy`
         from_text=split_at_colons,
         to_text=":".join,
         to_json=list,
@@ -1038,6 +1039,7 @@ def origin_of(
         measure=str(measure),
     )
     if are_runs_validated:
+        # Validation changes scores, so that signatures name it: `validate=true`.
         origin = origin.with_option("validate", True, "validate=true")
     return origin
 

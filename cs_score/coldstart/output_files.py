@@ -143,7 +143,7 @@ class TableLayout:
         cells = [self._padded_cell(name, self._fields[name].header) for name in names]
         return self._join_lines([cells])
 
-    def table(self, names: Sequence[str], rows: Sequence[ScoreRow], prefix: str = "") -> str:
+    def table_body(self, names: Sequence[str], rows: Sequence[ScoreRow], prefix: str = "") -> str:
         """Return the lines of a table without its header; `names` are the names of its fields (columns), such as `EC`.
 
         A `prefix`, such as `SF-`, is put before the first cell of each line. The columns are then not widened.
@@ -249,7 +249,7 @@ def _table_with_header(
     A table without rows has no header.
     """
     # The lines are laid out before the header, because they widen the columns.
-    lines = table_layout.table(names, rows + averages)
+    lines = table_layout.table_body(names, rows + averages)
     header = table_layout.header(names) if rows else ""
     return header + lines
 
@@ -258,7 +258,7 @@ def _summary_text(table_layout: TableLayout, tables: PrecisionRecall) -> str:
     """Return the text of `.summary`: the averages of all tables, with names such as `LDC-MEAN-ALL-Macro`."""
     lines = []
     for variant, table in tables.variants:
-        lines.append(table_layout.table(SUMMARY_FIELDS, table.averages, prefix=f"{variant}-"))
+        lines.append(table_layout.table_body(SUMMARY_FIELDS, table.averages, prefix=f"{variant}-"))
     return table_layout.header(SUMMARY_FIELDS) + "".join(lines) + TABLE_FOOT
 
 
@@ -272,7 +272,7 @@ def averages_text(run: ScoredRun) -> str:
     for variant, table in run.tables.variants:
         for row in table.averages:
             rows.append(row._replace(name=f"{variant}-{row.name}"))
-    lines = table_layout.table(SUMMARY_FIELDS, rows)
+    lines = table_layout.table_body(SUMMARY_FIELDS, rows)
     return table_layout.header(SUMMARY_FIELDS) + lines
 
 
@@ -290,7 +290,7 @@ def _average_precision_sections(run: ScoredRun, scores: AveragePrecision, layout
         yield f"{AP_TITLES[variant]}\n\n{lines}\n"
     summary_lines = []
     for variant, averages in averages_by_variant.items():
-        summary_lines.append(table_layout.table(fields, averages, prefix=f"{variant}-"))
+        summary_lines.append(table_layout.table_body(fields, averages, prefix=f"{variant}-"))
     yield f"{AP_SUMMARY}\n\n{table_layout.header(fields)}{''.join(summary_lines)}{AP_FOOT}"
 
 
@@ -575,7 +575,7 @@ def _ranking_text(ranking: Ranking, node_lines: str) -> str:
     )
 
 
-def _bootstrap_texts(bootstrap: Bootstrap, run_id: str) -> Iterator[tuple[str, list[str]]]:
+def _bootstrap_files(bootstrap: Bootstrap, run_id: str) -> Iterator[tuple[str, list[str]]]:
     """Yield the ending and the lines of each file about resamples: `.sample`, `.samplescores`, `.confidence`."""
     yield "sample", [_sample_line(sample) for sample in bootstrap.samples]
     yield "samplescores", _sample_score_lines(bootstrap, run_id)
@@ -732,7 +732,7 @@ def _pieces_of_run(run: ScoredRun, run_number: int, layout: ColumnLayout, editio
         sections = _average_precision_sections(run, run.average_precision, layout)
         yield _FilePiece(run_number, "ap", encoded(sections))
     if run.bootstrap is not None:
-        for ending, lines in _bootstrap_texts(run.bootstrap, run.run_id):
+        for ending, lines in _bootstrap_files(run.bootstrap, run.run_id):
             yield _FilePiece(run_number, ending, encoded(lines))
 
 
@@ -771,7 +771,7 @@ def _interval_blocks(run: ScoredRun, intervals: ScoreIntervals, is_tab_separated
     if is_tab_separated:
         lines = ["\t".join(row) for row in rows]
     else:
-        is_right_aligned = [False, False, True, True, True, False]
+        is_right_aligned = [False, False, True, True, True, False]  # the three columns of numbers
         lines = list(align_columns(rows, is_right_aligned, gap=" "))
     lines.append("")
     for sentence in note_sentences(intervals.notes):
@@ -845,7 +845,7 @@ def file_blocks(
 ) -> Iterator[tuple[str, Iterable[bytes]]]:
     """Yield the ending of each output file with its whole content in blocks.
 
-    If scoring was stopped, a file is left out unless every run has added its piece to it.
+    If scoring was stopped, only the complete files are yielded: those to which every run has added its piece.
     """
     pieces = list(_file_pieces(result, layout, params, intervals))
     switches = _switches_of_files(result.options, has_intervals=bool(intervals))

@@ -127,7 +127,7 @@ def _fill_parts(groups: Iterable[Sequence[Query]], enough_queries: int) -> list[
     queries_by_part: list[dict[str, Query]] = [{}]
     query_count_in_part = 0
     for group in groups:
-        if query_count_in_part >= enough_queries > 0:
+        if query_count_in_part >= enough_queries > 0:  # with 0, lines can answer no query, and one part is enough
             queries_by_part.append({})
             query_count_in_part = 0
         query_count_in_part += _count_answerable(group)
@@ -210,6 +210,7 @@ def _parts_of_lines(lines: Iterable[bytes], query_position: int, division: Query
     part = 0
     for line in lines:
         columns = line.split(b"\t", query_position + 1)
+        # In assessments a colon and the slot follow the query id; they are cut off.
         query_id = columns[query_position].partition(b":")[0] if len(columns) > query_position else b""
         parent_id = query_id[:-_FOLLOW_ON_LENGTH]
         # Most lines answer the same query as the line before, or a follow-on query about an answer to that query.

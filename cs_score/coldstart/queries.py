@@ -68,7 +68,7 @@ def parse_query_id(text: str) -> QueryId | None:
         prefix, base_id, follow_ons = match.groups()
         if not follow_ons:
             return QueryId(prefix, base_id, short_id=base_id, level=0, is_slot_filling=True)
-        last_follow_on = follow_ons.rpartition("_")[2]
+        last_follow_on = follow_ons.rpartition("_")[2]  # each hop adds the hash of an answer to the id
         return QueryId(prefix, base_id, short_id=last_follow_on, level=1, is_slot_filling=True)
     match = _LDC_ID.fullmatch(text)
     if match is not None:
@@ -101,10 +101,10 @@ def follow_on_id(query_id: str, value: str, provenance: str, edition: Edition = 
     """
     json_string = encode_basestring(f"{query_id}:{value}:{provenance}")
     without_quotes = json_string[1:-1]
-    name = without_quotes.encode("utf-8", "surrogatepass")
-    if not (edition.hashes_text_once or name.isascii()):
-        name = name.decode("latin-1").encode("utf-8")
-    return _md5(_NIL_NAMESPACE + name).hexdigest()[-12:]
+    hashed_bytes = without_quotes.encode("utf-8", "surrogatepass")
+    if not (edition.hashes_text_once or hashed_bytes.isascii()):
+        hashed_bytes = hashed_bytes.decode("latin-1").encode("utf-8")  # the second encoding
+    return _md5(_NIL_NAMESPACE + hashed_bytes).hexdigest()[-12:]
 
 
 DEFAULT_LANGUAGE: Final = "ENGLISH"
@@ -364,6 +364,7 @@ def build_query_set(
         return QuerySet(by_id=query_by_id, ldc_id_by_query={}, was_expanded=False, edition=edition)
     for query in list(query_by_id.values()):
         report_languages(query, problems, edition=edition)
+        # The reference reports the slots again for each entry point.
         report_slots(query, problems, report_count=len(query.entry_points), edition=edition)
         expansions = _expand_entry_points(query, id_base, edition)
         # The expansion of a slot-filling query has the same id as the query, and must replace it.
@@ -904,14 +905,14 @@ class _SelectedQuery(NamedTuple):
         return len(self.query.slots) > 1
 
     @property
-    def lacks_hop_by_empty_limit(self) -> bool:
-        """Whether the second hop is left out because the column of the hop limit is empty."""
+    def is_cut_by_empty_limit(self) -> bool:
+        """Whether the query is cut (its second hop is not scored) because the column of the hop limit is empty."""
         is_expanded = self.query.expansion_ids is not None
         return self.has_second_hop and self.item.has_empty_limit and not is_expanded
 
     @property
-    def lacks_hop_of_expansion(self) -> bool:
-        """Whether a query that was made from this LDC query is scored without its second hop."""
+    def is_cut_by_expansion(self) -> bool:
+        """Whether a query that was made from this LDC query is cut: its second hop is not scored."""
         is_expanded = self.query.expansion_ids is not None
         return self.has_second_hop and is_expanded and not all(self.hop_limits.values())
 
@@ -959,16 +960,18 @@ def _ldc_ids_of(selected_queries: Iterable[_SelectedQuery]) -> dict[str, str]:
 
 
 def _remarks_on_hops(selected_queries: Sequence[_SelectedQuery], file: str | None) -> list[str]:
-    """Return remarks on queries whose second hop is left out, which the user may not have meant.
+    """Return remarks on queries with two hops of which only hop 0 is scored: `CS_1: hop 0 only (...)`.
 
-    `file` is the name of the file that lists the queries, None if `-queries` is a list of ids.
+    Either the column of the hop limit is empty, or `-queries` names an LDC query that was expanded. In both cases the
+    user may have meant to score both hops. `file` is the name of the file that lists the queries, None if `-queries` is
+    a list of ids.
     """
     remarks = []
-    items_without_limit = [selected.item for selected in selected_queries if selected.lacks_hop_by_empty_limit]
-    if items_without_limit:
-        names = join_first(dict.fromkeys(item.ldc_id or item.text for item in items_without_limit))
+    items_with_empty_limit = [selected.item for selected in selected_queries if selected.is_cut_by_empty_limit]
+    if items_with_empty_limit:
+        names = join_first(dict.fromkeys(item.ldc_id or item.text for item in items_with_empty_limit))
         remarks.append(f"{names}: hop 0 only (the third column of {file})")
-    expanded_items = [selected.item for selected in selected_queries if selected.lacks_hop_of_expansion]
+    expanded_items = [selected.item for selected in selected_queries if selected.is_cut_by_expansion]
     if expanded_items:
         names = join_first(dict.fromkeys(item.text for item in expanded_items))
         remarks.append(f"{names}: hop 0 only (-queries names an LDC query without its entry points)")

@@ -228,10 +228,10 @@ class _Replicates:
         The variant `LDCMEAN` has only macro averages, because its rows have no counts.
         """
         if variant == "LDCMEAN":
-            return self._macro(self._mean_rows())
+            return self._macro_averages(self._mean_rows())
         drawn_rows = self._best_rows() if variant == "LDCMAXI" else self._slot_filling_rows()
         rows_for_macro = [self._row_for_macro(drawn_row) for drawn_row in drawn_rows]
-        return self._micro(drawn_rows) | self._macro(rows_for_macro)
+        return self._micro_averages(drawn_rows) | self._macro_averages(rows_for_macro)
 
     def _row_for_macro(self, drawn_row: _DrawnRow) -> _MeanRow:
         """Return a row with counts in the form that macro averages need; its scores are the same in all samples."""
@@ -297,10 +297,10 @@ class _Replicates:
             sums += is_drawn[:, None] * np.array(row.scores)
             has_truth |= is_drawn & (row.ground_truth > 0)
         divisor = np.maximum(member_counts, 1)
-        mean_draw_counts = (total_draws + divisor - 1) // divisor
+        mean_draw_counts = (total_draws + divisor - 1) // divisor  # rounded up
         return _MeanRow(level, mean_draw_counts, sums / divisor[:, None], has_truth)
 
-    def _micro(self, drawn_rows: Iterable[_DrawnRow]) -> _Averages:
+    def _micro_averages(self, drawn_rows: Iterable[_DrawnRow]) -> _Averages:
         """Return the micro averages of all samples, which are the P, R and F of the summed counts of rows.
 
         In each sample, the counts of a row are added as often as the sample draws the row.
@@ -319,7 +319,7 @@ class _Replicates:
             averages["Mi", level] = _SampleScores(scores, has_rows[level])
         return averages
 
-    def _macro(self, mean_rows: Iterable[_MeanRow]) -> _Averages:
+    def _macro_averages(self, mean_rows: Iterable[_MeanRow]) -> _Averages:
         """Return the macro averages of all samples, which are the means of the P, R and F of rows.
 
         In each sample, a row counts as often as the sample draws it. Sums are divided by the number of drawn rows that

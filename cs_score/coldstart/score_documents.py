@@ -389,7 +389,7 @@ def _run_scores(
 def _value_of_part(part: str, result: Result, run: ScoredRun) -> object:
     """Return what the document records under a name in `PARTS`, such as `tables`; None if there is nothing."""
     if part == "units":
-        return _units_of_run(result, run)
+        return _sums_of_units(result, run)
     if part == "queries":
         return dict(run.unit_by_query)
     if part == "tables":
@@ -398,10 +398,10 @@ def _value_of_part(part: str, result: Result, run: ScoredRun) -> object:
         return _ranked_run(run.average_precision)
     if part == "bootstrap":
         return _resampled(run.bootstrap)
-    return tuple(_response_rows(run))
+    return tuple(_response_rows(run))  # the only other name is `responses`
 
 
-def _units_of_run(result: Result, run: ScoredRun) -> Units:
+def _sums_of_units(result: Result, run: ScoredRun) -> Units:
     """Return the sums of each unit of resampling from which the averages of a run are computed."""
     table = unit_table(run, run.measures)
     return Units(table.ids, table.columns, table.rows, unit_name(result))
@@ -579,7 +579,7 @@ def scores_text(scores: RunScoresDocument) -> str:
     lines: list[str] = []
     for columns_of_block in _blocks_of_columns(scores):
         rows = list(zip(*columns_of_block))
-        is_right_aligned = [False] + [True] * (len(columns_of_block) - 1)
+        is_right_aligned = [False] + [True] * (len(columns_of_block) - 1)  # only the names are at the left
         lines += align_columns(rows, is_right_aligned)
         lines.append("")
     lines += _remark_lines(scores)

@@ -132,7 +132,7 @@ def _remark_on_category(category: str, sides: Sequence[str], duplicate_side: str
     return f"{category} is in {switches}: {effect}"
 
 
-def _error_above_one(
+def _error_of_score_above_one(
     ranking: Ranking, lines_by_node: Mapping[str, Sequence[Response]], most_justifications: int | None
 ) -> InputError:
     """Return the error for a ranking whose average precision is above 1 (rule above-one).
@@ -608,7 +608,7 @@ def score_unit(unit: ScoringUnit, policy: Policy, is_ranked: bool = True) -> Uni
     If `is_ranked` is False, there are no rankings. Errors are not raised: an error in matching is part of the result of
     the unit, and an error in counting or ranking is part of the result of its query.
     """
-    matched = unit.earlier_result
+    matched = unit.earlier_result  # of an earlier scoring: the policy has no effect on matching
     if matched is None:
         matched = _match_unit(unit)
     if matched.matching_error is not None:
@@ -740,10 +740,11 @@ def _hop_limit_of_row(row_name: str, unit: ScoringUnit, query: Query) -> int:
 
 
 def _rank_query(unit: ScoringUnit, gold: QueryGold, counted: UnitResult, query_result: QueryResult) -> QueryResult:
-    """Return the result of a query with the rankings of its levels, or with the error that prevents ranking.
+    """Return the result of a query with its rankings, or with the error that prevents ranking.
 
-    The error says that the average precision of a ranking would be above 1. `counted` has the assessments and labels of
-    the lines of the unit, and `query_result` is the result of the query without rankings.
+    There is one ranking of nodes for each level: for each hop, and for all hops together (`ALL`). The error says that
+    the average precision of a ranking would be above 1. `counted` has the assessments and labels of the lines of the
+    unit, and `query_result` is the result of the query without rankings.
     """
     query = gold.query
     most_justifications = unit.run.limits.justifications_per_node
@@ -751,7 +752,7 @@ def _rank_query(unit: ScoringUnit, gold: QueryGold, counted: UnitResult, query_r
     rankings = ranker.rankings(query, unit.nodes.nodes_of_query(query.full_id))
     for ranking in rankings:
         if ranking.exceeds_ground_truth:  # the run gives more than there is to find, which the task does not allow
-            error = _error_above_one(ranking, unit.run.links.lines_by_node, most_justifications)
+            error = _error_of_score_above_one(ranking, unit.run.links.lines_by_node, most_justifications)
             return replace(query_result, ranking_error=error)
     return replace(query_result, rankings=_shown_rankings(rankings, unit, gold))
 

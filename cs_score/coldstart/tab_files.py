@@ -83,7 +83,7 @@ def read_tab_file(
     number, text = first_line
     schema = detect_schema(split_columns(text), edition)
     if schema is None:
-        _, next_text = next(numbered_lines, (0, ""))
+        _, next_text = next(numbered_lines, (0, ""))  # the line after the first one, if there is one
         beginning = FirstLine(file=source.name, number=number, text=text, next_text=next_text, beginning=first_block[0])
         raise _error_of_unknown_layout(beginning, edition)
     lines_to_read: Iterator[tuple[int, str]] = itertools.chain([first_line], numbered_lines)
@@ -205,9 +205,10 @@ def _new_lines(
     *,
     keeps_repetitions: bool,
 ) -> Iterator[tuple[int, str]]:
-    """Yield the numbers and texts of lines that are neither blank nor comments nor, unless kept, repetitions.
+    """Yield the numbers and texts of the lines of a file without blank lines, comments and repeated lines.
 
-    The other lines are added to `unread_lines`, and repetitions are reported.
+    These are added to `unread_lines`, and repeated lines are reported. If `keeps_repetitions`, lines are yielded each
+    time they occur.
     """
     earlier_texts: set[str] = set()
     for number, text in lines:
@@ -428,7 +429,7 @@ def leading_number(text: str) -> float:
 
 
 def cut_span(span: Span, max_span_length: int) -> tuple[Span | None, list[SpanProblem]]:
-    """Return a span cut to `max_span_length` characters, and a list with its problem, if there is one.
+    """Return a span cut to `max_span_length` characters, and a list of its problems: it is empty or has one.
 
     With `max_span_length` 200, `ENG_1:1-500` becomes `ENG_1:1-200`. The span is None if it ends before it starts.
     """
@@ -439,7 +440,7 @@ def cut_span(span: Span, max_span_length: int) -> tuple[Span | None, list[SpanPr
     length = end - start + 1  # not a number for two infinite offsets, and then not too long
     if length > max_span_length:
         last_offset = start + max_span_length - 1
-        shorter_span = Span(span.docid, span.start, f"{last_offset:.15g}")
+        shorter_span = Span(span.docid, span.start, f"{last_offset:.15g}")  # as Perl writes numbers
         problem = SpanProblem("TOO_MANY_CHARS", (max_span_length,), text=str(span), repaired_text=str(shorter_span))
         return shorter_span, [problem]
     return span, []
@@ -546,7 +547,7 @@ def read_provenance(
     """Return the provenance of a column with at most `max_span_count` spans, such as `ENG_1:3-5,ENG_1:8-9`.
 
     No error is raised: the problems are part of the result. If `length_by_document` is given, the spans are checked
-    against it. A span in an unknown document, which is fatal, is kept, so that its absence causes no further problems.
+    against it. A span in an unknown document is fatal, but it is kept: a missing span would cause more problems.
     """
     problems: list[SpanProblem] = []
     spans = _read_spans(text, max_span_count, length_by_document, edition, problems)

@@ -136,10 +136,10 @@ def unit_table(run: ScoredRun, measures: Iterable[Measure]) -> UnitTable:
     """
     row_sums = RowSums(sums_of(measures))
     sums_by_unit: dict[str, list[float]] = {unit: [0] * len(row_sums.columns) for unit in drawn_units(run)}
-    for summed in _summed_tables(run):
-        for row in summed.rows:
+    for summed_table in _summed_tables(run):
+        for row in summed_table.rows:
             sums = sums_by_unit[_unit_of_row(row, run)]
-            row_sums.add(sums, summed.variant, [row], summed.is_counted, summed.is_added_to_all)
+            row_sums.add(sums, summed_table.variant, [row], summed_table.is_counted, summed_table.is_added_to_all)
     rows_of_sums = [tuple(sums) for sums in sums_by_unit.values()]
     return UnitTable(tuple(sums_by_unit), row_sums.columns, rows_of_sums)
 

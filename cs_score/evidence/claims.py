@@ -210,8 +210,8 @@ class Claims(AbstractsMode):
     def _read_document_numbers(self, unit: Unit) -> DocumentNumbers:
         """Return the numbers of the documents that gold cites for a claim, and of the predicted documents.
 
-        Raises InputError, with the file, for an id that is not a number, also for one of a document in which gold has
-        evidence, since the published scorer would refuse it.
+        Raises InputError, with the file, for an id that is not a number. Documents with evidence in gold are checked,
+        too, since the published scorer would refuse their ids.
         """
         gold_file, predictions_file = unit.files
         with self.error_location(unit) as location:
@@ -420,7 +420,7 @@ class Claims(AbstractsMode):
         values = self._values_of_sets(unit)
         verdicts: Sequence[SetVerdict | None] = [None] * len(values)
         if unit.prediction is not None:
-            verdicts = self.judge_sets(unit)  # which has the sets in the same order
+            verdicts = self.judge_sets(unit)  # in the same order as `values`
         for value, verdict in zip(values, verdicts):
             is_right = verdict is not None and verdict.fn == 0
             judgment = None
@@ -675,10 +675,10 @@ def document_numbers(ids: Iterable[object]) -> set[str]:
 def _document_key(document: object) -> object:
     """Return the number of a document, such as "10" for "010", or the text of its id if the id is not a number."""
     try:
-        (number,) = document_numbers([document])
+        [document_number] = document_numbers([document])
     except InputError:
         return text_of(document)
-    return number
+    return document_number
 
 
 def _document_keys(documents: Iterable[object]) -> dict[object, None]:

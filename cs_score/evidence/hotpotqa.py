@@ -332,9 +332,10 @@ class FactCorrectionScorer:
         Raises InputError if the corrected prediction cannot be scored.
         """
         is_fault_of_fact = fault.kind in (EXTRA_FACT, MISSED_FACT)
-        if not is_fault_of_fact or not self._has_facts:
+        can_use_counts = is_fault_of_fact and self._has_facts
+        if not can_use_counts:
             return self._score_whole_prediction(fault)
-        change = self._change_of_facts(fault)
+        change = self._change_of_facts(fault)  # `difference` is 1 for a new fact, -1 for a removed one, or 0
         predicted_count = len(self._predicted_keys) + change.difference
         rows: list[Row] = []
         for row, gold_keys, old_right_count in zip(self._rows, self._gold_keys, self._right_counts):

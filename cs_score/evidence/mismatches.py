@@ -92,7 +92,7 @@ def _predicted_documents(
 ) -> Iterator[tuple[DocumentsOfClaim, str]]:
     """Yield each predicted document with its claim.
 
-    If `are_in_gold` is true, these are the documents with evidence in gold, otherwise the documents without. Claims
+    If `are_in_gold` is true, only documents with evidence in gold are yielded, and otherwise only the others. Claims
     without any evidence in gold are left out.
     """
     for claim in claims:
@@ -104,14 +104,14 @@ def _predicted_documents(
                 yield claim, document
 
 
-def _find_same_document(name: str, claim: DocumentsOfClaim) -> str | None:
+def _find_same_document(predicted_id: str, claim: DocumentsOfClaim) -> str | None:
     """Return the id in gold that is another spelling of a predicted document id; None if there is none.
 
     An id in gold that is itself predicted is not considered.
     """
-    for gold_name in claim.gold:
-        if gold_name not in claim.predicted and is_same_text(name, gold_name):
-            return gold_name
+    for gold_id in claim.gold:
+        if gold_id not in claim.predicted and is_same_text(predicted_id, gold_id):
+            return gold_id
     return None
 
 
@@ -167,10 +167,10 @@ def label_notices(gold: Iterable[str], predicted: Iterable[str], files: Files) -
         yield notice
 
 
-def _describe_spellings(name: str, labels: set[str], other_name: str, other_labels: set[str]) -> str | None:
+def _describe_spellings(file: str, labels: set[str], other_file: str, other_labels: set[str]) -> str | None:
     """Return a notice about labels of a file that another file spells differently. Return None without such labels.
 
-    `labels` occur in the file called `name`, and `other_labels` in the file called `other_name`.
+    `labels` occur in the file called `file`, and `other_labels` in the file called `other_file`.
     """
     standard_labels_of_other_file = {_standard_label(label) for label in other_labels}
     labels_only_here = sorted(labels - other_labels)
@@ -179,7 +179,7 @@ def _describe_spellings(name: str, labels: set[str], other_name: str, other_labe
         return None
     shown_labels = ", ".join([quoted(label) for label in other_spellings])
     shown_others = ", ".join([quoted(label) for label in sorted(other_labels)])
-    return f"{name}: labels {shown_labels}, where {other_name} has {shown_others}: never equal"
+    return f"{file}: labels {shown_labels}, where {other_file} has {shown_others}: never equal"
 
 
 def _standard_label(spelling: str) -> str:

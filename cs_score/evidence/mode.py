@@ -137,8 +137,8 @@ def report_rows(
     measures_in_row = len(measures) // len(names)
     rows = []
     for row_number, name in enumerate(names):
-        first = row_number * measures_in_row
-        measures_of_row = measures[first : first + measures_in_row]
+        first_position = row_number * measures_in_row
+        measures_of_row = measures[first_position : first_position + measures_in_row]
         columns = totals[row_number] if totals else ()
         rows.append(ReportRow(name, measures_of_row, columns))
     return tuple(rows)
@@ -382,17 +382,17 @@ class Mode(ABC):
         ids = tuple([text_of(unit.id) for unit in units])
         table = UnitTable(ids, system_mode.columns, system_mode.rows_of(units, progress))
         undefined = system_mode.undefined_measures(units, table)
-        mode = system_mode.without_measures(undefined)  # the report shows only measures with a value
+        report_mode = system_mode.without_measures(undefined)  # the report shows only measures with a value
         return ScoredPredictions(
-            mode=mode,
+            mode=report_mode,
             units=units,
             table=table,
-            scores=mode.scores(table.sums()),
-            notices=mode._all_notices(files, pairing_notices, units, table),
-            origin=mode._origin_of(files, units, table),
-            contents=mode.contents(files.gold_content, files.predictions.content, table),
+            scores=report_mode.scores(table.sums()),
+            notices=report_mode._all_notices(files, pairing_notices, units, table),
+            origin=report_mode._origin_of(files, units, table),
+            contents=report_mode.contents(files.gold_content, files.predictions.content, table),
             undefined=undefined,
-            head=tuple(mode.head(units, table)),
+            head=tuple(report_mode.head(units, table)),
             system=system,
         )
 
@@ -471,18 +471,19 @@ class Mode(ABC):
         return {}
 
     def without_measures(self, measures: Collection[str]) -> Self:
-        """Return a copy of the mode without these measures, and without the lines of the report that show them.
+        """Return a copy of the task without these measures, and without the rows of the report that show them.
 
-        Raises ValueError unless these lines are the last ones of the report.
+        Raises ValueError unless these rows are the last ones of the report.
         """
         if not measures:
             return self
-        rows = [row for row in self.rows if set(row.measures).isdisjoint(measures)]
-        mode = self._copy_with(rows=tuple(rows))
-        first_measures = self.measures[: len(mode.measures)]
-        if mode.measures != first_measures:
+        remaining_rows = [row for row in self.rows if set(row.measures).isdisjoint(measures)]
+        reduced_mode = self._copy_with(rows=tuple(remaining_rows))
+        # If only last rows are left out, the remaining measures are the first ones of all measures.
+        first_measures = self.measures[: len(reduced_mode.measures)]
+        if reduced_mode.measures != first_measures:
             raise ValueError("only the last rows of the report can be without a value")
-        return mode
+        return reduced_mode
 
     def headline_of(self, units: Sequence[Unit], table: UnitTable) -> str:
         """Return the headline measure of these units: the measure that reports show first."""

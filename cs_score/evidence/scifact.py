@@ -192,7 +192,7 @@ class SciFact(AbstractsMode):
         The numbers of each file are pairs such as `((300, "claim"), (412, "abstract"), (520, "evidence sentence"))`.
         """
         totals = [int(total) for total in table.sums()]
-        abstracts, retrieved_abstracts, sentences, retrieved_sentences = totals[:4]
+        abstracts, retrieved_abstracts, sentences, retrieved_sentences = totals[:4]  # as in `row`
         claims = (len(gold), "claim")
         return (
             (claims, (abstracts, "abstract"), (sentences, "evidence sentence")),
@@ -467,7 +467,8 @@ def _parse_claim(fields: reading.Object, read_evidence: Callable[[object], Any])
             for abstract, entries in reading.as_object(value, "'evidence'").items():
                 location.place["abstract"] = abstract
                 evidence[abstract] = read_evidence(entries)
-    return Claim(claim_id, UNSET, evidence, fields.get("cited_doc_ids", UNSET))
+    citations = fields.get("cited_doc_ids", UNSET)
+    return Claim(claim_id, label=UNSET, evidence=evidence, citations=citations)
 
 
 def is_empty_evidence(evidence: object) -> bool:
@@ -804,7 +805,7 @@ def judge_abstract(sets: Sequence[LabelledSentences] | None, predicted: Labelled
     leading_count = max(SENTENCE_CAP, min([len(keys) for keys in keys_of_sets]))
     leading_keys = frozenset(predicted_keys[:leading_count])
     return AbstractVerdict(
-        is_label_right=predicted.label == sets[0].label,
+        is_label_right=predicted.label == sets[0].label,  # all gold sets of an abstract have the same label
         leading_count=leading_count,
         contained_set=_first_contained_set(keys_of_sets, leading_keys),
         correct_sentences=_find_correct_sentences(keys_of_sets, frozenset(predicted_keys)),

@@ -75,9 +75,9 @@ class Stage(Mode):
     files = "Gold is a file of claims; predictions are the file of the stage or one of the leaderboard's form."
 
     def is_gold(self, first: object) -> bool | None:
-        """Return whether a file is gold, given the JSON value of its first line. Only gold has the texts of claims.
+        """Return whether a file is gold. `first` is the JSON value of its first line.
 
-        Return None if the line is not an object.
+        Only gold has the texts of claims. Return None if the value is not an object.
         """
         if not isinstance(first, dict):
             return None
@@ -218,13 +218,13 @@ def _read_entry(value: object) -> reading.Object:
 def _match_by_position(gold: InputContent, predictions: InputContent) -> list[Prediction]:
     """Return the predictions unchanged, after a check that they have the same claims as gold in the same order.
 
-    Raises InputError if they have not.
+    Raises InputError if the claims or their order differ.
     """
-    for line, (claim, predicted) in enumerate(zip(gold.content, predictions.content), start=1):
+    for line_number, (claim, predicted) in enumerate(zip(gold.content, predictions.content), start=1):
         if claim.id != predicted.id:
             problem = f"id {quoted(predicted.id)} where {gold.name} has {quoted(claim.id)}"
             remedy = "--any-order matches claims by id"
-            raise InputError(problem, file=predictions.name, place=f"line {line}", remedy=remedy)
+            raise InputError(problem, file=predictions.name, place=f"line {line_number}", remedy=remedy)
     _check_claim_counts(gold, predictions)
     return list(predictions.content)
 
@@ -438,8 +438,8 @@ class Rationale(Stage):
     def correct_faults(self, unit: Unit, faults: Iterable[Fault]) -> Any:
         """Return the prediction for a claim after the correction of these faults, as a JSON object.
 
-        An extra sentence of a document is removed. The missing sentences of a gold set are added to it, unless another
-        correction has already added them.
+        An extra sentence of a document is removed. The missing sentences of a gold set are added to its document. A
+        sentence is added only once, even if several faults need it.
         """
         evidence = {document: list(sentences) for document, sentences in unit.prediction.content.items()}
         for fault in faults:

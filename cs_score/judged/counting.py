@@ -114,31 +114,31 @@ def index_assessments(gold: UnitGold, key: Key) -> dict[object, LabelledLine]:
     return assessment_by_key
 
 
-def _check_agreement(first: LabelledLine, second: LabelledLine, gold: UnitGold, key: Key) -> None:
+def _check_agreement(earlier: LabelledLine, later: LabelledLine, gold: UnitGold, key: Key) -> None:
     """Raise InputError if two assessments of a unit with the same key differ in label or class."""
-    contradiction = _contradiction(first, second, key)
+    contradiction = _contradiction(earlier, later, key)
     if not contradiction:
         return
     remedy = "correct one of the two"
-    if key == "answer" and first.evidence != second.evidence:
+    if key == "answer" and earlier.evidence != later.evidence:
         remedy = "correct one of the two, or join by evidence, too: --key answer+evidence"
     raise InputError(
         f"the same {_COLUMNS_OF_KEY[key]} has {contradiction}",
         file=gold.rules.file,
-        place=f"line {second.number}, unit {quoted(gold.unit)}",
+        place=f"line {later.number}, unit {quoted(gold.unit)}",
         remedy=remedy,
     )
 
 
-def _contradiction(first: LabelledLine, second: LabelledLine, key: Key) -> str:
-    """Return in words how the second of two assessments differs from the first, which has the same key.
+def _contradiction(earlier: LabelledLine, later: LabelledLine, key: Key) -> str:
+    """Return in words how an assessment differs from an earlier assessment with the same key.
 
     An example is "label 'WRONG', where line 3 says 'CORRECT'". The text is empty if both have the same label and class.
     """
-    if first.label != second.label:
-        return f"label {quoted(second.label)}, where line {first.number} says {quoted(first.label)}"
-    if first.class_name != second.class_name and key != "unit":
-        return f"class {quoted(second.class_name)}, where line {first.number} says {quoted(first.class_name)}"
+    if earlier.label != later.label:
+        return f"label {quoted(later.label)}, where line {earlier.number} says {quoted(earlier.label)}"
+    if earlier.class_name != later.class_name and key != "unit":
+        return f"class {quoted(later.class_name)}, where line {earlier.number} says {quoted(earlier.class_name)}"
     return ""
 
 
@@ -223,11 +223,11 @@ def _mark_duplicates(judgments: list[JudgedLine], value_of_duplicate: Value) -> 
     best_line_by_class = _best_lines(judgments)
     marked_lines = []
     for judgment in judgments:
-        best = best_line_by_class.get(judgment.class_name)
-        if best is None or best is judgment or not judgment.value:
+        best_judgment = best_line_by_class.get(judgment.class_name)
+        if best_judgment is None or best_judgment is judgment or not judgment.value:
             marked_lines.append(judgment)
         else:
-            duplicate = judgment._replace(label=DUPLICATE, value=value_of_duplicate, better_line=best.line)
+            duplicate = judgment._replace(label=DUPLICATE, value=value_of_duplicate, better_line=best_judgment.line)
             marked_lines.append(duplicate)
     return marked_lines
 
@@ -351,10 +351,10 @@ def count_unit(judgments: Sequence[JudgedLine], gold: UnitGold) -> UnitCount:
     Raises InputError if the lines find more answers than the unit wants.
     """
     weights = weight_by_class(gold)
-    total = wanted_answers_or_weight(gold, weights)
+    wanted_weight = wanted_answers_or_weight(gold, weights)
     line_counts = [_count_line(judgment, weights) for judgment in judgments]
-    unit_count = _add_up(line_counts, total)
-    if unit_count.found > total * (1 + _ROUNDING):
+    unit_count = _add_up(line_counts, wanted_weight)
+    if unit_count.found > wanted_weight * (1 + _ROUNDING):
         raise _too_many_found_error(unit_count, gold)
     return unit_count
 
@@ -380,36 +380,36 @@ def _count_line(judgment: JudgedLine, weights: Mapping[str, float]) -> _LineCoun
     return _LineCount(judgment.value, found_weight, reserved_label)
 
 
-def _add_up(lines: Sequence[_LineCount], total: float) -> UnitCount:
+def _add_up(line_counts: Sequence[_LineCount], wanted_weight: float) -> UnitCount:
     """Return the counts of a unit, given the contributions of its lines in the order of their confidence.
 
-    `total` is the number of classes that the unit wants, or the sum of their weights. If it is 0, precision, recall and
-    F1 of the unit are 0, so that the unit adds nothing to macro averages.
+    `wanted_weight` is the number of classes that the unit wants, or the sum of their weights. If it is 0, precision,
+    recall and F1 of the unit are 0, so that the unit adds nothing to macro averages.
     """
-    values = [line.value for line in lines if line.value is not None]
-    labels = [line.reserved_label for line in lines]
+    values = [line_count.value for line_count in line_counts if line_count.value is not None]
+    reserved_labels = [line_count.reserved_label for line_count in line_counts]
     right = sum(values, 0.0)
-    found_weight = _sum_of_found_weights(lines)
+    found_weight = _sum_of_found_weights(line_counts)
     precision = divide(right, len(values))
-    recall = divide(found_weight, total)
+    recall = divide(found_weight, wanted_weight)
     return UnitCount(
         right=right,
         answered=len(values),
         found=found_weight,
-        wanted=total,
-        precision=precision if total else 0.0,
+        wanted=wanted_weight,
+        precision=precision if wanted_weight else 0.0,
         recall=recall,
-        f1=f1(precision, recall) if total else 0.0,
-        average_precision=divide(_sum_of_precisions(values), total),
-        is_wanting=int(total > 0),
+        f1=f1(precision, recall) if wanted_weight else 0.0,
+        average_precision=divide(_sum_of_precisions(values), wanted_weight),
+        is_wanting=int(wanted_weight > 0),
         is_answered=int(bool(values)),
         units=1,
         lines_right=values.count(1.0),
         lines_half=values.count(0.5),
         lines_wrong=values.count(0.0),
-        lines_ignored=len(lines) - len(values),
-        unassessed=labels.count(UNASSESSED),
-        duplicates=labels.count(DUPLICATE),
+        lines_ignored=len(line_counts) - len(values),
+        unassessed=reserved_labels.count(UNASSESSED),
+        duplicates=reserved_labels.count(DUPLICATE),
     )
 
 

@@ -130,7 +130,7 @@ class _Reader:
             if not unit or not answer:
                 raise self._error_of_empty_cell(line_number, "answer" if unit else "unit")
             if wanted_cell:
-                self._keep_wanted(line_number, unit, wanted_cell)
+                self._keep_wanted_count(line_number, unit, wanted_cell)
             weight = None
             if weight_cell:
                 weight = self._read_weight(line_number, weight_cell)
@@ -166,7 +166,7 @@ class _Reader:
         if group_cells and unit not in self._groups_by_unit:
             self._groups_by_unit[unit] = dict(zip(self._table.group_columns, group_cells))
 
-    def _keep_wanted(self, line_number: int, unit: str, cell: str) -> None:
+    def _keep_wanted_count(self, line_number: int, unit: str, cell: str) -> None:
         """Keep the number of answers that a unit wants, read from a cell in the line with this number.
 
         Raises InputError if the cell holds no whole number, or if an earlier line of the unit has a different number.
@@ -179,8 +179,8 @@ class _Reader:
             self._wanted_by_unit[unit] = wanted_count
             self._line_of_wanted[unit] = line_number
         elif self._wanted_by_unit[unit] != wanted_count:
-            earlier = f"{self._wanted_by_unit[unit]} in line {self._line_of_wanted[unit]}"
-            raise self._error(line_number, f"unit {quoted(unit)} wants {wanted_count} here and {earlier}")
+            earlier_in_words = f"{self._wanted_by_unit[unit]} in line {self._line_of_wanted[unit]}"
+            raise self._error(line_number, f"unit {quoted(unit)} wants {wanted_count} here and {earlier_in_words}")
 
     def _read_weight(self, line_number: int, cell: str) -> float:
         """Return the weight of a class, read from a cell in the line with this number.

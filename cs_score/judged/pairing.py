@@ -140,34 +140,36 @@ def _drop_repeated_lines(lines: Sequence[LabelledLine], unit: str, file: str) ->
 
 
 def pair_with_assessments(
-    assessments: JudgedFile, units: LinesByUnit, answers: LinesByUnit, rules: Rules
+    assessments: JudgedFile, assessed_lines_by_unit: LinesByUnit, answers_by_unit: LinesByUnit, rules: Rules
 ) -> Iterator[Pair]:
     """Yield the id, the gold and the answers of each unit of the assessments.
 
-    The answers are empty if the run has none for the unit. `units` holds the lines of the assessments by unit,
-    `answers` the lines of the run by unit.
+    The answers are empty if the run has none for the unit. `assessed_lines_by_unit` holds the lines of the
+    assessments, and `answers_by_unit` the lines of the run.
     """
-    for unit, assessed_lines in units.items():
-        yield unit, _gold_of_unit(unit, assessed_lines, assessments, rules), answers.get(unit, ())
+    for unit, assessed_lines in assessed_lines_by_unit.items():
+        yield unit, _gold_of_unit(unit, assessed_lines, assessments, rules), answers_by_unit.get(unit, ())
 
 
-def pair_with_own_labels(run: JudgedFile, units: LinesByUnit, answers: LinesByUnit, rules: Rules) -> Iterator[Pair]:
+def pair_with_own_labels(
+    run: JudgedFile, lines_by_unit: LinesByUnit, answers_by_unit: LinesByUnit, rules: Rules
+) -> Iterator[Pair]:
     """Yield the id, the gold and the answers of each unit of a file of runs whose lines have labels of their own.
 
-    `units` holds the lines of all runs of the file by unit, `answers` the lines of the run that is scored. The gold has
-    no assessments. It only says how many answers the unit wants and which groups it belongs to.
+    `lines_by_unit` holds the lines of all runs of the file, and `answers_by_unit` the lines of the run that is scored.
+    The gold has no assessments. It only says how many answers the unit wants and which groups it belongs to.
     """
-    for unit in units:
-        yield unit, _gold_of_unit(unit, (), run, rules), answers.get(unit, ())
+    for unit in lines_by_unit:
+        yield unit, _gold_of_unit(unit, (), run, rules), answers_by_unit.get(unit, ())
 
 
-def _gold_of_unit(unit: str, assessed_lines: Sequence[LabelledLine], file: JudgedFile, rules: Rules) -> UnitGold:
+def _gold_of_unit(unit: str, assessed_lines: Sequence[LabelledLine], judged_file: JudgedFile, rules: Rules) -> UnitGold:
     """Return the gold of a unit. The file states how many answers the unit wants and which groups it belongs to."""
     return UnitGold(
         unit=unit,
         lines=assessed_lines,
-        wanted_count=file.wanted_by_unit.get(unit),
-        groups=file.groups_by_unit.get(unit, _NO_GROUPS),
+        wanted_count=judged_file.wanted_by_unit.get(unit),
+        groups=judged_file.groups_by_unit.get(unit, _NO_GROUPS),
         rules=rules,
     )
 

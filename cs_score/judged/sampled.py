@@ -40,8 +40,8 @@ def sampled_answers(units: Sequence[Unit], second_assessments: JudgedFile | None
 
     If a second assessor labelled the sample, `second_assessments` holds these labels. An answer in the sample then
     counts by its second label, and any other answer by its first label. Both kinds of labels decide which answers are
-    duplicates. If `second_assessments` is None, the sample consists of all answers that have an assessment, and no
-    value is predicted. Raises InputError if assessments of a unit contradict each other.
+    duplicates. If `second_assessments` is None, the sample consists of all answers that have an assessment, and
+    `predicted` is None for each answer. Raises InputError if assessments of a unit contradict each other.
     """
     key = _key_of_sample(units, second_assessments)
     answers = []

@@ -381,10 +381,10 @@ def _encoding_error(error: UnicodeDecodeError, file: str, line_number: int) -> I
     return InputError(problem, file=file, place=f"line {line_number}", remedy="save it as UTF-8")
 
 
-def _csv_cells(name: str, lines: Iterator[str]) -> Iterator[tuple[int, list[str]]]:
+def _csv_cells(file: str, lines: Iterator[str]) -> Iterator[tuple[int, list[str]]]:
     """Yield the number of the first line and the cells of each row in CSV, without blank rows.
 
-    `name` is the name of the file. Raises InputError with the line where the quotes are wrong.
+    `file` is the name of the file. Raises InputError with the line where the quotes are wrong.
     """
     # The limit holds for all readers of the process and is therefore restored at the end.
     limit_before = csv.field_size_limit(min(_LARGEST_FIELD, sys.maxsize))
@@ -396,7 +396,7 @@ def _csv_cells(name: str, lines: Iterator[str]) -> Iterator[tuple[int, list[str]
                 yield line_number, cells
             line_number = reader.line_num + 1
     except csv.Error as error:
-        raise InputError(f"no CSV: {error}", file=name, place=f"line {line_number}") from None
+        raise InputError(f"no CSV: {error}", file=file, place=f"line {line_number}") from None
     finally:
         csv.field_size_limit(limit_before)
 

@@ -131,10 +131,10 @@ class Drawing:
     def text(
         self, kind: str, x: float, y: float, text: str, *, anchor: str = "start", max_width: float = WIDTH
     ) -> None:
-        """Write a line of text, cut to `max_width` units; a pointer over a cut text shows all of it.
+        """Write a line of text at the point `x`, `y`.
 
-        `kind` is its class in the style sheet; `anchor` tells which end of the text (`start`, `middle` or `end`) is at
-        the point.
+        A text wider than `max_width` units is cut, and a pointer over it shows all of it. `kind` is its class in the
+        style sheet. `anchor` says what is at the point: the `start`, the `middle` or the `end` of the text.
         """
         self._write(text, max_width, kind, x=x, y=y, **{"text-anchor": anchor})
 
@@ -151,15 +151,15 @@ class Drawing:
             self._write(text, max_width, kind, transform=transform, **{"text-anchor": "start"})
 
     def axis(self, x_scale: Scale, top: float, bottom: float, title: str) -> None:
-        """Draw an upright grid line at each number of the axis across; write the numbers and the axis title below.
+        """Draw the axis across: an upright grid line at each number, and the numbers and the axis title below.
 
-        The grid lines go from `top` to `bottom`.
+        The grid lines go from the height `top` to the height `bottom`.
         """
         for tick in x_scale.ticks():
             self.line("grid", tick.place, top, tick.place, bottom)
             self.text("tick", tick.place, bottom + 15, tick.text, anchor="middle")
         middle = (x_scale.start + x_scale.end) / 2
-        width_around_middle = 2 * (WIDTH - middle)
+        width_around_middle = 2 * (WIDTH - middle)  # the title is centred below the axis
         title_width = width_around_middle + _NOTES
         self.text("axis-title", middle, bottom + 33, title, anchor="middle", max_width=title_width)
 
@@ -175,7 +175,7 @@ class Drawing:
     def _write(self, text: str, max_width: float, kind: str, **attributes: float | str) -> None:
         """Add a text element, cut to `max_width` units; a pointer over a cut text shows all of it.
 
-        In texts of numbers, hyphens become minus signs.
+        `kind` is its class in the style sheet. In the kinds that show numbers, hyphens become minus signs.
         """
         shown_text = with_minus_signs(text) if kind in _KINDS_OF_NUMBERS else text
         safe_text = _safe(shown_text)
@@ -347,7 +347,7 @@ def scale(values: Iterable[float], start: float, end: float, with_zero: bool = F
     numbers = list(values)
     if with_zero or not numbers:
         numbers.append(0.0)
-    low, high = _widened(min(numbers), max(numbers), with_zero)
+    low, high = _widened(min(numbers), max(numbers), with_zero)  # never an empty range
     # The axis begins and ends at multiples of the step. Errors of rounding must not add a step at an end.
     step = _round_step((high - low) / 5)
     first = math.floor(low / step + 1e-9) * step
@@ -356,9 +356,9 @@ def scale(values: Iterable[float], start: float, end: float, with_zero: bool = F
 
 
 def _widened(low: float, high: float, with_zero: bool) -> tuple[float, float]:
-    """Return a range of numbers, which is made wider if it is empty: (3, 3) -> (2.5, 3.5).
+    """Return a range of numbers; an empty one is made wider: (3, 3) becomes (2.5, 3.5).
 
-    `with_zero` says that the range has zero in it. Then an empty range, which has only zero, becomes (0, 0.01).
+    `with_zero` says that the range has zero in it. If this range is empty, it holds only zero and becomes (0, 0.01).
     """
     is_empty = high - low < 1e-12
     if not is_empty:
@@ -430,10 +430,10 @@ def bars(caption: Caption, rows: Sequence[Bar], *, introduction: str = "", from_
     Bars that lead to a smaller number have another colour. `introduction` begins the description of the drawing, which
     goes on with the label and the note of every bar. With `from_zero` the axis holds zero.
     """
-    numbers = "; ".join([f"{row.label} {row.note}" for row in rows])
+    notes = "; ".join([f"{row.label} {row.note}" for row in rows])
     top = _HEAD
     bottom = top + _ROW * len(rows)
-    drawing = Drawing(caption, f"{introduction}{numbers}.", bottom + _BELOW)
+    drawing = Drawing(caption, f"{introduction}{notes}.", bottom + _BELOW)
     x_scale = _scale_of_bars(rows, from_zero)
     drawing.axis(x_scale, top, bottom, caption.across)
     drawing.text("axis-title", LABELS, top - 8, caption.upwards, anchor="end", max_width=LABELS)
@@ -457,7 +457,7 @@ def _draw_bar(drawing: Drawing, row: Bar, x_scale: Scale, top: float) -> None:
     """Draw a bar with its label and its note, in the row that begins at `top`."""
     baseline = top + _ROW / 2 + _BASELINE
     left, right = sorted((x_scale.at(row.start), x_scale.at(row.end)))
-    kind = "fill1" if row.end >= row.start else "fill2"
+    kind = "fill1" if row.end >= row.start else "fill2"  # a loss has another colour
     with drawing.leading_to(row.target):
         drawing.text("label", LABELS, baseline, row.label, anchor="end", max_width=LABELS)
         if row.end != row.start:
@@ -512,8 +512,8 @@ def dots(caption: Caption, rows: Sequence[Dots], *, introduction: str = "", x_sc
     row_height = max(_ROW, _HEIGHT_OF_SERIES * len(series_names))
     top = _LEGEND
     bottom = top + row_height * len(rows)
-    numbers = "; ".join([str(row) for row in rows])
-    drawing = Drawing(caption, f"{introduction}{numbers}.", bottom + _BELOW)
+    scores_in_words = "; ".join([str(row) for row in rows])
+    drawing = Drawing(caption, f"{introduction}{scores_in_words}.", bottom + _BELOW)
     drawing.legend(series_names, x_scale.start)
     drawing.axis(x_scale, top, bottom, caption.across)
     drawing.text("axis-title", LABELS, top - 12, caption.upwards, anchor="end", max_width=LABELS)
@@ -532,9 +532,9 @@ def _series_of_rows(rows: Iterable[Dots]) -> list[str]:
 
 
 def _draw_dots(drawing: Drawing, row: Dots, series_names: Sequence[str], x_scale: Scale, middle: float) -> None:
-    """Draw a row of dots around the height `middle`: its label, a grid line, and the dots of each series.
+    """Draw a row of dots around the height `middle`: its label, a grid line, and a dot for each series.
 
-    The dots of several series are one below the other.
+    The dots are one below the other, each with a line for its interval if there is one.
     """
     drawing.text("label", LABELS, middle + _BASELINE, row.label, anchor="end", max_width=LABELS)
     drawing.line("grid", x_scale.start, middle, x_scale.end, middle)
@@ -609,7 +609,7 @@ def lines(
     with_diagonal: bool = False,
     counts: Sequence[int] = (),
 ) -> Drawing:
-    """Return a drawing of at most three curves, given by the names of their series.
+    """Return a drawing of at most three curves; `curves` has them by the name of their series.
 
     The axis upwards is from 0 to 1. With `with_diagonal` the axis across is from 0 to 1, too, and a line shows where
     both are equal. `mark` is a number of the axis across with an upright line and a text. `counts` are written beside
@@ -652,9 +652,9 @@ def _draw_axes(drawing: Drawing, caption: Caption, plane: _Plane) -> None:
 
 
 def _draw_curve(drawing: Drawing, series: int, name: str, curve: Curve, plane: _Plane) -> None:
-    """Draw a curve; if it has few points, with a marker at each.
+    """Draw a curve. If it has few points, each has a marker, and a pointer over a marker shows `name` and the point.
 
-    `series` is the number of the curve (from 0), for its colour; a pointer over a marker shows `name`.
+    `series` is the number of the curve (from 0), which decides on its colour.
     """
     drawing.path(f"line{series + 1}", [plane.place(point) for point in curve])
     if len(curve) > _MOST_MARKERS:
@@ -664,11 +664,12 @@ def _draw_curve(drawing: Drawing, series: int, name: str, curve: Curve, plane: _
 
 
 def _draw_counts(drawing: Drawing, curve: Curve, counts: Iterable[int], plane: _Plane) -> None:
-    """Write a number above each point of a curve; below it if the point is so high that the legend is near."""
+    """Write a number above each point of a curve, but below a high point, since the legend is above it."""
     for point, count in zip(curve, counts):
         x, y = plane.place(point)
         is_high = point[1] > _HIGH
-        drawing.text("note", x, y + 16 if is_high else y - 8, str(count), anchor="middle")
+        baseline = y + 16 if is_high else y - 8
+        drawing.text("note", x, baseline, str(count), anchor="middle")
 
 
 def _draw_mark(drawing: Drawing, mark: Mark, plane: _Plane) -> None:
@@ -715,7 +716,7 @@ def grid(caption: Caption, description: str, rows: Sequence[GridRow], column_lab
     `description` describes the drawing. If columns are narrow, only some of them have a label.
     """
     longest_label = max([len(label) for label in column_labels], default=0)
-    label_height = min(110.0, longest_label * LETTER + 14)
+    label_height = min(110.0, longest_label * LETTER + 14)  # labels of columns run upwards; long ones are cut
     top = _GRID_LEGEND + label_height
     cell_width = min((WIDTH - _GRID_LEFT) / max(len(column_labels), 1), 40.0)
     drawing = Drawing(caption, description, top + _CELL_HEIGHT * len(rows) + 8)
@@ -752,12 +753,12 @@ def _draw_column_labels(
 
 
 def _draw_cells(drawing: Drawing, row: GridRow, column_labels: Sequence[str], top: float, cell_width: float) -> None:
-    """Draw the label and the cells of a row of a grid that begins at `top`."""
+    """Draw the label and the cells of a row of a grid; a cell has the shade of its number. The row begins at `top`."""
     drawing.text("tick", LABELS, top + _CELL_HEIGHT - 3.5, row.label, anchor="end", max_width=LABELS)
     for position, value in enumerate(row.values):
         kind = "nothing" if value is None else f"shade{shade(value)}"
-        number = "none" if value is None else f"{value:.4f}"
-        title = f"{row.label}, {column_labels[position]}: {number}"
+        number_text = "none" if value is None else f"{value:.4f}"
+        title = f"{row.label}, {column_labels[position]}: {number_text}"
         x = _GRID_LEFT + cell_width * position
         width = max(cell_width - 1, 1)
         drawing.rectangle(kind, x, top, width, _CELL_HEIGHT - 1, title)

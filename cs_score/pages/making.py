@@ -41,7 +41,7 @@ _REMEDY: Final = "analyze, diff and compare with -o FILE.json and batch write wh
 
 def page_of(document: Any) -> str:
     """Return the page of a document as HTML. Raises MissingExtraError without jinja2."""
-    # As it would be read from JSON: 0 becomes 0.0 where numbers have fractions.
+    # The document is converted as if it were read from JSON: 0 becomes 0.0 where numbers have fractions.
     as_read = convert(to_builtins(document), type(document))
     return page_html(_page_maker(as_read).page())
 
@@ -58,9 +58,9 @@ def page_maker() -> Callable[[Any], str]:
 
 
 def chart_of(document: Any, kind: str, name: str | None = None) -> Drawing:
-    """Return the chart of a kind, such as `groups`, of a document.
+    """Return a chart of a document by its kind, such as `groups`.
 
-    `name` chooses among several charts of the kind, such as `slot`; without it, the first is returned. Raises
+    If there are several charts of the kind, `name` chooses one, such as `slot`, by default the first. Raises
     UsageError for an unknown kind or name, InputError if the document has nothing to draw.
     """
     _check_chart_kind(kind)
@@ -128,12 +128,12 @@ def read_document(name: str) -> Any:
 def checked_document(value: object, name: str) -> Any:
     """Return the document in a value read from JSON; messages call its file `name`.
 
-    Raises InputError if the value is no document with a page, and if parts of the document contradict each other.
+    Raises InputError if the value is no document with a page, or if parts of the document contradict each other.
     """
     if not isinstance(value, dict) or not _has_page(value):
         raise InputError("neither an analysis nor a difference nor a comparison nor a batch", file=name, remedy=_REMEDY)
     document = document_record(value, name)
-    for contradiction in _page_maker(document).contradictions():
+    for contradiction in _page_maker(document).contradictions():  # the first one is reported
         raise InputError(contradiction.problem, file=name, place=contradiction.place or None, remedy=_REMEDY)
     return document
 

@@ -13,12 +13,15 @@ from cs_score.pages.charts import Caption, Curve, Drawing, lines
 from cs_score.pages.page import ExpandableEntry, Openings, unit_text
 
 
-def openings_of(document: Any) -> Openings:
-    """Return the entries of an analysis; none if it holds no explanations."""
-    explanations = document.explanations
+def openings_of(analysis: Any) -> Openings:
+    """Return the entries that readers can open on the page of an analysis, with the texts of their steps.
+
+    Each explains how a query, line, class, node or unit was scored. There are none if the analysis has no explanations.
+    """
+    explanations = analysis.explanations
     if not explanations:
         return Openings()
-    if document.task == COLD_START_MODE:
+    if analysis.task == COLD_START_MODE:
         return Openings(explanations.texts, entries=_entries_of_runs(explanations))
     return Openings(explanations.texts, are_trees=False, entries=_entries_of_units(explanations.units))
 
@@ -59,7 +62,10 @@ def _key_of_class(missed_class: Any) -> str:
 
 
 def _entries_of_queries(explanations: Any) -> dict[str, ExpandableEntry]:
-    """Return the entries of queries; below each of them are its missed classes and its lines."""
+    """Return the entries of queries by keys such as "query CS14_0001".
+
+    Below the entry of a query are its missed classes and its lines; beside them is a chart of its precisions.
+    """
     lines_by_query = _keys_by_query(explanations.lines, _key_of_line)
     classes_by_query = _keys_by_query(explanations.classes, _key_of_class)
     entries = {}
@@ -86,7 +92,10 @@ def _keys_by_query(records: Iterable[Any], key_of: Callable[[Any], str]) -> dict
 
 
 def _entries_of_nodes(lines: Iterable[Any]) -> dict[str, ExpandableEntry]:
-    """Return the entries of the nodes that have several lines; below each of them are its lines."""
+    """Return the entries of the nodes with several lines, by keys such as "node :Entity_1".
+
+    Below the entry of a node are its lines.
+    """
     lines_by_node: dict[Any, list[str]] = defaultdict(list)
     for line in lines:
         if line.node is not None:

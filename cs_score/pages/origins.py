@@ -47,7 +47,7 @@ def analysis_origin(document: Any) -> Section:
 
 
 def _analysis_words(document: Any) -> list[str]:
-    """Return the words of the command line that makes an analysis again, after the word `analyze`."""
+    """Return the words after `analyze` of the command line that makes an analysis again."""
     origin: Origin = document.origin
     words = _words_naming_result(document)
     words += ["--measure", document.measure]
@@ -105,7 +105,7 @@ def _policy_words(document: Any) -> list[str]:
 def difference_origin(document: Any) -> Section:
     """Return the section that says how the page of a difference can be made again.
 
-    It has a command only if both runs have the same gold and options.
+    It lists the inputs of A and B. It has a command only if both runs have the same gold and options.
     """
     origin_a: Origin = document.origins["a"]
     origin_b: Origin = document.origins["b"]
@@ -125,7 +125,7 @@ def _gold_of(origin: Origin) -> list[InputDigest]:
 
 
 def _difference_words(document: Any) -> list[str]:
-    """Return the words of the command line that makes a difference again, after the word `diff`."""
+    """Return the words after `diff` of the command line that makes a difference again."""
     origin_a: Origin = document.origins["a"]
     origin_b: Origin = document.origins["b"]
     runs = _inputs_of_role(origin_a, RUN) + _inputs_of_role(origin_b, RUN)
@@ -165,8 +165,8 @@ def _resampling_words(settings: Mapping[str, Any] | None) -> list[str]:
     if not settings:
         return []
     words = []
-    for option, member in _RESAMPLING_OPTIONS.items():
-        value = settings.get(member)
+    for option, setting_name in _RESAMPLING_OPTIONS.items():
+        value = settings.get(setting_name)
         if value is not None:
             text = f"{value:g}" if isinstance(value, float) else str(value)
             words += [option, text]
@@ -189,7 +189,7 @@ def _task_words(origin: Origin, runs: Sequence[str]) -> list[str]:
 
 def _evidence_task_words(origin: Origin) -> list[str]:
     """Return an evidence task, its gold and its options as words: ["scifact", "--gold", "gold.jsonl"]."""
-    words = list(words_of(origin.task))
+    words = list(words_of(origin.task))  # a task may have several words
     for gold in _inputs_of_role(origin, GOLD):
         words += ["--gold", gold]
     for name in mode_named(origin.task).options.__struct_fields__:

@@ -193,10 +193,10 @@ def tables_of_document(
     There is one table or, if the layout splits its rows by a column (`split_by`), one table for each value of this
     column. `name` is the name of the table in links, by default that of the layout. A small table (`is_small`) has no
     paging and no filters; by default the number of rows decides. Tables without rows are left out, unless `is_small`
-    is False: links may lead to such a table, so it must be there.
+    is False: then links may lead to the table, and it must be there.
     """
     for part in layout.table(document).parts():
-        is_link_target = is_small is False
+        is_link_target = is_small is False  # None, the default, is no promise of a table
         if part.rows or is_link_target:
             yield _make_page_table(part, name or layout.name, is_small)
 
@@ -235,6 +235,7 @@ def layout_with_cells(
     """
     columns = (*layout.columns, *further_columns)
     make_cell_by_key = cells or {}
+    # The rows of a layout are a function of the document; the new one adds the cells to its rows.
     return replace(
         layout,
         columns=columns,
@@ -268,15 +269,16 @@ _FORMATS: Final = {"largest": Format.GAIN, "p_above": Format.P, "p_baseline": Fo
 def table_of_rows(
     name: str, title: str, rows: Iterable[Row], headings: Mapping[str, str], *, is_small: bool | None = None
 ) -> Iterator[PageTable]:
-    """Yield a table of rows that only a page has; nothing if there are no rows and the table is no target of links.
+    """Yield the table of some rows, for tables that only pages have. It is left out if it has no rows.
 
     `rows` have their values by the key of the column. `headings` has the heading of each column by its key; if a
-    heading is empty, the words of the key are shown. `is_small` has the same meaning as in `tables_of_document`.
+    heading is empty, the words of the key are shown. `is_small` is as in `tables_of_document`; if it is False, a table
+    without rows is there as well.
     """
     columns = []
     for key, heading in headings.items():
         columns.append(Column(key, heading, _FORMATS.get(key, Format.PLAIN)))
-    layout = Layout(name, title, tuple(columns), lambda _: rows)
+    layout = Layout(name, title, tuple(columns), lambda _: rows)  # the same rows for any document
     return tables_of_document(layout, None, is_small=is_small)
 
 
@@ -392,8 +394,8 @@ def _escape_controls(value: object) -> object:
 def _pack_openings(openings: Openings) -> str:
     """Return the entries that a reader can open, packed for the page's script; an empty text if there are none.
 
-    They are Base64 of deflated JSON.
-    Base64 is safe inside HTML; deflating makes the entries, which repeat themselves, much smaller.
+    They are Base64 of deflated JSON. Base64 is safe inside HTML. Deflating makes the entries much smaller, since they
+    repeat themselves.
     """
     if not openings.entries:
         return ""

@@ -70,24 +70,24 @@ def check_pool(
     offsets of provenances must not exceed them. Raises InputError for a file that cannot be read, and for a file that
     is a run.
     """
-    fatal: list[InputError] = []
-    limits = Justifications(None, None)
-    loading = Loading(queries, limits, problems, document_lengths=documents, on_error=fatal.append)
+    fatal_errors: list[InputError] = []
+    limits = Justifications(None, None)  # no limits: all lines are loaded
+    loading = Loading(queries, limits, problems, document_lengths=documents, on_error=fatal_errors.append)
     loading.load(files)
     for name, schema in loading.layouts.items():
         if schema.kind is FileKind.RUN:
             raise InputError("this is a run", file=name, remedy="cs-score validate-run validates runs")
-    return CheckedPool(_pool_problems(loading, fatal, problems), loading.remarks, fatal)
+    return CheckedPool(_pool_problems(loading, fatal_errors, problems), loading.remarks, fatal_errors)
 
 
-def _pool_problems(loading: Loading, fatal: Iterable[InputError], problems: ProblemLog) -> list[PoolProblem]:
+def _pool_problems(loading: Loading, fatal_errors: Iterable[InputError], problems: ProblemLog) -> list[PoolProblem]:
     """Return the kinds of problems of loaded assessments. Kinds that stop scoring come first.
 
-    `fatal` are the errors of lines that could not be loaded, and `problems` has the problems of the other lines.
+    `fatal_errors` are the errors of lines that could not be loaded, and `problems` has the problems of the other lines.
     """
     # Scoring stops at lines that cannot be loaded, and at those whose equivalence classes do not fit together.
     tree_problems = ProblemLog()
-    errors = [*fatal, *_errors_of_all_queries(loading, tree_problems)]
+    errors = [*fatal_errors, *_errors_of_all_queries(loading, tree_problems)]
     refused_places = _refused_places(errors)
     # Scoring passes over lines with other problems.
     uncounted_places = _uncounted_places((problems, tree_problems))

@@ -163,9 +163,9 @@ def _nodes_by_root(
 ) -> dict[str, list[_Node]]:
     """Return the nodes that may be taken, the best first, by root: the text before the first colon of their id.
 
-    The root of `CS14_0001:h1` is the query `CS14_0001`. Among nodes with equal confidence, scheme B puts the node with
-    the smallest line number first, and scheme A the node with the largest. A parent without lines of its own is a node,
-    too.
+    The root of `CS14_0001:h1` is the query `CS14_0001`. Among nodes with equal confidence, scheme B (a depth for each
+    query) puts the node with the smallest line number first, and scheme A (one depth for the run) the node with the
+    largest. A parent without lines of its own is a node, too.
     """
     confidence_by_node = _own_confidences(justifications_per_node, lines_by_node)
     # For each root, its nodes by name and hop.

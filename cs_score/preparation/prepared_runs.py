@@ -148,7 +148,7 @@ class CheckedRun(Record, dict=True):
             query_node = self._node_id_of(query)
             for response in _most_confident_first(self._lines_by_query[query]):
                 line_count += 1
-                text = writer.text(response, line_count, query_node)
+                text = writer.line_text(response, line_count, query_node)
                 if text != previous_text:
                     yield text, response
                     previous_text = text
@@ -188,7 +188,7 @@ class _LineWriter:
         self._altered_indexes = loading.links.altered_indexes
         self._nine_column_files = {name for name, schema in loading.layouts.items() if schema is RUN_2017}
 
-    def text(self, response: Response, line_number: int, query_node: str | None) -> str:
+    def line_text(self, response: Response, line_number: int, query_node: str | None) -> str:
         """Return the text of a line with its line feed; `line_number` is its number in the validated run, from 1.
 
         `query_node` is the node id that the query gives to its lines, if there is one (rule query-node-ids). A line
@@ -357,6 +357,7 @@ def differences(checked: CheckedRun) -> Iterator[str]:
     """
     new_lines_by_file: dict[str, dict[int, tuple[str]]] = defaultdict(dict)
     for text, response in checked.written_lines():
+        # One new line replaces one old line; old lines without entry are left out.
         new_lines_by_file[response.file][response.number] = (text.removesuffix("\n"),)
     for name in checked.loading.layouts:
         if name == "-":

@@ -182,8 +182,8 @@ def remarks_on_types(queries: Iterable[Query], action: Misfit, file: str) -> lis
     count = len(queries_with_capitals)
     effect = "deleted" if action is Misfit.DELETE_QUERY else "cut"
     types = join_first(dict.fromkeys(query.entity_type for query in queries_with_capitals))
-    line = conversion_command(r"sed -E 's#<enttype>([^<]*)#<enttype>\L\1#'", file, "small")
-    return [f"{count} queries are {effect} because their <enttype> ({types}) is not in small letters: {line}"]
+    command = conversion_command(r"sed -E 's#<enttype>([^<]*)#<enttype>\L\1#'", file, "small")
+    return [f"{count} queries are {effect} because their <enttype> ({types}) is not in small letters: {command}"]
 
 
 def _fails_by_capitals(query: Query, action: Misfit) -> bool:
@@ -219,10 +219,10 @@ def _fit_places(query: Query, action: Misfit, problems: ProblemLog) -> Query | N
     fit is reported. Depending on `action`, the query is then deleted (None is returned), cut before this slot, repaired
     (`gpe:residents_of_city`), or kept.
     """
-    names = [slot.partition(":")[2] for slot in query.slots]
+    names_without_type = [slot.partition(":")[2] for slot in query.slots]  # `per:age` -> `age`
     slots = list(query.slots)
     for hop, fitting_slot in _place_misfits(query):
-        problems.add("MISMATCHED_HOP_SUBTYPES", query.short_id, names[hop - 1], names[hop])
+        problems.add("MISMATCHED_HOP_SUBTYPES", query.short_id, names_without_type[hop - 1], names_without_type[hop])
         if action is Misfit.DELETE_QUERY:
             return None
         if action is Misfit.DELETE_SLOT:
@@ -239,12 +239,12 @@ def _slot_from_same_place(slot: str, next_slot: str) -> str:
     if it fits, if one of the two is not about a kind of place, or if the inventory does not have the slot before it.
     """
     name = slot.partition(":")[2]
-    yields = _PLACE_YIELDED_BY_SLOT.match(name)
-    starts_from = _ENDS_IN_OF_PLACE.fullmatch(next_slot) or _ENDS_IN_IN_PLACE.fullmatch(next_slot)
-    if yields is None or starts_from is None or find_predicate(slot) is None:
+    yielded_place = _PLACE_YIELDED_BY_SLOT.match(name)
+    place_of_next_slot = _ENDS_IN_OF_PLACE.fullmatch(next_slot) or _ENDS_IN_IN_PLACE.fullmatch(next_slot)
+    if yielded_place is None or place_of_next_slot is None or find_predicate(slot) is None:
         return next_slot
-    place_word = yields.group(1)
-    text_before_place, next_place_word = starts_from.groups()
+    place_word = yielded_place.group(1)
+    text_before_place, next_place_word = place_of_next_slot.groups()
     if place_word not in _PLACES or _PLACES[place_word] == _PLACES[next_place_word]:
         return next_slot
     return f"{text_before_place}{_PLACES[place_word]}"
@@ -270,9 +270,9 @@ def validate_queries(loaded: QuerySet, options: QueryOptions, problems: ProblemL
     if options.duplicate_action is not Duplicates.NONE:
         sorted_queries = list(_without_duplicates(sorted_queries, options.duplicate_action, problems))
     query_set = build_query_set(sorted_queries, options.expanded_id_base, problems)
-    written_queries = [query for query in query_set.default_queries() if _is_written(query, options)]
-    queries_as_written = [_as_written(query, options) for query in written_queries]
-    index = _expansion_index(query_set, written_queries)
+    chosen_queries = [query for query in query_set.default_queries() if _is_written(query, options)]
+    queries_as_written = [_as_written(query, options) for query in chosen_queries]
+    index = _expansion_index(query_set, chosen_queries)
     return ValidatedQueries(queries=tuple(queries_as_written), index=tuple(index))
 
 
@@ -319,7 +319,7 @@ def _without_duplicates(queries: Iterable[Query], action: Duplicates, problems: 
 
 
 def _report_earlier_span(query: Query, id_by_span_and_slots: dict[str, str], problems: ProblemLog) -> bool:
-    """Return whether an earlier query has the same slots and an entry point of this query, and report it if so.
+    """Return whether an earlier query has the same slots and an entry point of this query; this is also reported.
 
     `id_by_span_and_slots` has the short ids of earlier queries, such as `{"ENG_1:3-4:per:children": "00fb79cef8"}`. The
     spans of this query are added, up to the first one of an earlier query.
@@ -456,6 +456,7 @@ def _entry_point_lines(entry_point: EntryPoint, full_id: str, indent: str) -> It
 
     Raises InputError if a field other than the offset is missing. The error names the query, whose id is `full_id`.
     """
+    # The values are in the order of `ENTRY_POINT_FIELDS`.
     values = (entry_point.name, entry_point.docid, entry_point.start, entry_point.end, entry_point.offset)
     for field, value in zip(ENTRY_POINT_FIELDS, values):
         if value is not None:

@@ -76,8 +76,8 @@ class _DocumentLine(NamedTuple):
 def source_text(file: str, needed_at: Place) -> str:
     """Return the text in the file of a document. Bytes that are not UTF-8 become replacement characters.
 
-    `needed_at` is the place of the line whose check needs the text. If the file cannot be read, an InputError that
-    names this place is raised.
+    `needed_at` is the place of the line whose check needs the text. Raises InputError if the file cannot be read; the
+    error names this place.
     """
     try:
         with open_source(file, stdin_as_dash=False) as source:

@@ -572,7 +572,7 @@ def _parse_entry(entry: str) -> tuple[str, ProblemKind]:
     the meaning, an example, the remedy and perhaps the action.
     """
     joined_lines = re.sub(r"\n {8}", " ", entry)  # a line that goes on is indented further
-    head, *texts = joined_lines.split("\n    ")
+    head, *texts = joined_lines.split("\n    ")  # each text is indented
     words, _, template = head.partition(": ")
     code, kind_name, *settings = words.split()
     text_by_setting = dict(setting.split("=") for setting in settings)

@@ -196,7 +196,7 @@ class ProblemLog:
     def by_place(self) -> Iterator[tuple[Place, Problem]]:
         """Yield each problem at each of its places, in the order in which they were met."""
         for entry, times in self._times_by_entry.items():
-            if entry.place is None:
+            if entry.place is None:  # a problem of no single line
                 continue
             problem = Problem(
                 code=entry.code,
@@ -340,7 +340,7 @@ class RecordingLog(ProblemLog):
             times_since = times - earlier_times_by_entry.get(entry, 0)
             if times_since > 0:
                 occurrence = _occurrence(entry, times)
-                if occurrence.file is None:
+                if occurrence.file is None:  # a problem of the file as a whole
                     occurrence = replace(occurrence, file=file, times=times_since)
                 occurrences.append(occurrence)
         return sorted(occurrences, key=_order_of_occurrence)
@@ -380,7 +380,7 @@ class RecordingLog(ProblemLog):
 
 
 def _occurrence(entry: _Entry, times: int) -> Occurrence:
-    """Return the occurrence of a problem that was met so many times at one place.
+    """Return the occurrence of a problem, an entry of the log that was met so many `times`.
 
     Its detail has the column and the offending text. If the detail lacks one of them, the kind of the problem may say
     which argument of the message it is.

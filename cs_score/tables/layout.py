@@ -105,13 +105,16 @@ class Layout(Record):
         return tuple([column.key for column in self.columns])
 
     def table(self, document: Any) -> Table:
-        """Return the table of a document: its rows, with a value for each column of the layout."""
+        """Return the table of a document: its rows, with a value for each column of the layout.
+
+        A row has None in a column for which the document has no value.
+        """
         keys = self.keys
         rows = []
         for row in self.rows(document):
             if isinstance(row, Mapping):
                 values = [row.get(key) for key in keys]
-            else:
+            else:  # a record with the keys as names of its fields
                 values = [getattr(row, key, None) for key in keys]
             rows.append(tuple(values))
         total = len(rows)
@@ -236,7 +239,7 @@ def shown(value: Value, column: Column, longest: int = LONGEST_CELL) -> str:
         return "-"
     if isinstance(value, str):
         return cell(value, longest)
-    if column.format is Format.P:
+    if column.format is Format.P:  # a p-value
         is_too_small = 0 < value < 0.0001
         return "<0.0001" if is_too_small else f"{value:.4f}"
     if column.format is Format.PLAIN and isinstance(value, int):
@@ -289,7 +292,8 @@ def _aligned_lines(
 ) -> Iterable[str]:
     """Return the headings and rows of a table as lines with aligned columns.
 
-    Texts are cut to `longest` characters, and further if a line is wider than `width`; if that is None, nothing is cut.
+    Texts are cut to `longest` characters, and further if a line is wider than `width`. If `width` is None, no text is
+    cut.
     """
     longest_text = LONGEST_LINE if width is None else longest
     cells = [[column.title for column in shown_columns]]
@@ -389,11 +393,11 @@ def _fitted_widths(
     text_positions = [position for position, is_number in enumerate(are_numbers) if not is_number]
     while sum(fitted) + total_gap > width:
         # Take one character from the widest column that may become narrower.
-        can_shrink = [position for position in text_positions if fitted[position] > narrowest[position]]
-        if not can_shrink:
+        shrinkable_positions = [position for position in text_positions if fitted[position] > narrowest[position]]
+        if not shrinkable_positions:
             break
-        widest_column = max(can_shrink, key=lambda position: fitted[position])
-        fitted[widest_column] -= 1
+        widest_position = max(shrinkable_positions, key=lambda position: fitted[position])
+        fitted[widest_position] -= 1
     return fitted
 
 
@@ -662,7 +666,7 @@ def _series(pandas: Any, values: Sequence[Value]) -> Any:
     if types <= {int, float} and not has_large_number:
         return pandas.array(values, dtype="float64")
     occur_twice_on_average = len(distinct_values) * 2 <= len(values)
-    if types == {str} and occur_twice_on_average:
+    if types == {str} and occur_twice_on_average:  # categories save memory: each text is kept only once
         categories = pandas.Index(list(distinct_values), dtype=object)
         return pandas.Categorical(values, categories=categories)
     return pandas.Series(values, dtype=object)

@@ -69,7 +69,7 @@ class Printout(Record):
             is_main = name == self.main.name
             if not table.rows and not is_main:
                 continue
-            top = None if is_main or width is None else TOP
+            top = None if is_main or width is None else TOP  # None: all rows
             table_lines += text(table, top, width)
         without_first_blank = table_lines[1:]  # a blank line is above each table
         lines = [one_line(line) for line in without_first_blank]
@@ -95,14 +95,14 @@ class Printout(Record):
 _PLANNED_TESTS: Final = {"t": "paired t", "sign": "exact sign"}
 
 
-def _power_rows(power: PowerPlan) -> Iterator[Row]:
+def _power_rows(plan: PowerPlan) -> Iterator[Row]:
     """Yield a row of the table of power for each pair of systems.
 
     A plan for a given standard deviation is about no pair, and has a single row. A plan has 0 or an empty text for a
     value that is unknown; the cell of such a value is None.
     """
-    for pair_or_plan in power.pairs or (power,):
-        value_by_key: dict[str, Any] = {"measure": power.measure, "units": power.units}
+    for pair_or_plan in plan.pairs or (plan,):
+        value_by_key: dict[str, Any] = {"measure": plan.measure, "units": plan.units}
         for key in ("a", "b", "standard_deviation", "differing", "detectable", "needed"):
             value_by_key[key] = getattr(pair_or_plan, key, None)  # a plan without pairs has no `a` and `b`
         row = {key: value or None for key, value in value_by_key.items()}
@@ -110,22 +110,22 @@ def _power_rows(power: PowerPlan) -> Iterator[Row]:
         yield row
 
 
-def _power_sentences(power: PowerPlan) -> Iterator[str]:
+def _power_sentences(plan: PowerPlan) -> Iterator[str]:
     """Yield the sentences below the table of power: on the tests, the needed units, and the level for several pairs."""
-    yield from _test_sentences(power)
-    if power.difference:
-        yield f"Needed: units for a difference of {power.difference:g}; - where a thousand million are too few."
-    if len(power.pairs) > 1:
-        alpha = power.alpha / len(power.pairs)
-        yield f"For the strictest test of all {len(power.pairs)} pairs by Holm's correction: --alpha {alpha:.2g}."
-    yield from note_sentences(power.notes)
+    yield from _test_sentences(plan)
+    if plan.difference:
+        yield f"Needed: units for a difference of {plan.difference:g}; - where a thousand million are too few."
+    if len(plan.pairs) > 1:
+        alpha = plan.alpha / len(plan.pairs)
+        yield f"For the strictest test of all {len(plan.pairs)} pairs by Holm's correction: --alpha {alpha:.2g}."
+    yield from note_sentences(plan.notes)
 
 
-def _test_sentences(power: PowerPlan) -> Iterator[str]:
+def _test_sentences(plan: PowerPlan) -> Iterator[str]:
     """Yield a sentence on each test that a plan is made for, the exact sign test and the paired t test."""
-    pairs_or_plan = power.pairs or (power,)  # a plan for a given standard deviation is about no pair
+    pairs_or_plan = plan.pairs or (plan,)  # a plan for a given standard deviation is about no pair
     tests = {pair_or_plan.test for pair_or_plan in pairs_or_plan}
-    conditions = f"alpha {power.alpha:g}, power {power.power:g}, one pair at a time"
+    conditions = f"alpha {plan.alpha:g}, power {plan.power:g}, one pair at a time"
     if "sign" in tests:
         yield f"Exact sign: the two-sided sign test that compare makes of right and wrong units; {conditions}."
     if "t" in tests:

@@ -178,12 +178,12 @@ def task_named(name: str) -> Task:
 
     Raises UsageError for an unknown name, and for a task that two packages offer.
     """
-    value = _value_of(name)
+    mode_or_task = _value_of(name)
     if name == COLD_START:
-        cold_start: Task = value
+        cold_start: Task = mode_or_task
         return cold_start
     make_task = load_value(EVIDENCE_TASK)
-    evidence_task: Task = make_task(value)
+    evidence_task: Task = make_task(mode_or_task)
     return evidence_task
 
 

@@ -163,6 +163,7 @@ def change_for_claims_by_id(line_values: Sequence[dict[str, Any]], files: Files)
         return None
     [claim_by_id] = line_values
     id_expression = _id_expression(claim_by_id, files)
+    # In the expressions, `i` is the id of a claim and `c` its value in the object.
     have_evidence_key = all("evidence" in claim for claim in claim_by_id.values())
     if have_evidence_key:
         expression = f'[{{**c, "id": {id_expression}}} for i, c in R[0].items()]'

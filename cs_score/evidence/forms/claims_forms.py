@@ -61,6 +61,7 @@ def _find_remedy_without_ids(line_values: list[dict[str, Any]], files: Files) ->
     """Return the remedy for predictions of FEVER, and for predictions whose lines have no key `id`."""
     have_claim_ids = all("claim_id" in line_value for line_value in line_values)
     if have_claim_ids and are_lists_of_entries(evidence_values(line_values)):
+        # In each claim `c`, the key "claim_id" is replaced by "id"; `k` and `v` are its other keys and values.
         expression = '[{**{k: v for k, v in c.items() if k != "claim_id"}, "id": c["claim_id"]} for c in R]'
         return FormChange(expression, "the ids are called claim_id")
     if "predicted_label" in line_values[0]:
@@ -75,6 +76,7 @@ def _find_remedy_with_ids(line_values: list[dict[str, Any]], files: Files) -> Re
         have_objects_as_evidence = all(isinstance(line_value.get("evidence", {}), dict) for line_value in line_values)
         if have_objects_as_evidence:
             return AS_IT_IS
+        # In each claim `c`, an empty object replaces null, an empty list, or missing evidence.
         expression = '[{**c, "evidence": c.get("evidence") or {}} for c in R]'
         return FormChange(expression, 'a claim without evidence has "evidence": {}')
     if values and are_entries(values):

@@ -183,6 +183,7 @@ def _text_in_archive(file: str, data: bytes) -> Text | Advice | None:
             return _advice_on_archive(file, members)
         return _text_of_member(file, archive, members[0])
     except (zipfile.BadZipFile, RuntimeError, NotImplementedError, UnicodeDecodeError, zlib.error):
+        # RuntimeError is raised for an encrypted file, and NotImplementedError for an unknown compression.
         return None
 
 

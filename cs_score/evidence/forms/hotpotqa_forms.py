@@ -158,6 +158,7 @@ def _find_gold_remedy(value: Any, files: Files) -> Remedy:
 def _find_remedy_for_gold_object(value: dict[Any, Any], files: Files) -> Remedy | None:
     """Return the remedy for an object where gold should be a list; None if its form is not recognised."""
     if all(_has_answer_and_facts(question) for question in value.values()):
+        # Each question `q` gets its id `i` under the key "_id".
         expression = '[{**q, "_id": i} for i, q in R.items()]'
         return FormChange(expression, "the file is an object with questions by their id")
     data = value.get("data")

@@ -68,6 +68,7 @@ def _find_gold_change(instances: InstancesById) -> FormChange | None:
         diagnosis = "" if is_object_by_id else "the file has an object for each instance"
         return FormChange(instances.expression, diagnosis)
     if all(_is_fact(step) for step in steps):
+        # Each fact `f` of a derivation `d` becomes a step without a title. `ds` are the derivations of instance `i`.
         with_steps = f'{{i: [[["", 0, f] for f in d] for d in ds] for i, ds in ({instances.expression}).items()}}'
         return FormChange(with_steps, _BARE_FACTS)
     return None
@@ -120,6 +121,7 @@ def _find_predictions_change(instances: InstancesById, *, are_below_key: bool) -
             return AS_IT_IS
         return FormChange(f'{{"re": {instances.expression}}}', 'the derivations are not below the key "re"')
     if all(_is_fact(step) for step in steps):
+        # Each fact `f` of the derivation `d` of an instance `i` becomes a step without a title.
         with_steps = f'{{i: [["", 0, f] for f in d] for i, d in ({instances.expression}).items()}}'
         return FormChange(f'{{"re": {with_steps}}}', _BARE_FACTS)
     return None

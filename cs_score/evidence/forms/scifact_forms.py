@@ -83,6 +83,7 @@ def _find_remedy_for_lists(values: list[Any], files: Files) -> Remedy:
     if command is not None:
         return Advice(diagnosis, command)
     if all(len(entries) == 1 for entries in values):
+        # In each claim `c`, every document `d` gets the only entry of its list `e` in place of the list.
         expression = '[{**c, "evidence": {d: e[0] for d, e in (c["evidence"] or {}).items()}} for c in R]'
         return FormChange(expression, diagnosis)
     return Advice("the evidence of each document is a list", WANTED_PREDICTIONS)

@@ -39,8 +39,8 @@ def find_remedy(stage: str, line_values: Any, files: Files) -> Remedy:
 def _find_predictions_remedy(stage: str, line_values: Sequence[dict[str, Any]], files: Files) -> Remedy | None:
     """Return the remedy for the lines of predictions that a stage refuses; None if their form is not recognised.
 
-    It is the advice to score another stage, or nothing needs to be changed because the lines have the form of the stage
-    or of the leaderboard.
+    Lines in the form of another stage get the advice to score that stage. Lines in the form of the stage itself or of
+    the leaderboard need no change.
     """
     if claim_lines.stage_of(line_values[0]) != stage:
         advice = claim_lines.find_stage_advice(line_values, files, "this is the file of another stage")

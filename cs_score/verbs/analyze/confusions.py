@@ -132,8 +132,8 @@ class _PoolIndex:
 def _near_misses(scored: AnalysedRun, rows: Iterable[CountedRow]) -> list[NearMisses]:
     """Return how many wrong lines of each category are near to answers of the pool.
 
-    `rows` are the rows of counts that have the lines. The category with the most lines comes first. Lines that are
-    right or correct are not counted.
+    They have the place of such an answer, or its value. `rows` are the rows of counts that have the lines. The category
+    with the most lines comes first. Lines that are right or correct are not counted.
     """
     rows_by_unit: dict[str, list[CountedRow]] = defaultdict(list)
     for row in rows:

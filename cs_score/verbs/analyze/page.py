@@ -114,11 +114,11 @@ def _text_of(number: float | None, form: str, otherwise: str = "unknown") -> str
 class AnalysisPage(PageMaker):
     """The page and the charts of an analysis."""
 
-    def __init__(self, document: Any) -> None:
-        """Make the page of `document`, a RunAnalysis of a Cold Start run or an EvidenceAnalysis of predictions."""
-        super().__init__(document)
-        self.measure = str(document.measure)
-        self.is_cold_start = document.task == COLD_START_MODE
+    def __init__(self, analysis: Any) -> None:
+        """Take the `analysis` to show: a RunAnalysis of a Cold Start run, or an EvidenceAnalysis of predictions."""
+        super().__init__(analysis)
+        self.measure = str(analysis.measure)
+        self.is_cold_start = analysis.task == COLD_START_MODE
 
     @cached_property
     def layouts(self) -> Mapping[str, Layout]:
@@ -148,28 +148,34 @@ class AnalysisPage(PageMaker):
         """Return the sections about a Cold Start run, in the order of the page."""
         return [
             *self._sections_of_mistakes(),
-            self._confidence(),
-            self._units(),
-            self._every_score(),
-            self._scenarios(),
-            self._policies(),
-            self._problems(),
+            self._confidence_section(),
+            self._units_section(),
+            self._every_score_section(),
+            self._scenarios_section(),
+            self._policies_section(),
+            self._problems_section(),
         ]
 
     def _sections_of_predictions(self) -> list[Section]:
         """Return the sections about predictions of an evidence task, in the order of the page."""
-        return [*self._sections_of_mistakes(), self._units(), self._every_score()]
+        return [*self._sections_of_mistakes(), self._units_section(), self._every_score_section()]
 
     def _sections_of_mistakes(self) -> list[Section]:
         """Return the sections with which the pages of all tasks begin: on the scores, and on the cost of mistakes."""
-        return [self._scores(), self._mistakes(), self._budget(), self._groups(), self._confusions()]
+        return [
+            self._scores_section(),
+            self._mistakes_section(),
+            self._budget_section(),
+            self._groups_section(),
+            self._confusions_section(),
+        ]
 
     # ---- Scores
 
     def contradictions(self) -> Iterator[Contradiction]:
-        """Yield a contradiction for each explanation with a step that is not among the document's texts.
+        """Yield a contradiction for each explanation with the number of a text that the document does not have.
 
-        Lines, queries, classes and units are explained, each in steps.
+        Lines, queries, classes and units are explained in steps, and a step is the number of its text.
         """
         explanations = self.document.explanations
         if not explanations:
@@ -177,22 +183,22 @@ class AnalysisPage(PageMaker):
         text_count = len(explanations.texts)
         for kind in ("lines", "queries", "classes", "units"):
             for position, entry in enumerate(getattr(explanations, kind, ())):
-                largest_number = max(entry.steps, default=-1)  # steps are numbers of texts
+                largest_number = max(entry.steps, default=-1)  # texts are numbered from 0
                 if largest_number >= text_count:
                     place = f"/explanations/{kind}/{position}/steps"
                     yield Contradiction(place, f"there is no text {largest_number}")
 
-    def _scores(self) -> Section:
+    def _scores_section(self) -> Section:
         """Return the section of the chosen measure's score, the headline measures and the signature."""
-        document = self.document
-        main_score = self._score_fact(self.measure, document.score)
+        analysis = self.document
+        main_score = self._score_fact(self.measure, analysis.score)
         blocks: list[Block] = [Facts([main_score], is_main=True)]
         if not self.is_cold_start:
             blocks += self._evidence_blocks()
-        elif document.scenarios.unassessed:
+        elif analysis.scenarios.unassessed:
             blocks.append(self._scenario_facts())
-        blocks += [self._headline_facts(), Code([document.signature])]
-        reason_by_measure = getattr(document, "undefined", None) or {}
+        blocks += [self._headline_facts(), Code([analysis.signature])]
+        reason_by_measure = getattr(analysis, "undefined", None) or {}
         blocks += [f"Undefined for this run: {sentence}." for sentence in undefined_sentences(reason_by_measure)]
         return Section("scores", "Scores", blocks)
 
@@ -223,7 +229,7 @@ class AnalysisPage(PageMaker):
                 blocks += tables_of_document(self.layouts[name], self.document, is_small=True)
         return blocks
 
-    def _every_score(self) -> Section:
+    def _every_score_section(self) -> Section:
         """Return the section with the table of all scores: a row for each measure, a column for each hop.
 
         `SF-ALL-Micro-F1@1` is in the row `SF-ALL-Micro-F1` and the column of hop 1.
@@ -231,7 +237,7 @@ class AnalysisPage(PageMaker):
         row_by_measure: dict[str, dict[str, Any]] = {}
         hops: set[str] = set()
         for name, score in self.document.scores.items():
-            measure, _, hop = name.partition("@")
+            measure, _, hop = name.partition("@")  # `hop` is empty in the score over all hops
             hops.add(hop)
             row = row_by_measure.setdefault(measure, {"measure": measure})
             row[_column_of_hop(hop)] = score
@@ -255,7 +261,7 @@ class AnalysisPage(PageMaker):
 
     # ---- Error budget
 
-    def _budget(self) -> Section:
+    def _budget_section(self) -> Section:
         """Return the section of the error budget: both charts, and the table, whose counts lead to the mistakes."""
         about = (
             "Each kind of mistakes corrected alone, and cumulated with those above it. Gains are exact: they are what "
@@ -305,7 +311,7 @@ class AnalysisPage(PageMaker):
         rows = []
         score = self.document.score
         for row in self.document.budget:
-            next_score = score if row.cumulated is None else row.cumulated
+            next_score = score if row.cumulated is None else row.cumulated  # None: not computed
             rows.append(self._budget_bar(row, score, next_score, _text_of(row.cumulated, ".4f")))
             score = next_score
         caption = Caption("budget-steps", "Score, one kind after the other", self.measure, "kind (mistakes)")
@@ -314,7 +320,7 @@ class AnalysisPage(PageMaker):
 
     # ---- Groups
 
-    def _groups(self) -> Section:
+    def _groups_section(self) -> Section:
         """Return the section of groups: a chart and a table for each dimension."""
         about = "Precision, recall and F1 of the lines and ground truth of each group, and its share of all mistakes."
         if not self.is_cold_start:
@@ -381,7 +387,7 @@ class AnalysisPage(PageMaker):
 
     # ---- Confusions
 
-    def _confusions(self) -> Section:
+    def _confusions_section(self) -> Section:
         """Return the section of confusions: charts, and tables of all that was counted."""
         about = "How often each label of gold met each predicted one; none where there was no such label."
         if self.is_cold_start:
@@ -421,13 +427,13 @@ class AnalysisPage(PageMaker):
 
     # ---- Confidence
 
-    def _confidence(self) -> Section:
+    def _confidence_section(self) -> Section:
         """Return the section of confidences: the best threshold, reliability in numbers, and both as tables."""
-        document = self.document
+        analysis = self.document
         charts = charts_side_by_side(self.sweep_charts(), self.reliability_charts())
         blocks: list[Block] = [charts, self._confidence_facts()]
-        blocks += tables_of_document(self.layouts["sweep"], document, is_small=False)
-        blocks += tables_of_document(self.layouts["reliability"], document, is_small=True)
+        blocks += tables_of_document(self.layouts["sweep"], analysis, is_small=False)
+        blocks += tables_of_document(self.layouts["reliability"], analysis, is_small=True)
         return Section("confidence", "Confidence", blocks)
 
     def _confidence_facts(self) -> Facts:
@@ -492,7 +498,7 @@ class AnalysisPage(PageMaker):
 
     # ---- Mistakes
 
-    def _mistakes(self) -> Section:
+    def _mistakes_section(self) -> Section:
         """Return the section of the cost list: all mistakes, the costliest first.
 
         The places of mistakes and the units in it are links that open their explanations.
@@ -550,18 +556,22 @@ class AnalysisPage(PageMaker):
 
     # ---- Units
 
-    def _units(self) -> Section:
+    def _units_section(self) -> Section:
         """Return the section of all units that are explained or have mistakes, the costliest first."""
         noun = unit_noun(self.document.task)
         title = "Queries" if noun == "query" else f"{noun}s".capitalize()
         headings = {"unit": title_case(noun), **_QUERY_HEADINGS, "mistakes": "Mistakes", "largest": "Largest gain"}
         unit_tables = table_of_rows("units", title, self._unit_rows(), headings, is_small=False)
-        return Section("queries", title, [self._text_about_units(noun, title), *unit_tables])
+        return Section("queries", title, [self._sentences_on_units(noun, title), *unit_tables])
 
-    def _text_about_units(self, noun: str, title: str) -> str:
-        """Return the text above the table of units; `noun` is the word for a unit, `title` that for all of them."""
-        about = f"{title} with what correcting the costliest mistake of each would gain, the costliest first."
-        if self.openings.entries:
+    def _sentences_on_units(self, noun: str, plural: str) -> str:
+        """Return the sentences above the table of units. They say how it is sorted, and what opens in it.
+
+        `noun` is the word for a unit, such as "query", and `plural` the word for all of them, such as "Queries".
+        """
+        about = f"{plural} with what correcting the costliest mistake of each would gain, the costliest first."
+        has_explanations = bool(self.openings.entries)
+        if has_explanations:
             about += f" Each {noun} opens and shows, with all that it contains, what explain says of it."
         explanations = self.document.explanations or None
         if explanations is not None and explanations.left_out:
@@ -594,7 +604,7 @@ class AnalysisPage(PageMaker):
 
     # ---- Scenarios, policies, problems
 
-    def _scenarios(self) -> Section:
+    def _scenarios_section(self) -> Section:
         """Return the section of the scenarios for unassessed answers, with the lines of these answers."""
         about = (
             "Two scenarios, each a call of the scorer. Pessimistic: every unassessed answer is wrong. Optimistic: "
@@ -606,7 +616,7 @@ class AnalysisPage(PageMaker):
         blocks += tables_of_document(self.layouts["unassessed"], self.document)
         return Section("scenarios", "What was not assessed", blocks)
 
-    def _policies(self) -> Section:
+    def _policies_section(self) -> Section:
         """Return the section of the policies, and of the scores under each."""
         switches = ("right", "wrong", "ignore", "justifications")
         rows = []
@@ -620,7 +630,7 @@ class AnalysisPage(PageMaker):
         blocks += tables_of_document(self.layouts["policies"], self.document, "policy", is_small=True)
         return Section("policies", "Policies", blocks)
 
-    def _problems(self) -> Section:
+    def _problems_section(self) -> Section:
         """Return the section of the problems of the input."""
         rows = [asdict(problem) for problem in self.document.problems]
         headings = {"code": "", "severity": "", "count": "", "message": "First message"}
@@ -666,7 +676,7 @@ def _groups_to_draw(groups: Sequence[Any]) -> list[Any]:
 def _group_chart(dimension: str, rows: Sequence[Dots], *, is_part: bool) -> Drawing:
     """Return the chart of the scores of groups of a dimension, such as "slot".
 
-    With `is_part`, its description says that only some groups are drawn.
+    `is_part` says that `rows` are only some of the groups; then the description of the chart says so.
     """
     name = words(dimension)
     caption = Caption(f"groups-{slug(dimension)}", f"Scores by {name}", "score", name, subject=dimension)
@@ -765,7 +775,7 @@ def _share_chart(caption: Caption, counts: Sequence[_Count]) -> Drawing:
 def _shares(
     row: str, total: int, columns: Sequence[str], times_by_cell: Mapping[tuple[str, str], int]
 ) -> list[float | None]:
-    """Return the counts of a row's cells as shares of the row's total; None for a column without a count.
+    """Return the count in each column of a row as a share of the row's total; None for a column without a count.
 
     `times_by_cell` has the count of each pair of row and column.
     """
@@ -807,14 +817,14 @@ def _values_of_query(query: Any) -> dict[str, Any]:
 
 
 def _cell_of_effects(mistake: Any) -> Cell:
-    """Return a cell that opens the effects of correcting a mistake on all measures, and how it is corrected.
+    """Return a cell that shows how many measures change if a mistake is corrected: "3 measures".
 
-    The cell itself shows how many measures change: "3 measures".
+    It opens the change of each measure, and how the mistake is corrected.
     """
     effects = [(measure, _text_of(effect, "+.4f")) for measure, effect in mistake.effects.items() if effect]
     items = [("not computed", mistake.reason)] if mistake.reason else []
     items += effects
-    is_of_run = hasattr(mistake, "removed")
+    is_of_run = hasattr(mistake, "removed")  # only mistakes of Cold Start runs name the lines to remove
     items += _correction_of_run(mistake) if is_of_run else _correction_of_prediction(mistake)
     return cell_with_details(f"{len(effects)} measures", items)
 

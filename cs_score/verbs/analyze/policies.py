@@ -33,8 +33,8 @@ def policy_rows(
 ) -> list[PolicyRow]:
     """Return the scores of a run under each published policy, then under some more policies.
 
-    They are the scores by the analysed measure and the headline measures, the same as if the files were scored with the
-    switches of the policy. A policy that has the name of a published one replaces it.
+    There is a score by the analysed measure and by each headline measure, the same as if the files were scored with the
+    switches of the policy. A further policy with the name of a published one replaces it.
     """
     measure_names = _measures_to_show(scored, measure)
     policy_by_name = dict(PRESETS)
@@ -56,7 +56,7 @@ def _measures_to_show(scored: AnalysedRun, measure: Measure) -> list[str]:
 def _policy_row(scored: AnalysedRun, policy: NamedPolicy, measure_names: Sequence[str]) -> PolicyRow:
     """Return the scores of a run under a policy, by some measures, with the switches of the policy."""
     score_under_policy = partial(scored.under, policy.policy, policy.justifications, with_problems=False)
-    scores = try_scores(score_under_policy, measure_names)
+    scores = try_scores(score_under_policy, measure_names)  # None each, with a reason, if this is impossible
     switches = {side.lower(): text for side, text in policy.policy.texts().items()}
     switches["justifications"] = str(policy.justifications)
     return PolicyRow(name=policy.name, policy=switches, scores=scores.by_measure, reason=scores.reason or UNSET)

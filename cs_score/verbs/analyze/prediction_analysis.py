@@ -64,9 +64,9 @@ def analyze(
 ) -> EvidenceAnalysis:
     """Return the analysis of a result: mistakes, error budget, groups, confusions, scores under other policies.
 
-    It lists the `top` costliest mistakes, by default all, and explains units in words. Without `is_whole` it has no
-    explanations, and only as many mistakes as a text shows. `progress` gets first the predictions, for the budget,
-    and then the mistakes, and shows how many are done. Raises UsageError for an unknown measure.
+    The analysis lists the `top` costliest mistakes, by default all, and explains units in words. Without `is_whole` it
+    has no explanations, and only as many mistakes as a text shows. `progress` shows how many predictions, and then how
+    many mistakes, are done. `policies` are further policies to score under. Raises UsageError for an unknown measure.
     """
     examination = Examination(result, task.measure_for(measure, result))
     budget = examination.budget(progress(examination.entries))

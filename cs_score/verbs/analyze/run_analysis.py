@@ -170,7 +170,10 @@ def _measures_of_effects(scored: AnalysedRun, analysed_measure: Measure) -> list
 
 
 def problems_of(scored: AnalysedRun) -> list[ProblemRow]:
-    """Return a row for each kind of problem in reading and scoring the run, sorted by code, with the first message."""
+    """Return a row for each code of the problems in reading and scoring a run, sorted by code.
+
+    A row has the number of occurrences, and the severity and the message of the first problem.
+    """
     row_by_code: dict[str, ProblemRow] = {}
     for log in _problem_logs(scored):
         for problem in log:

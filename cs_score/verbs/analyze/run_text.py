@@ -106,7 +106,7 @@ def _score_in_words(score: float | None) -> str:
 def _closing_sentences(analysis: RunAnalysis) -> list[str]:
     """Return the sentences at the end: on classes that cannot be found, thresholds, nodes, confidences and intervals.
 
-    A sentence is left out if the analysis has nothing that it is about.
+    A sentence is left out if its part of the analysis is empty.
     """
     sentences = [
         _unreachable_sentence(analysis),
@@ -136,15 +136,16 @@ def _reliability_sentence(reliability: Reliability) -> str | None:
 
 def _unreachable_sentence(analysis: RunAnalysis) -> str | None:
     """Return a sentence on the missed classes that no answer of the pool can find; None if there are none."""
-    missed = analysis.budget[-1]  # the last kind of mistakes: missed classes
-    count_by_reason = missed.unreachable or {}
+    missed_classes = analysis.budget[-1]  # missed classes are the last kind of mistakes
+    count_by_reason = missed_classes.unreachable or {}
     if not count_by_reason:
         return None
     reasons = ", ".join([f"{reason}: {count}" for reason, count in count_by_reason.items()])
     count = sum(count_by_reason.values())
-    sentence = f"{count} of {missed.count} missed classes can be found by no answer of the pool ({reasons})."
-    if isinstance(missed.reachable_recall, float):
-        sentence += f" The recall of {analysis.table} that others could reach is {missed.reachable_recall:.4f}."
+    sentence = f"{count} of {missed_classes.count} missed classes can be found by no answer of the pool ({reasons})."
+    if isinstance(missed_classes.reachable_recall, float):
+        recall = missed_classes.reachable_recall
+        sentence += f" The recall of {analysis.table} that others could reach is {recall:.4f}."
     return sentence
 
 

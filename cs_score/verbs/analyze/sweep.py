@@ -68,7 +68,7 @@ class _LineWithConfidence(NamedTuple):
 
 
 def sweep(scored: AnalysedRun, effects: Effects, measure: Measure, progress: Progress = silent) -> list[SweepRow]:
-    """Return precision, recall and F1 at each threshold of confidence, and the gain in the measure.
+    """Return precision, recall and F1 at each threshold of confidence, and the gain in the measure over the whole run.
 
     At a threshold the run is scored without the lines of lower confidence and the lines that depend on them. Precision,
     recall and F1 are computed from the table of the measure, averaged in the same way (micro or macro); for an average

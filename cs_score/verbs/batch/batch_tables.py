@@ -161,7 +161,7 @@ def _answers_table(overview: Overview) -> Table:
             rows.append(_answer_cells(policy_overview, position, target, labels))
     keys = ["policy", "part", "unit", "place", "name", "value", "found_by", "only"]
     keys += [spreadsheet_cell(label) for label in labels]
-    layout = Layout(name="answers", title="", columns=columns(*keys), rows=iter)
+    layout = Layout(name="answers", title="", columns=columns(*keys), rows=iter)  # the rows are cells already
     return Table(layout, rows, total=len(rows))
 
 
@@ -225,26 +225,29 @@ def _agreement_rows(overview: Overview) -> Iterator[dict[str, Any]]:
             yield {"policy": policy, "what": "union", "measure": measure, "score": score}
 
 
-def _cells_of_pair(systems: Sequence[System], right: SharedAnswers, wrong: SharedAnswers) -> dict[str, Any]:
+def _cells_of_pair(
+    systems: Sequence[System], right_answers: SharedAnswers, wrong_answers: SharedAnswers
+) -> dict[str, Any]:
     """Return the cells of `agreement.tsv` about two runs: their names, and how many answers they share.
 
-    `right` counts the right answers that both runs gave, and those that either gave; `wrong` does so for wrong answers.
+    `right_answers` counts the right answers that both runs gave, and those that either gave; `wrong_answers` does so
+    for wrong answers.
     Both name the two runs by their positions in `systems`.
     """
-    run = systems[right.a]
-    other_run = systems[right.b]
+    run = systems[right_answers.a]
+    other_run = systems[right_answers.b]
     return {
         "run": run.run,
         "run_id": run.run_id,
         "other_run": other_run.run,
         "other_run_id": other_run.run_id,
-        "right_shared": right.shared_count,
-        "right_either": right.either_count,
-        "right_jaccard": right.jaccard,
-        "wrong_shared": wrong.shared_count,
-        "wrong_either": wrong.either_count,
-        "wrong_jaccard": wrong.jaccard,
-        "part": right.part,
+        "right_shared": right_answers.shared_count,
+        "right_either": right_answers.either_count,
+        "right_jaccard": right_answers.jaccard,
+        "wrong_shared": wrong_answers.shared_count,
+        "wrong_either": wrong_answers.either_count,
+        "wrong_jaccard": wrong_answers.jaccard,
+        "part": right_answers.part,
     }
 
 

@@ -150,9 +150,10 @@ def policies_of_batch(
     """Return the policies that a batch scores under: the policy of `options`, then the further ones.
 
     `policy_texts` are the values of the switches IGNORE, RIGHT and WRONG as the user typed them. `policy_name` is the
-    name of the policy of `options`; it is not used if there is only this policy. `further_policies` are texts such as
-    `"sf"` or `"x:right=CORRECT"`, and `option` is the option or argument that gave them, for messages. Raises
-    UsageError for a text that is no policy, for a name that is taken, and for a name that no folder can have.
+    name of the policy of `options`; if there is no other policy, it stays without a name. `further_policies` are texts
+    such as `"sf"` or `"x:right=CORRECT"`. `option` is the option or argument that gave them, for messages.
+
+    Raises UsageError for a text that is no policy, for a name that is taken, and for a name that no folder can have.
     """
     named_policies = read_policies(further_policies, options, policy_texts, "--also-policy")
     first_name = policy_name if named_policies else ""
@@ -173,12 +174,16 @@ class PreparedColdStart(PreparedGold):
     plan: ColdStartPlan
 
     def __init__(self, plan: ColdStartPlan) -> None:
-        """Read the queries and the pool of a plan. Raises CsScoreError if that fails."""
+        """Read the queries and the pool of a plan, their digests, and the problems in them.
+
+        `log_of_queries` has the problems of the queries alone. Raises CsScoreError if an input cannot be read.
+        """
         self.plan = plan
         outputs.check_fields(plan.layout.fields)
         self.log_of_queries = RecordingLog() if plan.has_problem_details else ProblemLog()
         self.gold = _read_gold(plan, self.log_of_queries)
         self.digests = self.gold.digests
+        # Only a log of this class has kept the details of each problem, for the report of --problems.
         if isinstance(self.gold.problems, RecordingLog):
             self.occurrences = tuple(self.gold.problems.occurrences())
         self._policy_by_name = {policy.name: policy for policy in plan.policies}
@@ -266,6 +271,7 @@ class PreparedColdStart(PreparedGold):
             loaded_run.load()
         except InputError as error:
             for policy in policies:
+                # The log has the problems that were found before the error.
                 attempt = _Attempt(self, run, policy, loaded_run.prepared_runs, loaded_run.log)
                 yield attempt.outcome_when_stopped(error)
             return
@@ -447,7 +453,7 @@ class _Attempt(Record):
         """
         resampling = self.prepared_gold.plan.resampling
         score_intervals = [] if resampling is None else list(intervals(result, resampling))
-        files = self._files_and_pages(result, score_intervals, loaded_runs)
+        files = self._contents_of_files(result, score_intervals, loaded_runs)
         if result.runs:
             return ScoredInBatch(self._outcome_of_scores(result, score_intervals), files)
         error = InputError("no line of it could be scored", file=self.run.file.name)
@@ -568,24 +574,24 @@ class _Attempt(Record):
 
     # -- The files
 
-    def _files_and_pages(
+    def _contents_of_files(
         self, result: Result, score_intervals: Sequence[ScoreIntervals], loaded_runs: Sequence[Run]
     ) -> RunFiles:
         """Yield the name and the content of each file of a run that was scored to its end."""
         plan = self.prepared_gold.plan
         if plan.with_json:
             yield "out.json", encoded(json_text(result, score_intervals))
-        yield from self._tables(result, score_intervals)
+        yield from self._contents_of_tables(result, score_intervals)
         yield self._report_file(outputs.whole_report(result))
-        yield from self._pages(result, loaded_runs)
+        yield from self._contents_of_pages(result, loaded_runs)
 
     def _files_of_stopped(self, report: str, partial_result: Result | None) -> RunFiles:
         """Yield the name and the content of each file of a run whose scoring ended with an error."""
         if partial_result is not None:
-            yield from self._tables(partial_result, was_stopped=True)
+            yield from self._contents_of_tables(partial_result, was_stopped=True)
         yield self._report_file(report)
 
-    def _tables(
+    def _contents_of_tables(
         self, result: Result, score_intervals: Sequence[ScoreIntervals] = (), *, was_stopped: bool = False
     ) -> RunFiles:
         """Yield the name and the content of each table of the scorer: `out.sf`, `out.debug`, `out.params` ...
@@ -614,7 +620,7 @@ class _Attempt(Record):
         """Return the name and the content of the report of problems."""
         return "out.errlog", [outputs.doubly_encoded(report, self.prepared_gold.plan.options.edition)]
 
-    def _pages(self, result: Result, loaded_runs: Sequence[Run]) -> RunFiles:
+    def _contents_of_pages(self, result: Result, loaded_runs: Sequence[Run]) -> RunFiles:
         """Yield the name and the content of the page of each run id, if the batch makes pages.
 
         A run that cannot be analysed has no page.
@@ -643,9 +649,9 @@ class _Attempt(Record):
 def _page_of_run(run: AnalysedRun, make_page: Callable[[Any], str]) -> str | None:
     """Return the page of a scored run as HTML, or None if the run cannot be analysed.
 
-    `make_page` makes a page of an analysis. The function that analyses the run belongs to the command `analyze`, and is
-    loaded only when a page is made.
+    `make_page` makes a page of an analysis.
     """
+    # The module `cs_score.verbs.analyze.by_task` is imported only here, because most batches make no pages.
     analyze_result = part_of_slice("analyze", "by_task:analyze_result", needed_by="the page of a run")
     try:
         return make_page(analyze_result(task_named(COLD_START_MODE), run))

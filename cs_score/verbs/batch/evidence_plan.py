@@ -109,7 +109,9 @@ class _PreparedEvidence(PreparedGold):
         except CsScoreError as error:
             yield ScoredInBatch(outcome_of(self.plan.task, run, policy="", failure=str(error)))
             return
-        yield ScoredInBatch(self._outcome(run, result, score_intervals), self._files(result, score_intervals))
+        yield ScoredInBatch(
+            self._outcome(run, result, score_intervals), self._contents_of_files(result, score_intervals)
+        )
 
     def _outcome(self, run: BatchRunFile, result: ScoredPredictions, score_intervals: ScoreIntervals | None) -> Outcome:
         """Return the outcome of a run that was scored: its scores, and what they were made from.
@@ -136,7 +138,7 @@ class _PreparedEvidence(PreparedGold):
             remarks=tuple(result.notices),
         )
 
-    def _files(self, result: ScoredPredictions, score_intervals: ScoreIntervals | None) -> RunFiles:
+    def _contents_of_files(self, result: ScoredPredictions, score_intervals: ScoreIntervals | None) -> RunFiles:
         """Yield the name and the content of each file of scored predictions.
 
         `score_intervals` are the intervals of the scores; None if nothing is resampled.
@@ -152,10 +154,8 @@ class _PreparedEvidence(PreparedGold):
             yield page_name(position=0, run_count=1), encoded([page])
 
     def _analyze(self, result: ScoredPredictions) -> Any:
-        """Return the analysis of scored predictions, which their page shows.
-
-        The function that makes it belongs to the command `analyze`, and is loaded only when a page is made.
-        """
+        """Return the analysis of scored predictions, which their page shows."""
+        # The module `cs_score.verbs.analyze.by_task` is imported only here, because most batches make no pages.
         analyze_result = part_of_slice("analyze", "by_task:analyze_result", needed_by="the page of a run")
         return analyze_result(task_named(self.plan.task), result)
 

@@ -125,7 +125,7 @@ def make_findings(
         units=json.dumps(table.ids),
         columns=table.columns,
         rows=";".join([line_by_row[row] for row in table.rows]),
-        found=f"{found_bits:x}",
+        found=f"{found_bits:x}",  # a hexadecimal number
         right="".join(sorted(right_ids)),
         wrong="".join(sorted(wrong_ids)),
     )
@@ -343,10 +343,11 @@ def score_found_targets(gold: ColdStartGold, index: TargetIndex, found_bits: int
     Target n is found if bit n of `found_bits` is set. Measures of rankings are left out, because they depend on
     confidences, which such a run does not have.
     """
-    rows = _score_rows_of_found(index, found_bits)
-    table = averaged_table(in_printing_order(rows))
-    tables = add_ldc_tables(table, gold.query_set)
-    return {str(measure): score for measure, score in tables.measures.items()}
+    score_rows = _score_rows_of_found(index, found_bits)
+    slot_filling_table = averaged_table(in_printing_order(score_rows))
+    # The scores are the averages of this table and, if LDC queries were expanded, of two tables made from its rows.
+    score_tables = add_ldc_tables(slot_filling_table, gold.query_set)
+    return {str(measure): score for measure, score in score_tables.measures.items()}
 
 
 def _score_rows_of_found(index: TargetIndex, found_bits: int) -> list[ScoreRow]:
@@ -998,6 +999,7 @@ def _unit_scores(policy: str, units: Sequence[Unit], values_of_systems: Sequence
     no_values: Values = (None,)
     unit_scores = []
     for unit in units:
+        # Of the values by all measures, the first is shown.
         scores = [values_by_unit.get(unit, no_values)[0] for values_by_unit in values_of_systems]
         unit_id, _ = unit
         unit_scores.append(UnitScores(policy, unit_id, tuple(scores)))

@@ -85,10 +85,10 @@ class BatchPage(PageMaker):
 
     def page(self) -> Page:
         """Return the page: leaderboard, heat map, difficulty, agreement and rank stability."""
-        sections = [self._leaderboard(), self._heatmap()]
+        sections = [self._section_of_leaderboard(), self._section_of_heatmap()]
         if self.document.answers:
-            sections.append(self._difficulty())
-        sections += [self._agreement(), self._stability(), batch_origin()]
+            sections.append(self._section_of_difficulty())
+        sections += [self._section_of_agreement(), self._section_of_stability(), batch_origin()]
         run_count = len(self.labels)
         noun = "run" if run_count == 1 else "runs"
         return Page("Leaderboard", f"{run_count} {noun} by {self.document.measure}", sections)
@@ -133,9 +133,10 @@ class BatchPage(PageMaker):
 
     # ---- Leaderboard
 
-    def _leaderboard(self) -> Section:
+    def _section_of_leaderboard(self) -> Section:
         """Return the section of the leaderboard: charts of scores, and a table with links to the pages of the runs."""
         rows = [self._leaderboard_cells(row) for row in self.document.leaderboard]
+        # A column with an empty heading shows the words of its key.
         headings = dict.fromkeys(("rank", "policy", "run", "run_id", "score", "low", "high", "tier"), "")
         headings["p_above"] = "p against the run above"
         headings["p_baseline"] = "p against the baseline"
@@ -211,7 +212,7 @@ class BatchPage(PageMaker):
 
     # ---- Heat map
 
-    def _heatmap(self) -> Section:
+    def _section_of_heatmap(self) -> Section:
         """Return the section with the scores of all units in all runs: charts, and a table with a row for each unit.
 
         A cell of the table is a link to the unit on the page of the run.
@@ -301,12 +302,13 @@ class BatchPage(PageMaker):
 
     # ---- What runs find together
 
-    def _difficulty(self) -> Section:
+    def _section_of_difficulty(self) -> Section:
         """Return the section that says how hard answers are to find.
 
         It counts the answers that no run, one run, two runs ... have found, and the answers that a run alone has found.
         """
         introduction = "What is to be found, by how many runs have found it. What no run found is hardest."
+        # A column with an empty heading shows the words of its key.
         found_headings = {"policy": "", "part": "", "times": "Runs that found it", "count": "Number"}
         only_headings = {"policy": "", "part": "", "run": "", "count": "Found by it alone"}
         blocks: list[Block] = [introduction, charts_side_by_side(self.difficulty_charts())]
@@ -352,13 +354,14 @@ class BatchPage(PageMaker):
             subject=_policy_and_part(difficulty.policy, difficulty.part),
         )
 
-    def _agreement(self) -> Section:
+    def _section_of_agreement(self) -> Section:
         """Return the section about the agreement of pairs of runs, and the answers that several runs find together."""
         introduction = (
             "Agreement is the share of the answers of two runs that both give (Jaccard): 1 where they give the same. "
             "The union is what all that is right in any run would score: no vote among these runs can do better. "
             "Recall is the mean over all choices of so many runs; agreed is what at least so many have found."
         )
+        # A column with an empty heading shows the words of its key.
         pair_headings = {"policy": "", "part": "", "a": "Run", "b": "Other run"}
         pair_headings |= {"right": "Right answers", "wrong": "Wrong answers"}
         union_headings = {"policy": "", "measure": "", "score": "Score of the union"}
@@ -451,7 +454,7 @@ class BatchPage(PageMaker):
 
     # ---- Rank stability
 
-    def _stability(self) -> Section:
+    def _section_of_stability(self) -> Section:
         """Return the section on how certain rankings are.
 
         It has the correlation of every two rankings, and how often each run comes first in a ranking.

@@ -85,7 +85,7 @@ class Scorer:
         except CsScoreError as error:  # gold as this worker reads it, or a full disk
             return job.failed_outcomes(str(error))
         except Exception as error:  # a defect of cs-score fails one run, not the batch
-            place = traceback.extract_tb(error.__traceback__)[-1]
+            place = traceback.extract_tb(error.__traceback__)[-1]  # where the error was raised
             module = os.path.basename(place.filename)
             text = f"{type(error).__name__}: {error} ({module} line {place.lineno})"
             return job.failed_outcomes(f"defect of cs-score: {text}; please report it")

@@ -38,26 +38,26 @@ class Competition(Record):
 def codabench_files(
     competition: Competition,
     settings: Bundle,
-    reference: Mapping[str, bytes],
-    program: Mapping[str, bytes],
-    kit: Mapping[str, bytes],
+    gold_files: Mapping[str, bytes],
+    program_files: Mapping[str, bytes],
+    kit_files: Mapping[str, bytes],
 ) -> dict[str, bytes]:
     """Return the contents of the files of a competition on Codabench: `{"competition.yaml": b"...", ...}`.
 
-    Three arguments have contents by name, too: `reference` the files of the gold standard, `program` those of the
-    scoring program, and `kit` those that participants get at the start. `settings` are the task and the measures that
-    the program computes. Raises UsageError for a measure whose name is too long for a column of the leaderboard.
+    Three arguments have contents of files by name, too: `gold_files` those of the gold standard, `program_files` those
+    of the scoring program, and `kit_files` those for participants. `settings` are the task and the measures that the
+    program computes. Raises UsageError for a measure whose name is too long for a column of the leaderboard.
     """
     description = yaml_text(_description(competition, settings))
-    program_with_metadata = dict(program)
+    program_with_metadata = dict(program_files)
     program_with_metadata["metadata.yaml"] = yaml_text({"command": _COMMAND}).encode()
     return {
         "competition.yaml": description.encode(),
-        "overview.md": kit["README.md"],
+        "overview.md": kit_files["README.md"],
         "terms.md": _TERMS.encode(),
-        "reference_data.zip": zip_archive(reference),
+        "reference_data.zip": zip_archive(gold_files),
         "scoring_program.zip": zip_archive(program_with_metadata),
-        "starting_kit.zip": zip_archive(kit),
+        "starting_kit.zip": zip_archive(kit_files),
     }
 
 

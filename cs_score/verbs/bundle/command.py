@@ -116,9 +116,9 @@ def bundle_codabench(task: str, line: CommandLine) -> int:
     files = codabench.codabench_files(
         competition,
         parts.settings,
-        reference=parts.gold_files,
-        program=_make_program(task, line, parts, platform, codabench.SCRIPT),
-        kit=parts.starting_kit.files_for_codabench(),
+        gold_files=parts.gold_files,
+        program_files=_make_program(task, line, parts, platform, codabench.SCRIPT),
+        kit_files=parts.starting_kit.files_for_codabench(),
     )
     return _write_bundle(line, parts.settings, files, codabench.UPLOADED)
 
@@ -137,9 +137,9 @@ def bundle_evalai(task: str, line: CommandLine) -> int:
     files = evalai.evalai_files(
         challenge,
         parts.settings,
-        reference=parts.gold_files,
-        program=_make_program(task, line, parts, platform, evalai.SCRIPT),
-        kit=parts.starting_kit.files_for_evalai(),
+        gold_files=parts.gold_files,
+        program_files=_make_program(task, line, parts, platform, evalai.SCRIPT),
+        kit_files=parts.starting_kit.files_for_evalai(),
     )
     return _write_bundle(line, parts.settings, files, evalai.UPLOADED)
 

@@ -31,9 +31,9 @@ from cs_score.verbs.bundle.wheels import (
 )
 
 PACKAGE: Final = "cs-score"
-_EXTRAS: Final = {"r4c": ("r4c",)}
+_PIP_EXTRAS_BY_TASK: Final = {"r4c": ("r4c",)}
 """The extras of cs-score that a task needs, beside the one that makes pages."""
-_EXTRA_OF_PAGES: Final = "report"
+_PIP_EXTRA_OF_PAGES: Final = "report"
 """The extra of cs-score that makes pages."""
 
 
@@ -184,12 +184,12 @@ def own_wheels(task: str) -> list[Wheel]:
     They are made from the installed packages, since a package index may not have these versions.
     """
     wheels = [pack_installed(PACKAGE, ["cs_score"])]
-    offer = TASKS.offer_by_task.get(task)
-    if offer is not None:
+    external_task = TASKS.offer_by_task.get(task)
+    if external_task is not None:
         # The path leads to the object that scores the task: `cs_score_fever.mode:FEVER`.
-        module_path = offer.mode_path.partition(":")[0]
+        module_path = external_task.mode_path.partition(":")[0]
         top_level_module = module_path.partition(".")[0]
-        wheels.append(pack_installed(offer.package, [top_level_module]))
+        wheels.append(pack_installed(external_task.package, [top_level_module]))
     return wheels
 
 
@@ -200,13 +200,13 @@ def third_party_wheels(task: str, target: Platform, folder: str | None) -> list[
     InputError with the name of a missing wheel.
     """
     target.check()
-    extras = [_EXTRA_OF_PAGES]
-    extras += _EXTRAS.get(task, ())
+    extras = [_PIP_EXTRA_OF_PAGES]
+    extras += _PIP_EXTRAS_BY_TASK.get(task, ())
     requirements = requirements_of(PACKAGE, extras)
-    offer = TASKS.offer_by_task.get(task)
-    if offer is not None:
-        # A task from another package; cs-score itself is packed from its installation.
-        for requirement in requirements_of(offer.package):
+    external_task = TASKS.offer_by_task.get(task)
+    if external_task is not None:
+        # The task comes from another package. It requires cs-score, which is packed from its installation.
+        for requirement in requirements_of(external_task.package):
             if not is_requirement_of(requirement, PACKAGE):
                 requirements.append(requirement)
     return find_wheels(requirements, target, folder)
@@ -302,8 +302,8 @@ def logo() -> bytes:
     """Return the PNG image of a blue square, which the organisers replace by their logo."""
     size = 128
     bits_per_sample = 8
-    red_green_blue = 2
-    header = struct.pack(">IIBBBBB", size, size, bits_per_sample, red_green_blue, 0, 0, 0)
+    color_type = 2  # red, green and blue
+    header = struct.pack(">IIBBBBB", size, size, bits_per_sample, color_type, 0, 0, 0)
     blue = bytes((31, 90, 140))
     row = b"\x00" + blue * size  # each row begins with the number of its filter, here none
     pixels = zlib.compress(row * size)

@@ -57,23 +57,23 @@ class Challenge(Record):
 def evalai_files(
     challenge: Challenge,
     settings: Bundle,
-    reference: Mapping[str, bytes],
-    program: Mapping[str, bytes],
-    kit: Mapping[str, bytes],
+    gold_files: Mapping[str, bytes],
+    program_files: Mapping[str, bytes],
+    kit_files: Mapping[str, bytes],
 ) -> dict[str, bytes]:
     """Return the contents of the files of a challenge on EvalAI: `{"challenge_config.yaml": b"...", ...}`.
 
-    Three arguments have contents by name, too: `reference` the files of the gold standard, `program` those of the
-    evaluation script, and `kit` those that participants get at the start. `settings` are the task and the measures that
-    the script computes.
+    Three arguments have contents of files by name, too: `gold_files` those of the gold standard, `program_files` those
+    of the evaluation script, and `kit_files` those for participants. `settings` are the task and the measures that the
+    script computes.
     """
-    program_package = dict(program)
+    program_package = dict(program_files)
     program_package["__init__.py"] = b"from .main import evaluate\n"
     files = {
         "challenge_config.yaml": yaml_text(_description(challenge, settings)).encode(),
-        _ANNOTATIONS: zip_archive(reference),
+        _ANNOTATIONS: zip_archive(gold_files),
         _PROGRAM: zip_archive(program_package),
-        "starting_kit.zip": zip_archive(kit),
+        "starting_kit.zip": zip_archive(kit_files),
     }
     for name, text in _PAGES.items():
         files[name] = text.format(title=escape(challenge.title), measure=escape(settings.measure)).encode()

@@ -66,7 +66,7 @@ def _page_on_failure(reason: str) -> str:
 
 
 def evaluate_for_evalai(program: str, reference: str, submission: str) -> dict[str, Any]:
-    """Score a submission for EvalAI, and return `{"result": [{split: {measure: score}}]}`.
+    """Score a submission, and return its scores in the form of EvalAI: `{"result": [{split: {measure: score}}]}`.
 
     `program` is the folder of the evaluation script, `reference` the archive of gold, `submission` the file that was
     handed in. Raises SubmissionError, whose text is one line, if the submission cannot be scored, and if a measure of

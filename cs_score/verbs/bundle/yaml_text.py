@@ -21,13 +21,13 @@ def _lines(value: Mapping[str, Value] | Sequence[Value]) -> Iterator[str]:
     """Yield the lines of YAML for a mapping or a sequence that is not empty: `title: "x"` or `- 1`."""
     if isinstance(value, Mapping):
         for name, member in value.items():
-            yield from _entry(f"{name}:", member)
+            yield from _lines_of_member(f"{name}:", member)
     else:
         for member in value:
-            yield from _item(member)
+            yield from _lines_of_item(member)
 
 
-def _entry(head: str, value: Value) -> Iterator[str]:
+def _lines_of_member(head: str, value: Value) -> Iterator[str]:
     """Yield the lines of a member of a mapping. The first line begins with `head`, its name and a colon: `title:`."""
     if _is_nested(value):
         yield head
@@ -36,7 +36,7 @@ def _entry(head: str, value: Value) -> Iterator[str]:
         yield f"{head} {_scalar(value)}"
 
 
-def _item(value: Value) -> Iterator[str]:
+def _lines_of_item(value: Value) -> Iterator[str]:
     """Yield the lines of an item of a sequence. The first line begins with a dash, the others are indented."""
     if not _is_nested(value):
         yield f"- {_scalar(value)}"

@@ -105,9 +105,10 @@ def _edition_rules(a: AnalysedRun, b: AnalysedRun) -> list[EditionRule]:
 def _rule_alone(
     a: AnalysedRun, name: str, value_a: object, value_b: object, option_changes: dict[str, Any]
 ) -> EditionRule:
-    """Return a rule with the rows of A that change if A is scored again with `option_changes` as the only change.
+    """Return a rule with the rows of A that change if A alone follows this rule as B does.
 
-    `value_a` and `value_b` are the rule as A and B follow it. If A cannot be scored so, the rule has the reason.
+    `value_a` and `value_b` are the rule as A and B follow it. `option_changes` are the options with which A is scored
+    again. If A cannot be scored with them, the rule has the reason.
     """
     assert a.again is not None
     rule = EditionRule(rule=name, a=value_a, b=value_b)
@@ -145,7 +146,7 @@ def _row_differences(a: AnalysedRun, b: AnalysedRun) -> list[RowDifference]:
 
 
 def _row_difference(row_id: _RowId, score_a: _RowScore | None, score_b: _RowScore | None) -> RowDifference:
-    """Return a row with its scores in A and B; a score is None if the side lacks the row."""
+    """Return a row with its scores in A and B; the score of a run that lacks the row is None."""
     table, name, level = row_id
     return RowDifference(
         table=table,

@@ -39,7 +39,7 @@ class ExaminedPair:
         self.a = Examination(a, measure)
         self.b = Examination(b, measure)
         self._mode = a.mode
-        # A unit that both have is called as in A.
+        # A unit of both results has its name from A, since the later mapping wins.
         self._names: Mapping[UnitKey, UnitName] = {**self.b.name_by_key, **self.a.name_by_key}
         self._contributions = contributions_of(self.a.row_by_key, self.b.row_by_key, self.a.formula)
 
@@ -93,7 +93,7 @@ class ExaminedPair:
         return GroupDifference(name, self.a.score(keys), self.b.score(keys), contribution)
 
     def answers(self) -> DifferingAnswers:
-        """Return the parts of units that were judged differently, and the number of parts with each outcome.
+        """Return the parts of units that were judged differently in A and B, and the number of parts with each outcome.
 
         The parts of a unit in A come first, then the parts that only B has.
         """

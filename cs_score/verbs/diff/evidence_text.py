@@ -120,7 +120,7 @@ def text_of(mode: Mode, difference: EvidenceDifference, terminal_width: int | No
     and the cells of tables are not shortened.
     """
     writer = DocumentText(mode, layouts_of(mode), terminal_width, top)
-    lines_about_inputs = _lines_about_inputs(writer, difference)
+    lines_about_inputs = _lines_about_inputs(writer, difference)  # the more there are, the fewer units fit on a screen
     lines = heading(difference, "predictions", writer.width, title_of(difference))
     lines += lines_about_inputs
     if writer.is_screen:

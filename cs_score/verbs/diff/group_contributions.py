@@ -49,7 +49,7 @@ class Share(NamedTuple):
 
 
 def shares_of(sums_a: Mapping[str, Sums], sums_b: Mapping[str, Sums], measure: Measure) -> list[Share]:
-    """Return the scores and contributions of units or groups.
+    """Return the scores of units or groups in A and B, and what each contributes to the difference of the runs.
 
     `sums_a` and `sums_b` have the summands of each unit or group in A and B, by its name.
     """
@@ -130,7 +130,7 @@ class _RowKey(NamedTuple):
 
 
 def _sums_by_row_groups(a: AnalysedRun, b: AnalysedRun, measure: Measure) -> Iterator[_GroupSums]:
-    """Yield the summands of groups of the measure's rows, for each dimension, such as `slot` and `entity_type`."""
+    """Yield the summands of groups of rows in A and B, for each dimension of the rows: `slot`, `entity_type` ..."""
     sums_a = _sums_by_row(a, measure)
     sums_b = _sums_by_row(b, measure)
     query_by_id = _queries_of(a) | _queries_of(b)
@@ -184,7 +184,7 @@ def _sums_by_row(scored: AnalysedRun, measure: Measure) -> dict[_RowKey, Sums]:
         measure_at_hop = measure.at_level(hop)
         table = unit_table(result, [measure_at_hop])
         for query_id, sums in zip(table.ids, table.rows):
-            if any(sums):
+            if any(sums):  # zeros add nothing
                 sums_by_row[_RowKey(query_id, hop)] = sums
     return sums_by_row
 
@@ -205,7 +205,7 @@ def _hops_of_table(scored: AnalysedRun, table_name: str) -> list[str]:
 
 
 def _group_of_row(key: _RowKey, dimension: str, query: Query) -> str:
-    """Return the group of a query's rows at a hop in a dimension: `slot`, `hop` or `entity_type`."""
+    """Return the group in which a query's rows at a hop are; the dimension is `slot`, `hop` or `entity_type`."""
     if dimension == "slot":
         return query.slot_at(int(key.hop)) or UNKNOWN
     if dimension == "hop":
@@ -260,9 +260,9 @@ def _entry_counts_of(scored: AnalysedRun, measure: Measure) -> EntryCounts:
 
 
 def _sums_by_line_group(entry_counts: EntryCounts, dimension: str, count_names: Iterable[str]) -> dict[str, Sums]:
-    """Return the counts that `count_names` names, for each group of a dimension.
+    """Return the counts with the names `count_names` for each group of a dimension: `{"NAM": [3.0, 4.0], ...}`.
 
-    For the names `right` and `ground_truth`, and the dimension `mention_type`, it is `{"NAM": [3.0, 4.0], ...}`.
+    In this example the names are `right` and `ground_truth`, and the dimension is `mention_type`.
     """
     sums_by_group: dict[str, Sums] = {}
     for (group,), group_counts in count_groups(entry_counts, [dimension]).items():

@@ -45,71 +45,71 @@ class DifferencePage(PageMaker):
 
     def page(self) -> Page:
         """Return the page: scores, contributions of units, groups, rules, answers and classes."""
-        document = self.document
-        title = f"{document.names['b']} against {document.names['a']}"
-        return Page(title, f"{document.measure} {document.difference:+.4f}", list(self._sections()))
+        difference = self.document
+        title = f"{difference.names['b']} against {difference.names['a']}"
+        return Page(title, f"{difference.measure} {difference.difference:+.4f}", list(self._sections()))
 
     def _sections(self) -> Iterator[Section]:
         """Yield the sections of the page; there are none for groups, rules and classes that the document lacks."""
-        document = self.document
-        view = view_of_differences(task_named(document.task))
+        difference = self.document
+        view = view_of_differences(task_named(difference.task))
         layouts = {layout.name: layout for layout in view.layouts}
-        yield self._scores()
-        yield self._contributions(layouts["units"])
-        if document.groups:
-            yield self._groups(layouts["groups"])
-        if getattr(document, "rules", None):
-            rule_tables = list(tables_of_document(layouts["rules"], document, "rule"))
+        yield self._scores_section()
+        yield self._contributions_section(layouts["units"])
+        if difference.groups:
+            yield self._groups_section(layouts["groups"])
+        if getattr(difference, "rules", None):
+            rule_tables = list(tables_of_document(layouts["rules"], difference, "rule"))
             yield Section("rules", "Rules", rule_tables)
-        yield self._answers()
-        if getattr(document, "classes", None):
-            yield self._classes(layouts["classes"])
-        yield difference_origin(document)
+        yield self._answers_section()
+        if getattr(difference, "classes", None):
+            yield self._classes_section(layouts["classes"])
+        yield difference_origin(difference)
 
-    def _groups(self, layout: Layout) -> Section:
+    def _groups_section(self, layout: Layout) -> Section:
         """Return the section of the scores of A and B by group."""
         group_tables = tables_of_document(layout, self.document, "by")
         return Section("groups", "Scores by group", [charts_side_by_side(self.group_charts()), *group_tables])
 
-    def _classes(self, layout: Layout) -> Section:
+    def _classes_section(self, layout: Layout) -> Section:
         """Return the section of the equivalence classes that only one of the two runs has found."""
         layout_with_row = layout_with_cells(layout, [Column("row")])
         class_tables = tables_of_document(layout_with_row, self.document, "class", is_small=False)
         return Section("classes", "Classes", [_outcome_facts(self.document.found), *class_tables])
 
-    def _scores(self) -> Section:
+    def _scores_section(self) -> Section:
         """Return the section of both scores, their difference with interval and tests, and the signatures."""
-        document = self.document
+        difference = self.document
         blocks: list[Block] = [Facts([self._difference_fact()], is_main=True), Facts(self._facts())]
-        blocks += answered_only_lines({"A": document.origins["a"], "B": document.origins["b"]})
-        blocks += comparison_sentences(document)
-        blocks += note_sentences(document.notes)
-        blocks.append(Code([f"A {document.signatures['a']}", f"B {document.signatures['b']}"]))
+        blocks += answered_only_lines({"A": difference.origins["a"], "B": difference.origins["b"]})
+        blocks += comparison_sentences(difference)
+        blocks += note_sentences(difference.notes)
+        blocks.append(Code([f"A {difference.signatures['a']}", f"B {difference.signatures['b']}"]))
         return Section("scores", "Scores", blocks)
 
     def _difference_fact(self) -> PageFact:
         """Return the difference of the scores with its interval, if that is known."""
-        document = self.document
-        interval = document.interval
+        difference = self.document
+        interval = difference.interval
         interval_text = ""
         if interval is not None and interval.low is not None:
-            confidence = document.resampling.confidence
+            confidence = difference.resampling.confidence
             interval_text = f"{interval.low:+.4f} to {interval.high:+.4f} ({confidence:g} % interval)"
-        return PageFact(f"B - A in {document.measure}", f"{document.difference:+.4f}", interval_text)
+        return PageFact(f"B - A in {difference.measure}", f"{difference.difference:+.4f}", interval_text)
 
     def _facts(self) -> list[PageFact]:
         """Return the scores of A and B, and the p-value of their difference if there is one."""
-        document = self.document
+        difference = self.document
         facts = [
-            PageFact(f"A: {document.names['a']}", f"{document.a:.4f}"),
-            PageFact(f"B: {document.names['b']}", f"{document.b:.4f}"),
+            PageFact(f"A: {difference.names['a']}", f"{difference.a:.4f}"),
+            PageFact(f"B: {difference.names['b']}", f"{difference.b:.4f}"),
         ]
-        if document.p is not None:
-            p = f"{document.p:.4f}" if document.p >= 0.0001 else "<0.0001"
-            facts.append(PageFact("p", p, document.family.test_in_words))
+        if difference.p is not None:
+            p = f"{difference.p:.4f}" if difference.p >= 0.0001 else "<0.0001"
+            facts.append(PageFact("p", p, difference.family.test_in_words))
         return facts
 
-    def _contributions(self, layout: Layout) -> Section:
+    def _contributions_section(self, layout: Layout) -> Section:
         """Return the section of the contributions of units to the difference."""
         about = "What each contributes to the difference; all contributions add up to it exactly."
         unit_tables = tables_of_document(self._with_answer_counts(layout), self.document, is_small=False)
@@ -117,17 +117,19 @@ class DifferencePage(PageMaker):
         return Section("contributions", "Contributions", blocks)
 
     def _with_answer_counts(self, layout: Layout) -> Layout:
-        """Return the layout of units with a column for the number of their answers that counted differently.
+        """Return the layout of units with one more column: how many answers of the unit counted differently in A and B.
 
-        Each number is a link that shows these answers in the table of answers. There is no such column if answers
-        belong to SF queries and units are LDC queries.
+        Each number is a link to these answers in the table of answers. The column is left out if the answers name other
+        units than the layout.
         """
         unit_names = [_name_of_unit(unit) for unit in self.document.units]
         count_by_unit = Counter([unit_text(answer) for answer in self.document.answers])
-        if count_by_unit.keys().isdisjoint(unit_names):  # the answers belong to SF queries, and units are LDC queries
+        has_common_names = not count_by_unit.keys().isdisjoint(unit_names)
+        if not has_common_names:  # the answers belong to SF queries, and the units are LDC queries
             return layout_with_cells(layout)
-        cells = [_link_to_answers(unit, count_by_unit[unit]) for unit in unit_names]
-        return layout_with_cells(layout, [Column("answers")], {"answers": lambda _row, row_number: cells[row_number]})
+        links = [_link_to_answers(unit, count_by_unit[unit]) for unit in unit_names]  # in the order of the rows
+        make_cell_by_key = {"answers": lambda _row, row_number: links[row_number]}
+        return layout_with_cells(layout, [Column("answers")], make_cell_by_key)
 
     def contribution_charts(self) -> Iterator[Drawing]:
         """Yield a chart of the units that contribute most to the difference, either way."""
@@ -144,9 +146,9 @@ class DifferencePage(PageMaker):
 
     def _caption_of_contributions(self, title: str) -> Caption:
         """Return the caption of the chart of contributions; its axes are the measure and the units."""
-        document = self.document
-        axis_title = getattr(document, "unit", unit_noun(document.task).capitalize())
-        return Caption("contributions", title, f"contribution in {document.measure}", axis_title)
+        difference = self.document
+        axis_title = getattr(difference, "unit", unit_noun(difference.task).capitalize())
+        return Caption("contributions", title, f"contribution in {difference.measure}", axis_title)
 
     def group_charts(self) -> Iterator[Drawing]:
         """Yield a chart for each dimension: the scores of A and B in its groups."""
@@ -162,15 +164,15 @@ class DifferencePage(PageMaker):
         )
         return dots(caption, [_dots_of_group(group) for group in groups])
 
-    def _answers(self) -> Section:
+    def _answers_section(self) -> Section:
         """Return the section of the answers that counted differently, with the number of answers of each outcome."""
-        document = self.document
-        row_of = _row_of_line_answer if document.task == COLD_START_MODE else _row_of_part
-        rows = [row_of(answer) for answer in document.answers]
-        headings = _answer_headings(document.task)
+        difference = self.document
+        row_of = _row_of_line_answer if difference.task == COLD_START_MODE else _row_of_part
+        rows = [row_of(answer) for answer in difference.answers]
+        headings = _answer_headings(difference.task)
         answer_tables = table_of_rows("answers", "Answers side by side", rows, headings, is_small=False)
         about = "Those that counted differently, side by side."
-        return Section("side-by-side", "Answers", [about, _outcome_facts(document.outcomes), *answer_tables])
+        return Section("side-by-side", "Answers", [about, _outcome_facts(difference.outcomes), *answer_tables])
 
     CHARTS: ClassVar = {"contributions": contribution_charts, "groups": group_charts}
 

@@ -270,7 +270,7 @@ def _counts_alike(pair: AnswerPair) -> bool:
 
 
 def _label_by_answer(scored: AnalysedRun) -> dict[_AnswerKey, AnswerLabel]:
-    """Return for each answer of a run the best label among the lines that give it, with the number of these lines."""
+    """Return the label of each answer of a run: the best label of the lines that give it, with their number."""
     counted_indexes = _counted_indexes(scored)
     labels_by_answer: dict[_AnswerKey, list[AnswerLabel]] = defaultdict(list)
     for scored_line in scored.lines():
@@ -295,7 +295,10 @@ def _counted_indexes(scored: AnalysedRun) -> set[int]:
 
 
 def _label_of_line(scored_line: ScoredLine, scored: AnalysedRun, *, is_counted: bool) -> AnswerLabel:
-    """Return the label of a single line; `is_counted` says whether it is counted in a row of the tables."""
+    """Return the label of a single line: `right`, `wrong` ..., with its category, its class and its place.
+
+    `is_counted` says whether the line is counted in a row of the tables.
+    """
     unit, line, assessment = scored_line
     label: Label = "not counted"
     category = pre_policy_category(assessment)
@@ -323,7 +326,7 @@ _ClassKey: TypeAlias = tuple[str, str]
 
 
 def _class_pairs(a: AnalysedRun, b: AnalysedRun) -> list[ClassPair]:
-    """Return the classes of the ground truth, in load order of the pool, with whether A and B have found them."""
+    """Return for each class of the ground truth whether A and B have found it, in load order of the pool."""
     found_in_a = _is_found_by_class(a)
     found_in_b = _is_found_by_class(b)
     pairs = []

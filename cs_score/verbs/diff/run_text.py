@@ -36,20 +36,20 @@ def _whole_difference(
 
     Before the tables of answers and of classes come the counts of their outcomes.
     """
-    count_by_outcome = {"answers": difference.outcomes, "classes": difference.found}
+    outcome_counts_by_table = {"answers": difference.outcomes, "classes": difference.found}
     lines = list(head)
     for layout in LAYOUTS:
-        counts = count_by_outcome.get(layout.name)
-        if counts:
+        outcome_counts = outcome_counts_by_table.get(layout.name)
+        if outcome_counts:
             lines.append("")
-            lines += _count_lines(layout.name, counts)
+            lines += _table_of_outcomes(layout.name, outcome_counts)
         lines += text(layout.table(difference), top, terminal_width)
     return lines
 
 
-def _count_lines(name: str, counts: Mapping[str, int]) -> list[str]:
-    """Return the lines of a small table with the count of each outcome; `name` is the heading of the outcomes."""
-    rows = [(name, "count")]
-    for outcome, count in counts.items():
+def _table_of_outcomes(heading_of_outcomes: str, count_by_outcome: Mapping[str, int]) -> list[str]:
+    """Return the lines of a small table with the count of each outcome, such as `right in both   3`."""
+    rows = [(heading_of_outcomes, "count")]
+    for outcome, count in count_by_outcome.items():
         rows.append((outcome, str(count)))
-    return align_columns(rows, (False, True))
+    return align_columns(rows, (False, True))  # only the counts are aligned on the right

@@ -64,8 +64,8 @@ EXPLAIN_VERB: Final = Verb(
 def explain(task_name: str, line: CommandLine) -> int:
     """Print how lines, classes, nodes or units were scored. Return the exit status.
 
-    An error may stop the scoring of the run. Then the part scored before is explained, the error is printed, and the
-    exit status is that of a failure.
+    If an error stops the scoring of the run, the explanation covers what was scored before. The error is printed, too,
+    and the exit status is that of a failure.
     """
     task = task_named(task_name)
     inputs = find_inputs(task_name, line)
@@ -88,7 +88,7 @@ def _status_of(explanation: Any) -> int:
 
 
 def explain_inputs(task: Any, line: CommandLine, inputs: Runs | Predictions, measure: str | None) -> Any:
-    """Score a run or predictions, and return how the parts that the options select were scored.
+    """Score a run or predictions, and return the explanation of the parts selected by options.
 
     The options --line, --unit, --class, --node and --answer select parts of a run, --unit selects units of predictions.
     The result is the document that `explain` prints: `RunExplanation` or `EvidenceExplanation`. Raises UsageError or

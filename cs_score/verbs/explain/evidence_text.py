@@ -56,7 +56,7 @@ def text_of(mode: Mode, explanation: EvidenceExplanation, terminal_width: int | 
 def _lines_of_units(writer: DocumentText, explanation: EvidenceExplanation) -> list[str]:
     """Return the lines that explain how each unit was scored, and list its mistakes."""
     lines = []
-    if answered_count_text(explanation):
+    if answered_count_text(explanation):  # only answered units were scored, which readers must know
         lines += [_score_line(explanation), ""]
     for number, unit in enumerate(explanation.units):
         if number:
@@ -118,7 +118,7 @@ def _own_scores(unit: ExplainedUnit, name: str, mode: Mode) -> list[str]:
 
     `name` is the name of the unit with its kind: `claim 13`.
     """
-    has_totals = any(row.totals for row in mode.rows)
+    has_totals = any(row.totals for row in mode.rows)  # rows of the report of the task
     if not has_totals:
         return []
     lines = ["", f"alone, {name} would score:"]

@@ -286,7 +286,7 @@ class Repetitions:
         else:
             self.omit(earlier)
 
-    def report_all_searches(self) -> None:
+    def repeat_provenance_problems(self) -> None:
         """Report the problems of provenances again, once for each search that looked at their assertion.
 
         This is called after all assertions were compared.

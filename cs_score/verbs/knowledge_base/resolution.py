@@ -601,7 +601,7 @@ class Resolution:
         count_before = bisect_right(facts, now.line, key=_line)
         facts_as_read = [*facts[count_before:], *facts[:count_before]]
         task = _Task(self._last_task_number, question, facts_as_read)
-        self._queue_fact(task, 0, now)
+        self._queue_fact(task, position=0, now=now)
 
     def _ask_for_name(self, question: _Question, answer: KbFact, now: _LineInRound) -> None:
         """Queue a task for the canonical mention of the node that answers a question; it gives the answer its name.
@@ -615,7 +615,7 @@ class Resolution:
         mentions_after = mentions[count_before:]
         next_mention = mentions_after[:1] if mentions_after else mentions[:1]
         task = _Task(self._last_task_number, question, next_mention, answer)
-        self._queue_fact(task, 0, now)
+        self._queue_fact(task, position=0, now=now)
 
     @property
     def _last_task_number(self) -> int:
@@ -820,6 +820,7 @@ class _ExplanationRow(NamedTuple):
 
     def columns(self) -> list[str]:
         """Return the texts of the columns of the table; those about an absent mention or overlap are empty."""
+        # Offsets are floats; the format `.15g` writes a whole one without a decimal point.
         node = text = offsets = line = shared_count = unshared_count = ""
         if self.mention is not None:
             node = self.mention.node

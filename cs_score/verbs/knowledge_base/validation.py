@@ -674,17 +674,21 @@ def validate_kb(source: Source, options: KbOptions, problems: ProblemLog) -> Kno
     InputError for fatal problems, but only after all checks.
     """
     builder = _read_kb(source, options, problems)
-    problems.fatal += _check_as_read(builder.kb, options.documents, builder.findings)
+    # Each of these steps reports its problems to `problems`, in the order of the reference program.
+    problems.fatal += _check_lines_of_file(builder.kb, options.documents, builder.findings)
     infer_inverses(builder)
     infer_mentions(builder, builder.kb.nodes.values(), with_canonical=options.task == "CSKB")
     check_endpoints(builder.kb.assertions, builder.findings)
     check_confidences(builder.kb.assertions, builder.findings)
-    builder.repetitions.report_all_searches()
+    # The searches for repeated assertions come to an end only now, after inferred assertions were added.
+    builder.repetitions.repeat_provenance_problems()
     problems.end_if_fatal()
     return builder.kb
 
 
-def _check_as_read(kb: KnowledgeBase, documents: DocumentList | None, findings: KbFindings) -> Iterator[InputError]:
+def _check_lines_of_file(
+    kb: KnowledgeBase, documents: DocumentList | None, findings: KbFindings
+) -> Iterator[InputError]:
     """Report problems of the lines of the file: types, texts and places of mentions, and provenances.
 
     Without `documents` no text is looked for in its document. Yields an error for each document that cannot be read.

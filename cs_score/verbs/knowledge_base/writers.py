@@ -332,13 +332,13 @@ def sentiment_files(kb: KnowledgeBase) -> Iterator[FolderFile]:
 
     Each document with mentions has a file of its entities and a file of its sentiments.
     """
-    documents: dict[str, _MentionsAndSentiments] = defaultdict(_MentionsAndSentiments)
+    statements_by_docid: dict[str, _MentionsAndSentiments] = defaultdict(_MentionsAndSentiments)
     for assertion in kb.assertions:
-        documents[assertion.provenance.docid].add(assertion)
-    for docid, document in sorted(documents.items()):
-        if document.mentions_by_node:
-            yield "predicted-ere", f"{docid}.rich_ere.xml", encoded(_entities_xml(kb, docid, document))
-            yield "predicted-best", f"{docid}.best.xml", encoded(_sentiments_xml(docid, document))
+        statements_by_docid[assertion.provenance.docid].add(assertion)
+    for docid, statements in sorted(statements_by_docid.items()):
+        if statements.mentions_by_node:
+            yield "predicted-ere", f"{docid}.rich_ere.xml", encoded(_entities_xml(kb, docid, statements))
+            yield "predicted-best", f"{docid}.best.xml", encoded(_sentiments_xml(docid, statements))
 
 
 def _offset_and_length(span: Span) -> str:
@@ -347,17 +347,17 @@ def _offset_and_length(span: Span) -> str:
     return f'offset="{_xml_attribute(span.start)}" length="{length:.15g}"'
 
 
-def _entities_xml(kb: KnowledgeBase, docid: str, document: _MentionsAndSentiments) -> Iterator[str]:
-    """Yield the lines of the XML file with the entities of a document and their mentions."""
+def _entities_xml(kb: KnowledgeBase, docid: str, statements: _MentionsAndSentiments) -> Iterator[str]:
+    """Yield the lines of the XML file with the entities of a document and their mentions, which are in `statements`."""
     source_type = "multi_post" if "_DF_" in docid else "newswire"
     kit_id = _xml_attribute(kb.run_id)
     yield _XML_HEAD
     yield f'<deft_ere kit_id="{kit_id}" doc_id="{_xml_attribute(docid)}" source_type="{source_type}">\n'
     yield "  <entities>\n"
-    for name in sorted(document.mentions_by_node):
+    for name in sorted(statements.mentions_by_node):
         node_type = (kb.nodes[name].type or "").upper()
         yield f'    <entity id="{_xml_attribute(name)}" type="{node_type}" specificity="specificIndividual">\n'
-        for mention in document.mentions_by_node[name]:
+        for mention in statements.mentions_by_node[name]:
             yield from _entity_mention_xml(docid, mention)
         yield "    </entity>\n"
     yield "  </entities>\n</deft_ere>\n"
@@ -375,20 +375,20 @@ def _entity_mention_xml(docid: str, mention: _Mention) -> Iterator[str]:
     yield "      </entity_mention>\n"
 
 
-def _sentiments_xml(docid: str, document: _MentionsAndSentiments) -> Iterator[str]:
-    """Yield the lines of the XML file with the sentiments of a document.
+def _sentiments_xml(docid: str, statements: _MentionsAndSentiments) -> Iterator[str]:
+    """Yield the lines of the XML file with the sentiments of a document, which are in `statements`.
 
     They are grouped by the mention that is liked or disliked, the target.
     """
     yield _XML_HEAD
     yield f'<belief_sentiment_doc id="{_xml_attribute(docid)}">\n  <sentiment_annotations>\n    <entities>\n'
-    for node_and_place, sentiments in sorted(document.sentiments_by_target().items(), key=itemgetter(0)):
-        target_mention = document.mention_by_node_and_place[node_and_place]
-        yield from _target_xml(target_mention, document, sentiments)
+    for node_and_place, sentiments in sorted(statements.sentiments_by_target().items(), key=itemgetter(0)):
+        target_mention = statements.mention_by_node_and_place[node_and_place]
+        yield from _target_xml(target_mention, statements, sentiments)
     yield "    </entities>\n  </sentiment_annotations>\n</belief_sentiment_doc>\n"
 
 
-def _target_xml(target: _Mention, document: _MentionsAndSentiments, sentiments: Iterable[Assertion]) -> Iterator[str]:
+def _target_xml(target: _Mention, statements: _MentionsAndSentiments, sentiments: Iterable[Assertion]) -> Iterator[str]:
     """Yield the lines of the element of a mention that is the target of sentiments.
 
     A sentiment is left out if its holder has no canonical mention in the document.
@@ -396,7 +396,7 @@ def _target_xml(target: _Mention, document: _MentionsAndSentiments, sentiments: 
     yield f'      <entity ere_id="{target.id}" {target.offset_and_length}>\n'
     yield f"        <text>{_xml_text(target.assertion.text)}</text>\n        <sentiments>\n"
     for sentiment in sentiments:
-        holder_mention = document.canonical_mention(sentiment.subject.name)
+        holder_mention = statements.canonical_mention(sentiment.subject.name)
         if holder_mention is not None:
             yield from _sentiment_xml(sentiment, holder_mention)
     yield "        </sentiments>\n      </entity>\n"
@@ -567,15 +567,15 @@ def statistics_of(kb: KnowledgeBase) -> KbStatistics:
     if node_counts:
         node_counts["ALL"] = node_counts.total()
     distinct_confidences = {float(assertion.confidence) for assertion in kb.assertions}
-    written = [assertion for assertion in kb.assertions if not assertion.is_omitted]
-    omitted = [assertion for assertion in kb.assertions if assertion.is_omitted]
+    written_assertions = [assertion for assertion in kb.assertions if not assertion.is_omitted]
+    omitted_assertions = [assertion for assertion in kb.assertions if assertion.is_omitted]
     return KbStatistics(
         task="coldstart",
         run_id=kb.run_id,
         has_multiple_confidences=len(distinct_confidences) > 1,
-        asserted=_count_assertions(written),
+        asserted=_count_assertions(written_assertions),
         entity=_sort_by_key(node_counts) or UNSET,
-        omitted=_count_assertions(omitted),
+        omitted=_count_assertions(omitted_assertions),
         rejected_assertions=_sort_by_key(kb.rejected) or UNSET,
     )
 
@@ -614,27 +614,32 @@ def statistics_text(statistics: KbStatistics) -> Iterator[str]:
     yield f"RUNID\t\t{statistics.run_id}\n"
     yes_or_no = "YES" if statistics.has_multiple_confidences else "NO"
     yield f"HAS_MULTIPLE_CONFIDENCES\t\t{yes_or_no}\n"
-    yield from _assertion_count_lines("ASSERTED", statistics.asserted)
-    yield from _count_lines("ENTITY", statistics.entity)
-    yield from _assertion_count_lines("OMITTED", statistics.omitted)
-    yield from _count_lines("REJECTED_ASSERTIONS", statistics.rejected_assertions)
+    yield from _lines_of_assertion_counts("ASSERTED", statistics.asserted)
+    yield from _lines_of_counts("ENTITY", statistics.entity)
+    yield from _lines_of_assertion_counts("OMITTED", statistics.omitted)
+    yield from _lines_of_counts("REJECTED_ASSERTIONS", statistics.rejected_assertions)
 
 
-def _assertion_count_lines(title: str, counts_by_kind: Mapping[str, Mapping[str, int]] | UnsetType) -> Iterator[str]:
+def _lines_of_assertion_counts(
+    title: str, counts_by_kind: Mapping[str, Mapping[str, int]] | UnsetType
+) -> Iterator[str]:
     """Yield the lines of counts under headings such as "ASSERTED:DOMAIN", where "ASSERTED" is the title.
 
     Nothing is yielded if `counts_by_kind` is UNSET.
     """
     if counts_by_kind is not UNSET:
         for kind, counts in counts_by_kind.items():
-            yield from _count_lines(f"{title}:{kind.upper()}", counts)
+            yield from _lines_of_counts(f"{title}:{kind.upper()}", counts)
 
 
-def _count_lines(heading: str, counts: Mapping[str, int] | UnsetType) -> Iterator[str]:
-    """Yield a line for each count under a heading: `ENTITY per 12` with tabs. Nothing is yielded for UNSET."""
+def _lines_of_counts(sort: str, counts: Mapping[str, int] | UnsetType) -> Iterator[str]:
+    """Yield a line for each count, with the sort of what was counted: `ENTITY per 12` with tabs.
+
+    Nothing is yielded if `counts` is UNSET.
+    """
     if counts is not UNSET:
         for key, count in counts.items():
-            yield f"{heading}\t{key}\t{count}\n"
+            yield f"{sort}\t{key}\t{count}\n"
 
 
 JSON_OPTION: Final = OwnOption(
@@ -648,12 +653,12 @@ def differences(kb: KnowledgeBase, labels: Collection[str]) -> Iterator[str]:
 
     Each line of the file is compared with the lines that are written for it, including lines of inferred assertions.
     """
-    written_by_line: dict[int, list[str]] = defaultdict(list)
-    written_by_line[1].append(kb.first_line)
+    written_lines_by_number: dict[int, list[str]] = defaultdict(list)
+    written_lines_by_number[1].append(kb.first_line)  # the run id, which is written unchanged
     for assertion in kb.assertions:
         for line in tac_lines((assertion,), labels):
-            written_by_line[assertion.line].append(line.removesuffix("\n"))
-    return file_differences(kb.name, written_by_line)
+            written_lines_by_number[assertion.line].append(line.removesuffix("\n"))
+    return file_differences(kb.name, written_lines_by_number)
 
 
 # ---- Files

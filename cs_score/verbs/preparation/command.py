@@ -258,9 +258,9 @@ def _query_options(line: CommandLine) -> preparing.QueryOptions:
     """Return the options of a command line for changes of queries. Raises UsageError for an unknown value."""
     languages = line.text("-languages")
     return preparing.QueryOptions(
-        type_action=_choice(line, "-types", preparing.TYPE_ACTIONS),
-        place_action=_choice(line, "-subtypes", preparing.Misfit),
-        duplicate_action=_choice(line, "-dups", preparing.Duplicates),
+        type_action=_read_choice(line, "-types", preparing.TYPE_ACTIONS),
+        place_action=_read_choice(line, "-subtypes", preparing.Misfit),
+        duplicate_action=_read_choice(line, "-dups", preparing.Duplicates),
         expanded_id_base=line.text("-query_base") if "-expand" in line else None,
         languages=None if is_left_out(languages) else frozenset(split_at_colons(languages)),
         only_slot_filling="-retain_sf" in line,
@@ -270,7 +270,7 @@ def _query_options(line: CommandLine) -> preparing.QueryOptions:
 _Choice = TypeVar("_Choice", bound=StrEnum)
 
 
-def _choice(line: CommandLine, option: str, choices: Iterable[_Choice]) -> _Choice:
+def _read_choice(line: CommandLine, option: str, choices: Iterable[_Choice]) -> _Choice:
     """Return the value of an option as one of `choices`; letter case does not matter. Raises UsageError for others."""
     text = line.text(option).lower()
     choice_by_name = {choice.value: choice for choice in choices}
@@ -319,7 +319,7 @@ def generate_queries(line: CommandLine, session: Session) -> int:
     queries = session.read_queries()
     limits = RunLimits(Justifications.parse(line.text("-justifications")))
     session.remark(*queries.remarks)
-    has_run = len(line.words) > 2
+    has_run = len(line.words) > 2  # queries, output and run
     if has_run:
         return _write_second_round(line, queries, limits, session)
     destination = Destination(line.words[1])
@@ -505,10 +505,10 @@ def _report_pool(session: Session, file: str) -> int:
     """
     pool = session.check_pool(file)
     session.remark(*pool.remarks)
-    kinds = [str(kind) for kind in pool.problem_kinds]
-    if not kinds:
-        kinds = ["no line that scoring refuses or leaves out"]
-    lines = [f"{one_line(kind)}\n" for kind in kinds]
+    problem_texts = [str(kind) for kind in pool.problem_kinds]
+    if not problem_texts:
+        problem_texts = ["no line that scoring refuses or leaves out"]
+    lines = [f"{one_line(text)}\n" for text in problem_texts]
     write_text("stdout", "".join(lines))
     session.add_fatal(pool.fatal)
     return StatusWithResults(Status.REFERENCE_FAILURE if pool.is_refused else Status.DONE, pool)

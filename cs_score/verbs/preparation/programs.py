@@ -100,7 +100,7 @@ class Program(NamedTuple):
         outputs = list(self.planned_outputs(line))
         outputs.extend(self._planned_error_file(line))
         outputs.extend(PROBLEMS.outputs(line.get("--problems")))
-        return line.plan(outputs, self._inputs(line, outputs))
+        return line.plan(outputs, self._names_of_inputs(line, outputs))
 
     def _planned_error_file(self, line: CommandLine) -> Sequence[PlannedOutput]:
         """Return the file of -error_file as the only item; nothing if the report goes to a stream or there is none."""
@@ -109,7 +109,7 @@ class Program(NamedTuple):
         error_file = Destination.of_report(line.text("-error_file"))
         return error_file.planned("-error_file", self.existing_error_file)
 
-    def _inputs(self, line: CommandLine, outputs: Iterable[PlannedOutput]) -> list[str]:
+    def _names_of_inputs(self, line: CommandLine, outputs: Iterable[PlannedOutput]) -> list[str]:
         """Return the names of all files that the program reads, including files in folders and in the document list.
 
         The document list is read only if one of the outputs exists, because this output might be a document.
@@ -158,8 +158,8 @@ class Session:
         self._announcements = ""
         self._report_pieces: list[str] = []
         self._is_report_printed = False
-        self._errors = 0
-        self._warnings = 0
+        self._error_count = 0
+        self._warning_count = 0
 
     # ---- Inputs
 
@@ -247,15 +247,15 @@ class Session:
     @property
     def has_errors(self) -> bool:
         """Whether `report` has reported an error; most programs write no results then."""
-        return self._errors > 0
+        return self._error_count > 0
 
     def report(self) -> None:
         """Make the report of the problems that were found. A stream gets it now, a file gets it from `end`.
 
         Problems that are found later, while results are written, are not reported.
         """
-        self._errors = self.problems.count(Severity.ERROR)
-        self._warnings = self.problems.count(Severity.WARNING)
+        self._error_count = self.problems.count(Severity.ERROR)
+        self._warning_count = self.problems.count(Severity.WARNING)
         self._report_pieces = list(self._problem_texts())
         if self._error_report.stream is not None:
             self._write_report(self._report_pieces)
@@ -266,7 +266,7 @@ class Session:
 
         The status holds `results`, so that they are not freed before the process ends, which would only take time.
         """
-        self._finish_report(closing_line(self._errors, self._warnings))
+        self._finish_report(closing_line(self._error_count, self._warning_count))
         self._write_problems()
         status = Status.REFERENCE_FAILURE if self.has_errors else Status.DONE
         return StatusWithResults(status, results)

@@ -22,16 +22,16 @@ class AggregatePage(PageMaker):
         return Page(
             title=f"{self.document.task} scores",
             subtitle=subtitle,
-            sections=[self._scores(first), self._mistakes(), self._about()],
+            sections=[self._scores_section(first), self._mistakes_section(), self._about_section()],
         )
 
-    def _scores(self, first: MeasuredScore) -> Section:
+    def _scores_section(self, first: MeasuredScore) -> Section:
         """Return the section of the first measure in large figures, and all scores with their limits."""
         fact = PageFact(first.measure, _value(first), _limits(first))
         facts = Facts([fact], is_main=True)
         return Section("scores", "Scores", [facts, *tables_of_document(SCORES, self.document, is_small=True)])
 
-    def _mistakes(self) -> Section:
+    def _mistakes_section(self) -> Section:
         """Return the section with the number of mistakes of each kind."""
         about = (
             f"How many mistakes of each kind the whole run has. Numbers below {self.document.fewest} are not given: "
@@ -39,7 +39,7 @@ class AggregatePage(PageMaker):
         )
         return Section("mistakes", "Mistakes", [about, *tables_of_document(MISTAKES, self.document, is_small=True)])
 
-    def _about(self) -> Section:
+    def _about_section(self) -> Section:
         """Return the section on how the numbers came about."""
         return Section("about", "About these numbers", notes_of(self.document))
 

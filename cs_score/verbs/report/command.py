@@ -123,7 +123,7 @@ def _report_analysis(task: Task, line: CommandLine) -> int:
     analysis = _analyze(task, line)
     if line.format != "html":
         return print_or_write_document(line, view_of_kind("analysis", task), analysis)
-    most_rows = MOST_ROWS if task.name == COLD_START else None
+    most_rows = MOST_ROWS if task.name == COLD_START else None  # None: all rows
     return _print_page(shortened(analysis, most_rows))
 
 
@@ -133,6 +133,7 @@ def _analyze(task: Task, line: CommandLine) -> Any:
     Raises UsageError or InputError.
     """
     _refuse_other_options(line, _options_of_analyses(task.name), "is for --compare")
+    # The command analyze may not be installed; then this raises UsageError.
     analyze_inputs = part_of_slice("analyze", "command:analyze_inputs", needed_by="report")
     inputs = find_inputs(task.name, line)
     return analyze_inputs(task, line, inputs, is_whole=True)
@@ -237,7 +238,7 @@ def _options_of_differences(task_name: str) -> list[str]:
 
 
 def _refuse_other_options(line: CommandLine, allowed_options: Iterable[str], reason: str) -> None:
-    """Raise UsageError if an option was typed that is neither one of `allowed_options` nor allowed for every page.
+    """Raise UsageError for the first typed option besides `allowed_options` and those for every page.
 
     The message is the name of the option and the `reason`: `--by is for --compare`.
     """

@@ -147,25 +147,26 @@ def table_differences(recorded: str, computed: str) -> Iterator[ValueDifference]
     recorded_lines = recorded.split("\n")
     computed_lines = computed.split("\n")
     if len(recorded_lines) != len(computed_lines):
+        # The text after the last line feed is empty, and is no line.
         yield ValueDifference("the number of lines", str(len(recorded_lines) - 1), str(len(computed_lines) - 1))
         return
     column_names = computed_lines[0].split("\t")
-    for number, lines in enumerate(zip(recorded_lines, computed_lines), start=1):
-        yield from _line_differences(f"line {number}", _TextPair(*lines), column_names)
+    for number, (recorded_line, computed_line) in enumerate(zip(recorded_lines, computed_lines), start=1):
+        yield from _line_differences(f"line {number}", _TextPair(recorded_line, computed_line), column_names)
 
 
-def _line_differences(name: str, line: _TextPair, column_names: Sequence[str]) -> Iterator[ValueDifference]:
+def _line_differences(name: str, line_pair: _TextPair, column_names: Sequence[str]) -> Iterator[ValueDifference]:
     """Yield the differences between a recorded and a computed line of a table, which is called `name`: `"line 3"`.
 
     If both lines have a cell for each column, their cells are compared; otherwise the lines as a whole.
     """
-    if line.recorded == line.computed:
+    if line_pair.recorded == line_pair.computed:
         return
-    recorded_cells = line.recorded.split("\t")
-    computed_cells = line.computed.split("\t")
+    recorded_cells = line_pair.recorded.split("\t")
+    computed_cells = line_pair.computed.split("\t")
     has_same_columns = len(recorded_cells) == len(computed_cells) == len(column_names)
     if len(column_names) == 1 or not has_same_columns:
-        yield _text_difference(name, line)
+        yield _text_difference(name, line_pair)
         return
     for column, recorded_cell, computed_cell in zip(column_names, recorded_cells, computed_cells):
         if recorded_cell != computed_cell:

@@ -85,18 +85,18 @@ class Places:
         often.
         """
         _check_mentions(inputs)
-        complaints: list[str] = []
+        lines_on_missing_inputs: list[str] = []
         found_by_input: dict[InputDigest, FoundInput] = {}
         for recorded in inputs:
             if recorded in found_by_input:
                 continue
             path = self._find_file(recorded)
             if path is None:
-                complaints.append(self._complaint(recorded))
+                lines_on_missing_inputs.append(self._line_on_missing_input(recorded))
             else:
                 found_by_input[recorded] = FoundInput(recorded, path)
-        if complaints:
-            raise NotFoundError(complaints)
+        if lines_on_missing_inputs:
+            raise NotFoundError(lines_on_missing_inputs)
         return [found_by_input[recorded] for recorded in inputs]
 
     def _find_file(self, recorded: InputDigest) -> str | None:
@@ -157,7 +157,7 @@ class Places:
             self._digest_by_path[key] = _digest_of_file(path, role, decompress=not is_read_as_stored)
         return self._digest_by_path[key]
 
-    def _complaint(self, recorded: InputDigest) -> str:
+    def _line_on_missing_input(self, recorded: InputDigest) -> str:
         """Return the line about an input that was not found: either it is missing, or another file has its path."""
         among_files = ""  # continues "is missing" or "was changed"
         if self._files:

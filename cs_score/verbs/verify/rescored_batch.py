@@ -100,6 +100,7 @@ class BatchRuns:
         Gold is not read again for a run with the same gold, options and policy. Raises the same errors as `score`.
         """
         shared_origin = replace(run.origin, inputs=tuple([found.recorded for found in shared_inputs]))
+        # Gold that was read without the details of its problems does not suffice for a record that has them.
         key = _cache_key(str(run.records_problems), run.policy, shared_origin)
         if key not in self._gold_by_key:
             plan = _make_plan(run, shared_inputs, is_forced=self._places.is_forced)

@@ -98,14 +98,14 @@ class _RecordedCall(NamedTuple):
     validates: bool
 
 
-def _score_cold_start(options: Mapping[str, object], inputs: Sequence[FoundInput], file: str) -> Result:
-    """Return the result of scoring with recorded options and inputs; `file` is the file of the record.
+def _score_cold_start(options: Mapping[str, object], inputs: Sequence[FoundInput], record_file: str) -> Result:
+    """Return the result of scoring with recorded options and inputs; `record_file` is the file of the record.
 
     If the record says that each run was scored separately (option `apart`), that is done again. Raises InputError for
     invalid options or inputs, ScoringStopped if an error stops the scoring.
     """
-    scoring_options = cold_start_options(options, file, "origin.options")
-    named_files = {role: named.open() for role, named in named_inputs(scoring_options, inputs, file).items()}
+    scoring_options = cold_start_options(options, record_file, "origin.options")
+    named_files = {role: named.open() for role, named in named_inputs(scoring_options, inputs, record_file).items()}
     call = _RecordedCall(scoring_options, named_files, inputs, validates=options.get("validate") is True)
     if SCORED_SEPARATELY in options:
         return _score_runs_separately(call)
@@ -184,20 +184,20 @@ def _is_knowledge_base(file: Input) -> bool:
     return False
 
 
-def named_inputs(options: Options, inputs: Sequence[FoundInput], file: str) -> dict[str, InputFile]:
+def named_inputs(options: Options, inputs: Sequence[FoundInput], record_file: str) -> dict[str, InputFile]:
     """Return the files that options name (a list of queries, samples), by role.
 
-    Raises InputError if an option of the record `file` names an existing file that is not among the inputs. Anybody may
-    have written the record, so such a file is not opened.
+    Raises InputError if an option of the record in `record_file` names an existing file that is not among the inputs.
+    Anybody may have written the record, so such a file is not opened.
     """
     input_by_role = {}
     for found in inputs:
         if found.recorded.role in (QUERY_LIST, SAMPLES):
             input_by_role[found.recorded.role] = found.load()
     if QUERY_LIST not in input_by_role and _names_a_file(options.queries):
-        raise _unrecorded_file_error(QUERY_LIST, file, "origin.options.queries")
+        raise _unrecorded_file_error(QUERY_LIST, record_file, "origin.options.queries")
     if SAMPLES not in input_by_role and _names_a_file(options.samples):
-        raise _unrecorded_file_error(SAMPLES, file, "origin.options.samples")
+        raise _unrecorded_file_error(SAMPLES, record_file, "origin.options.samples")
     return input_by_role
 
 
@@ -208,13 +208,13 @@ def _names_a_file(value: str | None) -> bool:
     return os.path.lexists(value.replace("\0", ""))  # the path of no file has a NUL
 
 
-def _unrecorded_file_error(role: str, file: str, place: str) -> InputError:
+def _unrecorded_file_error(role: str, record_file: str, place: str) -> InputError:
     """Return the error for an option of a record that names a file, although no input with this `role` is recorded.
 
-    `file` is the record, and `place` is the place of the option in it.
+    `record_file` is the record, and `place` is the place of the option in it.
     """
     return InputError(
-        f"names a file that is no input of the role {role}, so that it is not opened", file=file, place=place
+        f"names a file that is no input of the role {role}, so that it is not opened", file=record_file, place=place
     )
 
 
@@ -251,16 +251,18 @@ def _score_predictions(recorded: Recorded, head: Head, inputs: Sequence[FoundInp
     return mode_named(head.task).score(gold_file, predictions.load().open(), **options)
 
 
-def gold_of(task: str, inputs: Sequence[FoundInput], file: str, place: str = "origin.inputs") -> InputFile | None:
+def gold_of(
+    task: str, inputs: Sequence[FoundInput], record_file: str, place: str = "origin.inputs"
+) -> InputFile | None:
     """Return the gold of an evidence task among the inputs of a record.
 
-    Returns None if the record has no gold and the task needs none. Raises InputError, which names the `file` and
-    `place` of the record, if it lacks gold or has several files of gold.
+    Returns None if the record has no gold and the task needs none. Raises InputError, which names `record_file`
+    and the `place` in it, if it lacks gold or has several files of gold.
     """
     has_gold = any(found.recorded.role == GOLD for found in inputs)
     if not has_gold and not mode_named(task).needs_gold:
         return None
-    return only_input(inputs, GOLD, file, place).load()
+    return only_input(inputs, GOLD, record_file, place).load()
 
 
 # ---- All tasks
@@ -275,12 +277,12 @@ def _resampling_of(recorded: Recorded, head: Head, places: Places) -> Resampling
     return resampling_of(head.origin.options.get("bootstrap"), recorded.file, place, is_forced=places.is_forced)
 
 
-def only_input(inputs: Sequence[FoundInput], role: str, file: str, place: str = "origin.inputs") -> FoundInput:
+def only_input(inputs: Sequence[FoundInput], role: str, record_file: str, place: str = "origin.inputs") -> FoundInput:
     """Return the only input that has a role, such as `run`.
 
-    Raises InputError, which names the `file` and `place` of the record, if no input or several have this role.
+    Raises InputError, which names `record_file` and the `place` in it, if no input or several have this role.
     """
     inputs_of_role = [found for found in inputs if found.recorded.role == role]
     if len(inputs_of_role) != 1:
-        raise InputError(f"has {len(inputs_of_role)} of the role {role}", file=file, place=place)
+        raise InputError(f"has {len(inputs_of_role)} of the role {role}", file=record_file, place=place)
     return inputs_of_role[0]

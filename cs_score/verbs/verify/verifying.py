@@ -175,11 +175,11 @@ def _verify_batch_folder(folder: str, places: Places) -> Iterator[Verdict]:
     records = _read_batch_records(folder)
     batch = _whole_batch(records, places)
     runs = batch or BatchRuns(places)  # without a leaderboard the runs are verified, but not the batch
-    misplaced_runs_by_file = _misplaced_runs(folder, records, batch)
+    folder_differences_by_file = _differences_of_misplaced_runs(folder, records, batch)
     for record in records:
         verdict = _verdict_on_record(record, places, runs, batch)
-        misplaced_runs = misplaced_runs_by_file.get(record.file, [])
-        yield replace(verdict, differences=(*misplaced_runs, *verdict.differences))
+        folder_differences = folder_differences_by_file.get(record.file, [])
+        yield replace(verdict, differences=(*folder_differences, *verdict.differences))
     if batch is not None and batch.was_scored:
         yield from _verify_tables(folder, batch)
 
@@ -233,7 +233,7 @@ def _verify_scores_of_runs(record: Recorded, head: Head, places: Places) -> Iter
         yield _stopped_verdict(record, stop)
         return
     recorded = _without_empty_folders(record.value, head, places)
-    yield _compare(record, recorded, rescored.document(head), document_with_version=recorded)
+    yield _verdict_on_values(record, recorded, rescored.document(head), document_with_version=recorded)
     # Only the folder of a score has tables; scores of chosen measures come without them.
     has_tables = os.path.basename(record.file) == SCORES_FILE and not head.measures
     if has_tables:
@@ -290,9 +290,9 @@ def _command_line_in(params: str) -> list[str]:
 def _without_empty_folders(document: Mapping[str, Json], head: Head, places: Places) -> dict[str, Json]:
     """Return the document of recorded scores without empty folders and the remarks on them, so that it can be compared.
 
-    A record names the folders in which no run was found, in `empty_folders` and in remarks. An empty folder is no
-    input, so scoring again does not meet it. A folder that does not exist, or that holds a file, stays in the document
-    with its remark, and both appear as differences.
+    A record names the folders in which no run was found, in `empty_folders` and in remarks. Scoring again reads only
+    the runs, so its document names no empty folder. A folder that does not exist, or that holds a file, stays in the
+    document with its remark, and both appear as differences.
     """
     empty_folders = [folder for folder in head.empty_folders if places.has_empty_folder(folder)]
     other_folders = [folder for folder in head.empty_folders if folder not in empty_folders]
@@ -389,7 +389,7 @@ _RunKey: TypeAlias = tuple[str, str]
 """A policy and the name of a run: `("sf", "TIDE_KB")`."""
 
 
-def _misplaced_runs(
+def _differences_of_misplaced_runs(
     folder: str, records: Sequence[Recorded], batch: WholeBatch | None
 ) -> dict[str, list[ValueDifference]]:
     """Return the differences between the folders of runs and the leaderboard, by the file of the record.
@@ -406,7 +406,7 @@ def _misplaced_runs(
             if difference is not None:
                 differences_by_file[record.file] = [difference]
     if batch is not None:
-        differences_by_file[batch.recorded.file] = _missing_folders(matching.unmatched_origins)
+        differences_by_file[batch.recorded.file] = _differences_of_missing_folders(matching.unmatched_origins)
     return differences_by_file
 
 
@@ -476,7 +476,7 @@ def _difference_of_origin(
     return None
 
 
-def _missing_folders(missing_runs: Iterable[_RunKey]) -> list[ValueDifference]:
+def _differences_of_missing_folders(missing_runs: Iterable[_RunKey]) -> list[ValueDifference]:
     """Return a difference for each run that the leaderboard lists as scored although its folder is missing.
 
     `missing_runs` has the policy and the name of each of these runs.
@@ -503,7 +503,7 @@ def _verdict_on_record(record: Recorded, places: Places, runs: BatchRuns, batch:
     try:
         if isinstance(record.contents, Head):
             computed = rescore_predictions(record, record.contents, places)
-            return _compare(record, record.value, computed, document_with_version=record.value)
+            return _verdict_on_values(record, record.value, computed, document_with_version=record.value)
         if isinstance(record.contents, Outcome):
             return _verdict_on_run(record, record.contents, runs)
         assert batch is not None  # `_whole_batch` returned it, because this record belongs to the batch
@@ -519,7 +519,7 @@ def _verdict_on_run(record: Recorded, outcome: Outcome, runs: BatchRuns) -> Verd
     """
     rescored_outcome = rescore_run(record, outcome, runs)
     changed_files = _changed_files(record.file, outcome)
-    verdict = _compare(record, record.value, rescored_outcome, document_with_version=record.value)
+    verdict = _verdict_on_values(record, record.value, rescored_outcome, document_with_version=record.value)
     return replace(verdict, differences=(*changed_files, *verdict.differences))
 
 
@@ -531,7 +531,9 @@ def _verdict_on_batch_record(record: Recorded, batch: WholeBatch) -> Verdict:
     failed_runs = dict.fromkeys([row.run for row in batch.board.rows if row.state == FAILED])
     notes = [f"{run} failed then, and was not scored again" for run in failed_runs]
     if isinstance(record.contents, LeaderboardDocument):
-        verdict = _compare(record, record.value, batch.rescored_board, document_with_version=batch.recorded.value)
+        verdict = _verdict_on_values(
+            record, record.value, batch.rescored_board, document_with_version=batch.recorded.value
+        )
     else:
         verdict = _verdict_on_overview(record, batch)
     return replace(verdict, notes=(*notes, *verdict.notes))
@@ -543,8 +545,8 @@ def _verdict_on_overview(record: Recorded, batch: WholeBatch) -> Verdict:
     # Only the leaderboard says which version made the batch.
     document_with_version = batch.recorded.value
     if batch.was_scored:
-        return _compare(record, record.value, computed, document_with_version)
-    verdict = _compare(record, {"runs": record.value.get("runs")}, computed, document_with_version)
+        return _verdict_on_values(record, record.value, computed, document_with_version)
+    verdict = _verdict_on_values(record, {"runs": record.value.get("runs")}, computed, document_with_version)
     note = "no run was scored then, so that nothing else is compared"
     return replace(verdict, notes=(note, *verdict.notes))
 
@@ -555,7 +557,9 @@ def _stopped_verdict(record: Recorded, stop: ScoringStopped) -> Verdict:
     return Verdict(record.file, differences=(difference,), compared=0)
 
 
-def _compare(record: Recorded, recorded_value: Json, computed: object, document_with_version: Json) -> Verdict:
+def _verdict_on_values(
+    record: Recorded, recorded_value: Json, computed: object, document_with_version: Json
+) -> Verdict:
     """Return the verdict on a record: the values that differ between its JSON and the document `computed`.
 
     `recorded_value` is the JSON of the record, perhaps without members that cannot be computed again.

@@ -99,7 +99,8 @@ class _PlacedLine(NamedTuple):
 def explain_category(line: Response, indexed_query: IndexedQuery) -> document.Category | None:
     """Return step 5 of a line: its category with the reason for it; None if its query was not counted.
 
-    Three rules come before the assessment: on paths, on nodes without a name, and on duplicates.
+    Three rules are tried before the assessment: on paths, on nodes without a name, and on duplicates. The first that
+    applies decides.
     """
     labels = indexed_query.labels.get(line.index, ())
     if indexed_query.placement is None or not labels:
@@ -114,7 +115,7 @@ def explain_category(line: Response, indexed_query: IndexedQuery) -> document.Ca
 
 
 def _category_by_path(placed_line: _PlacedLine) -> document.Category | None:
-    """Return the category of a line below an answer that the run does not have right; None for others (rule paths)."""
+    """Return the category of a line below an answer that the run does not have right (rule paths); else None."""
     if INCORRECT_PARENT not in placed_line.labels:
         return None
     reason, places = _why_incorrect_parent(placed_line)
@@ -124,7 +125,7 @@ def _category_by_path(placed_line: _PlacedLine) -> document.Category | None:
 
 
 def _category_by_mention(placed_line: _PlacedLine) -> document.Category | None:
-    """Return the category of a line whose node has no name; None for other lines (rule nominal-mentions)."""
+    """Return the category of a line whose node has no name (rule nominal-mentions); None for other lines."""
     if not _is_unnamed(placed_line):
         return None
     reason, places = _why_node_not_named(placed_line)
@@ -152,7 +153,7 @@ def _category_of_duplicate(placed_line: _PlacedLine) -> document.Category | None
 
 
 def _category_by_assessment(placed_line: _PlacedLine) -> document.Category:
-    """Return the category that a line has from its assessment, or since it has none."""
+    """Return the category of a line by its assessment; a line without an assessment is UNASSESSED."""
     reason = "so the assessor judged it"
     if placed_line.assessment is None:
         reason = _why_unassessed(placed_line)
@@ -292,13 +293,16 @@ def _mention_in_words(assessment: Assessment) -> str:
 
 
 def _why_duplicate(placed_line: _PlacedLine, kept_line: Response) -> str:
-    """Return why a right line is the duplicate of another right line, which is kept."""
+    """Return why a right line does not count beside another right line, which is kept in its place.
+
+    Either both are in the same class, or their slot takes one value and they are in different classes.
+    """
     kept_class = placed_line.placement.class_by_index[kept_line.index]
     if kept_class != placed_line.class_name:
-        order = _why_class_stays(placed_line.line, kept_line)
-        return f"right, but its slot takes one value, and the response of class {kept_class} stays: {order}"
-    order = _why_response_stays(placed_line, kept_line)
-    return f"right, but a response of the same class {kept_class} stays: {order}"
+        why_kept = _why_class_stays(placed_line.line, kept_line)
+        return f"right, but its slot takes one value, and the response of class {kept_class} stays: {why_kept}"
+    why_kept = _why_response_stays(placed_line, kept_line)
+    return f"right, but a response of the same class {kept_class} stays: {why_kept}"
 
 
 def _why_class_stays(line: Response, kept_line: Response) -> str:
@@ -342,8 +346,8 @@ def _why_on_side(category_name: str, policy: Policy) -> str:
     listing_sides = [side for side in SIDES if category_name in policy.categories_on(side)]
     if category_name == DUPLICATE and policy.duplicate_side is not None:
         reason = f"-{policy.duplicate_side.lower()} lists DUPLICATE"
-        is_listed_again = len(listing_sides) > 1
-        return f"{reason}, and comes last of those that do" if is_listed_again else reason
+        has_several_sides = len(listing_sides) > 1
+        return f"{reason}, and comes last of those that do" if has_several_sides else reason
     if category_name == IGNORE:
         return "the assessor's judgment IGNORE always counts as ignored"
     if not listing_sides:

@@ -43,14 +43,14 @@ class TreeText(NamedTuple):
 def walk(tree: Tree, level: int = 0) -> Iterator[TreeText]:
     """Yield the texts of a tree from top to bottom with their levels, made safe for a terminal.
 
-    `level` is the level of the first text.
+    `level` is the level of the first text. The texts below it have the next level.
     """
     if tree is None:
         return
     if isinstance(tree, str):
         yield TreeText(level, one_line(tree))
     elif isinstance(tree, Iterable):
-        is_first = True
+        is_first = True  # the first branch is the text itself; the others are the trees below it
         for branch in tree:
             yield from walk(branch, level if is_first else level + 1)
             is_first = False
@@ -90,7 +90,7 @@ def _wrapped_text(tree_text: TreeText, width: int) -> Iterator[str]:
 
 
 def _add_word(lines: list[str], word: str, indent: str, width: int) -> None:
-    """Add a word to the last one of some lines, or to a new line if the last one would exceed `width` columns.
+    """Add a word to the last of `lines`, or to a new line if the last one would exceed `width` columns.
 
     The first line begins with `indent`, further lines begin with four more spaces.
     """
@@ -107,7 +107,7 @@ def _add_word(lines: list[str], word: str, indent: str, width: int) -> None:
 
 
 def _add_characters(lines: list[str], word: str, next_indent: str, width: int) -> None:
-    """Add a word to the last one of some lines, character by character; a full line is followed by a new one.
+    """Add a word to the last of `lines`, character by character. After a full line a new one begins.
 
     New lines begin with `next_indent`.
     """
@@ -322,7 +322,7 @@ class Near(Record):
     differs: Mapping[str, str]
 
     def tree(self) -> Tree:
-        """Return a text with the assessment and how it is near, and below it a text for each column that differs."""
+        """Return the text `near: ASSESSMENT; HOW`, and below it a text for each column in which the line differs."""
         branches = [f"near: {self.assessment.tree()}; {self.how}"]
         for name, text in self.differs.items():
             branches.append(f"{name} is {short(text)} there")
@@ -374,7 +374,7 @@ class LabelStep(Record):
     reason: str
 
     def tree(self) -> Tree:
-        """Return how the line counts, and why."""
+        """Return how the line counts, and why: `Label: right, since -right lists CORRECT (rule policies)`."""
         return f"Label: {self.side}, since {self.reason} (rule {self.rule})"
 
 

@@ -28,8 +28,8 @@ def explain_everything(
 ) -> document.RunExplanations:
     """Return explanations of lines with mistakes, of their queries, and of missed classes.
 
-    At most `MOST_LINES` lines are explained. With `with_others` lines that are no mistakes are explained as well. Only
-    mistakes have effects.
+    At most `MOST_LINES` lines are explained. With `with_others` lines without mistakes are explained as well. Only
+    explanations of mistakes say what a correction would change.
     """
     shown_mistakes = mistakes[:MOST_LINES]
     line_by_place: dict[LinePlace, AnyLine] = {(line.file, line.number): line for line in indexed_run.lines()}
@@ -86,10 +86,11 @@ def _places_to_explain(
     """
     line_mistakes = [mistake for mistake in mistakes if mistake.kind != "class"]
     mistaken_places = [(mistake.file, mistake.line) for mistake in line_mistakes]
-    preferred = dict.fromkeys([place for place in mistaken_places if place in line_by_place])
+    # A dict is used as a set with an order: mistakes come first, each place once.
+    preferred_places = dict.fromkeys([place for place in mistaken_places if place in line_by_place])
     if with_others:
-        preferred |= dict.fromkeys(line_by_place)
-    chosen_places = set(list(preferred)[:MOST_LINES])
+        preferred_places |= dict.fromkeys(line_by_place)
+    chosen_places = set(list(preferred_places)[:MOST_LINES])
     return [place for place in line_by_place if place in chosen_places]
 
 
@@ -115,21 +116,25 @@ class _StepWriter:
         """Return all texts in the order of their numbers."""
         return list(self._number_by_text)
 
-    def _text_numbers(self, tree: Iterable[document.Tree]) -> list[int]:
-        """Return the numbers of the texts of an explanation; its heading, the first branch of the tree, is left out."""
+    def _keep_texts_of(self, tree: Iterable[document.Tree]) -> list[int]:
+        """Keep the texts of an explanation that are new, and return the numbers of all its texts.
+
+        The heading of the explanation, the first branch of the tree, is left out.
+        """
         numbers = []
         branches_below_heading = list(tree)[1:]
         for branch in branches_below_heading:
             text = document.indented(branch)
             if text:
                 next_number = len(self._number_by_text)
-                numbers.append(self._number_by_text.setdefault(text, next_number))
+                number = self._number_by_text.setdefault(text, next_number)  # a known text keeps its number
+                numbers.append(number)
         return numbers
 
     def line_steps(self, line: AnyLine) -> document.LineSteps:
         """Return the steps in which a line was scored, with the effect of correcting it if it is a mistake."""
         mistake = self._mistake_by_place.get((line.file, line.number))
-        explanation = explain_line(line, self._indexed_run, with_effect=False)
+        explanation = explain_line(line, self._indexed_run, with_effect=False)  # its effect is known from the mistake
         explanation = replace(explanation, effect=None if mistake is None else self._effect_of(mistake))
         summary = explanation.summary
         return document.LineSteps(
@@ -140,7 +145,7 @@ class _StepWriter:
             value=summary.value,
             category=summary.category,
             side=summary.side,
-            steps=self._text_numbers(explanation.tree()),
+            steps=self._keep_texts_of(explanation.tree()),
         )
 
     def query_steps(self, query: LinkedQuery) -> document.QuerySteps:
@@ -156,7 +161,7 @@ class _StepWriter:
             lines=_count_sides_of_own_lines(explanation),
             classes=Counter([summary.status for summary in explanation.classes]),
             precision_at=self._precision_by_level(query),
-            steps=self._text_numbers(explanation.tree(with_lines=False)),
+            steps=self._keep_texts_of(explanation.tree(with_lines=False)),
         )
 
     def _precision_by_level(self, query: LinkedQuery) -> dict[str, list[float]]:
@@ -175,7 +180,7 @@ class _StepWriter:
             class_name=answer.value_class,
             query=answer.query.full_id,
             value=answer.value,
-            steps=self._text_numbers(explanation.tree()),
+            steps=self._keep_texts_of(explanation.tree()),
         )
 
     def _effect_of(self, mistake: Mistake) -> document.LineEffect:

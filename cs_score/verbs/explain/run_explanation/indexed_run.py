@@ -40,7 +40,10 @@ class Placement(Counting):
     """
 
     def __init__(self, tree: ClassTree, indexed_query: IndexedQuery) -> None:
-        """Place the lines of a query in its classes, and count them. Raises InputError if they cannot be placed."""
+        """Place the lines of a query in its classes, the `tree`, and count them.
+
+        Raises InputError if they cannot be placed.
+        """
         indexed_run = indexed_query.indexed_run
         assessment_by_index = indexed_query.assessment_by_index
         most_justifications = indexed_run.run.limits.justifications_per_node
@@ -275,9 +278,9 @@ class _LdcRows:
     def __init__(
         self, indexed_query: IndexedQuery, ldc_query: tables.LdcQueryRows, own_rows: Iterable[tables.ScoreRow]
     ) -> None:
-        """Compare an entry point with the others of its LDC query.
+        """Find the best entry point of an LDC query, and the rows behind its means.
 
-        The entry point is a query with its `own_rows`; `ldc_query` has the rows of all entry points of the LDC query.
+        `indexed_query` is the entry point to explain, with its `own_rows`; `ldc_query` has the rows of all of them.
         """
         self._indexed_query = indexed_query
         self._own_rows = own_rows
@@ -301,7 +304,7 @@ class _LdcRows:
     def max_row(self, row: tables.ScoreRow) -> Counted:
         """Return the row of LDC-MAX for a row of the entry point.
 
-        If another entry point represents the LDC query, the row only says so.
+        If another entry point represents the LDC query, the row only has a note on it.
         """
         if self._best.short_id == self._indexed_query.base_id:
             return explain_counts(self._ldc_row(row), "LDC-MAX", "ldc-max")
@@ -441,9 +444,9 @@ class IndexedRun:
         return self._line_effect("found", change, self.effects.effect_of(change))
 
     def _line_effect(self, kind: str, change: Change, effect: Effect) -> LineEffect:
-        """Return the effect of a change in the form of explanations.
+        """Return the effect of a change of the run as explanations show it, with the lines removed and added.
 
-        `kind` is `absent` for removed lines, or `found`.
+        `kind` is `absent` if lines were removed, `found` if a missed class was found.
         """
         return LineEffect(
             change=kind,

@@ -24,7 +24,7 @@ from cs_score.verbs.explain.run_explanation.nearness import NearAssessment
 
 
 def explain_line(line: AnyLine, indexed_run: IndexedRun, *, with_effect: bool = True) -> document.LineExplanation:
-    """Return the explanation of a line with all steps that it reached.
+    """Return the explanation of a line: what happened to it in each step, up to the last step that it reached.
 
     The last step, the effect of removing the line, takes the most time; it is left out without `with_effect`.
     """
@@ -280,7 +280,7 @@ def _limit_in_words(discard: Discard, limits: Justifications) -> str:
 
 
 def _why_others_kept(line: Response, discard: Discard, indexed_run: IndexedRun) -> str:
-    """Return why the kept lines are preferred to a discarded line; empty if it was discarded with its parent."""
+    """Return why the kept lines are preferred to a discarded line; "" for a line discarded with its parent."""
     if discard.limit == "parent":
         return ""
     if discard.limit == "single-valued":
@@ -298,7 +298,10 @@ def _why_other_line(line: Response, discard: Discard) -> str:
 
 
 def _why_other_node(line: Response, kept_lines: Sequence[Response], indexed_run: IndexedRun) -> str:
-    """Return why the node of the kept lines is preferred to the node of a discarded line."""
+    """Return why the node of the kept lines is preferred to the node of a discarded line.
+
+    It has the higher confidence or, if both are equal, begins earlier.
+    """
     own_lines = [line] if line.node is None else indexed_run.run.links.lines_by_node[line.node]
     kept_confidence = _confidence_within_limits(kept_lines, indexed_run)
     own_confidence = _confidence_within_limits(own_lines, indexed_run)
@@ -340,7 +343,7 @@ class _ComparedColumn(NamedTuple):
 
 
 def _explain_matching(line: Response, indexed_query: IndexedQuery) -> document.Met:
-    """Return step 4 of a line: its assessment, or the most similar assessments if it has none."""
+    """Return step 4 of a line: the assessment that it was matched with, or the most similar ones if there is none."""
     indexed_run = indexed_query.indexed_run
     discipline = indexed_run.run.gold.options.discipline
     assessment = indexed_query.assessment_by_index.get(line.index)
@@ -351,9 +354,14 @@ def _explain_matching(line: Response, indexed_query: IndexedQuery) -> document.M
             how=_matching_in_words(line, assessment, discipline),
             assessment=describe_assessment(assessment, indexed_run),
         )
-    nearest = [_explain_near(line, near, indexed_run) for near in indexed_query.nearest_assessments(line)]
-    matching = f"no assessment: {DISCIPLINES[discipline]}"
-    return document.Met(rule="matching", discipline=discipline, how=matching, assessment=None, nearest=tuple(nearest))
+    nearest = [
+        _describe_near(line, near_assessment, indexed_run)
+        for near_assessment in indexed_query.nearest_assessments(line)
+    ]
+    why_unmatched = f"no assessment: {DISCIPLINES[discipline]}"
+    return document.Met(
+        rule="matching", discipline=discipline, how=why_unmatched, assessment=None, nearest=tuple(nearest)
+    )
 
 
 def _matching_in_words(line: Response, assessment: Assessment, discipline: str) -> str:
@@ -363,18 +371,21 @@ def _matching_in_words(line: Response, assessment: Assessment, discipline: str) 
     return f"the same value, since no assessment has the same justification ({discipline})"
 
 
-def _explain_near(line: Response, near: NearAssessment, indexed_run: IndexedRun) -> document.Near:
-    """Return an assessment that is similar to a line, with the columns in which they differ."""
-    description = near.description
-    small = small_differences(line.value, near.assessment.value)
-    if small:
-        description += f"; the answers differ in {' and '.join(small)} only"
+def _describe_near(line: Response, near_assessment: NearAssessment, indexed_run: IndexedRun) -> document.Near:
+    """Return the description of an assessment that is similar to a line: how it is similar, and where both differ.
+
+    The columns in which they differ have the text of the assessment: {"VALUE": "New York"}.
+    """
+    description, assessment = near_assessment
+    difference_names = small_differences(line.value, assessment.value)  # such as ["letter case"]
+    if difference_names:
+        description += f"; the answers differ in {' and '.join(difference_names)} only"
     differing_texts: dict[str, str] = {}
-    for column in _compared_columns(line, near.assessment):
+    for column in _compared_columns(line, assessment):
         if column.in_line != column.in_assessment:
             differing_texts[column.name] = column.in_assessment
     return document.Near(
-        assessment=describe_assessment(near.assessment, indexed_run), how=description, differs=differing_texts
+        assessment=describe_assessment(assessment, indexed_run), how=description, differs=differing_texts
     )
 
 
@@ -389,7 +400,7 @@ def _compared_columns(line: Response, assessment: Assessment) -> list[_ComparedC
 
 
 def describe_assessment(assessment: Assessment, indexed_run: IndexedRun) -> document.Assessed:
-    """Return an assessment in the form of explanations, with its place, id, answer and judgment."""
+    """Return an assessment as explanations show it: its place, id, answer, judgment, and class if it is accepted."""
     columns = indexed_run.run.layouts[assessment.file].columns
     text_by_column = dict(zip(columns, split_columns(assessment.text)))
     return document.Assessed(

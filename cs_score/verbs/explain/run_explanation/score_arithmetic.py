@@ -73,6 +73,7 @@ def explain_mean(name: str, level: str, members: Sequence[ScoreRow]) -> Counted:
 
     `name` and `level` belong to the row; the members are the rows of the entry points.
     """
+    # The scores of a row are its precision, its recall and its F1.
     precision = _explain_mean_of([row.scores[0] for row in members], "P")
     recall = _explain_mean_of([row.scores[1] for row in members], "R")
     f1 = _explain_mean_of([row.scores[2] for row in members], "F1")
@@ -110,9 +111,9 @@ class NodeExplainer:
     """Explains the nodes of a query in its rankings: their confidence, class, value and rank."""
 
     def __init__(self, result: QueryResult, node_by_name: Mapping[str, Node], ranker: Ranker) -> None:
-        """Collect the ranked nodes of a query from its result.
+        """Collect the ranked nodes of a query from the rankings of its result.
 
-        `node_by_name` has the nodes of the query with their lines, and `ranker` has ranked them.
+        `node_by_name` has the nodes of the query by FQ node id, with their lines. `ranker` is what ranked them.
         """
         self._result = result
         self._node_by_name = node_by_name
@@ -184,6 +185,7 @@ class NodeExplainer:
         lines = "1 useful line" if line_count == 1 else f"{line_count} useful lines"
         documents = _documents_in_words(document_count, denominator, most_justifications)
         text = f"V = {line_count} / {denominator} = {value:.4f} ({lines}, {documents})"
+        # The value of an answer counts only below a parent with a value.
         loses_value = bool(value) and not node.ranked.value and bool(node.node.level)
         if loses_value:
             text += f"; but its parent, {node.node.parent}, has V = 0, so that V = 0 here"

@@ -42,7 +42,8 @@ def explain_class(
 ) -> document.ClassExplanation:
     """Return the explanation of a class: whether it was found and why, with its assessments and lines.
 
-    `base_id` is the short id of its query. With `with_effect` the effect of finding a missed class is computed.
+    `name` is such as `CS14_0001:2`, and `base_id` is the short id of its query. With `with_effect` the effect of
+    finding a missed class is computed.
     """
     indexed_query = indexed_run.query(base_id)
     assessments = indexed_query.accepted_by_class.get(name, ())
@@ -61,7 +62,7 @@ def explain_class(
         name=name,
         query=query_id,
         slot=slot,
-        hop=name.count(":") - 1,
+        hop=name.count(":") - 1,  # a class of hop 0 has one colon
         row=row,
         parent=row if ":" in row else None,
         status=status.status,
@@ -168,15 +169,15 @@ def explain_query(query: LinkedQuery, indexed_run: IndexedRun) -> document.Query
     """
     indexed_query = indexed_run.query(query.base_id)
     parts = _parts_of_follow_on(query, indexed_run) if query.level else _parts_of_query(indexed_query)
-    summaries = [summary_of(line, indexed_run) for line in parts.lines]
+    line_summaries = [summary_of(line, indexed_run) for line in parts.lines]
     return document.QueryExplanation(
         query=query.full_id,
         asked=explain_asking(query, indexed_run),
         slots=query.slots,
         entry_points=_explained_entry_points(indexed_query),
         classes=tuple(_classes_in_rows(indexed_query, list(parts.rows_by_name))),
-        categories=_count_categories(summaries),
-        lines=tuple(summaries),
+        categories=_count_categories(line_summaries),
+        lines=tuple(line_summaries),
         rows=tuple(chain.from_iterable(parts.rows_by_name.values())),
         average_precision=parts.average_precision,
         stopped_by=_why_scoring_stopped(indexed_query),
