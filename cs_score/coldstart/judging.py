@@ -312,7 +312,7 @@ class ClassTree(Struct):
         return name == self.root or name in self.other_roots
 
     def depth(self, name: str) -> int:
-        """Return the depth of a node in the tree: 0 for the query, 1 for its classes, 2 for those of the second hop."""
+        """Return the depth of a node in the tree: 0 for the query, 1 for its classes, 2 for classes below them."""
         depth = name.count(":")
         if name.startswith(self.root):
             # The id of a query may contain colons itself.

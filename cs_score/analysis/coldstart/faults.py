@@ -277,7 +277,7 @@ class RowToFind(NamedTuple):
 
 
 def rows_to_find(scored: AnalysedRun, unit: UnitResult) -> Iterator[RowToFind]:
-    """Yield the rows of a unit that have classes to find, each with these classes and those that were found."""
+    """Yield the rows of a unit that have classes to find, each with these classes and the found ones."""
     for result in unit.queries:
         tree = scored.run.gold.gold_of_query(result.query, scored.run.links).tree
         assert tree is not None  # the query was scored

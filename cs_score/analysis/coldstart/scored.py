@@ -96,7 +96,7 @@ class AnalysedRun(Record, eq=False):
     def under(self, policy: Policy, limits: Justifications | None = None, *, with_problems: bool = True) -> AnalysedRun:
         """Return the same run scored under another policy.
 
-        `limits` are other limits on justifications; None keeps those of the run. No file is read again, and lines keep
+        `limits` are other limits on justifications; None keeps the old ones. No file is read again, and lines keep
         their assessments. `with_problems` says whether a problem is recorded for every line that the limits discard.
         Raises InputError if the run cannot be scored under them.
         """
