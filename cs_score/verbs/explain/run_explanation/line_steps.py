@@ -177,14 +177,17 @@ def _problems_at(line: AnyLine, indexed_run: IndexedRun) -> Iterator[document.No
 
 
 def explain_asking(query: LinkedQuery, indexed_run: IndexedRun) -> document.Asked:
-    """Return step 2 of a line: its query with the slot, the lines that lead to it, and a reason if it is not scored."""
+    """Return step 2 of a line: its query with the slot, and the lines that lead to the query.
+
+    If the query is not scored, the step has the reason.
+    """
     entry_points = indexed_run.query(query.base_id).query.entry_points
     names = [entry_point.name for entry_point in entry_points if entry_point.name]
     return document.Asked(
         rule="follow-on-queries" if query.level else "queries",
         query=query.full_id,
         name=names[0] if names else None,
-        slot=query.slots[0] if query.slots else "",
+        slot=query.slots[0] if query.slots else "",  # the first slot is the one to fill next
         hop=query.level,
         unit=_ldc_query_of(query, indexed_run),
         chain=tuple(_lines_leading_to(query, indexed_run)),
