@@ -201,8 +201,8 @@ class Sides(NamedTuple):
 def head_of(sides: Sides, resampling: Resampling | None) -> dict[str, Any]:
     """Return the fields with which the document of every difference begins (those of `TwoSided`), by name.
 
-    They are the scores of the two sides A and B, and the interval and the test of their difference. Interval and test
-    are None if the two sides were not scored on the same units; a note says so.
+    They are the scores of the two sides A and B, and the interval and the test of the difference B - A. Interval and
+    test are None if the two sides were not scored on the same units; a note says so.
     """
     head = _scores_of_sides(sides)
     notes = _notes_on_contributions(sides)
@@ -223,6 +223,7 @@ def _notes_on_contributions(sides: Sides) -> list[Note]:
 
 def _scores_of_sides(sides: Sides) -> dict[str, Any]:
     """Return the fields of `TwoSided` that need no comparison unit by unit: scores, names and origins, by name."""
+    # The signature of a score is that of its origin with its measure.
     origin_of_a = replace(sides.a.origin, measure=sides.measure)
     origin_of_b = replace(sides.b.origin, measure=sides.measure)
     return {
@@ -249,7 +250,7 @@ def _notes_of_comparison(comparison: SystemComparison) -> list[Note]:
 
 def _fields_of_comparison(sides: Sides, comparison: SystemComparison) -> dict[str, Any]:
     """Return the fields of `TwoSided` that the comparison unit by unit adds, by name, without its notes."""
-    pair = comparison.primary.pairs[0]
+    pair = comparison.primary.pairs[0]  # the only pair: A and B
     return {
         "verdict": _verdict_on(sides, comparison, pair),
         "interval": pair.interval,

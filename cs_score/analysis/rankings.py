@@ -101,7 +101,7 @@ class MeasureFormula(Record):
         return {unit: values_by_row[row] for unit, row in zip(units, rows)}
 
     def systems(self, tables: Iterable[UnitTable], units: Sequence[Unit], resampling: Resampling) -> ResampledSystems:
-        """Return the scores of runs on these units and in resamples of them, as the settings say.
+        """Return the scores of runs on these units, and in random resamples of the units (`resampling`).
 
         `tables` are the statistics of the units of each run.
         """
@@ -291,7 +291,7 @@ def _row_pairs(names: Sequence[str], systems: ResampledSystems, tests: FamilyTes
 
 def _notes_on_rows(names: Sequence[str], systems: ResampledSystems, tests: FamilyTests) -> tuple[Note, ...]:
     """Return notes if no difference of rows could have been significant, and if runs are nearly the same."""
-    [unit_count] = units_with_content(systems)  # of the only measure
+    [unit_count] = units_with_content(systems)  # there is one number, as there is only one measure
     copies = groups_of_copies(systems, names, tests.pairs)
     note_on_units = note_on_no_significance(tests.family, unit_count, systems.settings.level)
     return note_on_units + note_on_copies(copies)
@@ -436,8 +436,8 @@ def compare_rankings(
         resampled_taus = _resampled_taus(scores_by_ranking, resampled_by_ranking)
     first_places = []
     for ranking, scores in scores_by_ranking.items():
-        resampled = resampled_by_ranking[ranking] if resampled_by_ranking else None
-        first_places.append(_first_place(ranking, scores, resampled))
+        resampled_scores = resampled_by_ranking[ranking] if resampled_by_ranking else None
+        first_places.append(_first_place(ranking, scores, resampled_scores))
     pairs = _ranking_pairs(scores_by_ranking, resampled_taus, level)
     return Stability(tuple(pairs), tuple(first_places))
 
@@ -499,11 +499,11 @@ def _limits_of(resampled_taus: Floats, level: float) -> RankingLimits | None:
     return RankingLimits(low, high)
 
 
-def _first_place(ranking: RunRanking, scores: Sequence[float | None], resampled: Floats | None) -> FirstPlace:
+def _first_place(ranking: RunRanking, scores: Sequence[float | None], resampled_scores: Floats | None) -> FirstPlace:
     """Return the runs in first place of a ranking, and the share of resamples in which each run is first.
 
-    `scores` has the score of each run, None for a run without one. `resampled` are the scores (runs, N) in N resamples;
-    without them there are no shares.
+    `scores` has the score of each run, None for a run without one. `resampled_scores` are the scores (runs, N) in N
+    resamples; without them there are no shares.
     """
     score_by_run = {position: score for position, score in enumerate(scores) if score is not None}
     best_score = max(score_by_run.values(), default=0.0)
@@ -511,18 +511,19 @@ def _first_place(ranking: RunRanking, scores: Sequence[float | None], resampled:
     lowest_in_first_place = best_score - TIE_TOLERANCE * abs(best_score)
     first_runs = tuple([position for position, score in score_by_run.items() if score >= lowest_in_first_place])
     share_by_run: Mapping[int, float | None] = {}
-    if resampled is not None and score_by_run:
-        share_by_run = _share_by_run(list(score_by_run), resampled)
+    if resampled_scores is not None and score_by_run:
+        share_by_run = _share_by_run(list(score_by_run), resampled_scores)
     shares = tuple([share_by_run.get(position) for position in range(len(scores))])
     return FirstPlace(ranking.measure, ranking.policy, first_runs, shares)
 
 
-def _share_by_run(positions: Sequence[int], resampled: Floats) -> dict[int, float | None]:
+def _share_by_run(positions: Sequence[int], resampled_scores: Floats) -> dict[int, float | None]:
     """Return the share of resamples in which a run is first, by the position of the run: `{0: 0.75, 2: 0.25}`.
 
-    Only the runs at the given positions are compared. `resampled` are the scores (runs, N) of all runs in N resamples.
+    Only the runs at the given positions are compared. `resampled_scores` are the scores (runs, N) of all runs in N
+    resamples.
     """
-    shares = first_place_shares(resampled[positions])
+    shares = first_place_shares(resampled_scores[positions])
     return dict(zip(positions, shares))
 
 
@@ -542,15 +543,16 @@ def resample_scores(
     return list(scores)
 
 
-def first_place_shares(resampled: Floats) -> list[float | None]:
+def first_place_shares(resampled_scores: Floats) -> list[float | None]:
     """Return for each run the share of resamples in which its score is the highest.
 
-    `resampled` are the scores (runs, N) in N resamples. Runs that share the first place of a resample share it evenly.
+    `resampled_scores` are the scores (runs, N) in N resamples. Runs that share the first place of a resample share it
+    evenly.
     All shares are None if too many resamples have no score.
     """
-    scores = defined_resamples(resampled)
+    scores = defined_resamples(resampled_scores)
     if scores is None:
-        return [None] * len(resampled)
+        return [None] * len(resampled_scores)
     best = scores.max(axis=0)  # (N,)
     is_first = scores >= best - possible_rounding(best)
     first_count = is_first.sum(axis=0)  # the number of runs in first place of each resample

@@ -63,20 +63,24 @@ def read_second_assessments(result: ScoredPredictions, file: Input | None) -> Ju
 
 
 def estimate_from_labels(
-    results: Mapping[str, ScoredPredictions], second: JudgedFile | None, inclusion: Inclusion, confidence: float = 95.0
+    results: Mapping[str, ScoredPredictions],
+    second_assessments: JudgedFile | None,
+    inclusion: Inclusion,
+    confidence: float = 95.0,
 ) -> SampledPoolDocument:
     """Return what runs of judged answers would score if all answers were assessed, estimated from a sample.
 
-    `results` are the runs by name. The difference of every two runs is also estimated. `second` has the labels of a
-    second assessor, if there is one. `inclusion` has the strata with the probability that an answer was assessed.
+    `results` are the runs by name. The difference of every two runs is also estimated. `second_assessments` has
+    the labels of a second assessor, or is None if there was none. `inclusion` has the strata with the probability that
+    an answer was assessed.
     Raises InputError for an answer without a stratum, for a stratum without assessed answers, and for an answer that
     was not assessed although the probability of its stratum is 1.
     """
     number_by_answer: AnswerNumbers = {}
     items_by_run = {}
     for name, result in results.items():
-        run = _JudgedRun(result, inclusion, number_by_answer, has_predictions=second is not None)
-        items_by_run[name] = run.sampled_items(name, second)
+        run = _JudgedRun(result, inclusion, number_by_answer, has_predictions=second_assessments is not None)
+        items_by_run[name] = run.sampled_items(name, second_assessments)
     task = next(iter(results.values())).mode.name
     return estimate_runs(task, MEASURE, items_by_run, inclusion, confidence)
 
@@ -94,12 +98,12 @@ class _JudgedRun(Record):
     number_by_answer: AnswerNumbers
     has_predictions: bool
 
-    def sampled_items(self, name: str, second: JudgedFile | None) -> SampledRunItems:
+    def sampled_items(self, name: str, second_assessments: JudgedFile | None) -> SampledRunItems:
         """Return the answers of the run, which is called `name` in messages, with its ordinary score.
 
-        `second` has the labels of a second assessor, if there is one.
+        `second_assessments` has the labels of a second assessor, or is None if there was none.
         """
-        answers = samples.sampled_answers(self.result.units, second)
+        answers = samples.sampled_answers(self.result.units, second_assessments)
         sums: Any = dict(zip(self.result.table.columns, self.result.table.sums()))
         return SampledRunItems(
             name=name,

@@ -93,7 +93,7 @@ class Inclusion(Record):
         `place` names the answer in messages. Raises InputError if it fits no stratum.
         """
         for position, stratum in enumerate(self.strata):
-            has_cells = stratum.cells.items() <= cells.items()
+            has_cells = stratum.cells.items() <= cells.items()  # the answer has all cells of the stratum
             if has_cells and confidence >= stratum.confidence:
                 return position
         raise InputError(f"no stratum has {place}", file=self.file, remedy=_REMEDY)
@@ -315,8 +315,8 @@ class _AnswerReader:
         """
         position = self._stratum_of(response)
         stratum = self.inclusion.strata[position]
-        answer = self._number_of((response.query.full_id, response.value, response.provenance))
-        draw = self._draw_of(unit, response, answer, stratum)
+        answer_number = self._number_of((response.query.full_id, response.value, response.provenance))
+        draw = self._draw_of(unit, response, answer_number, stratum)
         if draw.is_certain and not draw.is_assessed:
             self.inclusion.refuse_unassessed(stratum, f"{response.file} line {response.number}")
         labels = unit.labels_by_index[response.index]
@@ -327,21 +327,21 @@ class _AnswerReader:
             times_counted=is_right + is_wrong,
             is_assessed=draw.is_assessed,
             draw_probability=draw.probability,
-            answer=answer,
+            answer=answer_number,
             parent=draw.parent,
             draw_probability_of_parent=draw.probability_of_parent,
             stratum=position,
             prediction=stratum.prediction,
         )
 
-    def _draw_of(self, unit: UnitResult, response: Response, answer: int, stratum: Stratum) -> _Draw:
-        """Return how an answer, whose number is `answer`, was drawn. A first-hop answer is its own parent."""
+    def _draw_of(self, unit: UnitResult, response: Response, answer_number: int, stratum: Stratum) -> _Draw:
+        """Return how the answer in a line was drawn for assessment. A first-hop answer is its own parent."""
         if response.query.level > 0:
             return self._draw_of_second_hop(unit, response, stratum)
         return _Draw(
             is_assessed=response.index in unit.assessment_by_index,
             probability=1.0,
-            parent=answer,
+            parent=answer_number,
             probability_of_parent=stratum.probability,
         )
 
@@ -353,7 +353,7 @@ class _AnswerReader:
         parent, probability_of_parent = self._parent_of(response)
         is_parent_assessed = self._is_parent_assessed(response)
         if is_parent_assessed and _INCORRECT_PARENT in unit.labels_by_index[response.index]:
-            return _Draw(True, 1.0, parent, probability_of_parent)
+            return _Draw(is_assessed=True, probability=1.0, parent=parent, probability_of_parent=probability_of_parent)
         is_assessed = is_parent_assessed and response.index in unit.assessment_by_index
         return _Draw(is_assessed, stratum.probability, parent, probability_of_parent)
 
@@ -438,7 +438,10 @@ class _RunScores(NamedTuple):
 
 
 class SampledRunItems(NamedTuple):
-    """The answers of a run, with its name in messages, its score, its right answers and its signature."""
+    """The answers of a run, with its name in messages, its signature, and what the scorer makes of assessed answers.
+
+    That is its `score`, and its number of right answers (`score_right`).
+    """
 
     name: str
     items: Sequence[SampledItem]
@@ -512,9 +515,13 @@ def _estimate_scores(items: Sequence[SampledItem]) -> _RunScores:
 
 
 def _sampled_run(
-    name: str, run: SampledRunItems, strata: tuple[SampledStratum, ...], scores: _RunScores, confidence: float
+    name: str, run: SampledRunItems, strata: tuple[SampledStratum, ...], estimated: _RunScores, confidence: float
 ) -> SampledRun:
-    """Return the estimates of a run, which is called `name`, with limits at a confidence in percent."""
+    """Return the estimates for a run: its precision and its number of right answers if all answers were assessed.
+
+    Each estimate has the limits of its interval, whose confidence is a percentage. `run` also has the ordinary scores,
+    which count only the answers that were assessed, and `estimated` the estimates without limits.
+    """
     answer_count = len(run.items)
     return SampledRun(
         run=name,
@@ -522,14 +529,17 @@ def _sampled_run(
         assessed=sum(item.is_assessed for item in run.items),
         score=run.score,
         score_right=run.score_right,
-        precision=score_with_limits(scores.precision, confidence, largest_score=1.0),
-        right=score_with_limits(scores.right, confidence, largest_score=answer_count),
+        precision=score_with_limits(estimated.precision, confidence, largest_score=1.0),
+        right=score_with_limits(estimated.right, confidence, largest_score=answer_count),
         strata=strata,
     )
 
 
 def _differences(scores_by_run: Mapping[str, _RunScores], confidence: float) -> Iterator[SampledDifference]:
-    """Yield the difference of every two runs, with limits at a confidence in percent."""
+    """Yield the estimated difference B - A of every two runs A and B, in precision and in right answers.
+
+    The limits of its interval have the `confidence`, a percentage.
+    """
     for a, b in combinations(scores_by_run, 2):
         scores_a = scores_by_run[a]
         scores_b = scores_by_run[b]

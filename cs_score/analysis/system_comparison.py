@@ -311,7 +311,7 @@ def _compare_selection(
     shared_comparison = request.compare_all(tables, settings) if selection.shared_measures else None
     if shared_comparison is not None and not selection.partial_measures:
         return shared_comparison
-    # Both comparisons make the same number of resamples.
+    # The settings of the first comparison say how many resamples it made; the second one makes as many.
     settings_of_both = settings if shared_comparison is None else shared_comparison.resampling
     partial_comparison = request.compare_complete(units.ids, settings_of_both)
     comparison = _join_comparisons(shared_comparison, partial_comparison, selection, tuple(request.results))
@@ -384,7 +384,7 @@ def _with_origins(comparison: SystemComparison, task: str, systems: Mapping[str,
 def _origin_of(system: UnitStatistics, name: str, comparison: SystemComparison) -> Origin:
     """Return the origin of a system's scores by the primary measure of a comparison.
 
-    It names the units of the system that were left out because other systems lack them, if there are any.
+    If units of the system were left out because other systems lack them, the origin names these units.
     """
     origin = replace(system.origin, measure=comparison.measure)
     dropped_by_system = comparison.dropped or {}
@@ -440,7 +440,7 @@ def _unit_rows(task: Comparable, results: Mapping[str, Any], clusters: Clusters 
     for system, result in results.items():
         table = task.statistics(result, measures).table
         if clusters:
-            clusters.design(table.ids)  # checks that each unit has a cluster
+            clusters.design(table.ids)  # raises if a unit has no cluster; the design itself is not needed here
         ratios = ratios_of(formula, np.asarray(table.rows, dtype=np.float64))  # (units, measures)
         for position, unit_name in enumerate(unique_ids(table.ids)):
             cells = _cells_of_unit(table.ids[position], unit_name, clusters)

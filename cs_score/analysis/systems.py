@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def system_names(files: Sequence[Input]) -> list[str]:
-    """Return a name for each file that no other file has: its file name, with as few folders before it as possible.
+    """Return a name for each file, and a different one for each: the file name, with as few folders as possible.
 
     `a/run.tab` and `b/run.tab` keep their folders, `a/x.tab` and `b/y.tab` become `x.tab` and `y.tab`. If the same file
     is given twice, the second one gets a number: `A.jsonl (2)`.

@@ -23,9 +23,10 @@ class ScreenTable(NamedTuple):
 
 
 def first_screen(document: Any, head: Sequence[str], tables: Sequence[ScreenTable], more: str, width: int) -> list[str]:
-    """Return the lines of the first screen: the `head`, some tables, and the sentence `more` on how to see the rest.
+    """Return the lines that a command shows of a document at first: its `head`, the first rows of some tables, `more`.
 
-    `tables` are layouts of tables, each with the largest number of rows to show. Lines are wrapped to `width` columns.
+    `tables` are layouts of tables, each with the largest number of rows to show. `more` is a sentence on how to see the
+    rest. Lines are wrapped to `width` columns.
     """
     lines = list(head)
     for layout, most_rows in tables:
@@ -62,9 +63,10 @@ class DocumentView(Record):
 
 
 def answered_count_text(document: Any) -> str:
-    """Return how many units were scored if only answered units were; an empty text if all were.
+    """Return how many units were scored if the score is over answered units alone: `250 of 300 claims`.
 
-    For a difference the text has both sides, such as `A: 250 of 300 claims; B: 280 of 300 claims`.
+    The text is empty if all units were scored. For a difference it has both sides, such as `A: 250 of 300 claims; B:
+    280 of 300 claims`.
     """
     if isinstance(document, TwoSided):
         return _answered_counts_of_sides(document)

@@ -702,7 +702,7 @@ class _QueryReader:
         offsets = (span.start, span.end)
         problems = [SpanProblem("ILLEGAL_OFFSET", (offset,), offset) for offset in offsets if not _is_number(offset)]
         legal_offsets = tuple([offset for offset in offsets if _is_number(offset)])
-        if len(legal_offsets) == 2:
+        if len(legal_offsets) == 2:  # the start and the end are both legal
             shorter_span, length_problems = cut_span(span, self._edition.longest_span)
             problems += length_problems
             if shorter_span is not None:

@@ -100,8 +100,8 @@ def _averages_by_group(tables: PrecisionRecall, samples: Sequence[Sample]) -> di
     (`ONEEP`), or for all of its entry points (`ALLEP`).
     """
     replicates_by_entry_points = {
-        "ONEEP": _Replicates(tables, [sample.one_entry_point() for sample in samples]),
-        "ALLEP": _Replicates(tables, [sample.all_entry_points() for sample in samples]),
+        "ONEEP": _ResampledRows(tables, [sample.one_entry_point() for sample in samples]),
+        "ALLEP": _ResampledRows(tables, [sample.all_entry_points() for sample in samples]),
     }
     averages_by_group = {}
     for entry_points, variant, _ in VALUE_GROUPS:
@@ -205,7 +205,7 @@ _Averages: TypeAlias = "dict[tuple[str, str], _SampleScores]"
 """The averages of all samples, by the codes of average and level, such as `("Mi", "0")`."""
 
 
-class _Replicates:
+class _ResampledRows:
     """The rows of a run, and how often each sample draws the queries that the rows are about."""
 
     def __init__(self, tables: PrecisionRecall, draws_by_sample: Sequence[Mapping[str, int]]) -> None:

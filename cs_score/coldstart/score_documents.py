@@ -594,7 +594,7 @@ def _remark_lines(scores: RunScoresDocument) -> list[str]:
     """
     indent = " " * 11
     lines: list[str] = []
-    if scores.measure and len(scores.measures or ()) != 1:
+    if scores.measure and len(scores.measures or ()) != 1:  # a single measure is not called the headline
         lines += wrap_lines(f"headline   {scores.measure}: {HEADLINE_REASONS[scores.measure]}", indent)
     for remark in undefined_remarks(scores):
         lines += wrap_lines(f"undefined  {remark}", indent)

@@ -189,7 +189,7 @@ def accepted_lines(
     for number, text in new_lines:
         columns = text.split("\t")
         if len(columns) != column_count or not columns[-1]:
-            columns = split_columns(text)
+            columns = split_columns(text)  # empty columns at the end do not count
         if len(columns) == column_count:
             yield number, text, columns
         else:
@@ -506,6 +506,7 @@ def read_canonical_column(
     if match is None:
         return None
     docid: str = match.group(1)
+    # No offset is within an unknown document; without a document list every offset is.
     document_length = math.inf if length_by_document is None else length_by_document.get(docid, -1)
     if not _has_canonical_offsets(text, document_length, edition.longest_span):
         return None

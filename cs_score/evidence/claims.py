@@ -675,10 +675,10 @@ def document_numbers(ids: Iterable[object]) -> set[str]:
 def _document_key(document: object) -> object:
     """Return the number of a document, such as "10" for "010", or the text of its id if the id is not a number."""
     try:
-        (number,) = document_numbers([document])
+        [document_number] = document_numbers([document])
     except InputError:
         return text_of(document)
-    return number
+    return document_number
 
 
 def _document_keys(documents: Iterable[object]) -> dict[object, None]:

@@ -92,7 +92,7 @@ def _predicted_documents(
 ) -> Iterator[tuple[DocumentsOfClaim, str]]:
     """Yield each predicted document with its claim.
 
-    If `are_in_gold` is true, these are the documents with evidence in gold, otherwise the documents without. Claims
+    If `are_in_gold` is true, only documents with evidence in gold are yielded, and otherwise only the others. Claims
     without any evidence in gold are left out.
     """
     for claim in claims:
@@ -104,14 +104,14 @@ def _predicted_documents(
                 yield claim, document
 
 
-def _find_same_document(name: str, claim: DocumentsOfClaim) -> str | None:
+def _find_same_document(predicted_id: str, claim: DocumentsOfClaim) -> str | None:
     """Return the id in gold that is another spelling of a predicted document id; None if there is none.
 
     An id in gold that is itself predicted is not considered.
     """
-    for gold_name in claim.gold:
-        if gold_name not in claim.predicted and is_same_text(name, gold_name):
-            return gold_name
+    for gold_id in claim.gold:
+        if gold_id not in claim.predicted and is_same_text(predicted_id, gold_id):
+            return gold_id
     return None
 
 

@@ -382,17 +382,17 @@ class Mode(ABC):
         ids = tuple([text_of(unit.id) for unit in units])
         table = UnitTable(ids, system_mode.columns, system_mode.rows_of(units, progress))
         undefined = system_mode.undefined_measures(units, table)
-        mode = system_mode.without_measures(undefined)  # the report shows only measures with a value
+        report_mode = system_mode.without_measures(undefined)  # the report shows only measures with a value
         return ScoredPredictions(
-            mode=mode,
+            mode=report_mode,
             units=units,
             table=table,
-            scores=mode.scores(table.sums()),
-            notices=mode._all_notices(files, pairing_notices, units, table),
-            origin=mode._origin_of(files, units, table),
-            contents=mode.contents(files.gold_content, files.predictions.content, table),
+            scores=report_mode.scores(table.sums()),
+            notices=report_mode._all_notices(files, pairing_notices, units, table),
+            origin=report_mode._origin_of(files, units, table),
+            contents=report_mode.contents(files.gold_content, files.predictions.content, table),
             undefined=undefined,
-            head=tuple(mode.head(units, table)),
+            head=tuple(report_mode.head(units, table)),
             system=system,
         )
 

@@ -416,9 +416,9 @@ def _choose_reference(
 
 
 def _gold_fact_parts(evaluation: InstanceEvaluation, steps: Sequence[Any]) -> Iterator[Part]:
-    """Yield each fact of the chosen reference, judged by the predicted fact that is aligned with it, if there is one.
+    """Yield each fact of the chosen reference, judged by the predicted fact that is aligned with it.
 
-    `steps` are the steps of the reference as the file has them.
+    A fact without an aligned one is missed. `steps` are the steps of the reference as the file has them.
     """
     pair_by_gold_position = {pair.gold: pair for pair in evaluation.pairs}
     for position, gold in enumerate(evaluation.gold):
@@ -703,10 +703,10 @@ def _texts_of_fact(fact: object) -> list[str]:
 
 def _show_totals(evaluation: InstanceEvaluation) -> str:
     """Return the total weights of references in words: "reference 2 total 1.5000, reference 1 total 0.7500"."""
-    totals = []
+    totals_in_words = []
     for position, total in zip(evaluation.order, evaluation.totals):
-        totals.append(f"reference {position + 1} total {total:.4f}")
-    return ", ".join(totals)
+        totals_in_words.append(f"reference {position + 1} total {total:.4f}")
+    return ", ".join(totals_in_words)
 
 
 def _explain_alignment(evaluation: InstanceEvaluation) -> list[str]:
@@ -716,10 +716,10 @@ def _explain_alignment(evaluation: InstanceEvaluation) -> list[str]:
     Otherwise there are two or three lines for each pair and for each fact that is not aligned.
     """
     rows = _alignment_rows(evaluation)
-    table = align_rows([_ALIGNMENT_HEADING, *rows])
-    width = max([len(line) for line in table])
+    table_lines = align_rows([_ALIGNMENT_HEADING, *rows])
+    width = max([len(line) for line in table_lines])
     if width + len(_INDENT) <= SCREEN:
-        return table
+        return table_lines
     lines = []
     for row in rows:
         lines += _lines_of_row(row)

@@ -199,8 +199,8 @@ def _lines_of_tables(result: ScoredPredictions) -> list[str]:
 def _lines_about_inputs(result: ScoredPredictions, first_line: str) -> list[str]:
     """Return the lines that say what gold and predictions contain: "gold  claims.jsonl  300 claims, 412 abstracts".
 
-    If one of these lines, or `first_line`, the first line of the report, is too wide for a screen, each input has two
-    lines.
+    `first_line` is the first line of the report. If it or one of these lines is too wide for a screen, each input has
+    two lines.
     """
     rows = _rows_about_inputs(result)
     aligned_lines = align_rows(rows)
@@ -208,8 +208,8 @@ def _lines_about_inputs(result: ScoredPredictions, first_line: str) -> list[str]
     if fits_screen:
         return aligned_lines
     lines = []
-    for role, name, numbers_in_words in rows:
-        lines.append(one_line(f"{role}  {name}"))
+    for role, file, numbers_in_words in rows:
+        lines.append(one_line(f"{role}  {file}"))
         lines.append(f"  {one_line(numbers_in_words)}")
     return lines
 
@@ -220,10 +220,10 @@ def _rows_about_inputs(result: ScoredPredictions) -> list[tuple[str, str, str]]:
     An input without contents is left out.
     """
     rows = []
-    for role, name, contents in zip(("gold", "predictions"), result.names, result.contents):
+    for role, file, contents in zip(("gold", "predictions"), result.names, result.contents):
         if contents:
-            numbers = [number_with_noun(number, noun) for number, noun in contents]
-            rows.append((role, name, ", ".join(numbers)))
+            numbers_in_words = [number_with_noun(number, noun) for number, noun in contents]
+            rows.append((role, file, ", ".join(numbers_in_words)))
     return rows
 
 
@@ -247,7 +247,7 @@ def _headline_lines(result: ScoredPredictions) -> list[str]:
     if measure not in result.scores or measure not in HEADLINE_REASONS:
         return []
     headline = f"headline   {measure} {result.scores[measure]:.4f}: {HEADLINE_REASONS[measure]}"
-    return [*wrap_lines(headline, " " * 11), ""]
+    return [*wrap_lines(headline, " " * 11), ""]  # 11 is the width of "headline   "
 
 
 def intervals_text(intervals: ScoreIntervals) -> str:

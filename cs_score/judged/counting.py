@@ -114,31 +114,31 @@ def index_assessments(gold: UnitGold, key: Key) -> dict[object, LabelledLine]:
     return assessment_by_key
 
 
-def _check_agreement(first: LabelledLine, second: LabelledLine, gold: UnitGold, key: Key) -> None:
+def _check_agreement(earlier: LabelledLine, later: LabelledLine, gold: UnitGold, key: Key) -> None:
     """Raise InputError if two assessments of a unit with the same key differ in label or class."""
-    contradiction = _contradiction(first, second, key)
+    contradiction = _contradiction(earlier, later, key)
     if not contradiction:
         return
     remedy = "correct one of the two"
-    if key == "answer" and first.evidence != second.evidence:
+    if key == "answer" and earlier.evidence != later.evidence:
         remedy = "correct one of the two, or join by evidence, too: --key answer+evidence"
     raise InputError(
         f"the same {_COLUMNS_OF_KEY[key]} has {contradiction}",
         file=gold.rules.file,
-        place=f"line {second.number}, unit {quoted(gold.unit)}",
+        place=f"line {later.number}, unit {quoted(gold.unit)}",
         remedy=remedy,
     )
 
 
-def _contradiction(first: LabelledLine, second: LabelledLine, key: Key) -> str:
-    """Return in words how the second of two assessments differs from the first, which has the same key.
+def _contradiction(earlier: LabelledLine, later: LabelledLine, key: Key) -> str:
+    """Return in words how an assessment differs from an earlier assessment with the same key.
 
     An example is "label 'WRONG', where line 3 says 'CORRECT'". The text is empty if both have the same label and class.
     """
-    if first.label != second.label:
-        return f"label {quoted(second.label)}, where line {first.number} says {quoted(first.label)}"
-    if first.class_name != second.class_name and key != "unit":
-        return f"class {quoted(second.class_name)}, where line {first.number} says {quoted(first.class_name)}"
+    if earlier.label != later.label:
+        return f"label {quoted(later.label)}, where line {earlier.number} says {quoted(earlier.label)}"
+    if earlier.class_name != later.class_name and key != "unit":
+        return f"class {quoted(later.class_name)}, where line {earlier.number} says {quoted(earlier.class_name)}"
     return ""
 
 
@@ -223,11 +223,11 @@ def _mark_duplicates(judgments: list[JudgedLine], value_of_duplicate: Value) -> 
     best_line_by_class = _best_lines(judgments)
     marked_lines = []
     for judgment in judgments:
-        best = best_line_by_class.get(judgment.class_name)
-        if best is None or best is judgment or not judgment.value:
+        best_judgment = best_line_by_class.get(judgment.class_name)
+        if best_judgment is None or best_judgment is judgment or not judgment.value:
             marked_lines.append(judgment)
         else:
-            duplicate = judgment._replace(label=DUPLICATE, value=value_of_duplicate, better_line=best.line)
+            duplicate = judgment._replace(label=DUPLICATE, value=value_of_duplicate, better_line=best_judgment.line)
             marked_lines.append(duplicate)
     return marked_lines
 

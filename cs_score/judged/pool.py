@@ -327,8 +327,8 @@ class Pool(Mode):
 
     def explain_unit(self, unit: Unit, row: Row) -> Iterator[str]:
         """Return the lines that explain the counts of a unit: the judgment of each answer, and the missing classes."""
-        count: Any = UnitCount._make(row)
-        return explanation_of(judge_lines(unit.prediction, unit.gold), unit.gold, count)
+        unit_count: Any = UnitCount._make(row)
+        return explanation_of(judge_lines(unit.prediction, unit.gold), unit.gold, unit_count)
 
     def parts(self, unit: Unit, measure: str) -> Iterable[Part]:
         """Return the answers of a unit and its equivalence classes, each with its faults.

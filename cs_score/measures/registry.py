@@ -60,16 +60,16 @@ def average_precision(values: Iterable[float], ground_truth: int | None) -> floa
     """Return graded average precision (rule average-precision): `average_precision([1.0, 0.0, 0.5], 2)` is 0.75.
 
     `values` has the value of each node, from 0 to 1, in rank order. Each value above 0 adds the sum of all values up to
-    it, divided by its rank. The total is divided by `ground_truth`, the number of equivalence classes to be found. If
-    this number is 0 or None, the result is 0.
+    it, divided by its rank. The sum of these precisions is divided by `ground_truth`, the number of equivalence classes
+    to be found. If this number is 0 or None, the result is 0.
     """
     sum_of_values = 0.0
-    total = 0.0
+    sum_of_precisions = 0.0
     for rank, value in enumerate(values, 1):
         if value > 0:
             sum_of_values += value
-            total += sum_of_values / rank
-    return divide(total, ground_truth or 0)
+            sum_of_precisions += sum_of_values / rank
+    return divide(sum_of_precisions, ground_truth or 0)
 
 
 def _ratio(divide: Divide, numerator: Any, denominator: Any) -> Any:

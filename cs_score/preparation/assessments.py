@@ -151,7 +151,7 @@ def _errors_of_classes(
     """
     errors: list[InputError] = []
     remaining = list(assessments)
-    while remaining and len(errors) < MOST_REFUSED:
+    while remaining and len(errors) < MOST_REFUSED:  # each round builds the whole tree, which takes time
         problems_of_tree = ProblemLog()
         error = _error_of_tree(query, remaining, loading, problems_of_tree)
         if error is None:

@@ -196,7 +196,7 @@ class _LineWriter:
         """
         node = query_node
         if response.node is None and not query_node:
-            node = f":NIL_{self._letters}{line_number:09d}"
+            node = f":NIL_{self._letters}{line_number:09d}"  # the letters are those of this run
         keeps_ids = not node and response.run_id == self._run_id
         has_all_columns = response.file in self._nine_column_files and not response.text.endswith("\t")
         if keeps_ids and has_all_columns and response.index not in self._altered_indexes:

@@ -127,8 +127,9 @@ def unit_contributions(first: Ratio, second: Ratio) -> Floats | None:
     second_score = _exact_total(second.numerator) / second_y
     mean_score = (first_score + second_score) / 2
     mean_y = (first_y + second_y) / 2
-    difference_of_x = np.subtract(second.numerator, first.numerator, dtype=np.float64)  # (units,)
-    difference_of_y = np.subtract(second.denominator, first.denominator, dtype=np.float64)
+    difference_of_x = np.subtract(second.numerator, first.numerator, dtype=np.float64)  # D(x_u): (units,)
+    difference_of_y = np.subtract(second.denominator, first.denominator, dtype=np.float64)  # D(y_u)
+    # This is the formula of the docstring: `mean_score` is mean(q), and `mean_y` is mean(sum(y)).
     return np.asarray((difference_of_x - mean_score * difference_of_y) / mean_y)
 
 
@@ -278,8 +279,8 @@ def _digit_layout(statistics: Floats) -> _DigitLayout:
 def _have_exact_sums(statistics: Floats, largest: Floats) -> NDArray[np.bool_]:
     """Return for each of k statistics whether its sums over units are never rounded: (k,).
 
-    They are not if all values are whole numbers, and small enough. `statistics` has the shape (units, systems, k), and
-    `largest` (k,) has the largest absolute value of each statistic.
+    Sums of small whole numbers are exact; all other sums may be rounded. `statistics` has the shape (units, systems,
+    k), and `largest` (k,) has the largest absolute value of each statistic.
     """
     are_whole_numbers = (np.rint(statistics) == statistics).all(axis=(0, 1))
     are_small_enough = largest <= _LARGEST_EXACT // len(statistics)

@@ -156,7 +156,7 @@ def assessor_intervals(
     """
     first_statistics = np.stack([np.asarray(matrix, dtype=np.float64) for matrix in first], axis=1)
     second_statistics = np.stack([np.asarray(matrix, dtype=np.float64) for matrix in second], axis=1)
-    # The order of the assessors must not matter, so that their statistics are sorted.
+    # A resample draws the assessor by position. The statistics are sorted, so that their order does not matter.
     statistics_by_assessor = sorted([first_statistics, second_statistics], key=lambda rows: rows.tolist())
     scores = _resampled_scores(statistics_by_assessor, formula, resampling)
     return [_percentile_limits(scores[:, system], resampling.level) for system in range(scores.shape[1])]

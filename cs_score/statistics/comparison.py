@@ -369,10 +369,10 @@ class _TestedSystems(Record):
     def _compare_under(
         self, measure_index: int, margin: float | None, significance_notes: tuple[Note, ...]
     ) -> MeasureComparison:
-        """Return the comparison of the systems under one measure, which is exploratory unless it is the primary one.
+        """Return the comparison of the systems under one measure. All measures but the primary one are exploratory.
 
-        It has the `significance_notes`, and a note on pairs whose interval and test disagree. If there is a `margin`,
-        each pair has a test of equivalence.
+        The comparison has the `significance_notes`, and a note on pairs whose interval and test disagree. If there is a
+        `margin`, each pair has a test of equivalence.
         """
         measure = self.measures[measure_index]
         pairs = self._paired_systems(measure_index, margin)
@@ -519,9 +519,9 @@ def _corrected_p_by_test(tests: Sequence[EquivalenceTest]) -> dict[int, float]:
 
 
 def _is_equivalent(test: EquivalenceTest, p_adjusted: float | None, level: float) -> bool:
-    """Return whether two systems are equivalent: whether the corrected p-value of the test is at most the level.
+    """Return whether two systems are equivalent: they are if the corrected p-value of the test is at most the level.
 
-    A test without a p-value says by itself whether they are equivalent.
+    If the test has no p-value, its outcome says whether they are equivalent.
     """
     if p_adjusted is None:
         return test.is_equivalent_without_test

@@ -227,9 +227,9 @@ def permuted_digit_sums(statistics: ExactStatistics, permutations: int, seed: in
     """Yield the digit sums of systems whose statistics are permuted among them within each unit.
 
     The sums come in chunks (permutations, systems, digits). With a seed the permutations are random, and `permutations`
-    is their number. Consecutive units form about 64 groups. At least 256 permutations are drawn for each group, and
-    each permutation of all units consists of a random one of these for every group. All permutations are therefore
-    equally likely, and two of them have hardly anything in common.
+    is their number. Consecutive units form about 64 groups. At least 256 permutations are drawn for each group. Each
+    permutation of all units is put together from these, with a random one for every group. All permutations are
+    therefore equally likely, and two of them have hardly anything in common.
 
     Without a seed each of the (systems!)^units permutations is made once, and `permutations` must be their number.
     """

@@ -218,7 +218,10 @@ class _SignFlips(NamedTuple):
 
 
 def _sign_flips(unit_count: int, settings: Resampling) -> _SignFlips:
-    """Return the sign flips of a test of so many units: all 2^units if the settings allow as many, else random ones."""
+    """Return the sign flips of a test, each of which exchanges two systems in some of the units.
+
+    These are all 2^units sign flips if the settings ask for at least as many resamples. Otherwise they are random.
+    """
     if can_make_all_exchanges(unit_count, settings.resamples):
         return _SignFlips(flip_count=2**unit_count, is_exact=True, draws=all_exchanges(unit_count))
     random_flips = random_exchanges(settings.seed, unit_count, settings.resamples)
@@ -472,8 +475,8 @@ def _p_values(extreme_counts: NDArray[np.int64], resamples: int, *, is_exact: bo
 def _p_value(extreme_count: int, resamples: int, *, is_exact: bool) -> float:
     """Return the p-value of a test in which `extreme_count` of the resamples are extreme.
 
-    If all possible resamples were made (`is_exact`), this is their share; otherwise it is (1 + extreme_count) / (1 +
-    resamples).
+    If all possible resamples were made (`is_exact`), it is the share of extreme resamples. Otherwise it is
+    (1 + extreme_count) / (1 + resamples), because the observed difference counts as one more resample.
     """
     if is_exact:
         return extreme_count / resamples
@@ -539,7 +542,7 @@ def _hsd_p_values(systems: ResampledSystems, pairs: Sequence[Pair], permutations
 
     A permutation of the systems is extreme for a pair if the largest difference of two systems in it is at least the
     observed difference of the pair. If `is_exact`, all possible permutations are made, and `permutations` must be their
-    number; otherwise so many random permutations are made.
+    number; otherwise `permutations` is the number of random permutations.
     """
     observed = _observed_differences(systems, pairs)  # (pairs, measures)
     extreme_counts = np.zeros(observed.shape, dtype=np.int64)

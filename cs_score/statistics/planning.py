@@ -95,8 +95,8 @@ def units_for_t_test(effect_size: float, level: float, power: float) -> int | No
 # ---- Power analyses
 
 
-class Aim(Record):
-    """The aim of a test: the difference to be detected, the level `alpha`, and the power.
+class DetectionGoal(Record):
+    """The goal of a test: to detect a difference between two systems at the level `alpha` with a probability (`power`).
 
     The difference is None if the user named none.
     """
@@ -134,18 +134,18 @@ class TTestPowerAnalysis(Record, frozen=True):
         effect_size = difference / self.standard_deviation
         return power_of_t_test(effect_size, units, alpha)
 
-    def detectable_difference(self, units: int, aim: Aim) -> float:
-        """Return the smallest difference that a test on so many units detects with the power of the aim."""
-        effect_size = detectable_effect_size(units, aim.alpha, aim.power)
+    def detectable_difference(self, units: int, goal: DetectionGoal) -> float:
+        """Return the smallest difference that a test on so many units detects with the power of the goal."""
+        effect_size = detectable_effect_size(units, goal.alpha, goal.power)
         return effect_size * self.standard_deviation
 
-    def needed_units(self, difference: float, aim: Aim) -> int | None:
-        """Return the fewest units that detect the difference with the power of the aim.
+    def needed_units(self, difference: float, goal: DetectionGoal) -> int | None:
+        """Return the fewest units that detect the difference with the power of the goal.
 
         Returns None if even `MOST_UNITS` are too few.
         """
         effect_size = difference / self.standard_deviation
-        return units_for_t_test(effect_size, aim.alpha, aim.power)
+        return units_for_t_test(effect_size, goal.alpha, goal.power)
 
 
 class SignTestPowerAnalysis(Record, frozen=True):
@@ -173,25 +173,25 @@ class SignTestPowerAnalysis(Record, frozen=True):
             return power_of_t_test(_effect_size(shares), units, alpha)
         return SignTest(shares, alpha).power(units)
 
-    def detectable_difference(self, units: int, aim: Aim) -> float | None:
-        """Return the smallest difference that a test on so many units detects with the power of the aim.
+    def detectable_difference(self, units: int, goal: DetectionGoal) -> float | None:
+        """Return the smallest difference that a test on so many units detects with the power of the goal.
 
         Returns None if the test does not even detect a difference of 1, which is the largest possible difference.
         """
-        if self.power(1.0, units, aim.alpha) < aim.power:
+        if self.power(1.0, units, goal.alpha) < goal.power:
             return None
         too_small = 0.0
         large_enough = 1.0
         for _ in range(_HALVINGS):
             middle = (too_small + large_enough) / 2
-            if self.power(middle, units, aim.alpha) < aim.power:
+            if self.power(middle, units, goal.alpha) < goal.power:
                 too_small = middle
             else:
                 large_enough = middle
         return large_enough
 
-    def needed_units(self, difference: float, aim: Aim) -> int | None:
-        """Return the fewest units that detect the difference with the power of the aim.
+    def needed_units(self, difference: float, goal: DetectionGoal) -> int | None:
+        """Return the fewest units that detect the difference with the power of the goal.
 
         The power of this test sometimes falls as units are added. Therefore the next nine numbers of units must reach
         the power, too. If more than `MOST_UNITS_COMPUTED_EXACTLY` units are needed, the number is that of the t test.
@@ -200,10 +200,10 @@ class SignTestPowerAnalysis(Record, frozen=True):
         if difference > 1:
             return None
         shares = shares_of_outcomes(difference, self.differing_share)
-        units = SignTest(shares, aim.alpha).needed_units(aim.power)
+        units = SignTest(shares, goal.alpha).needed_units(goal.power)
         if units is not None:
             return units
-        return units_for_t_test(_effect_size(shares), aim.alpha, aim.power)
+        return units_for_t_test(_effect_size(shares), goal.alpha, goal.power)
 
 
 PowerAnalysis: TypeAlias = TTestPowerAnalysis | SignTestPowerAnalysis
@@ -272,7 +272,7 @@ class PowerPlan(Document, frozen=True, kw_only=True, tag="power"):
 
 
 class _Plan(Record, frozen=True, dict=True):
-    """A plan for a comparison of two systems: their power analysis, the number of units, and the aim.
+    """A plan for a comparison of two systems: their power analysis, the number of units, and the goal.
 
     `units` is None if the number of units is not known. `detectable_difference` and `needed_units` take long to compute
     and are therefore cached.
@@ -280,27 +280,27 @@ class _Plan(Record, frozen=True, dict=True):
 
     analysis: PowerAnalysis
     units: int | None
-    aim: Aim
+    goal: DetectionGoal
 
     @cached_property
     def detectable_difference(self) -> float | None:
-        """The smallest difference that the units detect with the power of the aim.
+        """The smallest difference that the units detect with the power of the goal.
 
         It is None if they detect no difference, or if their number is not known.
         """
         if self.units is None:
             return None
-        return self.analysis.detectable_difference(self.units, self.aim)
+        return self.analysis.detectable_difference(self.units, self.goal)
 
     @cached_property
     def needed_units(self) -> int | None:
-        """The smallest number of units that detect the difference of the aim.
+        """The smallest number of units that detect the difference of the goal.
 
-        It is None if even `MOST_UNITS` are too few, or if the aim names no difference.
+        It is None if even `MOST_UNITS` are too few, or if the goal names no difference.
         """
-        if self.aim.difference is None:
+        if self.goal.difference is None:
             return None
-        return self.analysis.needed_units(self.aim.difference, self.aim)
+        return self.analysis.needed_units(self.goal.difference, self.goal)
 
     @property
     def demand(self) -> tuple[float, float, float]:
@@ -334,12 +334,12 @@ class _Plan(Record, frozen=True, dict=True):
 def plan_test(
     analyses: Sequence[PowerAnalysis],
     units: int | None,
-    aim: Aim | None = None,
+    goal: DetectionGoal | None = None,
     *,
     task: str = "",
     measure: str | UnsetType = UNSET,
 ) -> PowerPlan:
-    """Return the smallest difference that so many units detect, and how many units the difference of the aim needs.
+    """Return the smallest difference that so many units detect, and how many units the difference of the goal needs.
 
     `analyses` has a power analysis for each pair of systems. The pair that needs the largest test set decides, so that
     the result holds for all pairs. `units` is None if the number of units is not known. `task` and `measure` are only
@@ -348,32 +348,32 @@ def plan_test(
     Raises UsageError if there are fewer than two units, if a standard deviation is not a number above 0, or if neither
     the number of units nor a difference is given.
     """
-    if aim is None:
-        aim = Aim()
-    _check_plan(analyses, units, aim)
-    plans = [_Plan(analysis, units, aim) for analysis in analyses]
+    if goal is None:
+        goal = DetectionGoal()
+    _check_plan(analyses, units, goal)
+    plans = [_Plan(analysis, units, goal) for analysis in analyses]
     most_demanding = max(plans, key=lambda plan: plan.demand)
     # Fields about the number of units or the difference exist only if these are known.
     return PowerPlan(
         task=task,
         measure=measure,
-        alpha=aim.alpha,
-        power=aim.power,
+        alpha=goal.alpha,
+        power=goal.power,
         test=most_demanding.analysis.test,
         standard_deviation=most_demanding.analysis.standard_deviation,
         differing=most_demanding.analysis.differing_share,
         units=UNSET if units is None else units,
         detectable=UNSET if units is None else most_demanding.detectable_difference,
-        difference=UNSET if aim.difference is None else aim.difference,
-        needed=UNSET if aim.difference is None else most_demanding.needed_units,
+        difference=UNSET if goal.difference is None else goal.difference,
+        needed=UNSET if goal.difference is None else most_demanding.needed_units,
         pairs=tuple(plan.pair() for plan in plans if plan.has_named_systems),
         curve=tuple(_power_curve(most_demanding)),
         notes=tuple(_notes(most_demanding)),
     )
 
 
-def _check_plan(analyses: Sequence[PowerAnalysis], units: int | None, aim: Aim) -> None:
-    """Raise UsageError if a plan cannot be made from these power analyses, this number of units, and this aim.
+def _check_plan(analyses: Sequence[PowerAnalysis], units: int | None, goal: DetectionGoal) -> None:
+    """Raise UsageError if a plan cannot be made from these power analyses, this number of units, and this goal.
 
     It cannot if there are fewer than two units, if a standard deviation is not a number above 0, or if neither the
     number of units nor a difference is given.
@@ -382,7 +382,7 @@ def _check_plan(analyses: Sequence[PowerAnalysis], units: int | None, aim: Aim) 
         raise UsageError(f"a paired test needs at least two units, not {units}")
     if not all(0 < analysis.standard_deviation < math.inf for analysis in analyses):
         raise UsageError("the standard deviation and the difference are numbers above 0")
-    if units is None and aim.difference is None:
+    if units is None and goal.difference is None:
         raise UsageError("there is nothing to plan: give the number of units or a difference")
 
 
@@ -397,7 +397,7 @@ def _power_curve(plan: _Plan) -> Iterator[Point]:
     for unit_count in (units, 2 * units, 4 * units):
         for step in range(STEPS + 1):
             difference = largest_difference * step / STEPS
-            power = plan.analysis.power(difference, unit_count, plan.aim.alpha)
+            power = plan.analysis.power(difference, unit_count, plan.goal.alpha)
             yield Point(unit_count, difference, power)
 
 
@@ -409,7 +409,7 @@ def _largest_difference_of_curve(plan: _Plan, units: int) -> float:
     """
     detectable = plan.detectable_difference
     if plan.units is None:
-        detectable = plan.analysis.detectable_difference(units, plan.aim)
+        detectable = plan.analysis.detectable_difference(units, plan.goal)
     if not detectable:
         return 1.0
     if plan.analysis.test == "sign":
@@ -418,7 +418,7 @@ def _largest_difference_of_curve(plan: _Plan, units: int) -> float:
 
 
 def _notes(plan: _Plan) -> Iterator[Note]:
-    """Yield notes on a plan that has few units, or too few to detect any difference.
+    """Yield a note if a plan has few units, and another one if it has too few to detect any difference.
 
     If the systems have names, the standard deviation was estimated from these units and not given by the user. Then the
     note on few units says that the standard deviation is hardly known.
@@ -435,7 +435,9 @@ def _notes(plan: _Plan) -> Iterator[Note]:
         yield Note("NEVER_SIGNIFICANT", f"{units_text} are too few: no difference is found with that power")
 
 
-def plan_from_comparison(comparison: SystemComparison, measure: str | None = None, aim: Aim | None = None) -> PowerPlan:
+def plan_from_comparison(
+    comparison: SystemComparison, measure: str | None = None, goal: DetectionGoal | None = None
+) -> PowerPlan:
     """Return a power analysis of the pairs of systems in a comparison, under one measure.
 
     It says which difference the units of the comparison detect. The default of `measure` is the primary measure. Raises
@@ -448,7 +450,7 @@ def plan_from_comparison(comparison: SystemComparison, measure: str | None = Non
         reason = "there is one unit only" if comparison.units < 2 else "no pair differs from unit to unit"
         raise InputError(f"nothing can be planned from this comparison by {compared.measure}: {reason}")
     drawn_count = comparison.primary.family.clusters or comparison.units
-    plan = plan_test(analyses, drawn_count, aim, task=comparison.task, measure=compared.measure)
+    plan = plan_test(analyses, drawn_count, goal, task=comparison.task, measure=compared.measure)
     return replace(plan, notes=plan.notes + _notes_on_answered_units(comparison))
 
 

@@ -22,7 +22,7 @@ from cs_score.statistics.comparison import size_of_difference
 from cs_score.statistics.distributions import t_tail
 from cs_score.statistics.equivalence import binary_equivalence_p
 from cs_score.statistics.planning import (
-    Aim,
+    DetectionGoal,
     SignTestPowerAnalysis,
     TTestPowerAnalysis,
     detectable_effect_size,
@@ -112,8 +112,8 @@ def test_units_that_the_sign_test_needs(
     assert all(test.power(needed + more) >= 0.8 for more in range(10))
     assert test.power(needed - 1) < 0.8
     analysis = SignTestPowerAnalysis(wins + losses, OutcomeShares(wins, losses).standard_deviation)
-    assert analysis.needed_units(wins - losses, Aim()) == needed
-    detectable = present(analysis.detectable_difference(needed, Aim()))
+    assert analysis.needed_units(wins - losses, DetectionGoal()) == needed
+    detectable = present(analysis.detectable_difference(needed, DetectionGoal()))
     assert detectable <= wins - losses
     assert analysis.power(detectable, needed, 0.05) == pytest.approx(0.8, abs=1e-9)
 
@@ -123,7 +123,7 @@ def test_many_units_have_the_power_of_the_t_test() -> None:
     effect = 0.01 / shares.standard_deviation
     assert SignTest(shares, 0.05).power(20_000) == pytest.approx(power_of_t_test(effect, 20_000, 0.05), abs=0.005)
     tiny = shares_of_outcomes(0.001, 0.3)
-    needed = SignTestPowerAnalysis(0.3, 0.5).needed_units(0.001, Aim())
+    needed = SignTestPowerAnalysis(0.3, 0.5).needed_units(0.001, DetectionGoal())
     assert needed == units_for_t_test(0.001 / tiny.standard_deviation, 0.05, 0.8)
 
 
@@ -133,7 +133,7 @@ def test_few_units_detect_no_difference() -> None:
     assert (found.detectable, found.pairs[0].detectable) == (None, None)
     assert [note.code for note in found.notes] == ["FEW_UNITS", "NEVER_SIGNIFICANT"]
     assert plan_test([SignTestPowerAnalysis(0.4, 0.6, "a", "b")], 6).detectable is not None
-    assert SignTestPowerAnalysis(0.4, 0.6).needed_units(1.5, Aim()) is None
+    assert SignTestPowerAnalysis(0.4, 0.6).needed_units(1.5, DetectionGoal()) is None
 
 
 def answers(wins: int, losses: int, ties: int) -> dict[str, Floats]:
@@ -144,7 +144,7 @@ def answers(wins: int, losses: int, ties: int) -> dict[str, Floats]:
 
 def test_power_of_a_comparison_is_that_of_its_test() -> None:
     found = compared(answers(25, 5, 70), Resampling(99), measures=["mean"], formula=MEAN)
-    plan = plan_from_comparison(found, None, Aim(0.2))
+    plan = plan_from_comparison(found, None, DetectionGoal(0.2))
     assert (plan.test, plan.differing, plan.units, plan.needed) == ("sign", 0.3, 100, 61)
     shown = " ".join(POWER.text(plan, 200).split())
     assert "Exact sign: the two-sided sign test that compare makes of right and wrong units; alpha 0.05" in shown

@@ -34,7 +34,7 @@ from cs_score.measures.registry import (
     substitute_remark,
 )
 from cs_score.statistics.comparison import compare_tables
-from cs_score.statistics.planning import Aim, power_analysis_of
+from cs_score.statistics.planning import DetectionGoal, power_analysis_of
 from cs_score.statistics.resampling_settings import FEWEST_RELIABLE_UNITS, Note, Resampling, note_sentences
 from cs_score.statistics.results import PairedSystems, SystemComparison
 from cs_score.statistics.units import Units, UnitTable, units_of
@@ -54,7 +54,8 @@ class Limit(Record):
 def read_limit(option: str, text: str) -> Limit:
     """Return the limit that a text such as `SF-AP=0.4` means.
 
-    Raises UsageError for another text, and for a number above 1; the message names the `option` that has the text.
+    Raises UsageError for a text of another form, and for a number above 1. The message names the `option` in which the
+    user typed the text.
     """
     measure, _, number = text.rpartition("=")
     if not measure or not is_decimal_number(number):
@@ -152,13 +153,13 @@ def _scores_of_stored_run(scores: RunScoresDocument, run_id: str, file: str) -> 
     )
 
 
-def _scores_of_check(checked: Checked, file: str) -> Measured:
+def _scores_of_check(checked_run: Checked, file: str) -> Measured:
     """Return the scores that an earlier check has stored in `file`.
 
     A check stores the scores of the measures with limits only, and no statistics of units.
     """
-    score_by_measure = {check.measure: check.score for check in checked.checks if check.score is not None}
-    return Measured(name=file, origin=checked.origin, scores=score_by_measure, units=None)
+    score_by_measure = {check.measure: check.score for check in checked_run.checks if check.score is not None}
+    return Measured(name=file, origin=checked_run.origin, scores=score_by_measure, units=None)
 
 
 _IN_FOLDER: Final = "out.json"
@@ -305,7 +306,7 @@ class Gate(Record):
         units = _tested_units(comparison)
         test_by_measure = {}
         for comparison_of_measure in comparison.measures:
-            [pair] = comparison_of_measure.pairs
+            [pair] = comparison_of_measure.pairs  # the run and the baseline
             test_by_measure[comparison_of_measure.measure] = _test_of_pair(pair, len(measures), units, settings.level)
         notes = _notes_on_tests(comparison, units.unit_count)
         notes += _notes_on_several_tests(len(measures), settings.level)
@@ -412,13 +413,13 @@ def _tested_units(comparison: SystemComparison) -> _TestedUnits:
 def _test_of_pair(pair: PairedSystems, test_count: int, units: _TestedUnits, level: float) -> _Test:
     """Return the test of the difference between a run and its baseline (`pair`) under a measure.
 
-    The test has the drop that it can detect with the usual power, or None if there is no such drop. `test_count` is the
-    number of tests that are made together, and `level` the level of each.
+    The test has the smallest drop that it detects with a probability of 80 %, or None if there is no such drop.
+    `test_count` is the number of tests that are made together, and `level` the level of each.
     """
     power_analysis = power_analysis_of(pair)
     detectable_drop = None
     if power_analysis is not None and units.unit_count >= 2:
-        detectable_drop = power_analysis.detectable_difference(units.unit_count, Aim(alpha=level))
+        detectable_drop = power_analysis.detectable_difference(units.unit_count, DetectionGoal(alpha=level))
     return _Test(
         p=pair.p,
         level=level,
@@ -477,9 +478,9 @@ def _require_scores_of_baseline(drop_by_measure: Mapping[str, Decimal], run: Mea
 
 
 def headline_remark(run: Measured, baseline: Measured) -> str | None:
-    """Return a remark if another measure replaces average precision as the headline measure; None otherwise.
+    """Return a remark if another measure than average precision is checked because the baseline lacks it, or None.
 
-    This happens if the baseline has no average precision; the remark says why.
+    The remark says why the baseline has no average precision.
     """
     measure = default_measure_for_scores(run.origin.task, baseline.scores)
     with_ldc = measure.table == LDC_MEAN
@@ -542,7 +543,7 @@ def _missing_in_baseline(baseline: Measured, measure: str) -> InputError:
 
 
 def _measures_of_both(run: Measured, baseline: Measured) -> Sequence[str]:
-    """Return the most important measures that run and baseline have in common: they must not drop without a limit.
+    """Return the most important measures of run and baseline, which must not drop if the user gave no limit.
 
     Usually this is only the headline measure of the baseline. Then a run that has lost its average precision does not
     pass by another measure. A baseline of chosen scores may lack the headline measure. The other measures that are
@@ -753,14 +754,18 @@ def _cells_of_check(check: Check) -> dict[str, object]:
     return cells
 
 
-def _rows(judgement: Checked) -> list[dict[str, object]]:
-    """Return a row for each check, and for each change since a lock was written, as cells by the key of the column."""
+def _rows_of_checks(checked_run: Checked) -> list[dict[str, object]]:
+    """Return the rows of the table of checks: `{"name": "SF-AP at least 0.4", "kind": "min", ...}`.
+
+    There is a row for each check of a limit. After them comes a row for each file or option that has changed since the
+    lock was written. The cells of a row are given by the key of their column.
+    """
     rows = []
-    for check in judgement.checks:
+    for check in checked_run.checks:
         cells = _cells_of_check(check)
-        cells["answered"] = judgement.origin.answered_count_text
+        cells["answered"] = checked_run.origin.answered_count_text
         rows.append(cells)
-    for change in judgement.changes:
+    for change in checked_run.changes:
         rows.append({"name": change.what, "kind": "lock", "message": change.message, "passed": "false"})
     return rows
 
@@ -773,7 +778,7 @@ def _keys_of_columns() -> list[str]:
     return keys
 
 
-CHECKS: Final = Layout(name="checks", title="Limits", columns=columns(*_keys_of_columns()), rows=_rows)
+CHECKS: Final = Layout(name="checks", title="Limits", columns=columns(*_keys_of_columns()), rows=_rows_of_checks)
 
 
 def _verdict_word(check: Check) -> str:
@@ -788,62 +793,62 @@ def _verdict_word(check: Check) -> str:
     return "ok  "
 
 
-def checked_text(judgement: Checked) -> str:
+def checked_text(checked_run: Checked) -> str:
     """Return the judgement on a run as text: a line for each limit, how many limits are kept, and the signatures."""
     lines: list[str] = []
-    for sentence in _sentences_on_limits(judgement):
+    for sentence in _sentences_on_limits(checked_run):
         lines += wrap_lines(one_line(sentence), " " * 6)
-    if judgement.origin.answered_count_text is not None:
-        lines.append(f"scored on {judgement.origin.answered_count_text}, those that were predicted")
-    lines.append(_summary(judgement))
+    if checked_run.origin.answered_count_text is not None:
+        lines.append(f"scored on {checked_run.origin.answered_count_text}, those that were predicted")
+    lines.append(_summary(checked_run))
     lines.append("")
-    lines += _identifying_lines(judgement)
+    lines += _identifying_lines(checked_run)
     return "".join([f"{one_line(line)}\n" for line in lines])
 
 
-def _sentences_on_limits(judgement: Checked) -> list[str]:
+def _sentences_on_limits(checked_run: Checked) -> list[str]:
     """Return a sentence for each limit, for each change since the lock was written, and for each note."""
-    sentences = [f"{_verdict_word(check)}  {check.message}" for check in judgement.checks]
-    sentences += [f"FAIL  {change.message}" for change in judgement.changes]
-    return sentences + note_sentences(judgement.notes)
+    sentences = [f"{_verdict_word(check)}  {check.message}" for check in checked_run.checks]
+    sentences += [f"FAIL  {change.message}" for change in checked_run.changes]
+    return sentences + note_sentences(checked_run.notes)
 
 
-def _identifying_lines(judgement: Checked) -> list[str]:
+def _identifying_lines(checked_run: Checked) -> list[str]:
     """Return the lines that identify the scores, the baseline and the lock of a judgement by signatures and digests."""
-    lines = [f"signature  {judgement.signature}"]
-    if judgement.baseline is not None:
-        lines.append(f"baseline   {judgement.baseline.signature}")
-    if judgement.lock:
-        lines.append(f"lock       {judgement.lock.file}, SHA-256 {judgement.lock.sha256}")
+    lines = [f"signature  {checked_run.signature}"]
+    if checked_run.baseline is not None:
+        lines.append(f"baseline   {checked_run.baseline.signature}")
+    if checked_run.lock:
+        lines.append(f"lock       {checked_run.lock.file}, SHA-256 {checked_run.lock.sha256}")
     return lines
 
 
-def checked_junit(checked: Checked) -> str:
+def checked_junit(checked_run: Checked) -> str:
     """Return the judgement on a run as JUnit XML: a suite with a test case for each limit.
 
     A change since the lock was written is a failed test case, too.
     """
-    body = _property_lines(checked)
-    for check in checked.checks:
+    body = _property_lines(checked_run)
+    for check in checked_run.checks:
         body += _test_case_lines(check.name, _element_of_check(check))
-    for change in checked.changes:
+    for change in checked_run.changes:
         message = _escape_for_xml(change.message)
         element = f'failure type="lock" message="{message}">{message}</failure'
         body += _test_case_lines(f"lock: {change.what}", element)
-    test_count = len(checked.checks) + len(checked.changes)
-    failure_count = sum(not check.passed for check in checked.checks) + len(checked.changes)
+    test_count = len(checked_run.checks) + len(checked_run.changes)
+    failure_count = sum(not check.passed for check in checked_run.checks) + len(checked_run.changes)
     return _suite(body, test_count, failures=failure_count)
 
 
-def _property_lines(checked: Checked) -> list[str]:
+def _property_lines(checked_run: Checked) -> list[str]:
     """Return the lines of the element `properties` of JUnit XML, which names the scores, the baseline and the lock."""
-    value_by_name = {"signature": checked.signature}
-    if checked.origin.answered_count_text is not None:
-        value_by_name["answered"] = checked.origin.answered_count_text
-    if checked.baseline is not None:
-        value_by_name["baseline"] = checked.baseline.signature
-    if checked.lock:
-        value_by_name["lock"] = f"{checked.lock.file}, SHA-256 {checked.lock.sha256}"
+    value_by_name = {"signature": checked_run.signature}
+    if checked_run.origin.answered_count_text is not None:
+        value_by_name["answered"] = checked_run.origin.answered_count_text
+    if checked_run.baseline is not None:
+        value_by_name["baseline"] = checked_run.baseline.signature
+    if checked_run.lock:
+        value_by_name["lock"] = f"{checked_run.lock.file}, SHA-256 {checked_run.lock.sha256}"
     lines = [f'  <property name="{name}" value="{_escape_for_xml(value)}"/>' for name, value in value_by_name.items()]
     return [" <properties>", *lines, " </properties>"]
 
@@ -880,18 +885,18 @@ def _suite(body: Sequence[str], tests: int, failures: int = 0, errors: int = 0) 
     return "\n".join(['<?xml version="1.0" encoding="UTF-8"?>', head, *body, "</testsuite>", ""])
 
 
-def checked_annotations(checked: Checked) -> str:
+def checked_annotations(checked_run: Checked) -> str:
     """Return workflow commands of GitHub: an error for each limit that is not kept, and a notice with a summary.
 
     An undecided limit is a warning.
     """
     lines = []
-    for check in checked.checks:
+    for check in checked_run.checks:
         if not check.passed or check.undecided:
             lines.append(_annotation(check))
-    for change in checked.changes:
+    for change in checked_run.changes:
         lines.append(f"::error title=lock%3A {_escape_for_github(change.what)}::{_escape_for_github(change.message)}")
-    summary = _escape_for_github(f"{_summary(checked)} {checked.signature}")
+    summary = _escape_for_github(f"{_summary(checked_run)} {checked_run.signature}")
     return "\n".join([*lines, f"::notice title={_TITLE}::{summary}", ""])
 
 
@@ -903,9 +908,9 @@ def _annotation(check: Check) -> str:
 
 
 def error_text(format_: str, message: str) -> str:
-    """Return the message of an error that prevented the check, in the format called `format_`.
+    """Return the message of an error that prevented the check, in a format such as `junit`.
 
-    It is empty for the formats `text` and `tsv`: their message is on standard error.
+    The text is empty for the formats `text` and `tsv`, because they have the message on standard error.
     """
     error = one_line(message)
     if format_ == "json":
@@ -919,13 +924,13 @@ def error_text(format_: str, message: str) -> str:
     return ""
 
 
-def _summary(checked: Checked) -> str:
+def _summary(checked_run: Checked) -> str:
     """Return a sentence with the number of limits that are kept, and of those among them that are undecided."""
-    if checked.changes:
+    if checked_run.changes:
         return "The lock does not fit: the run was not scored, and no limit is kept."
-    limit_count = len(checked.checks)
-    kept_count = sum(check.passed for check in checked.checks)
-    undecided_count = sum(check.undecided for check in checked.checks)
+    limit_count = len(checked_run.checks)
+    kept_count = sum(check.passed for check in checked_run.checks)
+    undecided_count = sum(check.undecided for check in checked_run.checks)
     noun = "limit" if limit_count == 1 else "limits"
     text = f"{kept_count} of {limit_count} {noun} kept"
     if not undecided_count:
@@ -944,9 +949,9 @@ def _escape_for_github(text: str) -> str:
     return one_line(text).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
-def _checked_tsv(checked: Checked) -> str:
+def _checked_tsv(checked_run: Checked) -> str:
     """Return a table with a row for each limit and tabs between the cells."""
-    return b"".join(tsv(CHECKS.table(checked))).decode()
+    return b"".join(tsv(CHECKS.table(checked_run))).decode()
 
 
 WRITERS: Final[dict[str, Callable[[Checked], str]]] = {

@@ -28,7 +28,7 @@ _LIMITS: Final = f"--baseline --max-drop --min --significant --any-baseline --wr
 
 
 def _read_limits(line: CommandLine) -> checking.Gate:
-    """Return the limits that the options of a command line set for the scores of a run.
+    """Return the gate of a command line: the limits that its options set for the scores of a run.
 
     Raises UsageError if the options set no limit, and for an option that has no effect without another one.
     """
@@ -109,9 +109,9 @@ def check(task: str, line: CommandLine) -> int:
     """
     if "--write-lock" in line:
         return locking.write_lock(task, line)
-    judgement = _judge_by_lock(task, line) if "--lock" in line else _judge_by_limits(task, line)
-    print_text(checking.WRITERS[line.format](judgement))
-    return Status.DONE if judgement.passed else Status.CHECK_FAILED
+    checked_run = _judge_by_lock(task, line) if "--lock" in line else _judge_by_limits(task, line)
+    print_text(checking.WRITERS[line.format](checked_run))
+    return Status.DONE if checked_run.passed else Status.CHECK_FAILED
 
 
 def _judge_by_limits(task: str, line: CommandLine) -> checking.Checked:
@@ -125,10 +125,10 @@ def _judge_by_limits(task: str, line: CommandLine) -> checking.Checked:
     if baseline_path is None:
         return gate.judge(run, baseline=None)
     baseline = checking.read_baseline(baseline_path, run.name)
-    judgement = gate.judge(run, baseline)
+    checked_run = gate.judge(run, baseline)
     if not gate.minima and not gate.drops:
         _print_headline_remark(run, baseline)
-    return judgement
+    return checked_run
 
 
 def _print_headline_remark(run: checking.Measured, baseline: checking.Measured) -> None:
@@ -158,5 +158,5 @@ def _judge_by_lock(task: str, line: CommandLine) -> checking.Checked:
     if changes:
         return locks.failed_judgement(lock, conditions, changes)
     run = _score_run(task, line)
-    judgement = checking.Gate(minima=lock.limits).judge(run, baseline=None)
-    return locks.add_lock_to_judgement(lock, judgement)
+    checked_run = checking.Gate(minima=lock.limits).judge(run, baseline=None)
+    return locks.add_lock_to_judgement(lock, checked_run)

@@ -45,14 +45,13 @@ _WRITE_LOCK: Final = OwnOption("--write-lock", {".json": b""}, "lock.json")
 def write_lock(task: str, line: CommandLine) -> int:
     """Write a lock into the file of --write-lock, print it, and return the exit status.
 
-    The lock fixes the smallest scores that a later run must have. Raises UsageError if a run is among the files, if
-    there is no limit, and if the file exists already.
+    The lock fixes the smallest scores that a later run must have. `line` is the command line. Raises UsageError if a
+    run is among the files, if there is no limit, and if the file exists already.
     """
     minima = _read_minima(line)
-    # Gold is read only after the file is known to be writable, because reading may take long.
     path = line.text("--write-lock", "")
     planned_outputs = [replace(output, existing=Existing.REFUSED) for output in _WRITE_LOCK.outputs(path)]
-    line.plan(planned_outputs)
+    line.plan(planned_outputs)  # raises if the file cannot be written; this comes first, as reading gold may take long
     conditions = conditions_of(task, line, refusal="--write-lock comes before there is a run")
     lock = locks.make_lock(conditions, minima)
     write_packed(path, [json_text(lock).encode()])

@@ -63,7 +63,7 @@ def make_lock(conditions: Origin, minima: Sequence[Limit]) -> Lock:
     """
     measures_of_task = measure_names(conditions.task)
     limits = tuple([_locked_limit(limit, measures_of_task) for limit in minima])
-    # The signature names the measure if only one is locked.
+    # A signature can name one measure only.
     measure = limits[0].measure if len(limits) == 1 else ANY_MEASURE
     origin = replace(conditions, measure=measure)
     return Lock(task=origin.task, measure=measure, signature=str(origin.signature), origin=origin, limits=limits)
@@ -131,7 +131,7 @@ def changes_since(lock: LockFile, conditions: Origin, minima: Sequence[Limit]) -
 
 
 def _changes_of_files(locked: Origin, present: Origin) -> list[LockChange]:
-    """Return the changes of the files of gold, one for each role of files (queries, pool ...) with other contents.
+    """Return a change for each role of gold files, such as `queries` or `pool`, whose contents have changed.
 
     `locked` are the conditions in a lock, and `present` those of now.
     """
@@ -186,16 +186,16 @@ def failed_judgement(lock: LockFile, conditions: Origin, changes: tuple[LockChan
     )
 
 
-def add_lock_to_judgement(lock: LockFile, judgement: Checked) -> Checked:
+def add_lock_to_judgement(lock: LockFile, checked_run: Checked) -> Checked:
     """Return a judgement on a run with the name and SHA-256 of the lock whose limits were checked.
 
     If another version of cs-score wrote the lock, a note says so.
     """
-    notes = list(judgement.notes)
+    notes = list(checked_run.notes)
     locked_version = lock.lock.origin.version
-    present_version = judgement.origin.version
+    present_version = checked_run.origin.version
     if locked_version != present_version:
         text = f"{lock.name} was written by cs-score {locked_version}, and the run scored by {present_version}"
         notes.append(Note("OTHER_VERSION", text))
     lock_state = LockState(file=lock.name, sha256=lock.sha256, changes=())
-    return replace(judgement, notes=tuple(notes), lock=lock_state)
+    return replace(checked_run, notes=tuple(notes), lock=lock_state)

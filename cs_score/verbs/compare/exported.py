@@ -196,9 +196,9 @@ def _read_json_lines(file: Input, own_names: Mapping[str, str]) -> Delimited:
 
 
 def _cells_of_line(line: _JsonLine, own_columns: Sequence[str], file_name: str) -> tuple[str, ...]:
-    """Return the members of a line as text, in the order of columns, which have the names that the file gives them.
+    """Return the cells of a line of JSON, as texts: `("q1", "0.5")` for the columns `id` and `metrics.acc`.
 
-    Raises InputError if the line lacks one of them.
+    `own_columns` are the columns by the file's own names. Raises InputError if the line lacks one of them.
     """
     cells = []
     for own_name in own_columns:

@@ -96,7 +96,7 @@ def _measure_section(measure: MeasureComparison) -> Section:
 
 
 def _systems_chart(measure: MeasureComparison) -> Iterator[Drawing]:
-    """Yield the chart of the systems' scores under a measure, unless a score is below 0 or above 1."""
+    """Yield the chart of the systems' scores under a measure. There is none if a score is below 0 or above 1."""
     systems = measure.systems[:_MOST_SYSTEMS]
     if not all(0 <= system.score <= 1 for system in systems):
         return

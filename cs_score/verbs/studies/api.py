@@ -151,23 +151,23 @@ def power(
 ) -> Power:
     """Return the difference of two systems that a paired test detects, and how many units a `difference` needs.
 
-    `comparison` is the result of `compare`, or the file of its JSON; `measure` is one of its measures, the one that
-    ranks leaderboards unless given. Without a comparison `sd` is the standard deviation of the units' paired
-    differences, `units` their number. `alpha` is the level of the two-sided test, `power` the probability with which
-    the difference should be detected; both are between 0 and 1.
+    `comparison` is the result of `compare`, or the file of its JSON. `measure` is one of its measures; the default is
+    the one that ranks leaderboards. Without a comparison `sd` is the standard deviation of the differences of the
+    units, and `units` is the number of units. `alpha` is the level of the two-sided test, and `power` the probability
+    with which the difference should be detected. Both are between 0 and 1.
 
     Raises UsageError for impossible arguments, InputError for a comparison from which no test can be planned.
     """
-    aim = planning.Aim(difference=difference, alpha=alpha, power=power)
+    goal = planning.DetectionGoal(difference=difference, alpha=alpha, power=power)
     has_one_source = (comparison is None) != (sd is None)
     if not has_one_source:
         raise UsageError("power takes a comparison, or a standard deviation (sd)")
     if sd is not None:
         power_analysis = planning.TTestPowerAnalysis(standard_deviation=sd)
-        return Power(planning.plan_test([power_analysis], units, aim))
+        return Power(planning.plan_test([power_analysis], units, goal))
     if units is not None:
         raise UsageError("units goes with sd; a comparison has its own number of units")
-    plan = planning.plan_from_comparison(_comparison_document(comparison), measure, aim)
+    plan = planning.plan_from_comparison(_comparison_document(comparison), measure, goal)
     return Power(plan)
 
 
@@ -198,7 +198,8 @@ def pool_bias(
     """Score each run with and without the pool's answers that only its own team gave, and rank the runs by both scores.
 
     `teams` is a file whose lines have a run and its team with a tab between them; without it each run is its own team.
-    `measure` is the one that ranks leaderboards unless given; all other arguments are those of `prepare`.
+    The runs are ranked by `measure`; the default is the one that ranks leaderboards. All other arguments are those of
+    `prepare`.
 
     Raises UsageError for fewer than two runs and impossible arguments, InputError for files that cannot be scored.
     """
@@ -267,8 +268,8 @@ def assessors(
     """Compare scores and ranks of the same systems under the assessments of two assessors, and their agreement.
 
     `results` and `second_assessments` have the results of the systems by name, scored with the first and with the
-    second assessor's gold standard. `measure` is the one that ranks leaderboards unless given, `bootstrap` the number
-    of resamples; the other arguments are as in `compare`.
+    second assessor's gold standard. The systems are ranked by `measure`; the default is the one that ranks
+    leaderboards. `bootstrap` is the number of resamples. The other arguments are as in `compare`.
 
     Raises UsageError for impossible arguments, InputError if the systems or their units differ.
     """

@@ -242,7 +242,11 @@ def _ranking_measure(task: Task, results: AssessedResults, measure: str | None) 
 
 
 def _statistics_by_name(task: Task, results: AssessedResults, measure: str) -> dict[str, Any]:
-    """Return the statistics of each run under the first, then under the second assessor, by name: `A (first)`."""
+    """Return the statistics of the units of each run, from which its score by a measure is computed.
+
+    Those of run A under the first assessor have the key `A (first)`. All runs under the second assessor follow, such as
+    `A (second)`.
+    """
     statistics_by_name = {}
     for run, result in results.first.items():
         statistics_by_name[f"{run} (first)"] = task.statistics(result, [measure])
@@ -252,7 +256,11 @@ def _statistics_by_name(task: Task, results: AssessedResults, measure: str) -> d
 
 
 def _signatures(statistics_by_name: Mapping[str, Any], measure: str) -> dict[str, str]:
-    """Return the signature of each run's score by a measure under each assessor, by name: `A (first)`, `A (second)`."""
+    """Return the signatures of scores by a measure.
+
+    Each run has two scores: the score of run A under the first assessor has the key `A (first)`, and the one under the
+    second assessor has the key `A (second)`.
+    """
     signature_by_name = {}
     for name, statistics in statistics_by_name.items():
         signature_by_name[name] = str(statistics.origin.signature.of(measure))
@@ -260,7 +268,10 @@ def _signatures(statistics_by_name: Mapping[str, Any], measure: str) -> dict[str
 
 
 def _notes_of_sample(units: AlignedUnits) -> list[Note]:
-    """Return a note if units were dropped because only one assessor has judged their answers; otherwise no note."""
+    """Return a note if units were dropped because only one assessor has judged their answers.
+
+    The list is empty if no unit was dropped.
+    """
     dropped_units: set[str] = set()
     for ids in units.dropped.values():
         dropped_units.update(ids)

@@ -21,7 +21,14 @@ from cs_score.cli.run_inputs import Runs
 from cs_score.cli.run_options import POLICIES, SCORING_SWITCHES, select_run_options
 from cs_score.cli.shared_options import whole_number
 from cs_score.cli.verb import Verb, VerbForm
-from cs_score.statistics.planning import MOST_UNITS, Aim, PowerPlan, TTestPowerAnalysis, plan_from_comparison, plan_test
+from cs_score.statistics.planning import (
+    MOST_UNITS,
+    DetectionGoal,
+    PowerPlan,
+    TTestPowerAnalysis,
+    plan_from_comparison,
+    plan_test,
+)
 from cs_score.statistics.resampling_settings import Resampling
 from cs_score.statistics.results import SystemComparison
 from cs_score.tables.statistics import POWER
@@ -102,24 +109,24 @@ def _make_plan(task_name: str, line: CommandLine) -> PowerPlan:
     Raises UsageError, and InputError for files from which no test can be planned.
     """
     deviation = options.positive_number(line, "--sd")
-    aim = _read_aim(line)
+    goal = _read_goal(line)
     if deviation is not None:
-        return _plan_from_deviation(deviation, line, aim)
+        return _plan_from_deviation(deviation, line, goal)
     if "--units" in line:
         raise UsageError("--units goes with --sd; files have their own number of units")
     if _names_comparison_file(line):
         file = line.words[0]
         document = record_in(read_document(file), SystemComparison, file)
-        return plan_from_comparison(document, line.get("--measure"), aim)
-    return _plan_from_systems(task_name, line, aim)
+        return plan_from_comparison(document, line.get("--measure"), goal)
+    return _plan_from_systems(task_name, line, goal)
 
 
-def _read_aim(line: CommandLine) -> Aim:
+def _read_goal(line: CommandLine) -> DetectionGoal:
     """Return the difference to be detected, the level and the power that a command line asks for."""
     difference = options.positive_number(line, "--difference")
     level = options.positive_number(line, "--alpha") or 0.05
     wanted_power = options.positive_number(line, "--power") or 0.8
-    return Aim(difference=difference, alpha=level, power=wanted_power)
+    return DetectionGoal(difference=difference, alpha=level, power=wanted_power)
 
 
 def _names_comparison_file(line: CommandLine) -> bool:
@@ -128,7 +135,7 @@ def _names_comparison_file(line: CommandLine) -> bool:
     return has_single_file and ending_of(line.words[0]) == ".json"
 
 
-def _plan_from_deviation(deviation: float, line: CommandLine, aim: Aim) -> PowerPlan:
+def _plan_from_deviation(deviation: float, line: CommandLine, goal: DetectionGoal) -> PowerPlan:
     """Return the plan of a test from the standard deviation of the units' differences and the number in --units.
 
     Raises UsageError if the command line names files, too.
@@ -136,10 +143,10 @@ def _plan_from_deviation(deviation: float, line: CommandLine, aim: Aim) -> Power
     if line.words or "--gold" in line:
         raise UsageError("--sd stands for files: give the one or the others")
     unit_count = whole_number(line, "--units", MOST_UNITS)
-    return plan_test([TTestPowerAnalysis(deviation)], unit_count, aim)
+    return plan_test([TTestPowerAnalysis(deviation)], unit_count, goal)
 
 
-def _plan_from_systems(task_name: str, line: CommandLine, aim: Aim) -> PowerPlan:
+def _plan_from_systems(task_name: str, line: CommandLine, goal: DetectionGoal) -> PowerPlan:
     """Score the systems of a command line, and plan a test from their differences. Raises UsageError or InputError."""
     task = task_named(task_name)
     measure = task.measure_of(line.get("--measure"))
@@ -149,7 +156,7 @@ def _plan_from_systems(task_name: str, line: CommandLine, aim: Aim) -> PowerPlan
         measure = comparison.headline_measure(task, results)
     # A plan needs the differences of the units and nothing that is resampled.
     document = comparison.compare(task, results, Resampling(resamples=1), measures=[measure])
-    return plan_from_comparison(document, None, aim)
+    return plan_from_comparison(document, None, goal)
 
 
 def _chart_of_plan(plan: PowerPlan) -> charts.Drawing:

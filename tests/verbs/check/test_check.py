@@ -19,7 +19,7 @@ from cs_score.base.records import replace
 from cs_score.base.signature import GOLD, RUN, Origin
 from cs_score.base.sources import InputDigest
 from cs_score.evidence import hotpotqa
-from cs_score.statistics.planning import Aim, SignTestPowerAnalysis
+from cs_score.statistics.planning import DetectionGoal, SignTestPowerAnalysis
 from cs_score.statistics.resampling_settings import Resampling
 from cs_score.statistics.sign_test import OutcomeShares
 from cs_score.verbs.check.checking import WRITERS, Checked, Gate, Limit, Measured, read_limit, scores_of_result
@@ -149,7 +149,7 @@ def test_a_drop_that_is_not_significant_is_undecided() -> None:
     (check,) = judgement.checks
     assert (check.passed, check.undecided, check.tests) == (True, True, 1)
     design = SignTestPowerAnalysis(3 / 40, OutcomeShares(0.0, 3 / 40).standard_deviation)
-    assert check.detectable == design.detectable_difference(40, Aim())
+    assert check.detectable == design.detectable_difference(40, DetectionGoal())
     text = " ".join(WRITERS["text"](judgement).split())
     assert text.startswith("ok? em is 0.4250, 0.0750 below the baseline's 0.5000 (p = 0.25")
     assert f"not significant; 40 questions show a drop of {check.detectable:.4f} with probability 0.8)" in text
