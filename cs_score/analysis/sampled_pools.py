@@ -572,7 +572,7 @@ def _rows_of_strata(pool: SampledPoolDocument) -> Iterator[Row]:
 
 
 def _notes(pool: SampledPoolDocument) -> Iterator[str]:
-    """Yield the sentences below the tables."""
+    """Yield the sentences below the tables: what their columns mean, and a note on strata with few assessed answers."""
     yield (
         f"Low, High: {pool.confidence:g} % normal limits of the estimate, for this pool were all of it assessed; *: "
         "for answers like these. Known: answers that were assessed. Score: the ordinary one, from what was assessed."

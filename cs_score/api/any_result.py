@@ -72,9 +72,9 @@ class AnyResult(ShownDocument, Generic[Source]):
 
         For example `{"measure": "SF-ALL-Micro-F1", "score": 0.28, "low": 0.21, "high": 0.35, "note": None}`.
 
-        `bootstrap` is the number of resamples, `confidence` a percentage, `interval` is `percentile` or `bca`,
-        `clusters` as in `compare`. The limits `low` and `high` are None if too many resamples are undefined; `note`
-        explains such limits. More than 100,000 resamples are drawn only with `force`.
+        `bootstrap` is the number of resamples, `confidence` a percentage, and `interval` is `percentile` or `bca`.
+        `clusters` has the same meaning as in `compare`. The limits `low` and `high` are None if too many resamples are
+        undefined; `note` explains such limits. More than 100,000 resamples are drawn only with `force`.
 
         Raises UsageError for impossible arguments, for several runs and for a result that was loaded from JSON,
         InputError if there are no units.

@@ -132,7 +132,7 @@ class Analysis(_Finding):
     def chart(self, kind: str = "budget", name: str | None = None) -> Chart:
         """Return a chart, which a notebook shows; `cs-score plot` lists the kinds.
 
-        If there are several charts of a kind, `name` chooses one, such as the dimension of `groups`; unless given, the
+        If there are several charts of a kind, `name` chooses one, such as the dimension of `groups`; by default, the
         first is drawn. Raises UsageError for an unknown chart, InputError if there is nothing to draw.
         """
         return pages.Chart(self._document, kind, name)

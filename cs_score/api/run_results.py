@@ -289,7 +289,7 @@ class RunResult(AnyResult[ScoredLines]):
     def __repr__(self) -> str:
         """Return runs, policy and limits, for a single run also scores: `<run1 under kb, 1:3: SF-AP 0.3, ...>`."""
         names = " ".join(self.run_ids) or "no run"
-        policy_name = self._document.origin.settings[0]
+        policy_name = self._document.origin.settings[0]  # the settings of a signature begin with the policy
         text = f"{names} under {policy_name}, {self.justifications}"
         if len(self.run_ids) == 1:
             text += self._scores_in_repr()
@@ -305,7 +305,8 @@ class RunResult(AnyResult[ScoredLines]):
     def _only_run(self) -> RunScoresRecord:
         """The stored or computed scores of the only run. Raises UsageError if the files held no run or several."""
         self.require_one_run()
-        return self._document.runs[0]
+        [run] = self._document.runs
+        return run
 
     def require_one_run(self) -> None:
         """Raise UsageError, with the ids of the runs, if the files held no run or several."""

@@ -188,7 +188,7 @@ def columns_of(text: str) -> int:
 
     columns = 0
     for character in text:
-        if unicodedata.east_asian_width(character) in "WF":
+        if unicodedata.east_asian_width(character) in "WF":  # wide or full width
             columns += 2
         elif not unicodedata.combining(character):
             columns += 1

@@ -71,11 +71,11 @@ def _known_code(word: str) -> str:
 
 def _list_of_codes(codes: Sequence[ProblemCode]) -> str:
     """Return a line for each code: the code, its severity and the first sentence of its meaning."""
-    width = max(len(code.code) for code in codes)
+    longest_code = max(len(code.code) for code in codes)
     lines = []
     for code in codes:
         first_sentence = code.meaning.partition(". ")[0].rstrip(".")
-        lines.append(f"{code.code:<{width}}  {code.severity:<11}  {first_sentence}.\n")
+        lines.append(f"{code.code:<{longest_code}}  {code.severity:<11}  {first_sentence}.\n")
     return "".join(lines)
 
 

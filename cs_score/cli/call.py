@@ -194,9 +194,9 @@ class Call(Runs):
         return True
 
     def _folder_for_debug_text(self) -> contextlib.AbstractContextManager[str]:
-        """Return a context manager that makes a folder beside the debug file, or elsewhere if there is no such file."""
+        """Return a context manager for a new folder beside the debug file, or elsewhere if there is no such file."""
         debug_file = self.debug_file
-        if debug_file is not None and storage.is_stream(debug_file):
+        if debug_file is not None and storage.is_stream(debug_file):  # no folder can be made beside a device
             debug_file = None
         return storage.folder_beside(debug_file)
 
@@ -209,7 +209,7 @@ class Call(Runs):
         return unit_statistics.intervals(result, self.resampling)
 
     def write(self, result: Result, intervals: Sequence[ScoreIntervals] = (), *, was_stopped: bool = False) -> None:
-        """Write those tables and the JSON document of a result that the command line asks for. Raises OutputError.
+        """Write the tables and the JSON document of a result, if the command line asks for them. Raises OutputError.
 
         If an error stopped the scoring (`was_stopped`), only the tables that are complete are written.
         """

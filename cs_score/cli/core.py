@@ -716,10 +716,10 @@ class Command(click.Command):
         required_words = []
         if self.requires_options_first:
             required_words = [parameter.label for parameter in self.parameters if parameter.required]
-        missing = required_words[0] if required_words else ""
+        first_required_word = required_words[0] if required_words else ""
         return Misuse(
             f"{option.long_name} needs a value: {option.value}",
-            f"ERROR: Not enough arguments; {missing} must be provided",
+            f"ERROR: Not enough arguments; {first_required_word} must be provided",
         )
 
     def _refuse_repetitions(self, line: CommandLine) -> None:
@@ -888,7 +888,7 @@ class Command(click.Command):
             self._refuse_unknown_ending(path)
         line.folder = path
         if line.format not in self.form.formats:
-            line.format = self.form.formats[0]
+            line.format = self.form.formats[0]  # the default
 
     def _always_writes_folder(self) -> bool:
         """Return whether -o names a folder whatever the format is."""
@@ -918,7 +918,7 @@ class Command(click.Command):
         """Return the format of the result if the user names none; with -o `path` it may be the format of a folder."""
         if path is not None and self.form.folder and not self._always_writes_folder():
             return self.form.folder
-        return self.form.formats[0]
+        return self.form.formats[0]  # the first format of a command is its default
 
     def _requested_format(self, line: CommandLine, path: str | None) -> str | None:
         """Return the format that --format or --json names, or else the ending of `path`; None if the user names none.
@@ -1248,7 +1248,8 @@ def _advice_on_tasks_with_option(command: Command, name: str) -> str:
     if not tasks_with_option:
         return ""
     tasks = "evidence tasks" if task == COLD_START else ", ".join(tasks_with_option)
-    return f"{name} is an option of {tasks}: cs-score {verb} {tasks_with_option[0]} {name} ..."
+    example_task = tasks_with_option[0]
+    return f"{name} is an option of {tasks}: cs-score {verb} {example_task} {name} ..."
 
 
 def _advice_on_other_command(command: Command, name: str) -> str:

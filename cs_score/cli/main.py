@@ -100,7 +100,7 @@ def _rows_of_group(names: Sequence[str]) -> list[tuple[str, str]]:
         family = name.partition(" ")[0]
         if family not in FAMILIES:
             rows.append((name, COMMANDS[name].summary))
-        elif name == f"{family} {FAMILIES[family][0]}":
+        elif name == f"{family} {FAMILIES[family][0]}":  # the row stands at the first command of the family
             rows.append((family, f"Pack a scorer for a platform: {', '.join(FAMILIES[family])}"))
     return rows
 
@@ -375,7 +375,7 @@ def interrupted() -> int:
 
 
 def _message_about(error: CsScoreError | OSError | ImportError) -> str:
-    """Return the message of an error; for errors of the operating system and of the installation in plain words."""
+    """Return the message of an error, in plain words if it comes from the operating system or the installation."""
     if isinstance(error, CsScoreError):
         return str(error)
     if isinstance(error, BrokenPipeError):

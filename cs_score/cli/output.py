@@ -359,7 +359,7 @@ def _show_clock(activity: str, is_done: threading.Event) -> None:
 
 
 def with_percentage(items: Sequence[Value], activity: str = "aligning") -> Iterator[Value]:
-    """Yield the items, and show on a terminal what percentage of them is done if that takes more than two seconds.
+    """Yield the items. After two seconds, a terminal shows what percentage of them is done.
 
     The line on the terminal names the activity, for example `aligning 40 %`.
     """

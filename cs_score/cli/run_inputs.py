@@ -202,13 +202,12 @@ class Runs(Scoring):
 
         Raises UsageError if there are several runs.
         """
-        found = self.find_runs_and_assessments()
-        run_ids = {run.run_id for run in found.runs}
+        runs_and_assessments = self.find_runs_and_assessments()
+        runs = runs_and_assessments.runs
+        run_ids = {run.run_id for run in runs}
         if len(run_ids) > 1:
-            raise UsageError(
-                f"there are {len(found.runs)} runs ({_descriptions(found.runs)}): choose one with --run ID"
-            )
-        return _joined_parts(found)
+            raise UsageError(f"there are {len(runs)} runs ({_descriptions(runs)}): choose one with --run ID")
+        return _joined_parts(runs_and_assessments)
 
     def read_queries_and_find_runs(self) -> RunsWithGold:
         """Read the queries, and find the runs and the files of assessments without reading them.
@@ -220,9 +219,9 @@ class Runs(Scoring):
         if "-" in self.files:
             raise UsageError("standard input cannot be read once for each run: name a file")
         options.check()
-        found = self.find_runs_and_assessments()
+        runs_and_assessments = self.find_runs_and_assessments()
         gold_without_pool = open_gold(self.queries, options, validates=self.validates)
-        return RunsWithGold(gold_without_pool, found.assessments, found.runs)
+        return RunsWithGold(gold_without_pool, runs_and_assessments.assessments, runs_and_assessments.runs)
 
     def read_gold(self, options: Options, assessments: Sequence[Input]) -> ColdStartGold:
         """Read the queries and the assessments, and return them as gold for scoring with `options`.
@@ -347,12 +346,13 @@ class Runs(Scoring):
         changes = self._changes_of_b()
         if "-" in self.files or changes.pool == "-":
             raise UsageError("standard input cannot be read once for each of the two: name a file")
-        found = self.find_runs_and_assessments()
-        _check_run_count(found.runs, changes)
+        runs_and_assessments = self.find_runs_and_assessments()
+        _check_run_count(runs_and_assessments.runs, changes)
         with paused_collector():
             if changes.are_given:
-                return self._score_twice(found.runs[0], found.assessments, changes)
-            return self._score_two(found)
+                [run] = runs_and_assessments.runs
+                return self._score_twice(run, runs_and_assessments.assessments, changes)
+            return self._score_two(runs_and_assessments)
 
     def _changes_of_b(self) -> ChangesOfB:
         """Return the values of --policy-b, --pool-b and --follow-b, which say how side B differs from side A."""
@@ -360,14 +360,14 @@ class Runs(Scoring):
             policy=self.line.get("--policy-b"), pool=self.line.get("--pool-b"), edition=self.line.get("--follow-b")
         )
 
-    def _score_two(self, found: RunsAndAssessments) -> tuple[AnalysedRun, AnalysedRun, tuple[str, str]]:
+    def _score_two(self, runs_and_assessments: RunsAndAssessments) -> tuple[AnalysedRun, AnalysedRun, tuple[str, str]]:
         """Score two runs with the same options, and return them with their names."""
-        run_a, run_b = found.runs
-        gold = self.read_gold(self.options_without_run_ids, found.assessments)
+        run_a, run_b = runs_and_assessments.runs
+        gold = self.read_gold(self.options_without_run_ids, runs_and_assessments.assessments)
         scored_a = self._score_of_pair(gold, run_a, self.options_without_run_ids)
         scored_b = self._score_of_pair(gold, run_b, self.options_without_run_ids)
         remark_on_duplicates(self, scored_a.result.duplicate_count + scored_b.result.duplicate_count)
-        name_a, name_b = systems.run_names(found.runs)
+        name_a, name_b = systems.run_names(runs_and_assessments.runs)
         return scored_a, scored_b, (name_a, name_b)
 
     def _score_twice(
@@ -430,15 +430,15 @@ def _refuse_evidence_files(files: Iterable[Input]) -> None:
             raise UsageError(f"{file} is no file of Cold Start; name its task: {', '.join(evidence_tasks)}")
 
 
-def _joined_parts(found: RunsAndAssessments) -> SingleRun:
+def _joined_parts(runs_and_assessments: RunsAndAssessments) -> SingleRun:
     """Return a single run and the files that are loaded before it.
 
-    The items of `found.runs` all have the same run id: they are the parts of the run, in one or several files. The last
-    part is returned as the run; the earlier parts are among the files before it.
+    All items of `runs_and_assessments.runs` have the same run id: they are the parts of the run, in one or several
+    files. The last part is returned as the run; the earlier parts are among the files before it.
     """
-    *earlier_parts, last_part = found.runs
-    is_shared = any(part.is_shared for part in found.runs)
-    files_before = list(found.assessments)
+    *earlier_parts, last_part = runs_and_assessments.runs
+    is_shared = any(part.is_shared for part in runs_and_assessments.runs)
+    files_before = list(runs_and_assessments.assessments)
     files_before.extend(part.file for part in earlier_parts)
     return SingleRun(replace(last_part, is_shared=is_shared), files_before)
 

@@ -138,9 +138,9 @@ class Scoring:
     def _measure_of_rankings(self) -> str | None:
         """Return the first average precision, such as `SF-AP`, that --measure or --min names; None if there is none."""
         for option in ("--measure", "--min"):
-            for text in self.line.texts(option):
-                if re.search(r"-AP\b", text):
-                    return text
+            for measure in self.line.texts(option):
+                if re.search(r"-AP\b", measure):
+                    return measure
         return None
 
     @cached_property
@@ -151,7 +151,7 @@ class Scoring:
         """
         has_limits = self.edition.has_limits
         policy, limits = self._policy_and_limits()
-        default_by_switch = {f"-{side.lower()}": text for side, text in policy.texts().items()}
+        default_by_switch = {f"-{side.lower()}": categories for side, categories in policy.texts().items()}
         default_by_switch["-justifications"] = str(limits) if has_limits else "M:M"  # no limits
         return default_by_switch
 
@@ -163,7 +163,7 @@ class Scoring:
         policy_text = self.line.get("--policy")
         if policy_text is None:
             return self._policy_of_edition(), DEFAULT_OPTIONS.justifications
-        if "=" in policy_text:
+        if "=" in policy_text:  # spelled out, such as `right=CORRECT,wrong=WRONG`
             own_policy = self._read_own_policy(policy_text)
             return own_policy.policy, own_policy.justifications
         preset = coldstart.find_preset(policy_text)
@@ -183,8 +183,8 @@ class Scoring:
             text = f"own:{text}"  # a policy needs a name to be read
         base = Options(follow=self.edition.name, justifications=DEFAULT_OPTIONS.justifications)
         texts_of_edition = self._policy_of_edition().texts()
-        policies = coldstart.read_policies([text], base, texts_of_edition, "--policy")
-        return policies[0]
+        [policy] = coldstart.read_policies([text], base, texts_of_edition, "--policy")
+        return policy
 
     @cached_property
     def options(self) -> Options:

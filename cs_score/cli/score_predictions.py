@@ -98,13 +98,13 @@ class PredictionsScored(Record):
     def _text_of_only_system(self, line: CommandLine) -> str:
         """Return the scores of the only system; only the number if `--format text` asks for a single measure.
 
-        With the number, warnings are printed that the user needs to understand it, for example that it is undefined.
+        With the number, warnings are printed, for example that it is undefined.
         """
         intervals = self._intervals_of_only_system()
         measures = _chosen_measures(self.result, line)
         wants_number = line.get("--format") == "text"  # without this option the text also names the measure
         if wants_number and len(measures) == 1:
-            measure = measures[0]
+            [measure] = measures
             score, *remarks = report.single_score(measure, self.result.scores[measure], intervals)
             warn(*remarks)
             return score
@@ -112,8 +112,8 @@ class PredictionsScored(Record):
 
     def _intervals_of_only_system(self) -> ScoreIntervals | None:
         """Return the intervals of the only system; None without --bootstrap."""
-        name = next(iter(self.results))
-        return self.intervals.get(name)
+        name_of_system = next(iter(self.results))
+        return self.intervals.get(name_of_system)
 
 
 def score_predictions(task: str, line: CommandLine) -> PredictionsScored:
@@ -124,8 +124,9 @@ def score_predictions(task: str, line: CommandLine) -> PredictionsScored:
     inputs = Predictions(task, line)
     plan = _plan_of_outputs(inputs, line)
     resampling = read_resampling(line)
-    plan.clear()
-    results = inputs.results_of_file(inputs.files[0])
+    plan.clear()  # removes the outputs of an earlier call
+    [file] = inputs.files
+    results = inputs.results_of_file(file)
     return PredictionsScored(
         task=task,
         results=results,

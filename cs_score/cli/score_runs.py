@@ -124,9 +124,10 @@ def _checked_call(line: CommandLine) -> Call:
     if line.folder is None:
         result_outputs = [] if line.file is None else [line.file]
         return Call(line, result_outputs + unit_outputs)
-    prefix = Destination(os.path.join(line.folder, "out"))
+    prefix = Destination(os.path.join(line.folder, "out"))  # the tables are FOLDER/out.sf and so on
     json_file = f"{prefix.name}.json"
-    json_outputs = list(replace(documents.OPTION, name="-o").outputs(json_file))
+    json_option = replace(documents.OPTION, name="-o")  # messages name -o, which was typed, and not --json
+    json_outputs = list(json_option.outputs(json_file))
     return Call(line, json_outputs + unit_outputs, prefix, output_option="-o", json_file=json_file)
 
 
@@ -155,13 +156,13 @@ def _score_separately(call: Call, problems: ProblemLog) -> Iterator[RunsScored]:
     are named.
     """
     call.check_inputs()
-    found = call.find_runs_and_assessments()
+    runs_and_assessments = call.find_runs_and_assessments()
     call.plan.clear()  # the outputs of an earlier call are removed, so that nobody takes them for those of this one
     gold = _open_gold(call, problems)
-    with contextlib.ExitStack() as temporary_folders, _report_faults_of_pool(gold, found.assessments):
-        result = _score_in_parts(call, gold, found, temporary_folders)
+    with contextlib.ExitStack() as temporary_folders, _report_faults_of_pool(gold, runs_and_assessments.assessments):
+        result = _score_in_parts(call, gold, runs_and_assessments, temporary_folders)
         if result is None:
-            result = _score_whole_runs(call, gold, found, problems)
+            result = _score_whole_runs(call, gold, runs_and_assessments, problems)
         yield RunsScored(call, result, call.intervals_of(result))
 
 
@@ -175,18 +176,18 @@ def _open_gold(call: Call, problems: ProblemLog) -> ColdStartGold:
 
 
 def _score_in_parts(
-    call: Call, gold: ColdStartGold, found: RunsAndAssessments, temporary_folders: contextlib.ExitStack
+    call: Call, gold: ColdStartGold, runs_and_assessments: RunsAndAssessments, temporary_folders: contextlib.ExitStack
 ) -> Result | None:
     """Score a large run part by part, and return its result; None if the run is small, or if there are several runs.
 
     The text of the debug file is written into a folder that is removed when `temporary_folders` is closed.
     """
-    if len(found.runs) != 1:
+    if len(runs_and_assessments.runs) != 1:
         return None
-    [run] = found.runs
+    [run] = runs_and_assessments.runs
     if run.is_shared:  # its file also holds other runs
         return None
-    files = (*found.assessments, run.file)
+    files = (*runs_and_assessments.assessments, run.file)
     result = call.score_in_parts(gold, files, temporary_folders)
     if result is not None:
         _remark_on_unsearched_near_misses(call)
@@ -194,15 +195,21 @@ def _score_in_parts(
 
 
 def _score_whole_runs(
-    call: Call, gold_without_pool: ColdStartGold, found: RunsAndAssessments, problems: ProblemLog
+    call: Call, gold_without_pool: ColdStartGold, runs_and_assessments: RunsAndAssessments, problems: ProblemLog
 ) -> Result:
     """Score each of the runs as a whole, not in parts, and return their result. Raises UsageError or InputError."""
     check_discipline(gold_without_pool.options.discipline)
-    if len(found.runs) == 1:  # the assessments are loaded together with the run
-        result = score_separately(gold_without_pool, found.runs, problems, call.load_with_remarks, found.assessments)
+    if len(runs_and_assessments.runs) == 1:  # the assessments are loaded together with the run
+        result = score_separately(
+            gold_without_pool,
+            runs_and_assessments.runs,
+            problems,
+            call.load_with_remarks,
+            runs_and_assessments.assessments,
+        )
     else:  # reading the pool once saves a thirtieth of a call for each further run
-        gold = with_pool(gold_without_pool, found.assessments, problems)
-        result = score_separately(gold, found.runs, problems, call.load_with_remarks, [])
+        gold = with_pool(gold_without_pool, runs_and_assessments.assessments, problems)
+        result = score_separately(gold, runs_and_assessments.runs, problems, call.load_with_remarks, [])
     outputs.check_fields(call.layout.fields)
     return result
 

@@ -175,7 +175,7 @@ def _type_of_value(annotation: Any) -> Any:
         annotation = annotation.type
     if isinstance(annotation, UnionType):
         types = [alternative for alternative in annotation.types if not isinstance(alternative, NoneType)]
-        annotation = types[0]
+        annotation = types[0]  # the type beside None
     return annotation
 
 

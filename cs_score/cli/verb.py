@@ -90,7 +90,7 @@ class Verb(NamedTuple):
         return make_command
 
     def _command_for_runs(self, verb_name: str, work: Work) -> Command:
-        """Return the verb's command for Cold Start runs."""
+        """Return the verb's command for Cold Start runs. The function `work` does what the verb says."""
         files_usage = "files..." if self.needs_files else "[files...]"
         verb_form = self.form_for_runs()
         return Command(

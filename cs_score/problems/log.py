@@ -328,9 +328,9 @@ class RecordingLog(ProblemLog):
     def occurrences_since(self, earlier: RecordingLog, file: str) -> list[Occurrence]:
         """Return the occurrences that a further `file` added to this log, in the order of lines and codes.
 
-        `earlier` is the log before the file was read; this log began as a copy of it. The `times` of an occurrence is
-        how often it was met in the whole log. An occurrence without a file gets the name `file`, and only the times
-        since the copy are counted for it, because every file may have the same problem.
+        `earlier` is the log before the file was read; this log began as a copy of it. The `times` of an occurrence
+        count the whole log. But if its problem has no file, it gets the name `file` and counts only the times since the
+        copy, because every file may have the same problem.
         """
         occurrences = []
         for fatal_occurrence in self._other_fatal_errors():

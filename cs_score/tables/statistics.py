@@ -105,7 +105,7 @@ def _power_rows(plan: PowerPlan) -> Iterator[Row]:
         value_by_key: dict[str, Any] = {"measure": plan.measure, "units": plan.units}
         for key in ("a", "b", "standard_deviation", "differing", "detectable", "needed"):
             value_by_key[key] = getattr(pair_or_plan, key, None)  # a plan without pairs has no `a` and `b`
-        row = {key: value or None for key, value in value_by_key.items()}
+        row = {key: value or None for key, value in value_by_key.items()}  # None for an unknown value
         row["test"] = _PLANNED_TESTS[pair_or_plan.test]
         yield row
 

@@ -170,22 +170,22 @@ def family_lines(families: Mapping[str, Family], verdicts: Mapping[str, str], me
     `families` has the tests and `verdicts` their results in words, both by policy. If there are several policies, each
     sentence names its policy: `Verdict (sf): ...`.
     """
-    lines = []
+    sentences = []
     for policy, family in families.items():
         policy_text = f" ({policy})" if len(families) > 1 else ""
         if policy in verdicts:
-            lines.append(f"Verdict{policy_text}: {verdicts[policy]}.")
-        lines.append(f"Tests{policy_text}: {family.in_words(measure)}.")
-    return lines
+            sentences.append(f"Verdict{policy_text}: {verdicts[policy]}.")
+        sentences.append(f"Tests{policy_text}: {family.in_words(measure)}.")
+    return sentences
 
 
-def limit_lines(settings: Resampling, units: int, families: Mapping[str, Family]) -> list[str]:
+def limit_lines(settings: Resampling, unit_count: int, families: Mapping[str, Family]) -> list[str]:
     """Return sentences that say what limits, tiers and p-values of a leaderboard mean.
 
-    `settings` are the settings of the intervals, and `units` is the number of units that were resampled. `families` has
-    the tests by policy; it is empty if nothing was tested.
+    `settings` are the settings of the intervals, and `unit_count` is the number of units that were resampled.
+    `families` has the tests by policy; it is empty if nothing was tested.
     """
-    sentences = [f"Low and High: {limits_in_words(settings, units)}, of each run by itself."]
+    sentences = [f"Low and High: {limits_in_words(settings, unit_count)}, of each run by itself."]
     if families:
         has_baseline = any(family.baseline for family in families.values())
         sentences.append(_significance_in_words(settings.level, has_baseline=has_baseline))

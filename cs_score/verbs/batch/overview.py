@@ -200,10 +200,11 @@ def index_targets(gold: ColdStartGold) -> TargetIndex:
     number_by_class: dict[ClassKey, int] = {}
     numbers_by_row: dict[str, Sequence[int]] = {}
     for row in _rows_of_gold(gold):
-        numbers = range(len(targets), len(targets) + len(row.targets))
+        # The targets of the row are numbered after those of the rows before it.
+        target_numbers = range(len(targets), len(targets) + len(row.targets))
         targets += row.targets
-        numbers_by_row[row.name] = list(numbers)
-        number_by_class.update(_number_by_class(row, numbers))
+        numbers_by_row[row.name] = list(target_numbers)
+        number_by_class.update(_number_by_class(row, target_numbers))
     return TargetIndex(targets=targets, number_by_class=number_by_class, numbers_by_row=numbers_by_row)
 
 
@@ -357,9 +358,9 @@ def _score_rows_of_found(index: TargetIndex, found_bits: int) -> list[ScoreRow]:
     """
     marks = mark_targets(found_bits, len(index.targets))
     rows = []
-    for row, numbers in index.numbers_by_row.items():
-        found_count = sum(marks[number] == FOUND for number in numbers)
-        counts = Counts(ground_truth=len(numbers), submitted=found_count, correct=found_count, right=found_count)
+    for row, target_numbers in index.numbers_by_row.items():
+        found_count = sum(marks[number] == FOUND for number in target_numbers)
+        counts = Counts(ground_truth=len(target_numbers), submitted=found_count, correct=found_count, right=found_count)
         rows.append(counted_row(row, counts))
     return rows
 
@@ -969,19 +970,23 @@ def _answers_by_ids(results: Sequence[SystemResult | None]) -> dict[int, AnswerB
 
 def _difficulties(policy: str, finders: _Finders) -> list[Difficulty]:
     """Return how hard the targets of each part of gold are to find, for the systems under a policy."""
-    return [_difficulty(policy, part, numbers, finders) for part, numbers in finders.numbers_by_part().items()]
+    return [
+        _difficulty(policy, part, target_numbers, finders) for part, target_numbers in finders.numbers_by_part().items()
+    ]
 
 
-def _difficulty(policy: str, part: str, numbers: Sequence[int], finders: _Finders) -> Difficulty:
+def _difficulty(policy: str, part: str, target_numbers: Sequence[int], finders: _Finders) -> Difficulty:
     """Return how many targets of a part were found by 0, 1, 2 ... systems, and how many by each system alone.
 
-    `numbers` are the positions of these targets among all targets.
+    `target_numbers` are the positions of these targets among all targets.
     """
-    target_count_by_finders = Counter([finders.counts[number] for number in numbers])
+    target_count_by_finders = Counter([finders.counts[number] for number in target_numbers])
     found_by = [target_count_by_finders[finder_count] for finder_count in range(finders.scored_count + 1)]
-    numbers_found_once = [number for number in numbers if finders.counts[number] == 1]
+    numbers_found_once = [number for number in target_numbers if finders.counts[number] == 1]
     found_alone = [_found_count(marks, numbers_found_once) for marks in finders.marks_of_systems]
-    return Difficulty(policy=policy, part=part, total=len(numbers), found_by=tuple(found_by), only=tuple(found_alone))
+    return Difficulty(
+        policy=policy, part=part, total=len(target_numbers), found_by=tuple(found_by), only=tuple(found_alone)
+    )
 
 
 def _found_count(marks: str | None, numbers: Iterable[int]) -> int:

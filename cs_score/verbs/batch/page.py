@@ -609,9 +609,9 @@ def _other_ranking(pair: RankingPair, ranking: RunRanking) -> RunRanking | None:
 def _found_together_chart(caption: Caption, shares_by_run_count: Sequence[FoundTogether]) -> Drawing:
     """Return the chart of the shares of the answers that one, two, three ... runs find.
 
-    One curve is the share that at least one of so many runs finds, in the mean over all choices of runs. The other is
-    the share that at least so many of all runs find. `shares_by_run_count` has the points of both curves, the first for
-    one run.
+    At k runs, one curve has the share that at least one of k runs finds, as the mean over all choices of k runs. The
+    other curve has the share that at least k of all runs find. `shares_by_run_count` has the points of both curves, the
+    first for one run.
     """
     found_by_any: list[tuple[float, float]] = []
     found_by_so_many: list[tuple[float, float]] = []

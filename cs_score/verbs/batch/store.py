@@ -46,11 +46,11 @@ _RUN_FILE_NAMES: Final = frozenset([SIGNATURE] + [f"out.{ending}" for ending in 
 """The files that batches of any task write into the folder of a run; all other files there are the user's."""
 
 
-def folder_of_run(out: str, plan: Plan, run: str, policy: str) -> str:
+def folder_of_run(output_folder: str, plan: Plan, run: str, policy: str) -> str:
     """Return the folder of a run: `OUT/RUN`, or `OUT/POLICY/RUN` if the batch scores under several policies."""
     if len(plan.policy_names) > 1:
-        return os.path.join(out, policy, run)
-    return os.path.join(out, run)
+        return os.path.join(output_folder, policy, run)
+    return os.path.join(output_folder, run)
 
 
 # ---- The files that a batch reads and writes
@@ -84,15 +84,15 @@ def _paths_in_folders_of_runs(folders: Iterable[str], problem_outputs: Sequence[
     return paths
 
 
-def _folders_of_runs(plan: Plan, runs: Iterable[BatchRunFile], out: str) -> list[str]:
-    """Return the folder of each run under each policy, in the output folder `out`: `["out/sf/run1", ...]`.
+def _folders_of_runs(plan: Plan, runs: Iterable[BatchRunFile], output_folder: str) -> list[str]:
+    """Return the folder of each run under each policy, in `output_folder`: `["out/sf/run1", ...]`.
 
     Raises UsageError if the folder of a run, or that of a policy, is a link.
     """
     folders = []
     for run in runs:
         for policy in plan.policy_names:
-            folder = folder_of_run(out, plan, run.name, policy)
+            folder = folder_of_run(output_folder, plan, run.name, policy)
             _refuse_links(folder, has_policies=len(plan.policy_names) > 1)
             folders.append(folder)
     return folders

@@ -215,7 +215,7 @@ def _check_sample(task: str, line: CommandLine, conditions: Origin, settings: Bu
     settings_for_check = replace(settings, origin=conditions)
     try:
         # The paths of the gold files are complete, so no folder is put before them.
-        scoring.score_submission(settings_for_check, reference="", submission=path)
+        scoring.score_submission(settings_for_check, gold_folder="", submission_file=path)
     except submission.SubmissionError as error:
         command = "cs-score score" if task == COLD_START else f"cs-score score {task}"
         remedy = f"score it by {command} to see why"

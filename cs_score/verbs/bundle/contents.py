@@ -216,7 +216,7 @@ def program_files(settings: Bundle, wheels: Iterable[Wheel], target: Platform, s
     """Return the contents of the files of a scoring program by name, such as `{"bundle.json": b"...", ...}`.
 
     The files are the settings, the wheels, a script that installs the wheels, and the script that the platform calls.
-    `script` is the name of the latter.
+    `script` is the name of this last file.
     """
     version_as_tuple = target.python.replace(".", ", ")  # 3.11 is (3, 11) in the script
     installer = _read_template("install_wheels.py").replace("@PYTHON@", version_as_tuple)

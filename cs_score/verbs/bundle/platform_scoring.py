@@ -34,16 +34,16 @@ _DOES_NOT_FIT: Final = (
 _DEFECT: Final = "the submission could not be scored because of a fault of the scoring program: tell the organisers"
 
 
-def score_submission(bundle: Bundle, reference: str, submission: str) -> Aggregate:
+def score_submission(bundle: Bundle, gold_folder: str, submission_file: str) -> Aggregate:
     """Score a submission, and return the scores and counts that its participant may see.
 
-    `reference` is the folder with the files of gold, and `submission` is the path of the file that was handed in. Any
-    error becomes a SubmissionError, whose message the participant may see.
+    `gold_folder` has the files of gold, and `submission_file` is the file that was handed in. Any error
+    becomes a SubmissionError, whose message the participant may see.
     """
     try:
         if bundle.task == COLD_START:
-            return _score_run(bundle, reference, submission)
-        return _score_predictions(bundle, reference, submission)
+            return _score_run(bundle, gold_folder, submission_file)
+        return _score_predictions(bundle, gold_folder, submission_file)
     except CsScoreError:
         raise SubmissionError(_DOES_NOT_FIT) from None
     except (SubmissionError, MemoryError):
@@ -72,7 +72,7 @@ def gold_paths(origin: Origin, folder: str, role: str) -> list[str]:
 # ---- Evidence tasks
 
 
-def _score_predictions(bundle: Bundle, reference: str, submission: str) -> Aggregate:
+def _score_predictions(bundle: Bundle, gold_folder: str, submission_file: str) -> Aggregate:
     """Score predictions of an evidence task, and return the scores and counts that their participant may see.
 
     Raises SubmissionError for predictions that cannot be read, and CsScoreError for predictions that can be read but do
@@ -80,13 +80,13 @@ def _score_predictions(bundle: Bundle, reference: str, submission: str) -> Aggre
     """
     arguments = evidence_arguments(bundle.task, bundle.origin.options, "the bundle", "options")
     # Faults that show without gold are told to the participant in full.
-    check_form_without_gold(bundle.task, arguments, submission)
-    (gold_path,) = gold_paths(bundle.origin, reference, GOLD)
-    result: ScoredPredictions = mode_named(bundle.task).score(gold_path, submission, **arguments)
+    check_form_without_gold(bundle.task, arguments, submission_file)
+    (gold_path,) = gold_paths(bundle.origin, gold_folder, GOLD)
+    result: ScoredPredictions = mode_named(bundle.task).score(gold_path, submission_file, **arguments)
     return aggregate_of_predictions(result, bundle.measure, Resampling(can_grow=True))
 
 
-def check_form_without_gold(task: str, arguments: dict[str, Any], submission: str) -> None:
+def check_form_without_gold(task: str, arguments: dict[str, Any], submission_file: str) -> None:
     """Raise SubmissionError for a fault in the form of predictions, and for several systems in one file.
 
     The predictions are read before gold is, so that the error may describe the fault in full. `arguments` are the
@@ -94,29 +94,29 @@ def check_form_without_gold(task: str, arguments: dict[str, Any], submission: st
     """
     mode = mode_named(task).with_options(arguments)
     try:
-        predictions = read_input(submission, "predictions", mode.predictions, has_lines=mode.has_lines)
+        predictions = read_input(submission_file, "predictions", mode.predictions, has_lines=mode.has_lines)
         systems = mode.systems(predictions)
     except InputError as error:
-        raise _with_short_name(error, submission) from None
+        raise _with_short_name(error, submission_file) from None
     if len(systems) > 1:
-        raise SubmissionError(f"{os.path.basename(submission)} has {len(systems)} systems: hand in one")
+        raise SubmissionError(f"{os.path.basename(submission_file)} has {len(systems)} systems: hand in one")
 
 
-def _with_short_name(error: InputError, submission: str) -> SubmissionError:
+def _with_short_name(error: InputError, submission_file: str) -> SubmissionError:
     """Return an error about a submission as one in which its file has no folder: participants do not know the folder.
 
     The file of `error` itself is changed, too.
     """
-    name = os.path.basename(submission)
+    name = os.path.basename(submission_file)
     error.file = name
-    text = str(error).replace(submission, name)
+    text = str(error).replace(submission_file, name)
     return SubmissionError(text)
 
 
 # ---- Cold Start
 
 
-def _score_run(bundle: Bundle, reference: str, submission: str) -> Aggregate:
+def _score_run(bundle: Bundle, gold_folder: str, submission_file: str) -> Aggregate:
     """Score a Cold Start run, and return the scores and counts that its participant may see.
 
     Raises SubmissionError for a run that cannot be read, and CsScoreError for a run that can be read but does not fit
@@ -124,11 +124,11 @@ def _score_run(bundle: Bundle, reference: str, submission: str) -> Aggregate:
     """
     options = cold_start_options(bundle.origin.options, "the bundle", "options")
     with paused_collector():
-        queries = open_queries(options, bundle.origin, reference)
+        queries = open_queries(options, bundle.origin, gold_folder)
         # Faults that show without assessments are told to the participant in full.
-        run_id = _id_of_only_run(queries, submission)
-        assessment_paths = gold_paths(bundle.origin, reference, POOL)
-        run = load_run(queries, [*assessment_paths, submission])
+        run_id = _id_of_only_run(queries, submission_file)
+        assessment_paths = gold_paths(bundle.origin, gold_folder, POOL)
+        run = load_run(queries, [*assessment_paths, submission_file])
         scored_run = score_for_analysis(run, options.policy, run_id)
     return aggregate_of_run(scored_run, bundle.measure, Resampling(can_grow=True))
 
@@ -146,14 +146,14 @@ def open_queries(options: Options, origin: Origin, folder: str) -> ColdStartGold
     return open_gold(query_paths, options, file_by_role=file_by_role)
 
 
-def _id_of_only_run(queries: ColdStartGold, submission: str) -> str:
+def _id_of_only_run(queries: ColdStartGold, submission_file: str) -> str:
     """Return the run id of a submission. All its lines must have the same run id.
 
     The run is read without assessments, so that errors cannot reveal them. Raises SubmissionError for another kind of
     file, for lines that cannot be read, and for several runs.
     """
-    run = _load_without_assessments(queries, submission)
-    name = os.path.basename(submission)
+    run = _load_without_assessments(queries, submission_file)
+    name = os.path.basename(submission_file)
     run_ids = sorted(run.lines_by_run_id)
     if not run_ids:
         raise SubmissionError(f"{name} has no line that answers a query")
@@ -162,15 +162,15 @@ def _id_of_only_run(queries: ColdStartGold, submission: str) -> str:
     return run_ids[0]
 
 
-def _load_without_assessments(queries: ColdStartGold, submission: str) -> Run:
+def _load_without_assessments(queries: ColdStartGold, submission_file: str) -> Run:
     """Return the run in a submission, loaded with the queries but without the assessments.
 
     Raises SubmissionError for another kind of file and for lines that cannot be read.
     """
     try:
-        if kind_of(submission) is not FileKind.RUN:
-            name = os.path.basename(submission)
+        if kind_of(submission_file) is not FileKind.RUN:
+            name = os.path.basename(submission_file)
             raise SubmissionError(f"{name} is no run: its lines have another number of columns")
-        return load_run(queries, [submission])
+        return load_run(queries, [submission_file])
     except InputError as error:
-        raise _with_short_name(error, submission) from None
+        raise _with_short_name(error, submission_file) from None

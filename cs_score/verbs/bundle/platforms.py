@@ -21,25 +21,25 @@ SCORES: Final = "scores.json"
 DETAILS: Final = "detailed_results.html"
 
 
-def score_for_codabench(program: str, inputs: str, outputs: str) -> int:
+def score_for_codabench(program_folder: str, input_folder: str, output_folder: str) -> int:
     """Score the submission that Codabench has unpacked, and return the exit status: 0, or 1 if it cannot be scored.
 
-    `program` is the folder of the scoring program. The folder `inputs` has gold in `ref` and the submission in `res`.
-    The scores and a page about them are written into the folder `outputs`. If the submission cannot be scored, only the
-    page is written. It has one line with the reason, which is also printed on standard error.
+    `program_folder` has the scoring program. `input_folder` has gold in `ref` and the submission in `res`. The scores
+    and a page about them are written into `output_folder`. If the submission cannot be scored, only the page is
+    written. It has one line with the reason, which is also printed on standard error.
     """
     # Participants see standard error, and a warning may quote anything.
     warnings.simplefilter("ignore")
-    bundle = read_settings(os.path.join(program, FILE_NAME))
-    reference = os.path.join(inputs, "ref")
+    bundle = read_settings(os.path.join(program_folder, FILE_NAME))
+    gold_folder = os.path.join(input_folder, "ref")
     try:
-        submission = find_submission(os.path.join(inputs, "res"))
-        aggregate = score_submission(bundle, reference, submission)
+        submission_file = find_submission(os.path.join(input_folder, "res"))
+        aggregate = score_submission(bundle, gold_folder, submission_file)
     except SubmissionError as error:
-        _write_file(outputs, DETAILS, _page_on_failure(str(error)))
+        _write_file(output_folder, DETAILS, _page_on_failure(str(error)))
         sys.stderr.write(f"{error}\n")
         return 1
-    _write_scores(outputs, bundle, aggregate)
+    _write_scores(output_folder, bundle, aggregate)
     return 0
 
 
@@ -65,32 +65,32 @@ def _page_on_failure(reason: str) -> str:
     )
 
 
-def evaluate_for_evalai(program: str, reference: str, submission: str) -> dict[str, Any]:
+def evaluate_for_evalai(program_folder: str, gold_archive: str, submission_file: str) -> dict[str, Any]:
     """Score a submission, and return its scores in the form of EvalAI: `{"result": [{split: {measure: score}}]}`.
 
-    `program` is the folder of the evaluation script, `reference` the archive of gold, `submission` the file that was
-    handed in. Raises SubmissionError, whose text is one line, if the submission cannot be scored, and if a measure of
-    the leaderboard has no value: EvalAI needs a number in each column.
+    `program_folder` has the evaluation script, `gold_archive` is the zip archive of gold, and `submission_file` is the
+    file that was handed in. Raises SubmissionError, whose text is one line, if the submission cannot be scored, and if
+    a measure of the leaderboard has no value: EvalAI needs a number in each column.
     """
     # Participants see standard error, and a warning may quote anything.
     warnings.simplefilter("ignore")
-    bundle = read_settings(os.path.join(program, FILE_NAME))
-    refuse_link(submission)
-    aggregate = _score_against_archive(bundle, reference, submission)
+    bundle = read_settings(os.path.join(program_folder, FILE_NAME))
+    refuse_link(submission_file)
+    aggregate = _score_against_archive(bundle, gold_archive, submission_file)
     scores = defined_scores(bundle, aggregate)
     _refuse_undefined(bundle, scores)
     return {"result": [{bundle.split: scores}]}
 
 
-def _score_against_archive(bundle: Bundle, archive: str, submission: str) -> Aggregate:
+def _score_against_archive(bundle: Bundle, gold_archive: str, submission_file: str) -> Aggregate:
     """Score a submission against the gold in a zip archive, and return the scores that its participant may see.
 
     The files are unpacked into a temporary folder. Raises SubmissionError if the submission cannot be scored.
     """
     with tempfile.TemporaryDirectory() as folder:
-        with zipfile.ZipFile(archive) as gold_files:
+        with zipfile.ZipFile(gold_archive) as gold_files:
             gold_files.extractall(folder)
-        return score_submission(bundle, folder, submission)
+        return score_submission(bundle, folder, submission_file)
 
 
 def _refuse_undefined(bundle: Bundle, scores: dict[str, float]) -> None:

@@ -671,7 +671,7 @@ def _check_drop(measure: str, run: Measured, baseline: Measured, limit: Decimal,
 
 
 class _Drop(NamedTuple):
-    """A score of a run and that of a baseline, the largest drop that is allowed, and the test of the drop if any."""
+    """A score of a run and that of a baseline, the largest drop that is allowed, and the test of the drop or None."""
 
     score: float
     baseline_score: float

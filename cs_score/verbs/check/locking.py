@@ -93,7 +93,7 @@ def conditions_of(task: str, line: CommandLine, *, refusal: str = "") -> Origin:
     if words and refusal:
         raise UsageError(f"{refusal}: leave out {' '.join(words)}")
     gold = read_gold(mode, gold_file)
-    assert gold is not None  # it is None only without a gold file
+    assert gold is not None  # `read_gold` returns None only if there is no gold file
     # There are no predictions yet: gold takes their place, and is then the only input.
     origin = mode.origin(asdict(mode.chosen_options), gold.digest, gold.digest)
     return replace(origin, inputs=(gold.digest,))

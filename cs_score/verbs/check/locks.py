@@ -187,7 +187,7 @@ def failed_judgement(lock: LockFile, conditions: Origin, changes: tuple[LockChan
 
 
 def add_lock_to_judgement(lock: LockFile, checked_run: Checked) -> Checked:
-    """Return a judgement on a run with the name and SHA-256 of the lock whose limits were checked.
+    """Return the judgement on a run (`checked_run`) with the name and SHA-256 of the lock whose limits were checked.
 
     If another version of cs-score wrote the lock, a note says so.
     """

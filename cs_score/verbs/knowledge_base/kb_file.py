@@ -181,7 +181,7 @@ class KbFile:
     def _read_other_line(self, number: int, text: str) -> KbLine | None:
         """Return the record of a line of any form, for example with a comment, blanks or too many columns.
 
-        Returns None for a blank line, and for a line that cannot be an assertion; the problem of the latter is
+        Returns None for a blank line, and for a line that cannot be an assertion. A line of the second sort is
         reported.
         """
         comment = ""

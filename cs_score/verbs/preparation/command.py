@@ -131,7 +131,7 @@ def validate_run(line: CommandLine, session: Session) -> int:
     run_file = line.words[1]
     session.report_to()
     checked_run = session.check_runs([run_file], depth=line.text("-depth", ""))
-    validated_run = checked_run.validated()
+    validated_run = checked_run.validated()  # from now on all problems of the run are in the log
     _remark_on_run(checked_run, validated_run, session)
     session.report()
     if not session.has_errors:

@@ -370,7 +370,7 @@ def _label_pairs(results: AssessedResults) -> tuple[LabelPair, ...] | UnsetType:
 def _answers_judged_differently(results: AssessedResults) -> tuple[JudgedTwice, ...] | UnsetType:
     """Return the answers to which the two assessors have given different labels.
 
-    Returns UNSET for a task whose answers have no labels.
+    For a task without labels the result is UNSET: the document then has no such field.
     """
     if not results.has_labels:
         return UNSET
@@ -470,7 +470,7 @@ def _rows_of_runs(assessors: AssessorComparison) -> Iterator[Row]:
 
 
 def _notes(assessors: AssessorComparison) -> Iterator[str]:
-    """Yield the sentences below the table of runs."""
+    """Yield the sentences below the table of runs: how far the rankings agree, and how the limits were computed."""
     yield tau_in_words(assessors.tau_b, len(assessors.runs))
     if assessors.only_first or assessors.only_second:
         yield f"Judged by one alone: {assessors.only_first} by the first, {assessors.only_second} by the second."

@@ -34,17 +34,17 @@ class ValueDifference(Record):
 # ---- JSON
 
 
-def differences(recorded: Json, computed: Json, name: str = "") -> Iterator[ValueDifference]:
+def differences(recorded: Json, computed: Json, place: str = "") -> Iterator[ValueDifference]:
     """Yield the values that differ between two JSON values, at any depth, in the order of the computed one.
 
-    `name` is the place of the values in the whole document, such as `runs[TIDE_KB].scores`.
+    `place` is the place of the values in the whole document, such as `runs[TIDE_KB].scores`.
     """
     if isinstance(recorded, dict) and isinstance(computed, dict):
-        yield from _object_differences(recorded, computed, name)
+        yield from _object_differences(recorded, computed, place)
     elif isinstance(recorded, list) and isinstance(computed, list):
-        yield from _array_differences(recorded, computed, name)
+        yield from _array_differences(recorded, computed, place)
     elif not _is_same(recorded, computed):
-        yield ValueDifference(name or "the whole", value_text(recorded), value_text(computed))
+        yield ValueDifference(place or "the whole", value_text(recorded), value_text(computed))
 
 
 def _is_same(recorded: Json, computed: Json) -> bool:
@@ -54,29 +54,29 @@ def _is_same(recorded: Json, computed: Json) -> bool:
 
 
 def _object_differences(
-    recorded: Mapping[str, Json], computed: Mapping[str, Json], name: str
+    recorded: Mapping[str, Json], computed: Mapping[str, Json], place: str
 ) -> Iterator[ValueDifference]:
-    """Yield the values that differ between two JSON objects at the place `name`, also for members of only one."""
+    """Yield the values that differ between two JSON objects at a `place`, also for members of only one."""
     for key, computed_value in computed.items():
-        place = member_place(name, key)
+        place_of_member = member_place(place, key)
         if key in recorded:
-            yield from differences(recorded[key], computed_value, place)
+            yield from differences(recorded[key], computed_value, place_of_member)
         else:
-            yield ValueDifference(place, "nothing", value_text(computed_value))
+            yield ValueDifference(place_of_member, "nothing", value_text(computed_value))
     for key, recorded_value in recorded.items():
         if key not in computed:
-            yield ValueDifference(member_place(name, key), value_text(recorded_value), "nothing")
+            yield ValueDifference(member_place(place, key), value_text(recorded_value), "nothing")
 
 
-def _array_differences(recorded: Sequence[Json], computed: Sequence[Json], name: str) -> Iterator[ValueDifference]:
-    """Yield the values that differ between two JSON arrays at the place `name`; if their lengths differ, only these."""
+def _array_differences(recorded: Sequence[Json], computed: Sequence[Json], place: str) -> Iterator[ValueDifference]:
+    """Yield the values that differ between two JSON arrays at a `place`; if their lengths differ, only these."""
     recorded_count = len(recorded)
     computed_count = len(computed)
     if recorded_count != computed_count:
-        yield ValueDifference(f"the number of entries of {name}", str(recorded_count), str(computed_count))
+        yield ValueDifference(f"the number of entries of {place}", str(recorded_count), str(computed_count))
         return
     for label, recorded_entry, computed_entry in zip(_labels(computed), recorded, computed):
-        yield from differences(recorded_entry, computed_entry, f"{name}[{label}]")
+        yield from differences(recorded_entry, computed_entry, f"{place}[{label}]")
 
 
 def _labels(entries: Sequence[Json]) -> list[str]:
