@@ -36,8 +36,8 @@ def analyze_result(
     """Return the analysis of a result of a task: what each mistake costs, the error budget, and groups.
 
     `measure` is the measure to analyse, by default the headline measure. At most `top` mistakes are listed. With
-    `is_whole` the analysis also explains how everything was scored. Without it, it has only the parts that a first
-    screen shows. `settings` are further arguments of the function for the task, such as `progress`.
+    `is_whole` the analysis also explains how everything was scored. Without it, it has only the parts of a
+    first screen. `settings` are further arguments of the function for the task, such as `progress`.
     """
     if task.name != COLD_START:
         return evidence.analyze(task, result, measure, top=top, is_whole=is_whole, **settings)

@@ -65,7 +65,7 @@ ANALYZE_VERB: Final = Verb(
 def analyze(task_name: str, line: CommandLine) -> int:
     """Print or write the analysis of a run or of predictions. Return the exit status."""
     task = task_named(task_name)
-    # A text without --all is one screen, which needs only a part of the analysis.
+    # A text without --all is one screen; this needs only a part of the analysis.
     is_for_one_screen = line.format == "text" and line.folder is None and "--all" not in line
     inputs = find_inputs(task_name, line)
     analysis = analyze_inputs(task, line, inputs, is_whole=not is_for_one_screen)
@@ -76,7 +76,7 @@ def analyze_inputs(task: Task, line: CommandLine, inputs: Runs | Predictions, *,
     """Score one run, or the predictions of one system, and return the analysis of its scores.
 
     The analysis is the document that `analyze` prints: `RunAnalysis` or `EvidenceAnalysis`. With `is_whole` it is
-    complete; otherwise it has only the parts that one screen shows. First the tables of an earlier call are removed
+    complete; otherwise it has only the parts for one screen. First the tables of an earlier call are removed
     from the folder of -o. Raises UsageError or InputError.
     """
     # All faults of the command line are reported before anything is scored.

@@ -173,7 +173,7 @@ class AnalysisPage(PageMaker):
     # ---- Scores
 
     def contradictions(self) -> Iterator[Contradiction]:
-        """Yield a contradiction for each explanation with the number of a text that the document does not have.
+        """Yield a contradiction for each explanation with the number of a text missing in the document.
 
         Lines, queries, classes and units are explained in steps, and a step is the number of its text.
         """
@@ -681,7 +681,7 @@ def _groups_to_draw(groups: Sequence[Any]) -> list[Any]:
 def _group_chart(dimension: str, rows: Sequence[Dots], *, is_part: bool) -> Drawing:
     """Return the chart of the scores of groups of a dimension, such as "slot".
 
-    `is_part` says that `rows` are only some of the groups; then the description of the chart says so.
+    With `is_part` the `rows` are only some of the groups; then the description of the chart says so.
     """
     name = words(dimension)
     caption = Caption(f"groups-{slug(dimension)}", f"Scores by {name}", "score", name, subject=dimension)
