@@ -75,7 +75,7 @@ def analyze(task_name: str, line: CommandLine) -> int:
 def analyze_inputs(task: Task, line: CommandLine, inputs: Runs | Predictions, *, is_whole: bool) -> Any:
     """Score one run, or the predictions of one system, and return the analysis of its scores.
 
-    The analysis is the document that `analyze` prints: `RunAnalysis` or `EvidenceAnalysis`. With `is_whole` it is
+    The analysis is the document printed by `analyze`: `RunAnalysis` or `EvidenceAnalysis`. With `is_whole` it is
     complete; otherwise it has only the parts for one screen. First the tables of an earlier call are removed
     from the folder of -o. Raises UsageError or InputError.
     """

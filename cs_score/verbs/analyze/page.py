@@ -248,7 +248,7 @@ class AnalysisPage(PageMaker):
     def _scenario_facts(self) -> Facts:
         """Return the scores of the SF table, their values in both scenarios, and the number of unassessed answers.
 
-        The scenarios assume that all unassessed answers are wrong (pessimistic), or that all are right (optimistic).
+        In the scenarios all unassessed answers are wrong (pessimistic), or all are right (optimistic).
         """
         scenarios = self.document.scenarios
         explanation = (
@@ -392,7 +392,7 @@ class AnalysisPage(PageMaker):
     # ---- Confusions
 
     def _confusions_section(self) -> Section:
-        """Return the section of confusions: charts and tables of which labels or categories were given for what."""
+        """Return the section of confusions: charts and tables of the labels or categories given for others."""
         about = "How often each label of gold met each predicted one; none where there was no such label."
         if self.is_cold_start:
             about = (
@@ -515,7 +515,7 @@ class AnalysisPage(PageMaker):
         return Section("costs", "Cost list", [about, *tables_of_document(layout, self.document, is_small=False)])
 
     def _cost_list_of_run(self) -> Layout:
-        """Return the layout of the cost list of a Cold Start run: more columns, and cells that link to explanations."""
+        """Return the layout of the cost list of a Cold Start run: more columns, and cells with links."""
         further_columns = [
             Column("place", "File and line"),
             Column("change", "Corrected by"),

@@ -72,7 +72,7 @@ def diff(task_name: str, line: CommandLine) -> int:
 def compute_difference(task: Task, line: CommandLine) -> Any:
     """Score the two runs or systems of a command line, and return the difference between their scores.
 
-    The difference is the document that `diff` prints: `RunDifference` or `EvidenceDifference`. First the tables of an
+    The difference is the document printed by `diff`: `RunDifference` or `EvidenceDifference`. First the tables of an
     earlier call are removed from the folder of -o. Raises UsageError or InputError.
     """
     # All faults of the command line are reported before anything is scored.

@@ -71,9 +71,9 @@ def explain(
 
 
 def _explanation_of_run(indexed_run: IndexedRun, measure: str) -> document.RunExplanation:
-    """Return the explanation of a run to which its parts are added later: now it has only the run and its scores.
+    """Return the explanation of a run with its scores only; other parts are added later.
 
-    `measure` is the measure by which effects are given.
+    Effects are given by `measure`.
     """
     scored = indexed_run.scored
     signature = scored.signature

@@ -39,9 +39,9 @@ class Selectors:
     # -- Lines
 
     def lines_at(self, selector: str) -> Sequence[AnyLine]:
-        """Return the lines that a selector names, such as `run.tab:12`.
+        """Return the lines named by a selector, such as `run.tab:12`.
 
-        A selector without a file, such as `12`, names the line of this number in each file that has it. Raises
+        A selector without a file, such as `12`, names the line of this number in each file. Raises
         UsageError if the selector has no number, InputError if there is no such line.
         """
         file_name, _, number = selector.rpartition(":")
@@ -77,8 +77,8 @@ class Selectors:
     def _no_such_line(self, selector: str, file_name: str, files: Sequence[RunFile]) -> InputError:
         """Return the error for a line that does not exist.
 
-        `files` are the run files with the `file_name` of the selector. The remedy says which lines they have. If there
-        are no such files, it says which lines all run files have.
+        `files` are the run files with the `file_name` of the selector. The remedy gives the numbers of their lines. If
+        there are no such files, it gives those of all run files.
         """
         problem = f"there is no line {selector} to explain"
         if not files:
