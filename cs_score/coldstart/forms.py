@@ -241,7 +241,7 @@ def _remedy_for_other_kind(line: FirstLine, edition: Edition) -> str | None:
     """Return what kind of file it is, such as XML or JSON, with a remedy; None if it may be a run or assessments."""
     if "\0" in line.text:
         return _remedy_for_utf16_without_mark(line.beginning, line.file)
-    text = line.text.lstrip("\ufeff ")
+    text = line.text.lstrip("\ufeff ")  # without byte-order mark and blanks
     if _WEB_PAGE.match(text.encode()):
         return _WEB_PAGE_REMEDY
     if text.startswith(("<?xml", "<query")):
@@ -320,10 +320,13 @@ def _awk_command_for_words(schema: Schema) -> str:
     """
     count_before_answer = schema.columns.index("VALUE")
     count_after_answer = len(schema.columns) - count_before_answer - 1
+    # Fields before the answer are counted from the start (`$1`), fields after it from the end (`$(NF-1)`, `$NF`): the
+    # words between them are the answer.
     fields_before = [f"${number}" for number in range(1, count_before_answer + 1)]
     fields_after = [f"$(NF-{number})" for number in range(count_after_answer - 1, 0, -1)]
     all_fields = ", ".join([*fields_before, "v", *fields_after, "$NF"])
     first_word = count_before_answer + 1
+    # The loop goes over the other words of the answer, up to the field before the last columns.
     next_words = f"i = {first_word + 1}; i <= NF - {count_after_answer}; i++"
     join_answer = f'v = ${first_word}; for ({next_words}) v = v " " $i'
     return f"awk -v OFS='\\t' '{{{join_answer}; print {all_fields}}}'"

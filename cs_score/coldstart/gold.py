@@ -166,6 +166,7 @@ class ColdStartGold(Record, eq=False):
             if query is None:
                 cluster_by_id[query_id] = query_id
                 continue
+            # An id with another prefix also leads to the query, but its rows are not those of the scored query.
             is_scored = query.full_id == query_id and query.short_id in self.hop_limits
             if not is_scored:
                 cluster_by_id[query_id] = self.cluster_of(query)

@@ -312,7 +312,7 @@ class ClassTree(Struct):
         return name == self.root or name in self.other_roots
 
     def depth(self, name: str) -> int:
-        """Return the depth of a node in the tree: 0 for the query, 1 for its classes, 2 for those of the second hop."""
+        """Return the depth of a node in the tree: 0 for the query, 1 for its classes, 2 for classes below them."""
         depth = name.count(":")
         if name.startswith(self.root):
             # The id of a query may contain colons itself.
@@ -936,11 +936,13 @@ class Counting:
         return any(self.is_naming(line) for line in assessed_lines)
 
     def is_naming(self, line: Response) -> bool:
-        """Return whether an assessed line names the entity, or describes an entity that no answer of its class names.
+        """Return whether an assessed line counts as a name of the entity: it is one, or no answer of its class is one.
 
-        The result is False for a line that counts as wrong.
+        A line with the answer `her son` counts as a name if no answer of its class is a name, such as `Bob`. A line
+        with the label WRONG never does.
         """
         if WRONG in self.labels_by_index[line.index]:
             return False
         assessment = self.assessment_by_index[line.index]
+        # The class of an answer has the mention type NOM (nominal) if no answer of it is a name (NAM).
         return assessment.value_mention == "NAM" or assessment.class_mention == "NOM"

@@ -368,16 +368,17 @@ class Loading:
             if not prefix:
                 links.lines_without_parent.append(response)
 
-    def _is_surely_faultless(self, query: LinkedQuery, relation: str, provenance: str) -> bool:
-        """Return whether an answer to a query surely causes no report when its follow-on query is made.
+    def _is_surely_faultless(self, query: LinkedQuery, relation_text: str, provenance_text: str) -> bool:
+        """Return whether it is certain, without a full check, that the follow-on query of an answer causes no report.
 
-        The document of the answer must tell its language, and the inventory must have all slots of the query. The texts
-        of both justifications, `relation` and `provenance`, must be in canonical form.
+        The inventory must have all slots of the query, and the document of the answer must tell its language. The texts
+        of both justifications, `relation_text` and `provenance_text`, must be in canonical form.
         """
         if query.is_ldc or query.unknown_later_slots:
             return False
-        tells_language = "_ENG_" in provenance or provenance[:4] in self._language_prefixes
-        return tells_language and tab_files.are_surely_canonical(relation, provenance, self._document_lengths)
+        # Document ids tell their language by `_ENG_` (`NYT_ENG_20130513`), or by a beginning that was checked before.
+        tells_language = "_ENG_" in provenance_text or provenance_text[:4] in self._language_prefixes
+        return tells_language and tab_files.are_surely_canonical(relation_text, provenance_text, self._document_lengths)
 
     def _error_of_2014(self, tab_file: tab_files.TabFile) -> InputError:
         """Return the error for a run of 2014, which cannot be scored (rule seven-column-runs).
@@ -433,7 +434,7 @@ class Loading:
     def _link_assessment(
         self, line: tab_files.Line, positions: _AssessmentPositions, tab_file: tab_files.TabFile
     ) -> None:
-        """Add a line of an assessment file to the links, or to the skipped lines if it does not count.
+        """Add a line of an assessment file to the links: as an assessment, or as a skipped line if it does not count.
 
         `positions` are the positions of the columns in the layout of the file.
         """

@@ -203,7 +203,7 @@ def check_budget(call: Call, analysis: Mapping[str, Any]) -> None:
         assert ("reason" in row) == (None in (row["score"], row["cumulated"]))
     scored = call.scored(analysis["run"])
     effects = Effects(scored, [scored.measure(analysis["measure"])])
-    order = effects.editor.rank_by_file
+    order = effects.editor.position_by_file
     faults = list(find_faults(scored, effects.editor))
     faults.sort(key=lambda fault: (order[fault.line.file], fault.line.number))
     change = correction_of(KINDS, effects, scored.policy, faults)

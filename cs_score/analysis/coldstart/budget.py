@@ -175,7 +175,7 @@ def _in_order_of_correction(faults: Iterable[RunFault], editor: Editor) -> list[
             lines.append(fault)
         elif fault.kind == "class":
             classes.append(fault)
-    classes.sort(key=lambda fault: (editor.rank_by_file[fault.line.file], fault.line.number))
+    classes.sort(key=lambda fault: (editor.position_by_file[fault.line.file], fault.line.number))
     return lines + classes
 
 

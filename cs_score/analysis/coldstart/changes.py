@@ -70,17 +70,17 @@ class FollowOnLines:
     follow-on query about its answer; its `target` is the short id of this query. A line that answers the query is only
     read if an earlier line has created it.
 
-    `answering` has the lines of the run files that answer each follow-on query, by the short id of the query, and
-    `creating` the lines that create it. Skipped lines are included, since they create queries and answer them like
+    `lines_answering` has the lines of the run files that answer each follow-on query, by the short id of the query, and
+    `lines_creating` the lines that create it. Skipped lines are included, since they create and answer queries like
     other lines. `pool_lines_needing_run` has the first line of the pool that answers each follow-on query for which no
     earlier line of the pool creates the query, so that a line of the run must do so.
     """
 
-    def __init__(self, run: Run, rank_by_file: Mapping[str, int]) -> None:
-        """Collect the lines of a run and of its pool; `rank_by_file` has the position of each file in load order."""
-        self._rank_by_file = rank_by_file
-        self.answering: dict[str, list[LinkedLine]] = defaultdict(list)
-        self.creating: dict[str, list[LinkedLine]] = defaultdict(list)
+    def __init__(self, run: Run, position_by_file: Mapping[str, int]) -> None:
+        """Collect the lines of a run and of its pool; `position_by_file` has the positions of files in load order."""
+        self._position_by_file = position_by_file
+        self.lines_answering: dict[str, list[LinkedLine]] = defaultdict(list)
+        self.lines_creating: dict[str, list[LinkedLine]] = defaultdict(list)
         self._first_creation_in_pool: dict[str, _LoadPosition] = {}
         self.pool_lines_needing_run: dict[str, Assessment | SkippedLine] = {}
         run_lines = _linked_lines_of_run(run)
@@ -96,9 +96,9 @@ class FollowOnLines:
         """
         for line in lines:
             if line.query.level:
-                self.answering[line.query.short_id].append(line)
+                self.lines_answering[line.query.short_id].append(line)
             if line.target in answered_ids:
-                self.creating[line.target].append(line)
+                self.lines_creating[line.target].append(line)
 
     def _collect_pool_lines(self, lines: Iterable[Assessment | SkippedLine], answered_ids: Container[str]) -> None:
         """Find the first line of the pool that creates each follow-on query, and lines that answer the query before it.
@@ -115,7 +115,7 @@ class FollowOnLines:
 
     def position(self, line: LinkedLine | Assessment) -> _LoadPosition:
         """Return the position of a line in load order: that of its file, and its number there."""
-        return self._rank_by_file[line.file], line.number
+        return self._position_by_file[line.file], line.number
 
     def position_of_creation(self, short_id: str, removed_places: Container[LinePlace] = ()) -> _LoadPosition:
         """Return the position of the first line of run and pool that creates a follow-on query.
@@ -123,7 +123,7 @@ class FollowOnLines:
         Lines at the removed places do not count. The position is `_NEVER`, after all lines, if no line creates it.
         """
         first_position = self._first_creation_in_pool.get(short_id, _NEVER)
-        for line in self.creating.get(short_id, ()):
+        for line in self.lines_creating.get(short_id, ()):
             if (line.file, line.number) not in removed_places:
                 first_position = min(first_position, self.position(line))
         return first_position
@@ -133,10 +133,10 @@ class FollowOnLines:
 
         The scorer would not read them. Lines at the removed places create no query.
         """
-        if short_id not in self.answering:
+        if short_id not in self.lines_answering:
             return []
         creation = self.position_of_creation(short_id, removed_places)
-        return [line for line in self.answering[short_id] if self.position(line) <= creation]
+        return [line for line in self.lines_answering[short_id] if self.position(line) <= creation]
 
 
 def _linked_lines_of_run(run: Run) -> list[LinkedLine]:
@@ -180,7 +180,7 @@ class LineWriter:
         self.file = files[model_lines[-1].file]
         self.has_nodes = self.file.schema.position("NODEID") is not None
         least_confident = min(model_lines, key=attrgetter("confidence"))
-        self._confidence = tab_files.read_confidence(least_confident.text.split("\t")[7])
+        self._confidence = tab_files.read_confidence(least_confident.text.split("\t")[7])  # the eighth column
         self._node_stem = _unused_node_stem(model_lines)
         self._type_by_slot = _value_types(model_lines)
 
@@ -267,7 +267,7 @@ def _value_types(lines: Sequence[Response]) -> dict[str, str]:
 class Editor:
     """Makes changes to the files of one run. Other runs in the same files are not changed.
 
-    `files` are the run files by name, and `rank_by_file` has the position of every file in load order. Lines are added
+    `files` are the run files by name, and `position_by_file` has the positions of files in load order. Lines are added
     to `extended_file`; `has_nodes` says whether its layout has node ids.
     """
 
@@ -276,8 +276,8 @@ class Editor:
         self._run = run
         self._run_id = run_id
         self.files = files_of_run(run)
-        self.rank_by_file = {name: rank for rank, name in enumerate(run.layouts)}
-        self.follow_on_lines = FollowOnLines(run, self.rank_by_file)
+        self.position_by_file = {name: rank for rank, name in enumerate(run.layouts)}
+        self.follow_on_lines = FollowOnLines(run, self.position_by_file)
         self._writer = LineWriter(run, run_id, self.files)
         self.extended_file = self._writer.file
         self.has_nodes = self._writer.has_nodes
@@ -328,7 +328,7 @@ class Editor:
 
     def places_removed_by(self, change: Change) -> list[At]:
         """Return the places of the lines that a change removes, in load order."""
-        places = sorted(change.places, key=lambda place: (self.rank_by_file[place[0]], place[1]))
+        places = sorted(change.places, key=lambda place: (self.position_by_file[place[0]], place[1]))
         return [At(*place) for place in places]
 
     def lines_to_add(
@@ -340,9 +340,9 @@ class Editor:
     ) -> tuple[Response, ...]:
         """Return the lines to add so that the run gives the answers of some assessments, each answer once.
 
-        An answer of a later hop needs a line that gives its parent answer, the one its query asks about. If no line of
-        the run does, lines at `removed_places` not counted, the parent answer is added before it. With `only_linkable`
-        answers are left out if no line would create their query.
+        An answer of a later hop needs a line with its parent answer, the one its query asks about. If the run has no
+        such line (other than at `removed_places`), a line with the parent answer is added before it. With
+        `only_linkable`, an answer is left out if no line would create its query.
         """
         line_by_text: dict[str, Response] = {}
         added_targets: set[str] = set()
@@ -350,6 +350,7 @@ class Editor:
             if assessment.text in line_by_text:
                 continue
             answers = self._missing_parents_and_answer(assessment, added_targets, removed_places)
+            # Only the query of the first answer may lack a line: each answer creates the query of the next one.
             if only_linkable and self._why_unlinkable(answers[0].query, added_targets) is not None:
                 continue
             for answer in answers:
@@ -360,7 +361,7 @@ class Editor:
     def _missing_parents_and_answer(
         self, assessment: Assessment, added_targets: Container[str], removed_places: Container[LinePlace]
     ) -> list[Assessment]:
-        """Return the parent answers of an assessment that no line gives, the one of the first hop first, then itself.
+        """Return an assessment after its parent answers that no line gives, the one of the first hop first.
 
         `added_targets` are the short ids of the follow-on queries that added lines create.
         """
@@ -386,7 +387,7 @@ class Editor:
 
     def _is_created_by_run(self, query: LinkedQuery, removed_places: Container[LinePlace]) -> bool:
         """Return whether a line of the run creates a follow-on query; lines at the removed places do not count."""
-        for line in self.follow_on_lines.creating.get(query.short_id, ()):
+        for line in self.follow_on_lines.lines_creating.get(query.short_id, ()):
             is_removed = (line.file, line.number) in removed_places
             if not is_removed and tab_files.split_columns(line.text)[2] == self._run_id:
                 return True
@@ -435,7 +436,7 @@ class Editor:
         if query.parent is None or query.short_id in added_targets:
             return None
         file_rank, _ = self.follow_on_lines.position_of_creation(query.short_id)
-        if file_rank <= self.rank_by_file[self.extended_file.name]:
+        if file_rank <= self.position_by_file[self.extended_file.name]:
             return None
         return f"Query {query.full_id} not loaded"
 

@@ -136,15 +136,15 @@ def _rows_of_query(result: QueryResult, unit: UnitResult, level: str) -> list[Co
     return rows
 
 
-def _entries_of_row(row: CountedRow, drawn_unit: str, missed: Iterable[RunFault]) -> list[TableEntry]:
+def _entries_of_row(row: CountedRow, drawn_unit: str, missed_classes: Iterable[RunFault]) -> list[TableEntry]:
     """Return the entries of a row: one for each line, each class that was not found, and each class to find.
 
-    A class that was not found has two entries: as a mistake, and as a class of the ground truth. `missed` are these
-    classes. `drawn_unit` is the group in the dimension `ldc_query`: the id of the unit that a resample draws.
+    A class that was not found has two entries: as a mistake, and as a class of the ground truth. `missed_classes` are
+    these. `drawn_unit` is the group in the dimension `ldc_query`: the id of the unit that a resample draws.
     """
     row_groups = (row.slot, str(row.hop), row.query.entity_type or UNKNOWN)
-    counted_lines = [_count_line(scored_line, row, row_groups, drawn_unit) for scored_line in row.lines()]
-    groups_of_missed = [_groups_of_missed_class(fault, row_groups, drawn_unit) for fault in missed]
+    counted_lines = [_counted_line(scored_line, row, row_groups, drawn_unit) for scored_line in row.lines()]
+    groups_of_missed = [_groups_of_missed_class(fault, row_groups, drawn_unit) for fault in missed_classes]
     groups_to_find = _groups_of_found_classes(counted_lines, row) + groups_of_missed
     # All other classes of the ground truth have no answer in the pool from which their groups could be known.
     unknown_count = row.tally.counts.ground_truth - len(groups_to_find)
@@ -172,16 +172,16 @@ class _CountedLine(NamedTuple):
     found_class: str | None
 
 
-def _count_line(scored_line: ScoredLine, row: CountedRow, row_groups: GroupNames, drawn_unit: str) -> _CountedLine:
-    """Return the entry of a line that a row counts, with the class that the line has found.
+def _counted_line(scored_line: ScoredLine, row: CountedRow, row_groups: GroupNames, drawn_unit: str) -> _CountedLine:
+    """Return a line that a row counts as an entry of the table, with the class that it has found (None for no class).
 
     `row_groups` are the groups of all lines of the row: its slot, hop and entity type. `drawn_unit` is the unit of the
     query.
     """
     _, line, assessment = scored_line
     labels = row.unit.labels_by_index[line.index]
-    # Lines share few value types; one text for each saves memory.
-    value_type = sys.intern(line.text.split("\t", 6)[5].lower())
+    _, _, _, _, _, value_type, _ = line.text.split("\t", 6)
+    value_type = sys.intern(value_type.lower())  # lines share few value types; one text for each saves memory
     line_groups = _line_groups(line, assessment)
     groups = (*row_groups, value_type, *line_groups, judging.category_in(labels), drawn_unit)
     found_class = None

@@ -140,19 +140,19 @@ def find_faults(scored: AnalysedRun, editor: Editor) -> Iterator[RunFault]:
     """Yield the faults of a run unit by unit: wrong lines, then nodes with wrong lines, then classes not found."""
     reachability = Reachability(scored, with_nodes=editor.has_nodes)
     for unit in scored.result.units:
-        yield from _faults_of_lines(scored, unit)
-        yield from _missed_classes(scored, unit, editor, reachability)
+        yield from _faults_of_lines_and_nodes(scored, unit)
+        yield from _faults_of_missed_classes(scored, unit, editor, reachability)
 
 
-def _faults_of_lines(scored: AnalysedRun, unit: UnitResult) -> Iterator[RunFault]:
+def _faults_of_lines_and_nodes(scored: AnalysedRun, unit: UnitResult) -> Iterator[RunFault]:
     """Yield a fault for each wrong line of a unit, then one for each node of several lines that has a wrong line."""
-    wrong_lines = _wrong_lines(scored, unit)
-    yield from wrong_lines
-    yield from _nodes_with_wrong_lines(scored, unit, wrong_lines)
+    line_faults = _faults_of_wrong_lines(scored, unit)
+    yield from line_faults
+    yield from _faults_of_nodes(scored, unit, line_faults)
 
 
-def _wrong_lines(scored: AnalysedRun, unit: UnitResult) -> list[RunFault]:
-    """Return the lines of a unit that count as wrong, in the order of the tables."""
+def _faults_of_wrong_lines(scored: AnalysedRun, unit: UnitResult) -> list[RunFault]:
+    """Return a fault for each line of a unit that counts as wrong, in the order of the tables."""
     faults: list[RunFault] = []
     for line in counted_lines(unit):
         labels = unit.labels_by_index[line.index]
@@ -170,11 +170,12 @@ def accepted_class(assessment: Assessment | None) -> str | None:
     return assessment.value_class
 
 
-def _nodes_with_wrong_lines(
-    scored: AnalysedRun, unit: UnitResult, wrong_lines: Iterable[RunFault]
-) -> Iterator[RunFault]:
-    """Yield a fault for each node that has a wrong line, if it has several lines of the run in the unit."""
-    nodes = dict.fromkeys([fault.lines[0].node for fault in wrong_lines])
+def _faults_of_nodes(scored: AnalysedRun, unit: UnitResult, line_faults: Iterable[RunFault]) -> Iterator[RunFault]:
+    """Yield a fault for each node that has a wrong line, if it has several lines of the run in the unit.
+
+    `line_faults` are the faults of the wrong lines of the unit, one for each line.
+    """
+    nodes = dict.fromkeys([fault.lines[0].node for fault in line_faults])
     for node in nodes:
         if node is None:
             continue
@@ -190,21 +191,21 @@ def _lines_of_node(node: str, scored: AnalysedRun, unit: UnitResult) -> list[Res
     return [line for line in lines_of_run if unit_of(line.query.base_id) == unit.id]
 
 
-def _missed_classes(
+def _faults_of_missed_classes(
     scored: AnalysedRun, unit: UnitResult, editor: Editor, reachability: Reachability
 ) -> Iterator[RunFault]:
     """Yield a fault for each class of a unit that was not found, in load order of the pool.
 
-    Classes without an accepted answer in the pool are left out.
+    Classes without an accepted answer in the pool are left out: no line could be added that finds them.
     """
     for row in rows_to_find(scored, unit):
         for class_name in _classes_missed_in(row):
             if class_name in editor.answer_by_class:
                 why_unreachable = _why_unreachable(class_name, row, reachability)
-                yield _missed_class(editor.answer_by_class[class_name], row, why_unreachable)
+                yield _fault_of_missed_class(editor.answer_by_class[class_name], row, why_unreachable)
 
 
-def _missed_class(answer: Assessment, row: RowToFind, why_unreachable: str | None) -> RunFault:
+def _fault_of_missed_class(answer: Assessment, row: RowToFind, why_unreachable: str | None) -> RunFault:
     """Return the fault that a run has not found the class of an accepted answer.
 
     `row` would count the class; `why_unreachable` says why no answer of the pool could find it.
@@ -276,7 +277,7 @@ class RowToFind(NamedTuple):
 
 
 def rows_to_find(scored: AnalysedRun, unit: UnitResult) -> Iterator[RowToFind]:
-    """Yield the rows of a unit that have classes to find, each with these classes and those that were found."""
+    """Yield the rows of a unit that have classes to find, each with these classes and the found ones."""
     for result in unit.queries:
         tree = scored.run.gold.gold_of_query(result.query, scored.run.links).tree
         assert tree is not None  # the query was scored

@@ -63,31 +63,39 @@ def cost_list(effects: Effects, faults: Iterable[RunFault], top: int | None = No
     need not gain the sum of both gains.
     """
     if top is None:
-        rank_by_file = effects.editor.rank_by_file
-        mistakes = [_weigh(fault, effects) for fault in faults]
-        return sorted(mistakes, key=lambda mistake: _rank(mistake, rank_by_file))
+        position_by_file = effects.editor.position_by_file
+        mistakes = [_mistake_of(fault, effects) for fault in faults]
+        return sorted(mistakes, key=lambda mistake: _rank_in_cost_list(mistake, position_by_file))
     # Effects on one measure take less time: those on the others are only computed for the mistakes that are listed.
     costliest_faults = _costliest_faults(effects.for_first_measure(), faults, top)
-    return [_weigh(fault, effects) for fault in costliest_faults]
+    return [_mistake_of(fault, effects) for fault in costliest_faults]
 
 
 def _costliest_faults(effects: Effects, faults: Iterable[RunFault], count: int) -> list[RunFault]:
-    """Return the faults whose correction gains most by the first measure of `effects`, the greatest gain first."""
-    rank_by_file = effects.editor.rank_by_file
-    mistakes_with_faults = ((_weigh(fault, effects), fault) for fault in faults)
-    costliest = heapq.nsmallest(count, mistakes_with_faults, key=lambda pair: _rank(pair[0], rank_by_file))
+    """Return the faults whose correction gains most by the first measure of `effects`, the greatest gain first.
+
+    `effects` computes the gains, and `count` is the number of faults to return.
+    """
+    position_by_file = effects.editor.position_by_file
+    mistakes_with_faults = ((_mistake_of(fault, effects), fault) for fault in faults)
+    costliest = heapq.nsmallest(
+        count, mistakes_with_faults, key=lambda pair: _rank_in_cost_list(pair[0], position_by_file)
+    )
     return [fault for _, fault in costliest]
 
 
-def _rank(mistake: Mistake, rank_by_file: Mapping[str, int]) -> _Rank:
-    """Return the sort key of a mistake in the cost list; `rank_by_file` has the position of files in load order."""
+def _rank_in_cost_list(mistake: Mistake, position_by_file: Mapping[str, int]) -> _Rank:
+    """Return the sort key of a mistake in the cost list; `position_by_file` has the position of files in load order."""
     gain_rank = math.inf if mistake.gain is None else -round(mistake.gain, _DIGITS)
-    file_rank = rank_by_file.get(mistake.file, len(rank_by_file))
-    return gain_rank, file_rank, mistake.line, mistake.kind
+    file_position = position_by_file.get(mistake.file, len(position_by_file))
+    return gain_rank, file_position, mistake.line, mistake.kind
 
 
-def _weigh(fault: RunFault, effects: Effects) -> Mistake:
-    """Return a fault of the run as a mistake, with the effects of correcting it on all measures of `effects`."""
+def _mistake_of(fault: RunFault, effects: Effects) -> Mistake:
+    """Return a fault of the run as a mistake, with the differences to the scores if it were corrected.
+
+    `effects` computes these differences, one for each of its measures.
+    """
     line = fault.line
     change = _correction_of(fault, effects)
     effect = effects.effect_of(change)

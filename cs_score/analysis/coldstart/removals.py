@@ -137,8 +137,8 @@ class QueryLines:
         self._policy = scored.policy
         self._most_justifications = scored.run.limits.justifications_per_node
         self._ranks_all_levels = scored.run.gold.query_set.edition.ranks_all_levels
-        self._answering = editor.follow_on_lines.answering
-        self._creating = editor.follow_on_lines.creating
+        self._lines_answering = editor.follow_on_lines.lines_answering
+        self._lines_creating = editor.follow_on_lines.lines_creating
         self._row_position_by_index = _row_positions(result)
         self._rows_of_gold: Collection[str] = () if tree is None else tree.ground_truth
         self._levels = [LevelRanking(ranking) for ranking in result.rankings]
@@ -187,7 +187,7 @@ class QueryLines:
         """
         orphans: list[Response] = []
         for line in lines:
-            answering = _without_removed(self._answering.get(line.target, ()), removed_indexes)
+            answering = _without_removed(self._lines_answering.get(line.target, ()), removed_indexes)
             if answering:
                 self._require_sole_parent(line, removed_indexes)
                 orphans += [self._orphan(dependent) for dependent in answering]
@@ -200,7 +200,7 @@ class QueryLines:
         """
         if self._links.lines_without_parent or self._links.was_skipped(line.target):
             raise SubtractionError
-        if _without_removed(self._creating[line.target], removed_indexes):
+        if _without_removed(self._lines_creating[line.target], removed_indexes):
             raise SubtractionError
 
     def _orphan(self, line: LinkedLine) -> Response:
@@ -208,7 +208,7 @@ class QueryLines:
 
         Raises SubtractionError if the line was skipped, or if other lines answer the query about its answer.
         """
-        if not isinstance(line, Response) or self._answering.get(line.target):
+        if not isinstance(line, Response) or self._lines_answering.get(line.target):
             raise SubtractionError
         return line
 

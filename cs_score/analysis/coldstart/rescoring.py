@@ -45,12 +45,12 @@ class RescoredUnit(NamedTuple):
 class _ScoringRequest(NamedTuple):
     """What has to be scored again after a `change`.
 
-    `base_ids` are the short ids of the queries that are scored again; None means all queries of the affected units.
+    `query_ids` are the short ids of the queries that are scored again; None means all queries of the affected units.
     `added_by_unit` has the added lines by the id of their unit. Nodes are ranked only if `is_ranked`.
     """
 
     change: Change
-    base_ids: Container[str] | None
+    query_ids: Container[str] | None
     added_by_unit: Mapping[str, Sequence[Response]]
     is_ranked: bool
 
@@ -123,10 +123,11 @@ class Rescoring:
     def rescore(
         self, change: Change, earlier: Change, unit_by_id: Mapping[str, UnitResult], *, is_ranked: bool
     ) -> Iterator[RescoredUnit]:
-        """Yield each unit whose result differs from the one after an `earlier` change, which the change contains.
+        """Yield the result of each unit after a change, if it differs from the one after an `earlier` change.
 
-        `unit_by_id` has the results of all units after the earlier change, which may be a change of nothing. Nodes are
-        ranked only if `is_ranked`. Raises InputError if the scorer would refuse the changed files.
+        The earlier change is a part of the change, and may be a change of nothing. `unit_by_id` has the results of all
+        units after it. Nodes are ranked only if `is_ranked`. Raises InputError if the scorer would refuse the
+        changed files.
         """
         reason = self.editor.why_refused(change)
         if reason is not None:
@@ -149,7 +150,7 @@ class Rescoring:
         is_by_query = self._has_separate_queries and change.policy is None
         request = _ScoringRequest(
             change=change,
-            base_ids=changed_ids if is_by_query else None,
+            query_ids=changed_ids if is_by_query else None,
             added_by_unit=self._added_lines_by_unit(change),
             is_ranked=is_ranked,
         )
@@ -172,7 +173,7 @@ class Rescoring:
 
     def _score_unit_again(self, old_unit: UnitResult, run: Run, request: _ScoringRequest) -> RescoredUnit:
         """Return a unit scored from the lines of a changed run; queries that need no scoring keep their old results."""
-        queries = _queries_within(old_unit, request.base_ids)
+        queries = _queries_within(old_unit, request.query_ids)
         new_unit = self._score_unit(old_unit.id, queries, run, request)
         return RescoredUnit(_with_unchanged_results(new_unit, old_unit.queries), run)
 
@@ -195,11 +196,11 @@ class Rescoring:
         lines += change.added
         return dict.fromkeys([line.query.base_id for line in lines])
 
-    def _affected_units(self, change: Change, base_ids: Iterable[str]) -> Iterable[str]:
+    def _affected_units(self, change: Change, query_ids: Iterable[str]) -> Iterable[str]:
         """Return the ids of the units that a change to the lines of these queries may affect."""
         if change.policy is not None or self._are_units_entangled:
             return self._unit_ids
-        unit_ids = [self._run.gold.unit_of(base_id) for base_id in base_ids]
+        unit_ids = [self._run.gold.unit_of(base_id) for base_id in query_ids]
         if change.places:
             unit_ids += self._units_of_several_files
         return dict.fromkeys(unit_ids)
@@ -222,12 +223,12 @@ class Rescoring:
         lines.sort(key=operator.attrgetter("index"))
         return lines
 
-    def _lines_of_queries(self, unit_id: str, base_ids: Container[str]) -> list[Response]:
+    def _lines_of_queries(self, unit_id: str, query_ids: Container[str]) -> list[Response]:
         """Return the lines of all runs that answer some queries of a unit, given by short id, query by query."""
         lines: list[Response] = []
         for lines_by_unit in self._run.lines_by_run_id.values():
             for base_id, lines_of_query in lines_by_unit.get(unit_id, {}).items():
-                if base_id in base_ids:
+                if base_id in query_ids:
                     lines += lines_of_query
         return lines
 
@@ -235,10 +236,10 @@ class Rescoring:
 
     def _changed_run_of_unit(self, unit_id: str, request: _ScoringRequest) -> Run:
         """Return a run that has the lines of a unit as they are after a change."""
-        if request.base_ids is None:
+        if request.query_ids is None:
             lines = self._lines_of_unit(unit_id)
         else:
-            lines = self._lines_of_queries(unit_id, request.base_ids)
+            lines = self._lines_of_queries(unit_id, request.query_ids)
         added_lines = request.added_by_unit.get(unit_id, ())
         return self._changed_run(lines, request.change, added_lines, request.is_ranked)
 
@@ -291,7 +292,7 @@ class Rescoring:
         if added_lines or self._has_several_files:
             return True
         for line in removed_lines:
-            is_parent = line.target in self.editor.follow_on_lines.answering
+            is_parent = line.target in self.editor.follow_on_lines.lines_answering
             if is_parent or self._run.links.was_skipped(line.target):
                 return True
         return False
@@ -387,7 +388,7 @@ class Rescoring:
         texts_in_file = self._unrepeatable_texts(lines) if added_lines else frozenset()
         new_lines: list[Response] = []
         for line in added_lines:
-            if line.text in texts_in_file:
+            if line.text in texts_in_file:  # the scorer would not read it a second time
                 continue
             for earlier_loads, end in enumerate(file.ends):
                 index = end + added_per_load * earlier_loads + line.index
@@ -545,12 +546,12 @@ def _may_be_in_foreign_node(line: Response, query_by_id: Container[str]) -> bool
     return line.query.level > 1 and line.query.short_id in query_by_id
 
 
-def _queries_within(unit: UnitResult, base_ids: Container[str] | None) -> list[Query]:
-    """Return the scored queries of a unit that have one of these short ids; all of them if `base_ids` is None."""
+def _queries_within(unit: UnitResult, query_ids: Container[str] | None) -> list[Query]:
+    """Return the scored queries of a unit that have one of these ids; all of them if `query_ids` is None."""
     queries = [result.query for result in unit.queries]
-    if base_ids is None:
+    if query_ids is None:
         return queries
-    return [query for query in queries if query.base_id in base_ids]
+    return [query for query in queries if query.base_id in query_ids]
 
 
 def _lines_of_unit_in(run: Run, run_id: str, unit_id: str) -> Mapping[str, Sequence[Response]]:

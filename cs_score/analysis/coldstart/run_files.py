@@ -156,7 +156,7 @@ def _responses_of_files(responses: Iterable[Response]) -> _FileResponses:
 
 
 def _ends_of_files(responses: Sequence[Response]) -> dict[str, list[int]]:
-    """Return how many responses had been loaded in all when each file had been loaded, by the file's name.
+    """Return the end of each file by its name: the number of responses loaded so far, after its last line.
 
     If `a.tab` with three responses is loaded before `b.tab` with two: `{"a.tab": [3], "b.tab": [5]}`. A file that is
     loaded several times has a number for each time.

@@ -72,20 +72,20 @@ def scenarios(scored: AnalysedRun, measure: Measure) -> Scenarios:
 
     If every counted answer was assessed, these are its scores as they are.
     """
-    analysed = str(measure)
+    measure_name = str(measure)
     score_by_measure = _scores_over_all_hops(scored)
-    score_by_measure[analysed] = scored.result.measures[measure]
+    score_by_measure[measure_name] = scored.result.measures[measure]
     slots = _slot_shares(scored)
     pool_file = last_pool_file(scored.run)
     if not any(slot.unassessed for slot in slots):
-        return _unchanged_scenarios(analysed, score_by_measure, slots, pool_file)
+        return _unchanged_scenarios(measure_name, score_by_measure, slots, pool_file)
     pessimistic = _pessimistic_scores(scored, list(score_by_measure))
     optimistic_scenario = OptimisticScenario(scored)
     optimistic = try_scores(optimistic_scenario.score, list(score_by_measure))
     return Scenarios(
-        pessimistic=pessimistic.by_measure[analysed],
-        score=score_by_measure[analysed],
-        optimistic=optimistic.by_measure[analysed],
+        pessimistic=pessimistic.by_measure[measure_name],
+        score=score_by_measure[measure_name],
+        optimistic=optimistic.by_measure[measure_name],
         unassessed=len(optimistic_scenario.added),
         slots=slots,
         added_pool=[assessment.text for assessment in optimistic_scenario.added],

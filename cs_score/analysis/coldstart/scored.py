@@ -94,10 +94,11 @@ class AnalysedRun(Record, eq=False):
         raise InputError(f"run {self.run_id} has no score {measure}", remedy=f"it has {names}")
 
     def under(self, policy: Policy, limits: Justifications | None = None, *, with_problems: bool = True) -> AnalysedRun:
-        """Return the same run scored under another policy, and under other limits on justifications if these are given.
+        """Return the same run scored under another policy.
 
-        No file is read again, and lines keep their assessments. `with_problems` says whether a problem is recorded for
-        every line that the limits discard. Raises InputError if the run cannot be scored under them.
+        `limits` are other limits on justifications; None keeps the old ones. No file is read again, and lines keep
+        their assessments. `with_problems` says whether a problem is recorded for every line that the limits discard.
+        Raises InputError if the run cannot be scored under them.
         """
         if policy == self.policy and limits in (None, self.run.limits):
             return self
@@ -133,7 +134,7 @@ def _analysed_run(
 ) -> AnalysedRun:
     """Return a run together with its result, which is one of the results of all runs of a call.
 
-    `stop` is the error that has stopped scoring, if any. It only matters if the run has no average precision.
+    `stop` is the error that has stopped scoring, None without one. It is only kept if the run has no average precision.
     """
     return AnalysedRun(
         run=run,

@@ -67,7 +67,10 @@ def mistakes_layout(mode: Mode) -> Layout:
 
 
 def _mistake_rows(document: Any) -> Iterator[Mapping[str, Any]]:
-    """Yield a row for each mistake in a document: texts by column, with values in full and in a short form."""
+    """Yield a row for each mistake in a document: texts by column, with values in full and in a short form.
+
+    The document is the analysis of a result, or the explanation of one unit, where the short form may be longer.
+    """
     longest = LONGEST_LINE if isinstance(document, ExplainedUnit) else SHORT_VALUE
     for mistake in document.mistakes:
         yield {

@@ -61,7 +61,10 @@ class Entry:
     """
 
     def __init__(self, examination: Examination, positions: Sequence[int], unit: Unit, rows: Sequence[Row]) -> None:
-        """Take a prediction of an examined result: the first `unit` with it, and the positions and rows of all."""
+        """Take a prediction of an examined result; `unit` is the first unit with this prediction.
+
+        `positions` and `rows` are the positions and rows of all units with it in the table of the result.
+        """
         self._examination = examination
         self.positions = positions
         self.unit = unit
@@ -218,6 +221,7 @@ class Examination:
         try:
             new_rows = entry.rows_after_correction(fault)
         except InputError as error:
+            # The scorer would refuse the corrected prediction, so there is no gain and no effect on any measure.
             return MistakeCost(entry, fault, None, dict.fromkeys(measures), str(error))
         new_sums = _sums_with_other_rows(sums, entry.rows, new_rows)
         new_scores = self.mode.formula(new_sums, divide)
@@ -264,7 +268,7 @@ class Examination:
         return _CorrectedRows(alone=list(rows), cumulated=list(rows))
 
     def _budget_row(self, kind: str, fault_count: int, rows: _CorrectedRows) -> EvidenceBudgetRow:
-        """Return the row of a kind of faults, from the rows of all units after its correction."""
+        """Return the budget row of a kind of faults; `rows` has the rows of all units once it is corrected."""
         score = self._score_of_rows(rows.alone)
         return EvidenceBudgetRow(
             kind=kind,
@@ -478,7 +482,9 @@ class Examination:
         """Return the examined score of a unit as a ratio; None if the unit was not scored."""
         if key not in self.row_by_key:
             return None
-        ratio: Ratio = self.formula(self.row_by_key[key], Ratio)[0]
+        # With `Ratio` instead of a division, the formula returns its single score as numerator and denominator.
+        [score] = self.formula(self.row_by_key[key], Ratio)
+        ratio: Ratio = score
         return ratio
 
     def parts(self, key: UnitKey) -> dict[tuple[str, str, int], Part]:
