@@ -35,15 +35,15 @@ def analyze_result(
 ) -> Any:
     """Return the analysis of a result of a task: what each mistake costs, the error budget, and groups.
 
-    `measure` is the measure to analyse, by default the headline measure; `top` is the largest number of mistakes to
-    list. If the analysis `is_whole`, it has every mistake, and says how everything was scored; otherwise it has the
-    parts that a first screen shows. `settings` are arguments of the task's own function, such as `progress`.
+    `measure` is the measure to analyse, by default the headline measure. At most `top` mistakes are listed. With
+    `is_whole` the analysis also explains how everything was scored. Without it, it has only the parts of a
+    first screen. `settings` are further arguments of the function for the task, such as `progress`.
     """
     if task.name != COLD_START:
         return evidence.analyze(task, result, measure, top=top, is_whole=is_whole, **settings)
     mistake_count = top
     if not is_whole and not top:
-        mistake_count = TOP
+        mistake_count = TOP  # as many as a text shows
     return coldstart.analyze(result, measure, mistake_count, with_explanations=is_whole, **settings)
 
 

@@ -65,6 +65,7 @@ ANALYZE_VERB: Final = Verb(
 def analyze(task_name: str, command_line: CommandLine) -> int:
     """Print or write the analysis of a run or of predictions. Return the exit status."""
     task = task_named(task_name)
+    # A text without --all is one screen; this needs only a part of the analysis.
     is_for_one_screen = command_line.format == "text" and command_line.folder is None and "--all" not in command_line
     inputs = find_inputs(task_name, command_line)
     analysis = analyze_inputs(task, command_line, inputs, is_whole=not is_for_one_screen)
@@ -74,9 +75,9 @@ def analyze(task_name: str, command_line: CommandLine) -> int:
 def analyze_inputs(task: Task, command_line: CommandLine, inputs: Runs | Predictions, *, is_whole: bool) -> Any:
     """Score one run, or the predictions of one system, and return the analysis of its scores.
 
-    The analysis is the document that `analyze` prints: `RunAnalysis` or `EvidenceAnalysis`. With `is_whole` it is
-    complete; otherwise it has only the parts that one screen shows. The tables of an earlier call are removed from the
-    folder of -o before anything is scored. Raises UsageError or InputError.
+    The analysis is the document printed by `analyze`: `RunAnalysis` or `EvidenceAnalysis`. With `is_whole` it is
+    complete; otherwise it has only the parts for one screen. First the tables of an earlier call are removed
+    from the folder of -o. Raises UsageError or InputError.
     """
     # All faults of the command line are reported before anything is scored.
     mistake_count = read_top(command_line)

@@ -68,9 +68,9 @@ def layouts_of(mode: Mode) -> Sequence[Layout]:
 
     A layout may be for files only (not `for_people`), or for texts only (not `is_file`).
     """
-    other_scores = (_SCENARIOS, _POLICIES) if mode.has_policies else ()
+    layouts_of_other_scores = (_SCENARIOS, _POLICIES) if mode.has_policies else ()
     costliest = costliest_layout(mode, _count_mistakes)
-    return (*other_scores, _BUDGET, costliest, mistakes_layout(mode), _groups_layout(mode), _CONFUSIONS)
+    return (*layouts_of_other_scores, _BUDGET, costliest, mistakes_layout(mode), _groups_layout(mode), _CONFUSIONS)
 
 
 def _count_mistakes(analysis: EvidenceAnalysis) -> int:

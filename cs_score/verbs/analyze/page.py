@@ -173,7 +173,7 @@ class AnalysisPage(PageMaker):
     # ---- Scores
 
     def contradictions(self) -> Iterator[Contradiction]:
-        """Yield a contradiction for each explanation with the number of a text that the document does not have.
+        """Yield a contradiction for each explanation with the number of a text missing in the document.
 
         Lines, queries, classes and units are explained in steps, and a step is the number of its text.
         """
@@ -246,7 +246,10 @@ class AnalysisPage(PageMaker):
         return Section("every-score", "Every score", list(tables))
 
     def _scenario_facts(self) -> Facts:
-        """Return the scores of the SF table, their values in both scenarios, and the number of unassessed answers."""
+        """Return the scores of the SF table, their values in both scenarios, and the number of unassessed answers.
+
+        In the scenarios all unassessed answers are wrong (pessimistic), or all are right (optimistic).
+        """
         scenarios = self.document.scenarios
         explanation = (
             "if every unassessed answer were wrong (pessimistic scenario), and if every one were right (optimistic)"
@@ -289,15 +292,16 @@ class AnalysisPage(PageMaker):
         return ChartTarget("mistakes", "kind", kind)
 
     def _budget_bar(self, row: Any, start: float, end: float, note: str) -> Bar:
-        """Return a bar from `start` to `end` for a kind of mistakes; it is a link to them if there are any.
+        """Return the bar of a kind of mistakes from the score or gain `start` to `end`.
 
-        `row` is the row of the error budget, and `note` the text beside the bar.
+        It is a link to these mistakes if there are any. `row` is the row of the error budget, `note` the text beside
+        the bar.
         """
         target = self._mistakes_of_kind(row.kind) if row.count else None
         return Bar(f"{row.kind} ({row.count})", start, end, note, target)
 
     def gain_charts(self) -> Iterator[Drawing]:
-        """Yield the chart of the gain from correcting each kind of mistakes without the others."""
+        """Yield the chart of gains: how much the score would rise if one kind of mistakes alone were corrected."""
         rows = []
         for row in self.document.budget:
             rows.append(self._budget_bar(row, 0.0, row.gain or 0.0, _text_of(row.gain, "+.4f")))
@@ -321,7 +325,7 @@ class AnalysisPage(PageMaker):
     # ---- Groups
 
     def _groups_section(self) -> Section:
-        """Return the section of groups: a chart and a table for each dimension."""
+        """Return the section of groups: a chart and a table for each dimension, such as `slot`."""
         about = "Precision, recall and F1 of the lines and ground truth of each group, and its share of all mistakes."
         if not self.is_cold_start:
             about = f"Scores of the units of each group, by the family of {self.measure}, and its mistakes."
@@ -388,7 +392,7 @@ class AnalysisPage(PageMaker):
     # ---- Confusions
 
     def _confusions_section(self) -> Section:
-        """Return the section of confusions: charts, and tables of all that was counted."""
+        """Return the section of confusions: charts and tables of the labels or categories given for others."""
         about = "How often each label of gold met each predicted one; none where there was no such label."
         if self.is_cold_start:
             about = (
@@ -511,14 +515,14 @@ class AnalysisPage(PageMaker):
         return Section("costs", "Cost list", [about, *tables_of_document(layout, self.document, is_small=False)])
 
     def _cost_list_of_run(self) -> Layout:
-        """Return the layout of the cost list of a Cold Start run."""
-        columns = [
+        """Return the layout of the cost list of a Cold Start run: more columns, and cells with links."""
+        further_columns = [
             Column("place", "File and line"),
             Column("change", "Corrected by"),
             Column("target", "Node or class"),
             Column("effects"),
         ]
-        cells = {
+        make_cell_by_key = {
             "place": self._place_cell,
             "effects": self._effects_cell,
             "category": _category_cell,
@@ -526,13 +530,13 @@ class AnalysisPage(PageMaker):
             "target": _target_cell,
         }
         shown = ("gain", "place", "category", "change", "query", "slot", "hop", "value", "target", "effects")
-        return layout_with_cells(self.layouts["mistakes"], columns, cells, shown)
+        return layout_with_cells(self.layouts["mistakes"], further_columns, make_cell_by_key, shown)
 
     def _cost_list_of_predictions(self) -> Layout:
         """Return the layout of the cost list of predictions of an evidence task."""
-        cells = {"unit": self._unit_cell, "effects": self._effects_cell}
+        make_cell_by_key = {"unit": self._unit_cell, "effects": self._effects_cell}
         shown = ("gain", "kind", "unit", "part", "predicted", "gold", "effects")
-        return layout_with_cells(self.layouts["mistakes"], [Column("effects")], cells, shown)
+        return layout_with_cells(self.layouts["mistakes"], [Column("effects")], make_cell_by_key, shown)
 
     def _effects_cell(self, _: Mapping[str, Any], row_number: int) -> Cell | None:
         """Return a cell that opens the effects of correcting a mistake on all measures.
@@ -585,7 +589,8 @@ class AnalysisPage(PageMaker):
         query_by_unit = {query.query: query for query in getattr(explanations, "queries", ())}
         explained_units = [unit_text(unit) for unit in getattr(explanations, "units", ())]
         rows = []
-        for name in dict.fromkeys([*mistakes_by_unit, *query_by_unit, *explained_units]):
+        names = dict.fromkeys([*mistakes_by_unit, *query_by_unit, *explained_units])  # each name once
+        for name in names:
             row = self._unit_row(name, mistakes_by_unit.get(name, ()))
             if name in query_by_unit:
                 row |= _values_of_query(query_by_unit[name])
@@ -617,7 +622,7 @@ class AnalysisPage(PageMaker):
         return Section("scenarios", "What was not assessed", blocks)
 
     def _policies_section(self) -> Section:
-        """Return the section of the policies, and of the scores under each."""
+        """Return the section of the policies with their switches, and of the scores of the run under each policy."""
         switches = ("right", "wrong", "ignore", "justifications")
         rows = []
         for policy in self.document.policies:
@@ -631,7 +636,7 @@ class AnalysisPage(PageMaker):
         return Section("policies", "Policies", blocks)
 
     def _problems_section(self) -> Section:
-        """Return the section of the problems of the input."""
+        """Return the section of the problems of the input: a table with a row for each code, or the word "None."."""
         rows = [asdict(problem) for problem in self.document.problems]
         headings = {"code": "", "severity": "", "count": "", "message": "First message"}
         problem_tables = list(table_of_rows("problem", "Problems of the input", rows, headings, is_small=True))
@@ -676,7 +681,7 @@ def _groups_to_draw(groups: Sequence[Any]) -> list[Any]:
 def _group_chart(dimension: str, rows: Sequence[Dots], *, is_part: bool) -> Drawing:
     """Return the chart of the scores of groups of a dimension, such as "slot".
 
-    `is_part` says that `rows` are only some of the groups; then the description of the chart says so.
+    With `is_part` the `rows` are only some of the groups; then the description of the chart says so.
     """
     name = words(dimension)
     caption = Caption(f"groups-{slug(dimension)}", f"Scores by {name}", "score", name, subject=dimension)
@@ -760,29 +765,29 @@ def _share_chart(caption: Caption, counts: Sequence[_Count]) -> Drawing:
     A row and a column without a count have an empty cell.
     """
     total_by_row: dict[str, int] = defaultdict(int)
-    times_by_cell: dict[tuple[str, str], int] = defaultdict(int)
+    count_by_cell: dict[tuple[str, str], int] = defaultdict(int)
     for row, column, times in counts:
         total_by_row[row] += times
-        times_by_cell[row, column] += times
+        count_by_cell[row, column] += times
     columns = list(dict.fromkeys([count.column for count in counts]))
     rows = []
     for row, total in total_by_row.items():
-        rows.append(GridRow(row, _shares(row, total, columns, times_by_cell)))
+        rows.append(GridRow(row, _shares(row, total, columns, count_by_cell)))
     texts = [f"{row} {column}: {times}, {times / total_by_row[row]:.4f}" for row, column, times in counts]
     return grid(caption, f"{'; '.join(texts)}.", rows, columns)
 
 
 def _shares(
-    row: str, total: int, columns: Sequence[str], times_by_cell: Mapping[tuple[str, str], int]
+    row: str, total: int, columns: Sequence[str], count_by_cell: Mapping[tuple[str, str], int]
 ) -> list[float | None]:
     """Return the count in each column of a row as a share of the row's total; None for a column without a count.
 
-    `times_by_cell` has the count of each pair of row and column.
+    `count_by_cell` has the count of each pair of row and column.
     """
     shares: list[float | None] = []
     for column in columns:
-        has_count = (row, column) in times_by_cell
-        shares.append(times_by_cell[row, column] / total if has_count else None)
+        has_count = (row, column) in count_by_cell
+        shares.append(count_by_cell[row, column] / total if has_count else None)
     return shares
 
 

@@ -83,9 +83,11 @@ def reliability_of(scored: AnalysedRun) -> Reliability:
 
 
 def reliability(judged_lines: Sequence[Judged]) -> Reliability:
-    """Return how well the confidences of lines say whether the lines are right: bins and three numbers.
+    """Return how well the confidences of lines say whether the lines are right.
 
-    The lines are sorted by confidence, those of equal confidence in load order.
+    The result has bins of lines of similar confidence, and three numbers: the Brier score, the expected calibration
+    error (ECE) and the area under the ROC curve (AUC). The lines come sorted by confidence, those of equal confidence
+    in load order.
     """
     if not judged_lines:
         return Reliability(lines=0, bins=[], brier=None, ece=None, auc=None)

@@ -270,7 +270,7 @@ def _counts_alike(pair: AnswerPair) -> bool:
 
 
 def _label_by_answer(scored: AnalysedRun) -> dict[_AnswerKey, AnswerLabel]:
-    """Return the label of each answer of a run: the best label of the lines that give it, with their number."""
+    """Return the label of each answer of a run: the best label among its lines, with their number."""
     counted_indexes = _counted_indexes(scored)
     labels_by_answer: dict[_AnswerKey, list[AnswerLabel]] = defaultdict(list)
     for scored_line in scored.lines():

@@ -45,8 +45,8 @@ def explain(
 ) -> EvidenceExplanation:
     """Return the explanation of how units were scored, with the costs of their mistakes.
 
-    `units` are ids; if gold repeats an id, all its units are explained. Without ids the explanation has the largest
-    costs of the run, and `progress` gets all mistakes and shows how many are done. Raises UsageError for an unknown
+    `units` are ids; if gold repeats an id, all its units are explained. Without ids the explanation has the costliest
+    mistakes of the run, and `progress` shows how many of all mistakes are done. Raises UsageError for an unknown
     measure, InputError for an unknown unit.
     """
     examination = Examination(result, task.measure_for(measure, result))
@@ -69,6 +69,6 @@ def _explanation(
     examination: Examination, units: tuple[ExplainedUnit, ...] = (), mistakes: tuple[EvidenceMistake, ...] = ()
 ) -> EvidenceExplanation:
     """Return the document of an explanation with explained units, or with the largest mistakes of the whole run."""
-    table = examination.result.table
-    statistics = dict(zip(table.columns, table.sums()))
+    unit_table = examination.result.table
+    statistics = dict(zip(unit_table.columns, unit_table.sums()))  # the totals of the counts of all units
     return EvidenceExplanation(**examination.head, units=units, mistakes=mistakes, statistics=statistics)

@@ -26,10 +26,10 @@ class AggregatePage(PageMaker):
         )
 
     def _scores_section(self, first: MeasuredScore) -> Section:
-        """Return the section of the first measure in large figures, and all scores with their limits."""
-        fact = PageFact(first.measure, _value(first), _limits(first))
-        facts = Facts([fact], is_main=True)
-        return Section("scores", "Scores", [facts, *tables_of_document(SCORES, self.document, is_small=True)])
+        """Return the section of all scores with the limits of their intervals; the `first` one is in large figures."""
+        first_fact = PageFact(first.measure, _value(first), _limits(first))
+        large_figures = Facts([first_fact], is_main=True)
+        return Section("scores", "Scores", [large_figures, *tables_of_document(SCORES, self.document, is_small=True)])
 
     def _mistakes_section(self) -> Section:
         """Return the section with the number of mistakes of each kind."""

@@ -71,7 +71,10 @@ def explain(
 
 
 def _explanation_of_run(indexed_run: IndexedRun, measure: str) -> document.RunExplanation:
-    """Return an explanation without content: it has the run, its scores, and the measure by which effects are given."""
+    """Return the explanation of a run with its scores only; other parts are added later.
+
+    Effects are given by `measure`.
+    """
     scored = indexed_run.scored
     signature = scored.signature
     score = None

@@ -24,7 +24,7 @@ from cs_score.verbs.explain.run_explanation.nearness import NearAssessment
 
 
 def explain_line(line: AnyLine, indexed_run: IndexedRun, *, with_effect: bool = True) -> document.LineExplanation:
-    """Return the explanation of a line: what happened to it in each step, up to the last step that it reached.
+    """Return the explanation of a line: what happened to it in each step, up to the last one reached.
 
     The last step, the effect of removing the line, takes the most time; it is left out without `with_effect`.
     """
@@ -177,14 +177,17 @@ def _problems_at(line: AnyLine, indexed_run: IndexedRun) -> Iterator[document.No
 
 
 def explain_asking(query: LinkedQuery, indexed_run: IndexedRun) -> document.Asked:
-    """Return step 2 of a line: its query with the slot, the lines that lead to it, and a reason if it is not scored."""
+    """Return step 2 of a line: its query with the slot, and the lines leading to it.
+
+    If the query is not scored, the step has the reason.
+    """
     entry_points = indexed_run.query(query.base_id).query.entry_points
     names = [entry_point.name for entry_point in entry_points if entry_point.name]
     return document.Asked(
         rule="follow-on-queries" if query.level else "queries",
         query=query.full_id,
         name=names[0] if names else None,
-        slot=query.slots[0] if query.slots else "",
+        slot=query.slots[0] if query.slots else "",  # the first slot is the one to fill next
         hop=query.level,
         unit=_ldc_query_of(query, indexed_run),
         chain=tuple(_lines_leading_to(query, indexed_run)),
@@ -343,7 +346,7 @@ class _ComparedColumn(NamedTuple):
 
 
 def _explain_matching(line: Response, indexed_query: IndexedQuery) -> document.Met:
-    """Return step 4 of a line: the assessment that it was matched with, or the most similar ones if there is none."""
+    """Return step 4 of a line: its assessment, or the most similar ones if there is none."""
     indexed_run = indexed_query.indexed_run
     discipline = indexed_run.run.gold.options.discipline
     assessment = indexed_query.assessment_by_index.get(line.index)

@@ -39,12 +39,14 @@ class Selectors:
     # -- Lines
 
     def lines_at(self, selector: str) -> Sequence[AnyLine]:
-        """Return the lines that a selector `[FILE:]NUMBER` names; without a file, one line of each file that has it.
+        """Return the lines named by a selector, such as `run.tab:12`.
 
-        Raises UsageError if the selector has no number, InputError if there is no such line.
+        A selector without a file, such as `12`, names the line of this number in each file. Raises
+        UsageError if the selector has no number, InputError if there is no such line.
         """
         file_name, _, number = selector.rpartition(":")
-        if not (number.isascii() and number.isdecimal() and len(number) < 12):
+        is_number_of_line = number.isascii() and number.isdecimal() and len(number) < 12
+        if not is_number_of_line:
             raise UsageError(f"--line {selector}: the number of a line is needed, 12 or FILE:12")
         files = self._files_called(file_name)
         lines: list[AnyLine] = []
@@ -73,10 +75,10 @@ class Selectors:
                 raise InputError(f"{file} is a pool, not a run", remedy="ask for a class of it with --class")
 
     def _no_such_line(self, selector: str, file_name: str, files: Sequence[RunFile]) -> InputError:
-        """Return the error that a line does not exist.
+        """Return the error for a line that does not exist.
 
-        `files` are the run files with the `file_name` of the selector. The remedy says which lines they have; if there
-        are no such files, it says so for all run files.
+        `files` are the run files with the `file_name` of the selector. The remedy gives the numbers of their lines. If
+        there are no such files, it gives those of all run files.
         """
         problem = f"there is no line {selector} to explain"
         if not files:
@@ -208,15 +210,15 @@ class Selectors:
         return node_names
 
     def answers_of(self, text: str) -> Sequence[Response]:
-        """Return the lines whose answer matches a text, in which `*` means any text."""
+        """Return the lines whose answer matches a text, in which `*` means any text: `New*` matches `New York`."""
         lines_of_run = [line for line in self._links.responses if self._indexed_run.is_of_run(line)]
         lines = [line for line in lines_of_run if is_answer(text, line.value)]
         if lines:
             return lines
-        near = ""
+        advice = ""  # none for a long text: to compare it with all values would take too long
         if len(text) < _LONGEST_TO_COMPARE:
-            near = did_you_mean(text, dict.fromkeys([line.value for line in lines_of_run]))
-        raise InputError(f"no line of the run gives the answer {text}{near}", remedy=self._remedy_for_answer(text))
+            advice = did_you_mean(text, dict.fromkeys([line.value for line in lines_of_run]))
+        raise InputError(f"no line of the run gives the answer {text}{advice}", remedy=self._remedy_for_answer(text))
 
     def _remedy_for_answer(self, text: str) -> str | None:
         """Return the advice to ask for the class of an answer that only the pool has, or else why scoring stopped."""
