@@ -141,6 +141,26 @@ def test_an_answer_of_the_second_hop_is_added_below_the_node_of_its_parent(tmp_p
     assert gain_by_kind == {"class": pytest.approx(1 / 2)}
 
 
+def test_wrong_lines_without_node_keep_a_right_line_from_being_named_together(tmp_path: Path) -> None:
+    """Only the best assessed line is looked at: the right one counts when both wrong ones are gone."""
+    right = Line(value="Bo", node=None, confidence="0.5")
+    wrong = [Line(value=value, node=None, span=span) for value, span in (("Al", "7-9"), ("Cy", "11-13"))]
+    inputs = Inputs(tmp_path)
+    inputs.queries()
+    inputs.pool(right.judged("1"), *[line.judged() for line in wrong])
+    inputs.run(right, *wrong)
+    limits = Justifications.parse("1:1")
+    options = Options(expand="CSX", justifications=limits)
+    words = ("-expand", "CSX", "-justifications", "1:1")
+    call = Call(tmp_path, words, ("queries.xml",), ("pool.tab", "run.tab"), options)
+    analysis = call.analyzed("runA", "SF-ALL-Micro-F1")
+    assert analysis["score"] == 0
+    check_effects(call, analysis, FEW)
+    check_budget(call, analysis)
+    [incorrect] = [row for row in analysis["budget"] if row["kind"] == "incorrect"]
+    assert incorrect["score"] == 1
+
+
 def check_policies(call: Call, analysis: Mapping[str, Any]) -> None:
     for row in analysis["policies"]:
         limits = Justifications.parse(row["policy"]["justifications"])

@@ -23,7 +23,8 @@ from cs_score.analysis.coldstart.scored import AnalysedRun
 from cs_score.base.records import astuple, replace
 from cs_score.coldstart.judging import Counts, Tally, category_in, counts_of
 from cs_score.coldstart.limits import parent_node
-from cs_score.coldstart.lines import Response, load_order, node_confidence
+from cs_score.coldstart.lines import Response, load_order, node_confidence, sort_by_confidence
+from cs_score.coldstart.options import WRONG
 from cs_score.coldstart.ranking import RankedNode, Ranking
 from cs_score.coldstart.result import QueryResult, UnitResult
 from cs_score.measures.registry import RANKING_FORMULAS
@@ -140,6 +141,7 @@ class QueryLines:
         self._lines_answering = editor.follow_on_lines.lines_answering
         self._lines_creating = editor.follow_on_lines.lines_creating
         self._row_position_by_index = _row_positions(result)
+        self._naming_indexes_by_row: dict[int, Collection[int]] = {}
         self._rows_of_gold: Collection[str] = () if tree is None else tree.ground_truth
         self._levels = [LevelRanking(ranking) for ranking in result.rankings]
         self._node_by_name = _ranked_nodes(result)
@@ -219,9 +221,32 @@ class QueryLines:
         if self._links.was_skipped(line.target):
             return True
         if line.node is None:
-            return not self._is_without_credit(line)
+            return not self._is_without_credit(line) or line.index in self._naming_indexes(line)
         # All lines of a node decide together whether it is named, and only right lines depend on that.
         return not all(self._is_without_credit(node_line) for node_line in self._links.lines_by_node[line.node])
+
+    def _naming_indexes(self, line: Response) -> Collection[int]:
+        """Return the indexes of all lines without node in a line's row on which the credit of right lines depends.
+
+        Lines without node count as one node of the row: its best assessed lines decide together whether it is named
+        (rule nominal-mentions). The result is empty if none of the lines without node has credit.
+        """
+        position = self._row_position_by_index[line.index]
+        if position not in self._naming_indexes_by_row:
+            lines = [row_line for row_line in self._result.tallies[position].responses if row_line.node is None]
+            self._naming_indexes_by_row[position] = self._find_naming_indexes(lines)
+        return self._naming_indexes_by_row[position]
+
+    def _find_naming_indexes(self, lines: Sequence[Response]) -> Collection[int]:
+        """Return the indexes of the lines that decide whether these lines without node, of one row, are named."""
+        if all(self._is_without_credit(line) for line in lines):
+            return ()
+        assessed_lines = [line for line in lines if line.index in self.unit.assessment_by_index]
+        if self._most_justifications is None or len(assessed_lines) <= self._most_justifications:
+            # All lines are looked at, and a line with the label WRONG never names the node.
+            return {line.index for line in assessed_lines if WRONG not in self.unit.labels_by_index[line.index]}
+        best_lines = sort_by_confidence(assessed_lines)[: self._most_justifications]
+        return {line.index for line in best_lines}
 
     def _is_without_credit(self, line: Response) -> bool:
         """Return whether a line is known to be neither right nor the duplicate of a right line."""
