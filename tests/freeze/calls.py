@@ -23,6 +23,9 @@ REPOSITORY: Final = Path(__file__).parents[2]
 
 EVIDENCE: Final = tuple(name for name in OWN_TASKS if name != COLD_START)
 
+ENDING_OF_SAMPLES: Final = {"r4c": "json", "hotpotqa": "json", "pool": "csv"}
+"""The ending of the samples of a task; those of the other tasks are JSON lines."""
+
 SHORT: Final = {
     "COLD": "-queries queryids.txt -expand ISLE26 ldc-queries.xml pool-2016.tab",
     "INCLUSION": "inclusion-2016.tsv",
@@ -30,7 +33,7 @@ SHORT: Final = {
     "KB": "tide-kb.tab.txt",
     "SF": "gull-sf.tab.txt",
     **{
-        f"{mode.upper()}_{role}": f"{mode}-{name}.{'json' if mode in ('r4c', 'hotpotqa') else 'jsonl'}"
+        f"{mode.upper()}_{role}": f"{mode}-{name}.{ENDING_OF_SAMPLES.get(mode, 'jsonl')}"
         for mode in EVIDENCE
         for role, name in (("GOLD", "gold"), ("A", "a"), ("B", "b"))
     },
