@@ -18,7 +18,7 @@ from cs_score.cli import run_options
 from cs_score.cli import shared_options as options
 from cs_score.cli.call import PROGRAM, Call
 from cs_score.cli.core import CommandLine, Parameter, ReferenceCommand, Status, StatusWithResults, command
-from cs_score.cli.output import STDERR, Destination, print_unless_quiet, stderr_is_terminal, warn, write_text
+from cs_score.cli.output import STDERR, Destination, is_terminal, print_unless_quiet, warn, write_text
 from cs_score.cli.run_inputs import load_with_preparation
 from cs_score.coldstart import output_files as outputs
 from cs_score.coldstart.gold import ColdStartGold, Run, load_run, open_gold, with_folder_remarks
@@ -190,7 +190,7 @@ def _report_problems(call: Call, result: Result) -> None:
     _write_error_report(call, result)
     writes_files = call.output is not None and call.output.stream is None
     # With the report first, the tables are not written yet.
-    if writes_files and stderr_is_terminal() and not call.edition.reports_first:
+    if writes_files and is_terminal("stderr") and not call.edition.reports_first:
         for run in result.runs:
             print_unless_quiet(f"\n{outputs.averages_text(run)}\nsignature  {result.signature(run)}\n")
 
@@ -207,7 +207,7 @@ def _write_error_report(call: Call, result: Result) -> None:
     if goes_to_stderr and terminal.is_quiet():
         write_text("stderr", f"{PROGRAM}: {closing}" if result.error_count else "")
     elif goes_to_stderr and not call.edition.reports_first:
-        report = outputs.report_for_stderr(result.problems, is_for_people=stderr_is_terminal(), twice=True)
+        report = outputs.report_for_stderr(result.problems, is_for_people=is_terminal("stderr"), twice=True)
         print_unless_quiet(report + closing)
     else:
         report = outputs.whole_report(result)
@@ -256,7 +256,7 @@ def _print_failure(error: CsScoreError, problems: Sequence[Problem]) -> None:
         if isinstance(error, ScoringStopped):
             warn(*error.partial_result.warnings)
         warn(*error.remarks)
-        print_unless_quiet(outputs.report_for_stderr(problems, is_for_people=stderr_is_terminal()))
+        print_unless_quiet(outputs.report_for_stderr(problems, is_for_people=is_terminal("stderr")))
         write_text("stderr", f"{PROGRAM}: {error}\n")
 
 

@@ -144,7 +144,7 @@ class Destination(Record):
         if self.stream is None:
             write_whole(self.name, blocks)
             return
-        if _is_terminal(self.stream):
+        if is_terminal(self.stream):
             blocks = shown_on_terminal(blocks)
         self.write_unescaped(blocks)
 
@@ -223,7 +223,7 @@ def _discard_output(stream: TextIO) -> None:
         os.dup2(null_device, stream.fileno())
 
 
-def _is_terminal(stream: str) -> bool:
+def is_terminal(stream: str) -> bool:
     """Return whether a stream, `stdout` or `stderr`, is connected to a terminal and not captured."""
     if stream == "stdout" and _CAPTURED.get() is not None:
         return False
@@ -231,17 +231,12 @@ def _is_terminal(stream: str) -> bool:
     return handle is not None and handle.isatty()
 
 
-def stderr_is_terminal() -> bool:
-    """Return whether standard error is connected to a terminal."""
-    return sys.stderr is not None and sys.stderr.isatty()
-
-
 def write_text(stream: str, text: str) -> None:
     """Write a text in UTF-8 to a stream, `stdout` or `stderr`.
 
     On a terminal, control characters are escaped, and the words ERROR and WARNING before a message are coloured.
     """
-    if _is_terminal(stream):
+    if is_terminal(stream):
         text = _text_for_terminal(text, stream)
     blocks = [text.encode("utf-8", "surrogateescape")]
     Destination(stream).write_unescaped(blocks)
@@ -319,7 +314,7 @@ _PROGRESS: Final = _ProgressLine()
 
 def shows_progress() -> bool:
     """Return whether progress is shown: standard error is a terminal, and --quiet was not typed."""
-    return stderr_is_terminal() and not is_quiet()
+    return is_terminal("stderr") and not is_quiet()
 
 
 def show_progress(text: str) -> None:
@@ -375,6 +370,6 @@ def with_percentage(items: Sequence[Value], activity: str = "aligning") -> Itera
 
 def text_width() -> int | None:
     """Return the width in columns of the terminal that shows standard output; None for a pipe or a file."""
-    if not _is_terminal("stdout"):
+    if not is_terminal("stdout"):
         return None
     return shutil.get_terminal_size().columns

@@ -16,7 +16,7 @@ from cs_score.base.records import Record, replace
 from cs_score.base.runtime import Late, paused_collector
 from cs_score.base.sources import Input, name_of, rereadable
 from cs_score.cli.core import CommandLine
-from cs_score.cli.output import print_unless_quiet, remark, stderr_is_terminal, warn
+from cs_score.cli.output import is_terminal, print_unless_quiet, remark, warn
 from cs_score.cli.run_options import Scoring
 from cs_score.cli.shared_options import read_resampling
 from cs_score.coldstart.converters import converter_for
@@ -558,7 +558,7 @@ def _report_prepared_run(problems: ProblemLog, run: PreparedRun) -> None:
     If the log `problems` keeps details for the file of --problems, the problems of the run are added to it, too. Raises
     InputError for a run with errors, which must not be scored.
     """
-    print_unless_quiet(report_for_stderr(run.problems, is_for_people=stderr_is_terminal()))
+    print_unless_quiet(report_for_stderr(run.problems, is_for_people=is_terminal("stderr")))
     if isinstance(problems, RecordingLog) and isinstance(run.problems, RecordingLog):
         problems.also_report(run.problems)
     run.check()

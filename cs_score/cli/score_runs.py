@@ -15,7 +15,7 @@ from cs_score.base.sources import Input, name_of
 from cs_score.cli import shared_options as options
 from cs_score.cli.call import Call
 from cs_score.cli.core import CommandLine
-from cs_score.cli.output import Destination, print_unless_quiet, remark, stderr_is_terminal, warn
+from cs_score.cli.output import Destination, is_terminal, print_unless_quiet, remark, warn
 from cs_score.cli.run_inputs import RunsAndAssessments, remark_on_duplicates
 from cs_score.cli.shared_options import read_measures
 from cs_score.coldstart import output_files as outputs
@@ -271,7 +271,7 @@ def _remark_on_result(call: Call, result: Result) -> None:
 
 def _print_problems(problems: Iterable[Problem]) -> None:
     """Print the problems of the input on standard error; with --quiet nothing is printed. Discarded lines come last."""
-    report = outputs.report_for_stderr(discarded_last(problems), is_for_people=stderr_is_terminal())
+    report = outputs.report_for_stderr(discarded_last(problems), is_for_people=is_terminal("stderr"))
     print_unless_quiet(report)
 
 

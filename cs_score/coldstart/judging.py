@@ -25,7 +25,7 @@ from cs_score.coldstart.lines import (
     Links,
     Response,
     add_judgement,
-    sort_by_confidence,
+    best_lines,
 )
 from cs_score.coldstart.options import IGNORE, LATEST, RIGHT, SIDES, WRONG, Edition, Policy, unknown_discipline_message
 from cs_score.coldstart.queries import find_predicate, parse_query_id
@@ -931,9 +931,7 @@ class Counting:
         up to this number are looked at.
         """
         assessed_lines = [line for line in lines if line.index in self.assessment_by_index]
-        if self._most_justifications is not None and len(assessed_lines) > self._most_justifications:
-            assessed_lines = sort_by_confidence(assessed_lines)[: self._most_justifications]
-        return any(self.is_naming(line) for line in assessed_lines)
+        return any(self.is_naming(line) for line in best_lines(assessed_lines, self._most_justifications))
 
     def is_naming(self, line: Response) -> bool:
         """Return whether an assessed line counts as a name of the entity: it is one, or no answer of its class is one.

@@ -542,6 +542,16 @@ def sort_by_confidence(lines: Iterable[Response]) -> list[Response]:
     return sorted(lines, key=lambda line: (-line.confidence, line.number))
 
 
+def best_lines(lines: Sequence[Response], most_lines: int | None) -> Sequence[Response]:
+    """Return the lines of the highest confidence, at most `most_lines` of them, or all lines if it is None.
+
+    The lines keep their order if all of them are returned; otherwise they are sorted as by `sort_by_confidence`.
+    """
+    if most_lines is None or len(lines) <= most_lines:
+        return lines
+    return sort_by_confidence(lines)[:most_lines]
+
+
 def node_confidence(confidences: Sequence[float], most_justifications: int | None) -> float:
     """Return the confidence of a node from the confidences of its lines (rule node-confidence).
 

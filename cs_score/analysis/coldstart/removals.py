@@ -23,7 +23,7 @@ from cs_score.analysis.coldstart.scored import AnalysedRun
 from cs_score.base.records import astuple, replace
 from cs_score.coldstart.judging import Counts, Tally, category_in, counts_of
 from cs_score.coldstart.limits import parent_node
-from cs_score.coldstart.lines import Response, load_order, node_confidence, sort_by_confidence
+from cs_score.coldstart.lines import Response, best_lines, load_order, node_confidence
 from cs_score.coldstart.options import WRONG
 from cs_score.coldstart.ranking import RankedNode, Ranking
 from cs_score.coldstart.result import QueryResult, UnitResult
@@ -242,11 +242,11 @@ class QueryLines:
         if all(self._is_without_credit(line) for line in lines):
             return ()
         assessed_lines = [line for line in lines if line.index in self.unit.assessment_by_index]
-        if self._most_justifications is None or len(assessed_lines) <= self._most_justifications:
-            # All lines are looked at, and a line with the label WRONG never names the node.
-            return {line.index for line in assessed_lines if WRONG not in self.unit.labels_by_index[line.index]}
-        best_lines = sort_by_confidence(assessed_lines)[: self._most_justifications]
-        return {line.index for line in best_lines}
+        deciding_lines = best_lines(assessed_lines, self._most_justifications)
+        if len(deciding_lines) < len(assessed_lines):
+            return {line.index for line in deciding_lines}  # without any of them another line decides, too
+        # All lines are looked at, and a line with the label WRONG never names the node.
+        return {line.index for line in assessed_lines if WRONG not in self.unit.labels_by_index[line.index]}
 
     def _is_without_credit(self, line: Response) -> bool:
         """Return whether a line is known to be neither right nor the duplicate of a right line."""

@@ -22,7 +22,7 @@ from cs_score.cli.core import (
     StatusWithResults,
     command,
 )
-from cs_score.cli.output import Destination, print_unless_quiet, stderr_is_terminal, write_text
+from cs_score.cli.output import Destination, is_terminal, print_unless_quiet, write_text
 from cs_score.cli.shared_options import select_options
 from cs_score.coldstart.linking import expand_folder
 from cs_score.coldstart.options import Justifications
@@ -341,7 +341,7 @@ class Session:
     def _problem_texts(self) -> Iterable[str]:
         """Return the problems that were found as texts: shortened for a terminal, else as the reference writes them."""
         if self._error_report.stream == "stderr":
-            return [report_for_stderr(self.problems, is_for_people=stderr_is_terminal())]
+            return [report_for_stderr(self.problems, is_for_people=is_terminal("stderr"))]
         return report_text(self.problems)
 
     def _write_report(self, pieces: Iterable[str]) -> None:
