@@ -51,7 +51,7 @@ Limits: TypeAlias = str | Justifications
 Selectors: TypeAlias = str | int | Sequence[str | int]
 """What names the parts of a result to explain: one name or several."""
 
-Together: TypeAlias = "str | os.PathLike[str] | Mapping[str, str] | None"
+ClustersArgument: TypeAlias = "str | os.PathLike[str] | Mapping[str, str] | None"
 """Units that are drawn together: a table with the columns unit, cluster, [stratum], or the cluster of each unit."""
 
 USUAL_POLICY: Final = "kb"
@@ -217,7 +217,7 @@ def resampling_of(
     seed: int,
     confidence: float,
     interval: IntervalMethod | None,
-    clusters: Together,
+    clusters: ClustersArgument,
     correction: Correction | None = None,
     baseline: str | None = None,
     *,
@@ -243,7 +243,7 @@ def resampling_of(
     )
 
 
-def _clusters_of(clusters: Together) -> Clusters | UnsetType:
+def _clusters_of(clusters: ClustersArgument) -> Clusters | UnsetType:
     """Return the clusters of units, from a mapping or from the table that a path names.
 
     Raises InputError if the file is no table of clusters.

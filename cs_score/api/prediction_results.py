@@ -17,7 +17,7 @@ from cs_score.base.outputs import Existing, OutputPlan, PlannedOutput, encoded, 
 from cs_score.base.records import asdict, replace
 from cs_score.base.runtime import Late
 from cs_score.base.separators import escape_separators
-from cs_score.base.slices import part_of_slice
+from cs_score.base.slices import load_from_command_package
 from cs_score.base.sources import Input, rereadable
 from cs_score.evidence.mode import intervals
 from cs_score.evidence.report import PredictionScores, document_of, score_lines, scores_table, table_text, units_option
@@ -115,8 +115,8 @@ class EvidenceResult(AnyResult["ScoredPredictions"]):
         """
         units = [unit] if isinstance(unit, str | int) else list(unit)
         task: Any = task_named(self.task)
-        explain_units = part_of_slice("explain", "unit_explanation:explain", needed_by="explain")
-        document = explain_units(task, self._source_for("explain"), units, measure)
+        explain_units = load_from_command_package("explain", "unit_explanation:explain", needed_by="explain")
+        document = explain_units(task, self._require_source("explain"), units, measure)
         return findings.Explanation(document)
 
     @checked
@@ -160,7 +160,7 @@ class EvidenceResult(AnyResult["ScoredPredictions"]):
 
     def _intervals(self, settings: Resampling) -> ScoreIntervals:
         """Return the bootstrap intervals of all scores. Raises UsageError for a result that was loaded."""
-        return intervals(self._source_for("intervals"), settings)
+        return intervals(self._require_source("intervals"), settings)
 
     def _tables(self) -> Iterable[Table]:
         """Return the table of the statistics of units, and the table of scores without intervals."""

@@ -11,10 +11,17 @@ from cs_score.api.arguments import Files, Limits, PolicyAndLimits, checked
 from cs_score.api.run_results import RunResult, ScoredLines
 from cs_score.base.errors import InputError, UsageError
 from cs_score.base.records import Record, replace
-from cs_score.base.runtime import Late, paused_collector
+from cs_score.base.runtime import Late, paused_garbage_collection
 from cs_score.base.sources import Input, name_of, open_source, rereadable
 from cs_score.coldstart.converters import converter_for
-from cs_score.coldstart.gold import ColdStartGold, RunInPoolError, load_run, open_gold, with_folder_remarks, with_pool
+from cs_score.coldstart.gold import (
+    ColdStartGold,
+    RunInPoolError,
+    load_run,
+    open_gold,
+    with_pool,
+    with_remarks_on_empty_folders,
+)
 from cs_score.coldstart.linking import NoAnswerYetError, expand_folder
 from cs_score.coldstart.options import CallArguments, Policy
 from cs_score.coldstart.queries import is_query_file
@@ -67,8 +74,8 @@ class Gold(Record, eq=False):
         defaults = PolicyAndLimits(options.policy, options.justifications)
         policy_and_limits = arguments.policy_of(policy, justifications, defaults)
         files = _files_of_run(run)
-        with paused_collector():
-            gold = replace(with_folder_remarks(self._prepared, files), validates=validate)
+        with paused_garbage_collection():
+            gold = replace(with_remarks_on_empty_folders(self._prepared, files), validates=validate)
             if not validate and not _has_file_to_convert(files):  # the files can be loaded as they are
                 loaded_run = load_run(gold, [*files, *self._pool], policy_and_limits.limits)
                 return RunResult(ScoredLines(loaded_run, policy_and_limits.policy, policy_and_limits.limits))
@@ -136,7 +143,7 @@ def prepare(queries: Files, pool: Files = (), **options: Unpack[CallArguments]) 
         raise UsageError("queries takes at least one file")
     pool_files = arguments.files_of(pool, "pool")
     _refuse_swapped(query_files, pool_files)
-    with paused_collector():
+    with paused_garbage_collection():
         gold = open_gold(query_files, scoring)
         if not pool_files:
             return Gold(gold)
@@ -149,7 +156,7 @@ def _read_pool(queries: ColdStartGold, pool_files: Sequence[Input]) -> Gold:
     Some pools refer to the answers of a run. These pools are not read now but after each run. Raises InputError for
     files that cannot be read or linked, and for a run among them.
     """
-    gold = with_folder_remarks(queries, pool_files)
+    gold = with_remarks_on_empty_folders(queries, pool_files)
     repeatable_files = tuple([rereadable(file) for file in pool_files])
     try:
         return Gold(with_pool(gold, repeatable_files))

@@ -19,9 +19,9 @@ from cs_score.base.documents import json_text
 from cs_score.base.errors import InputError, UsageError
 from cs_score.base.outputs import Existing, OutputPlan, PlannedOutput, outputs_together, write_whole
 from cs_score.base.records import replace
-from cs_score.base.runtime import Late, paused_collector
+from cs_score.base.runtime import Late, paused_garbage_collection
 from cs_score.base.signature import QUERY_LIST, SAMPLES
-from cs_score.base.slices import part_of_slice
+from cs_score.base.slices import load_from_command_package
 from cs_score.coldstart import output_files as outputs
 from cs_score.coldstart.gold import Run, run_under_limits
 from cs_score.coldstart.options import Justifications, Options, Policy, as_list, switch_words
@@ -76,13 +76,15 @@ class ScoredLines:
         self.accounts = accounts
         self.limits = limits
         self._problems_of_scoring = ProblemLog()
-        with paused_collector():
+        with paused_garbage_collection():
             if limits.justifications_per_node is None:
                 # Without a limit for each node, a node without confidence is an error. Marking the lines now raises it
                 # here, and not only when the problem report is needed.
                 self._marked_run = run_under_limits(loaded, limits)
             unmarked_run = replace(loaded, limits=limits)
-            self.scores_only = score_runs(unmarked_run, policy, self._problems_of_scoring, earlier_results)
+            self.result_without_line_problems = score_runs(
+                unmarked_run, policy, self._problems_of_scoring, earlier_results
+            )
 
     def rescore(self, policy: Policy, limits: Justifications) -> ScoredLines:
         """Return the same lines scored under another policy and other limits; no file is read.
@@ -94,7 +96,7 @@ class ScoredLines:
                 f"the run was validated for justifications {self.limits}, which leaves out what is beyond; score its "
                 f"files again for {limits}, or rescore with justifications={str(self.limits)!r}"
             )
-        return ScoredLines(self._loaded, policy, limits, self.scores_only.runs, accounts=self.accounts)
+        return ScoredLines(self._loaded, policy, limits, self.result_without_line_problems.runs, accounts=self.accounts)
 
     @property
     def run(self) -> Run:
@@ -103,7 +105,7 @@ class ScoredLines:
         They are marked when this is first needed.
         """
         if self._marked_run is None:
-            with paused_collector():
+            with paused_garbage_collection():
                 self._marked_run = run_under_limits(self._loaded, self.limits)
         return self._marked_run
 
@@ -111,11 +113,11 @@ class ScoredLines:
     def result(self) -> Result:
         """The scores with all problems: of reading the lines, of applying the limits to them, and of scoring.
 
-        `scores_only` has the same scores with the problems of scoring alone.
+        `result_without_line_problems` has the same scores with the problems of scoring alone.
         """
         all_problems = self.run.problems.copy()  # those of reading and of the limits
         all_problems.add_all(self._problems_of_scoring)
-        return replace(self.scores_only, problems=tuple(all_problems))
+        return replace(self.result_without_line_problems, problems=tuple(all_problems))
 
 
 class RunResult(AnyResult[ScoredLines]):
@@ -138,7 +140,7 @@ class RunResult(AnyResult[ScoredLines]):
         """
         self._source = lines
         self._stored = stored
-        self._options = options if lines is None else lines.scores_only.options
+        self._options = options if lines is None else lines.result_without_line_problems.options
 
     @property
     def remarks(self) -> tuple[str, ...]:
@@ -220,7 +222,7 @@ class RunResult(AnyResult[ScoredLines]):
         a result that was loaded from JSON and for other limits than the run was validated for, InputError if
         scoring has to stop.
         """
-        lines = self._source_for("rescore")
+        lines = self._require_source("rescore")
         old_settings = PolicyAndLimits(self.policy, lines.limits)
         new_settings = policy_of(policy, justifications, defaults=old_settings)
         return RunResult(lines.rescore(new_settings.policy, new_settings.limits))
@@ -247,7 +249,7 @@ class RunResult(AnyResult[ScoredLines]):
         """
         self.require_one_run()
         scored = self._for_analysis("explain")
-        explain_run = part_of_slice("explain", "run_explanation.explanation:explain", needed_by="explain")
+        explain_run = load_from_command_package("explain", "run_explanation.explanation:explain", needed_by="explain")
         document = explain_run(
             scored, line=line, query=unit, class_name=class_, node=node, answer=answer, measure=measure
         )
@@ -270,16 +272,16 @@ class RunResult(AnyResult[ScoredLines]):
         written.
         """
         layout = _layout_of(fields, tabs=tabs)
-        with paused_collector():
-            result = self._source_for("write").result
+        with paused_garbage_collection():
+            result = self._require_source("write").result
             return _write_files(result, layout, os.fspath(prefix), error_file)
 
     def to_json(self) -> str:
         """Return the whole result as JSON, the text that `--json` writes; `load` reads it."""
-        with paused_collector():
+        with paused_garbage_collection():
             document = self._stored
             if document is None:
-                document = score_documents.document_of(self._source_for("to_json").result)
+                document = score_documents.document_of(self._require_source("to_json").result)
             return json_text(document)
 
     def __str__(self) -> str:
@@ -323,7 +325,7 @@ class RunResult(AnyResult[ScoredLines]):
         If the result holds just this run, it is not scored again. Raises UsageError, which names `method`, for a loaded
         result and if it is not clear which run is meant.
         """
-        lines = self._source_for(method)
+        lines = self._require_source(method)
         is_scored_already = len(self.run_ids) == 1 and run in (None, self.run_id)
         if not is_scored_already:
             return scored_runs.score_for_analysis(lines.run, self.policy, run)
@@ -344,7 +346,7 @@ class RunResult(AnyResult[ScoredLines]):
         Raises UsageError for no run or several and for a result that was loaded.
         """
         self.require_one_run()
-        return self._source_for("compare").result
+        return self._require_source("compare").result
 
     def _intervals(self, settings: Resampling) -> ScoreIntervals:
         """Return the bootstrap intervals of all scores of the only run.
@@ -352,7 +354,7 @@ class RunResult(AnyResult[ScoredLines]):
         Raises UsageError for no run or several and for a result that was loaded.
         """
         self.require_one_run()
-        result = self._source_for("intervals").result
+        result = self._require_source("intervals").result
         (intervals_of_run,) = unit_statistics.intervals(result, settings)
         return intervals_of_run
 
@@ -370,7 +372,7 @@ class RunResult(AnyResult[ScoredLines]):
         if self._source is None:
             assert self._stored is not None
             return self._stored
-        result = self._source.result if all_problems else self._source.scores_only
+        result = self._source.result if all_problems else self._source.result_without_line_problems
         return score_documents.document_of(result, parts=parts)
 
     @property

@@ -13,7 +13,7 @@ from cs_score.base.display import one_line
 from cs_score.base.documents import failures_as_input_error, json_text
 from cs_score.base.errors import InputError, UsageError, did_you_mean
 from cs_score.base.records import to_builtins
-from cs_score.base.runtime import paused_collector
+from cs_score.base.runtime import paused_garbage_collection
 from cs_score.tables.layout import Table, frame, html
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ class Shown:
 
         Raises UsageError if there is no table of this name.
         """
-        with paused_collector():
+        with paused_garbage_collection():
             return rows_of(self._table(name))
 
     @checked
@@ -64,7 +64,7 @@ class Shown:
         numbers that may be missing are `Int64` or NaN. Raises UsageError if there is no table of this name,
         MissingExtraError without pandas (`pip install 'cs-score[frames]'`).
         """
-        with paused_collector():
+        with paused_garbage_collection():
             data = frame(self._table(name))
         data.attrs |= self._citation_attributes()
         return data

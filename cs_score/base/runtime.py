@@ -118,7 +118,7 @@ def _collect_signals_in(received: list[int]) -> dict[signal.Signals, Any]:
 
 
 @contextmanager
-def paused_collector() -> Iterator[None]:
+def paused_garbage_collection() -> Iterator[None]:
     """Pause Python's cyclic garbage collector during the block, to save time where many objects are made and kept.
 
     The collector would look at all of these objects again and again. Afterwards they count as old, so that it does not

@@ -7,7 +7,7 @@ from typing import Any
 from cs_score.base.runtime import load_value
 
 
-def part_of_slice(folder: str, part: str, needed_by: str = "this") -> Any:
+def load_from_command_package(folder: str, part: str, needed_by: str = "this") -> Any:
     """Import a part of a slice, such as the function `by_task:analyze_result` of the slice `analyze`, and return it.
 
     A slice is the folder below `verbs` with the code of one command. `needed_by` names what needs the part.

@@ -18,7 +18,7 @@ from msgspec import Meta
 from cs_score.base.display import one_line
 from cs_score.base.errors import InputError, UsageError, did_you_mean
 from cs_score.base.records import Record, asdict, replace
-from cs_score.base.runtime import Late, paused_collector
+from cs_score.base.runtime import Late, paused_garbage_collection
 from cs_score.base.signature import ANSWERED, Origin
 from cs_score.base.sources import Input, InputDigest, Source
 from cs_score.evidence.reading import ErrorLocation, InputContent, read_input, text_of
@@ -325,7 +325,7 @@ class Mode(ABC):
             return None
         return read_input(gold, "gold", self.gold, has_lines=self.has_lines)
 
-    @paused_collector()
+    @paused_garbage_collection()
     def score(
         self, gold: Input | object, predictions: Input | object, *, progress: Progress = iter, **options: Any
     ) -> ScoredPredictions:
@@ -343,7 +343,7 @@ class Mode(ABC):
             raise UsageError(f"{problem}: choose one by its name (--run; in Python run=), or score each (score_each)")
         return files.mode.result_of(files, files.systems[0], progress)
 
-    @paused_collector()
+    @paused_garbage_collection()
     def score_each(
         self, gold: Input | object, predictions: Input | object, *, progress: Progress = iter, **options: Any
     ) -> dict[str, ScoredPredictions]:

@@ -12,7 +12,7 @@ from cs_score.base import documents
 from cs_score.base.documents import document_record
 from cs_score.base.errors import InputError, UsageError, did_you_mean
 from cs_score.base.records import convert, to_builtins
-from cs_score.base.slices import part_of_slice
+from cs_score.base.slices import load_from_command_package
 from cs_score.pages.charts import Drawing
 from cs_score.pages.page import PageMaker, page_html, page_template
 from cs_score.tasks import is_task
@@ -53,7 +53,7 @@ def page_maker() -> Callable[[Any], str]:
     UsageError if the slice of analyses is not installed.
     """
     page_template()
-    part_of_slice("analyze", "page:AnalysisPage", needed_by="the page of a run")
+    load_from_command_package("analyze", "page:AnalysisPage", needed_by="the page of a run")
     return page_of
 
 
@@ -99,7 +99,7 @@ def chart_kinds() -> list[str]:
     kinds: dict[str, None] = {}
     for folder, maker in _PAGE_MAKERS.values():
         try:
-            page_maker_of_kind = part_of_slice(folder, maker)
+            page_maker_of_kind = load_from_command_package(folder, maker)
         except UsageError:
             continue
         kinds |= dict.fromkeys(page_maker_of_kind.CHARTS)
@@ -113,7 +113,7 @@ def _page_maker(document: Any) -> PageMaker:
     """
     kind = document.__struct_config__.tag  # such as "analysis"
     folder, maker = _PAGE_MAKERS[kind]
-    make_page: type[PageMaker] = part_of_slice(folder, maker, needed_by="the page")
+    make_page: type[PageMaker] = load_from_command_package(folder, maker, needed_by="the page")
     return make_page(document)
 
 

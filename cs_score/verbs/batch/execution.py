@@ -16,7 +16,7 @@ from cs_score.base.errors import CsScoreError, InputError, OutputError, UsageErr
 from cs_score.base.outputs import encoded, folder_made, outputs_at_once, outputs_together, write_whole
 from cs_score.base.processes import processes_for
 from cs_score.base.records import Record, replace
-from cs_score.base.runtime import paused_collector
+from cs_score.base.runtime import paused_garbage_collection
 from cs_score.base.signature import RUN
 from cs_score.base.sources import InputDigest
 from cs_score.verbs.batch import store
@@ -63,7 +63,7 @@ def run_batch(
     repeatable_runs = [replace(run, file=InputFile.of(run.file.name)) for run in runs]
     edition_by_run = _edition_by_run(plan, repeatable_runs, may_differ=options.mix_editions)
     with _folder_of_batch(options.out, remark):
-        with paused_collector():
+        with paused_garbage_collection():
             prepared_gold = plan.prepare()
         return _score_and_rank(_Batch(prepared_gold, repeatable_runs, options, remark), edition_by_run)
 
