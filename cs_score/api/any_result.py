@@ -90,8 +90,10 @@ class AnyResult(ShownDocument, Generic[Source]):
         UsageError for an unknown measure and for a result that was loaded from JSON, InputError for a run without that
         score, MissingExtraError without jinja2 (`pip install 'cs-score[report]'`).
         """
+        # The function belongs to the command `analyze`, which an installation may lack.
         analyze_result = load_from_command_package("analyze", "by_task:analyze_result", needed_by="report")
-        return pages.Report(analyze_result(task_named(self.task), self._for_analysis("report"), measure))
+        scored_result = self._for_analysis("report")
+        return pages.Report(analyze_result(task_named(self.task), scored_result, measure))
 
     def _require_source(self, method: str) -> Source:
         """Return the scored lines or predictions from which the result was made, for the method called `method`.

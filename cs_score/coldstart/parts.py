@@ -17,7 +17,7 @@ from functools import partial
 from typing import Final, TypeAlias
 
 from cs_score.base.errors import InputError
-from cs_score.base.outputs import encoded, outputs_at_once, write_whole
+from cs_score.base.outputs import encoded, outputs_immediately, write_whole
 from cs_score.base.records import Record, replace
 from cs_score.base.runtime import paused_garbage_collection
 from cs_score.base.signature import RUN
@@ -413,7 +413,7 @@ def _write_debug_texts(task: _PartTask, part: int, units: Iterable[UnitResult], 
     The files are complete at once, before the other outputs of the call: the debug file is put together from them.
     """
     responses = responses_text(tallies_of(units))
-    with outputs_at_once():
+    with outputs_immediately():
         write_whole(task.response_file(part), encoded(responses))
         write_whole(task.ranking_file(part), encoded(rankings_text(rankings)))
 

@@ -11,7 +11,7 @@ import os
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from typing import Any, Final, Self, TypeAlias
 
-from cs_score.base.display import cell, one_line
+from cs_score.base.display import one_line, safe_cell
 from cs_score.base.errors import InputError
 from cs_score.base.records import Record, Struct, field
 from cs_score.base.runtime import paused_garbage_collection
@@ -393,7 +393,7 @@ def short_text(value: object) -> str:
     if isinstance(value, (dict, list)):
         return kind_of(value)
     if isinstance(value, str):
-        return cell(value, 200)  # doubles backslashes, so that a line end differs from a backslash and an n
+        return safe_cell(value, 200)  # doubles backslashes, so that a line end differs from a backslash and an n
     return one_line(text_of(value), 200)
 
 

@@ -18,7 +18,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, TypeAlias
 
 from cs_score.analysis.evidence.document_text import unit_name
-from cs_score.base.display import cell, terminal_safe, with_minus_signs
+from cs_score.base.display import safe_cell, terminal_safe, with_minus_signs
 from cs_score.base.errors import MissingExtraError
 from cs_score.base.records import Record, asdict, field, replace
 from cs_score.measures.registry import COLD_START_MODE
@@ -284,7 +284,7 @@ def table_of_rows(
 
 def link_to_rows(value: str | int, target: ChartTarget) -> Cell:
     """Return a cell with a link to the rows of a table of the page that have a certain value in a column."""
-    attributes = f'data-column="{escape(target.column)}" data-value="{escape(cell(target.value))}"'
+    attributes = f'data-column="{escape(target.column)}" data-value="{escape(safe_cell(target.value))}"'
     return Cell(value, f'<a href="#{escape(target.table)}" {attributes}>', "</a>")
 
 
@@ -303,8 +303,8 @@ def cell_with_details(summary: str, items: Iterable[tuple[str, str]]) -> Cell:
     """Return a cell that shows a summary, and below it, when a reader opens it, a list of names with their texts."""
     entries = []
     for name, text in items:
-        entries.append(f"<dt>{escape(cell(name))}</dt><dd>{escape(cell(text))}</dd>")
-    return Cell("", f"<details><summary>{escape(cell(summary))}</summary><dl>{''.join(entries)}</dl></details>")
+        entries.append(f"<dt>{escape(safe_cell(name))}</dt><dd>{escape(safe_cell(text))}</dd>")
+    return Cell("", f"<details><summary>{escape(safe_cell(summary))}</summary><dl>{''.join(entries)}</dl></details>")
 
 
 # ---- The names of units and keys on a page
@@ -387,7 +387,7 @@ def _escape_controls(value: object) -> object:
     """
     is_html = hasattr(value, "__html__")  # as `Markup` has
     if isinstance(value, str) and not is_html:
-        return cell(value)
+        return safe_cell(value)
     return value
 
 
@@ -419,7 +419,7 @@ def _entry_for_script(entry: ExpandableEntry, openings: Openings) -> list[object
     for title, keys in entry.groups:
         groups.append([title, [openings.number_by_key[key] for key in keys]])
     svg = "" if entry.drawing is None else entry.drawing.svg()
-    return [cell(entry.head), list(entry.steps), groups, svg]
+    return [safe_cell(entry.head), list(entry.steps), groups, svg]
 
 
 def _read_template(name: str) -> str:

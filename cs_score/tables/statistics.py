@@ -8,7 +8,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 
-from cs_score.base.display import SCREEN, escape_latex, escape_markdown, number_with_noun, one_line, wrap_lines
+from cs_score.base.display import SCREEN_WIDTH, escape_latex, escape_markdown, number_with_noun, one_line, wrap_lines
 from cs_score.base.documents import json_text
 from cs_score.base.errors import UsageError
 from cs_score.base.records import Record, asdict, replace
@@ -453,7 +453,7 @@ def comparison_screen(comparison: SystemComparison, top: int = 10) -> str:
     for measure in comparison.measures:
         lines += _measure_on_screen(measure, comparison.resampling.level, top)
         if equivalence_sentences:
-            lines += text(_EQUIVALENT_PAIRS_ON_SCREEN.table([measure]), top, SCREEN)
+            lines += text(_EQUIVALENT_PAIRS_ON_SCREEN.table([measure]), top, SCREEN_WIDTH)
             lines += _wrap_sentences(equivalence_sentences)
     # Explanations for all measures, each after a blank line.
     for paragraph in _paragraphs_on_screen(comparison):
@@ -483,8 +483,8 @@ def _measure_on_screen(measure: MeasureComparison, level: float, top: int) -> li
 
     Each table has at most `top` rows.
     """
-    lines = list(text(_table_of_measure(_SYSTEMS_ON_SCREEN, measure), top, SCREEN))
-    lines += text(_table_of_measure(_pairs_on_screen(measure, level), measure), top, SCREEN)
+    lines = list(text(_table_of_measure(_SYSTEMS_ON_SCREEN, measure), top, SCREEN_WIDTH))
+    lines += text(_table_of_measure(_pairs_on_screen(measure, level), measure), top, SCREEN_WIDTH)
     lines.append("")
     sentences = [f"Verdict: {measure.verdict}.", f"Tests: {measure.tests}."]
     sentences += _effect_sentences(measure, level)

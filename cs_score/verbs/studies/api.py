@@ -21,7 +21,7 @@ from cs_score.api.findings import Comparison
 from cs_score.api.prediction_results import EvidenceResult
 from cs_score.api.run_results import RunResult
 from cs_score.api.shown import WIDTH, ShownDocument, member
-from cs_score.base.documents import read_document, record_in
+from cs_score.base.documents import checked_record, read_document
 from cs_score.base.errors import UsageError
 from cs_score.base.runtime import paused_garbage_collection
 from cs_score.base.sources import Input, name_of, rereadable
@@ -182,7 +182,7 @@ def _comparison_document(comparison: object) -> SystemComparison:
     files = arguments.files_of(comparison, "comparison")
     if len(files) != 1:
         raise UsageError(f"comparison takes one file, not {len(files)}")
-    return record_in(read_document(files[0]), SystemComparison, name_of(files[0]))
+    return checked_record(read_document(files[0]), SystemComparison, name_of(files[0]))
 
 
 @checked

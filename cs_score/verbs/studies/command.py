@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from cs_score.analysis import system_comparison as comparison
-from cs_score.base.documents import read_document, record_in
+from cs_score.base.documents import checked_record, read_document
 from cs_score.base.errors import UsageError
 from cs_score.base.outputs import ending_of
 from cs_score.base.runtime import Late, paused_garbage_collection
@@ -116,7 +116,7 @@ def _make_plan(task_name: str, command_line: CommandLine) -> PowerPlan:
         raise UsageError("--units goes with --sd; files have their own number of units")
     if _names_comparison_file(command_line):
         file = command_line.positional_words[0]
-        document = record_in(read_document(file), SystemComparison, file)
+        document = checked_record(read_document(file), SystemComparison, file)
         return plan_from_comparison(document, command_line.get("--measure"), goal)
     return _plan_from_systems(task_name, command_line, goal)
 
