@@ -413,7 +413,7 @@ def _answers_by_key(assessments: Iterable[Assessment], queries: QuerySet) -> Kno
         relation, value, provenance = assessment.answer
         if are_surely_canonical(relation, provenance, edition=queries.edition):
             key = answer_key(assessment.query.full_id, relation, value, provenance)
-            known_answers[key] = (assessment.answer, assessment.target)
+            known_answers[key] = (assessment.answer, assessment.follow_on_id)
     return known_answers
 
 

@@ -258,7 +258,7 @@ class Rescoring:
         remaining_lines = self._remaining_lines(lines, change, added_lines)
         links = Links(self._run.gold.query_set, self._run.links)
         if self._must_link_again(removed_lines, added_lines):
-            links.node_by_follow_on.update(dict.fromkeys([line.target for line in removed_lines]))
+            links.node_by_follow_on.update(dict.fromkeys([line.follow_on_id for line in removed_lines]))
             remaining_lines = _with_nodes(remaining_lines, links.node_by_follow_on)
         if self._run.limits.justifications_per_node is None:
             self._check_limits(remaining_lines, change)
@@ -292,8 +292,8 @@ class Rescoring:
         if added_lines or self._has_several_files:
             return True
         for line in removed_lines:
-            is_parent = line.target in self.editor.follow_on_lines.lines_answering
-            if is_parent or self._run.links.was_skipped(line.target):
+            is_parent = line.follow_on_id in self.editor.follow_on_lines.lines_answering
+            if is_parent or self._run.links.was_answer_skipped(line.follow_on_id):
                 return True
         return False
 
@@ -303,7 +303,7 @@ class Rescoring:
         They may if a skipped line gives the same answer as a removed line. The copy computes them anew.
         """
         gold = self._run.gold
-        if any(self._run.links.was_skipped(line.target) for line in removed_lines):
+        if any(self._run.links.was_answer_skipped(line.follow_on_id) for line in removed_lines):
             return gold.with_fields()
         return gold
 
@@ -619,8 +619,8 @@ def _with_nodes(lines: Iterable[Response], node_by_follow_on: dict[str, str | No
         node = line.node
         if line.query.level == 1 or node is None:
             node = _node_of(line, node_by_follow_on)
-        if len(line.query.slots) > 1 and node_by_follow_on.get(line.target) is None:
-            node_by_follow_on[line.target] = node or ""
+        if len(line.query.slots) > 1 and node_by_follow_on.get(line.follow_on_id) is None:
+            node_by_follow_on[line.follow_on_id] = node or ""
         linked_lines.append(line if node == line.node else replace(line, node=node))
     return linked_lines
 

@@ -114,7 +114,7 @@ class _PoolIndex:
         """
         self._answers: set[_PoolAnswer] = set()
         for assessment in assessments:
-            self._answers.add(_PoolAnswer(assessment.query.level, assessment.value, assessment.provenance))
+            self._answers.add(_PoolAnswer(assessment.query.level, assessment.value, assessment.value_provenance))
         self._count_by_place = Counter([(answer.hop, answer.place) for answer in self._answers])
         self._count_by_value = Counter([(answer.hop, answer.value) for answer in self._answers])
 
