@@ -796,7 +796,7 @@ class Loading:
                 self.problems.add("UNKNOWN_SLOT_NAME", slot)
 
     def _check_id_below_ldc_query(self, follow_on_id: str, query: LinkedQuery, line_number: int) -> None:
-        """Raise InputError if the id of an LDC query and the id of a follow-on query do not make a legal id together."""
+        """Raise InputError if the ids of an LDC query and of a follow-on query do not make a legal id together."""
         read_query_id(
             f"{query.full_id}_{follow_on_id}",
             remedy="runs and assessments name slot-filling queries, whose ids end in ten hexadecimal digits",
