@@ -56,6 +56,11 @@ class LinkedQuery(Record, eq=False):
     parent: LinkedQuery | None
     is_ldc: bool = False
 
+    @property
+    def is_follow_on(self) -> bool:
+        """Whether the query is about an answer to another query, as in the second hop and later ones."""
+        return self.level > 0
+
 
 # The answer of a line: canonical relation provenance, value, canonical value provenance.
 Answer: TypeAlias = tuple[str, str, str]
@@ -361,7 +366,7 @@ class Links(Struct, eq=False):
             return True
         return self.underlying_links is not None and self.underlying_links.was_answer_skipped(short_id)
 
-    def node_giving(self, short_id: str) -> str | None:
+    def parent_node_of_query(self, short_id: str) -> str | None:
         """Return the node of the first run line that gives the answer of a follow-on query: `CSX_ENG_00fb79cef8:E1`.
 
         The result is an empty text if that line has no node, and None if none of these lines gives the answer. Lines of
@@ -385,13 +390,13 @@ class Links(Struct, eq=False):
             if has_next_hop:
                 self.node_by_follow_on.setdefault(response.follow_on_id, response.node or "")
 
-    def _has_line_giving(self, short_id: str) -> bool:
+    def _has_parent_line(self, short_id: str) -> bool:
         """Return whether any run line gives the answer of a follow-on query, here or in the underlying links."""
-        node = self.node_giving(short_id)
+        node = self.parent_node_of_query(short_id)
         is_entered_here = short_id in self.node_by_follow_on
         if is_entered_here or self.underlying_links is None:
             return node is not None
-        return self.underlying_links._has_line_giving(short_id)
+        return self.underlying_links._has_parent_line(short_id)
 
     def link_first_hop_query(self, query: Query) -> LinkedQuery:
         """Return the linked query for a query of the query files; lines of the first hop answer it.

@@ -416,7 +416,7 @@ class Loading:
 
         If no earlier line gives the answer, `is_in_order` of the links becomes False.
         """
-        parent_node = self.links.node_giving(query.short_id)
+        parent_node = self.links.parent_node_of_query(query.short_id)
         if parent_node is None:
             self.links.is_in_order = False
         if query.level > 1:

@@ -67,8 +67,8 @@ _NEVER: Final[_LoadPosition] = (math.inf, 0)
 
 class FollowOnLines:
     """The lines of runs and pool that create follow-on queries, and the lines that answer them. A line creates the
-    follow-on query about its answer; its `target` is the short id of this query. A line that answers the query is only
-    read if an earlier line has created it.
+    follow-on query about its answer; its `follow_on_id` is the short id of this query. A line that answers the query is
+    only read if an earlier line has created it.
 
     `lines_answering` has the lines of the run files that answer each follow-on query, by the short id of the query, and
     `lines_creating` the lines that create it. Skipped lines are included, since they create and answer queries like
@@ -453,7 +453,7 @@ class Editor:
 
     def _is_run_removed(self, change: Change) -> bool:
         """Return whether a change removes all lines of the run."""
-        for lines_by_query in self._run.lines_by_run_id.get(self._run_id, {}).values():
+        for lines_by_query in self._run.lines_by_run_and_unit.get(self._run_id, {}).values():
             for lines in lines_by_query.values():
                 if not all(line.index in change.responses for line in lines):
                     return False

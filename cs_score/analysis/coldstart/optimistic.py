@@ -18,7 +18,7 @@ from cs_score.analysis.coldstart.faults import classes_found, counted_lines
 from cs_score.analysis.coldstart.scored import AnalysedRun, score_for_analysis
 from cs_score.base.records import replace
 from cs_score.coldstart.file_columns import ASSESSMENTS_2016, FileKind, Schema
-from cs_score.coldstart.gold import Run, group_by_query, group_by_unit
+from cs_score.coldstart.gold import Run, group_by_query, group_by_run_and_unit
 from cs_score.coldstart.judging import UNASSESSED, is_wrong_bin
 from cs_score.coldstart.lines import CORRECT, Assessment, FollowOn, LinkedQuery, Links, Response
 from cs_score.coldstart.result import UnitResult
@@ -346,7 +346,8 @@ def _score_with(scored: AnalysedRun, new_assessments: Sequence[Assessment]) -> A
     run = scored.run
     links = _links_with(run, new_assessments)
     gold = run.gold.with_fields(links=links, assessments_by_query=group_by_query(links.assessments))
-    run_with_links = replace(run, gold=gold, links=links, lines_by_run_id=group_by_unit(gold, links.responses))
+    lines_by_run_and_unit = group_by_run_and_unit(gold, links.responses)
+    run_with_links = replace(run, gold=gold, links=links, lines_by_run_and_unit=lines_by_run_and_unit)
     return score_for_analysis(run_with_links, scored.policy, scored.run_id)
 
 
