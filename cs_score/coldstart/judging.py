@@ -500,8 +500,8 @@ class _Orphans:
         """The texts of the parents of orphans: of all assessments, by the short id of the query about their answer."""
         texts_by_follow_on_id: dict[str, list[str]] = {}
         for assessment in self._assessments:
-            texts_by_target.setdefault(assessment.follow_on_id, []).append(assessment.text)
-        return texts_by_target
+            texts_by_follow_on_id.setdefault(assessment.follow_on_id, []).append(assessment.text)
+        return texts_by_follow_on_id
 
 
 def _class_of_assessment(assessment: Assessment, links: Links) -> str | None:

@@ -442,7 +442,7 @@ class Links(Struct, eq=False):
 
     def _was_only_skipped(self, short_id: str) -> bool:
         """Return whether the answer of a follow-on query is given by skipped lines, and by no other line."""
-        return self.was_answer_skipped(short_id) and not self._has_line_giving(short_id)
+        return self.was_answer_skipped(short_id) and not self._has_parent_line(short_id)
 
     def is_about_accepted_answer(self, query: LinkedQuery) -> bool:
         """Return whether the answer that a query is about was judged correct or inexact.

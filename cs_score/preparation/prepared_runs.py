@@ -686,7 +686,7 @@ def _languages_of_answers(assessments: Iterable[Assessment], languages: Iterable
     languages_of_answers = set()
     for assessment, language in zip(assessments, languages):
         if assessment.query.level == 0:
-            # `target` is the id of the follow-on query about the answer.
+            # `follow_on_id` is the id of the follow-on query about the answer.
             languages_of_answers.add((assessment.follow_on_id, language))
     return languages_of_answers
 
