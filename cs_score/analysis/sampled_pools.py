@@ -294,7 +294,7 @@ class _AnswerReader:
         self.response_by_follow_on: dict[str, Response] = {}
         for unit in scored.result.units:
             for response in counted_lines(unit):
-                self.response_by_follow_on[response.target] = response
+                self.response_by_follow_on[response.follow_on_id] = response
 
     def items(self) -> list[SampledItem]:
         """Return an item for each answer of the run that counts.

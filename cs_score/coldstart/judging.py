@@ -487,7 +487,7 @@ class _Orphans:
                 f"a wrong answer to the query {orphan.query.full_id}, which no accepted answer leads to",
                 f"{self._edition.name} stops here; take the line out, or assess the answer that it depends on",
             )
-        parents = "\n".join(self._texts_by_target.get(orphan.query.short_id, ()))
+        parents = "\n".join(self._texts_by_follow_on_id.get(orphan.query.short_id, ()))
         self._problems.add(
             "UNEXPECTED_ASSESSMENT_ENTRY",
             f"\nUnexpected child: \n{orphan.text}\n",
@@ -496,12 +496,12 @@ class _Orphans:
         )
 
     @functools.cached_property
-    def _texts_by_target(self) -> dict[str, list[str]]:
+    def _texts_by_follow_on_id(self) -> dict[str, list[str]]:
         """The texts of the parents of orphans: of all assessments, by the short id of the query about their answer."""
-        texts_by_target: dict[str, list[str]] = {}
+        texts_by_follow_on_id: dict[str, list[str]] = {}
         for assessment in self._assessments:
-            texts_by_target.setdefault(assessment.target, []).append(assessment.text)
-        return texts_by_target
+            texts_by_follow_on_id.setdefault(assessment.follow_on_id, []).append(assessment.text)
+        return texts_by_follow_on_id
 
 
 def _class_of_assessment(assessment: Assessment, links: Links) -> str | None:

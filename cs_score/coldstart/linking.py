@@ -315,20 +315,20 @@ class Loading:
                 follow_on = not_yet_made
             else:
                 key = answer_key(full_id, relation, value, provenance)
-                stored_answer, target = find_known_answer(key) or self._read_answer(
+                stored_answer, follow_on_id = find_known_answer(key) or self._read_answer(
                     query, (relation, value, provenance), number, text
                 )
                 if stored_answer is not None:
                     provenance = stored_answer[2]
                     links.altered_indexes.add(len(responses))
-                earlier_follow_on = follow_ons.get(target) or gold_follow_ons.get(target)
-                follow_on = earlier_follow_on or self._new_follow_on(target, query, provenance, number)
+                earlier_follow_on = follow_ons.get(follow_on_id) or gold_follow_ons.get(follow_on_id)
+                follow_on = earlier_follow_on or self._new_follow_on(follow_on_id, query, provenance, number)
                 if stored_answer is not None and earlier_follow_on is None:
                     stored_answer = _as_entry_point(stored_answer)
             if not surely_counts and self._report_refusal(tab_file, columns, slot, query, number):
                 line = (number, text, columns)
                 self._add_skipped_line(
-                    line, query, target=follow_on.id, provenance=provenance, accepted_line_count=len(responses)
+                    line, query, follow_on_id=follow_on.id, provenance=provenance, accepted_line_count=len(responses)
                 )
                 continue
 
@@ -414,7 +414,7 @@ class Loading:
 
         If no earlier line gives the answer, `is_in_order` of the links becomes False.
         """
-        parent_node = self.links.node_giving(query.short_id)
+        parent_node = self.links.parent_node_of_query(query.short_id)
         if parent_node is None:
             self.links.is_in_order = False
         if query.level > 1:
@@ -449,10 +449,10 @@ class Loading:
         if not surely_counts and self._report_refusal(tab_file, columns, slot, query, number):
             count_before = len(self.links.assessments)
             self._add_skipped_line(
-                line, query, target=follow_on.id, provenance=answer[2], accepted_line_count=count_before
+                line, query, follow_on_id=follow_on.id, provenance=answer[2], accepted_line_count=count_before
             )
             return
-        assessment = self._make_assessment(line, positions, query, answer, target=follow_on.id)
+        assessment = self._make_assessment(line, positions, query, answer, follow_on_id=follow_on.id)
         self.links.assessments.append(assessment)
         follow_on.add(assessment)
 
@@ -465,21 +465,26 @@ class Loading:
         """
         number, text, columns = line
         written_answer = (columns[positions.relation], columns[positions.value], columns[positions.provenance])
-        repaired_answer, target = self._read_answer(query, written_answer, number, text)
+        repaired_answer, follow_on_id = self._read_answer(query, written_answer, number, text)
         answer = repaired_answer or written_answer
-        follow_on = self._assessed_follow_on(target)
+        follow_on = self._assessed_follow_on(follow_on_id)
         if follow_on is None:
             _, _, provenance = answer
-            follow_on = self._new_follow_on(target, query, provenance, number)
+            follow_on = self._new_follow_on(follow_on_id, query, provenance, number)
             answer = _as_entry_point(answer)
         return answer, follow_on
 
     def _make_assessment(
-        self, line: tab_files.Line, positions: _AssessmentPositions, query: LinkedQuery, answer: Answer, target: str
+        self,
+        line: tab_files.Line,
+        positions: _AssessmentPositions,
+        query: LinkedQuery,
+        answer: Answer,
+        follow_on_id: str,
     ) -> Assessment:
         """Return the assessment that a line gives for an answer to `query`.
 
-        `target` is the short id of the follow-on query about the answer. Raises InputError if the judgment on the
+        `follow_on_id` is the short id of the query about the answer. Raises InputError if the judgment on the
         answer, or that on its justification, is no assessment code such as `C` for correct.
         """
         number, text, columns = line
@@ -498,24 +503,24 @@ class Loading:
             value_class=sys.intern(columns[positions.value_class]),
             value_mention=value_mention,
             class_mention=class_mention,
-            target=target,
+            follow_on_id=follow_on_id,
             file=self._file,
         )
 
-    def _assessed_follow_on(self, target: str) -> FollowOn | None:
+    def _assessed_follow_on(self, follow_on_id: str) -> FollowOn | None:
         """Return the follow-on query about an answer, ready for assessments of the answer; None if there is none yet.
 
-        `target` is the short id of the query. A query that only gold has is first copied into the links, since gold
+        `follow_on_id` is its short id. A query that only gold has is first copied into the links, since gold
         never changes.
         """
-        follow_on = self.links.follow_ons.get(target)
+        follow_on = self.links.follow_ons.get(follow_on_id)
         if follow_on is not None:
             return follow_on
-        gold_follow_on = self._gold_follow_ons.get(target)
+        gold_follow_on = self._gold_follow_ons.get(follow_on_id)
         if gold_follow_on is None:
             return None
         follow_on = gold_follow_on.copy()
-        self.links.follow_ons[target] = follow_on
+        self.links.follow_ons[follow_on_id] = follow_on
         return follow_on
 
     def _check_class(self, number: int, query: LinkedQuery, code: str, value_class: str) -> None:
@@ -728,14 +733,14 @@ class Loading:
             self.links.make_follow_ons()
         relation, value, provenance = answer
         if tab_files.are_surely_canonical(relation, provenance, self._document_lengths, self._edition):
-            target = queries.follow_on_id(query.full_id, value, provenance, self._edition)
+            follow_on_id = queries.follow_on_id(query.full_id, value, provenance, self._edition)
             if self._known_answers is not None and len(self._known_answers) < _MOST_KNOWN:
-                self._known_answers[answer_key(query.full_id, *answer)] = (None, target)
-            return None, target
+                self._known_answers[answer_key(query.full_id, *answer)] = (None, follow_on_id)
+            return None, follow_on_id
         canonical_answer = self._make_canonical(answer, number, text)
         _, _, canonical_provenance = canonical_answer
-        target = queries.follow_on_id(query.full_id, value, canonical_provenance, self._edition)
-        return canonical_answer, target
+        follow_on_id = queries.follow_on_id(query.full_id, value, canonical_provenance, self._edition)
+        return canonical_answer, follow_on_id
 
     def _make_canonical(self, answer: Answer, number: int, text: str) -> Answer:
         """Return an answer with both provenances in canonical form, and report the problems of the provenances.
@@ -760,16 +765,16 @@ class Loading:
             detail = Detail(column, problem.text, problem.repaired_text)
             self.problems.add(problem.code, *problem.arguments, place=place, detail=detail)
 
-    def _new_follow_on(self, target: str, query: LinkedQuery, provenance: str, number: int) -> FollowOn:
+    def _new_follow_on(self, follow_on_id: str, query: LinkedQuery, provenance: str, number: int) -> FollowOn:
         """Return a new follow-on query, about an answer that no earlier line gives, after entering it in the links.
 
-        `target` is the short id of the new query, `query` the query that was answered, `provenance` the canonical value
-        provenance of the answer. A warning is reported if the document of the answer does not tell its language, and an
-        error for each slot of a later hop that the inventory lacks. Raises InputError if the new query has no legal
-        full id, as is usual below an LDC query.
+        `follow_on_id` is the short id of the new query, `query` the query that was answered, `provenance` the
+        canonical value provenance of the answer. A warning is reported if the document of the answer does not tell its
+        language, and an error for each slot of a later hop that the inventory lacks. Raises InputError if the new query
+        has no legal full id, as is usual below an LDC query.
         """
         if query.is_ldc:
-            self._check_id_below_ldc_query(target, query, number)
+            self._check_id_below_ldc_query(follow_on_id, query, number)
         # For nearly all documents these two comparisons find the language, and are faster than `language_code`.
         tells_language = "_ENG_" in provenance or provenance[:4] in self._language_prefixes
         if not tells_language:
@@ -778,8 +783,8 @@ class Loading:
         # The inventory has the slots of most queries, whose answers need not be looked at.
         if query.unknown_later_slots or self._legal_slots is not None:
             self._report_unknown_later_slots(query)
-        follow_on = FollowOn(target, query)
-        self.links.follow_ons[target] = follow_on
+        follow_on = FollowOn(follow_on_id, query)
+        self.links.follow_ons[follow_on_id] = follow_on
         return follow_on
 
     def _report_unknown_later_slots(self, query: LinkedQuery) -> None:
@@ -788,10 +793,10 @@ class Loading:
             if not has_slot(slot, self._edition):
                 self.problems.add("UNKNOWN_SLOT_NAME", slot)
 
-    def _check_id_below_ldc_query(self, target: str, query: LinkedQuery, number: int) -> None:
-        """Raise InputError if the id of an LDC query and the short id `target` do not make a legal id together."""
+    def _check_id_below_ldc_query(self, follow_on_id: str, query: LinkedQuery, number: int) -> None:
+        """Raise InputError if the id of an LDC query and the short id `follow_on_id` make no legal id together."""
         read_query_id(
-            f"{query.full_id}_{target}",
+            f"{query.full_id}_{follow_on_id}",
             remedy="runs and assessments name slot-filling queries, whose ids end in ten hexadecimal digits",
             file=self._file,
             place=f"line {number}",
@@ -847,17 +852,17 @@ class Loading:
         return True
 
     def _add_skipped_line(
-        self, line: tab_files.Line, query: LinkedQuery, *, target: str, provenance: str, accepted_line_count: int
+        self, line: tab_files.Line, query: LinkedQuery, *, follow_on_id: str, provenance: str, accepted_line_count: int
     ) -> None:
         """Add a line that does not count to the skipped lines of the links.
 
-        `query` is the query that the line answers, `target` the short id of the query about its answer, and
+        `query` is the query that the line answers, `follow_on_id` the short id of the query about its answer, and
         `provenance` the canonical value provenance. `accepted_line_count` is the number of accepted lines of the same
         kind (run lines or assessments) before it.
         """
         number, text, _ = line
         skipped_line = lines.SkippedLine(
-            target=target,
+            follow_on_id=follow_on_id,
             docid=tab_files.document_of(provenance),
             accepted_line_count=accepted_line_count,
             file=self._file,
@@ -866,7 +871,7 @@ class Loading:
             text=text,
         )
         self.links.skipped_lines.append(skipped_line)
-        self.links.skipped_follow_ons.add(target)
+        self.links.skipped_follow_ons.add(follow_on_id)
 
     def _error_at_line(
         self, number: int, problem: str, remedy: str | None, code: str, kind: type[InputError] = InputError

@@ -64,7 +64,7 @@ class Reachability:
         for assessment in scored.run.gold.links.assessments:
             if assessment.is_accepted and _is_counted(assessment, scored):
                 self._answers_by_class[assessment.value_class].append(assessment)
-                self._answers_by_query_and_class[assessment.target, assessment.value_class].append(assessment)
+                self._answers_by_query_and_class[assessment.follow_on_id, assessment.value_class].append(assessment)
         self._named_rows = self._find_named_rows()
 
     def _find_named_rows(self) -> set[str]:
@@ -124,7 +124,7 @@ class Reachability:
 
 def _is_counted(assessment: Assessment, scored: AnalysedRun) -> bool:
     """Return whether the scorer uses an assessment. Of several assessments of the same answer it uses only one."""
-    follow_on = scored.run.links.find_follow_on(assessment.target)
+    follow_on = scored.run.links.find_follow_on(assessment.follow_on_id)
     if follow_on is None:
         return False
     judgement = follow_on.judgement_of(assessment.query, assessment.answer)

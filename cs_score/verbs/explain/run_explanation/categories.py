@@ -187,7 +187,7 @@ def _why_incorrect_parent(placed_line: _PlacedLine) -> Reason:
     """
     class_by_index = placed_line.placement.class_by_index
     class_above = placed_line.placement.tree.parent_by_class[placed_line.class_name]
-    lines_with_answer = placed_line.indexed_query.lines_by_target.get(placed_line.line.query.short_id, ())
+    lines_with_answer = placed_line.indexed_query.lines_by_follow_on_id.get(placed_line.line.query.short_id, ())
     if not lines_with_answer:
         return f"no line of the run gives the answer which its query asks about ({class_above})", ()
     parents = [line for line in lines_with_answer if class_by_index[line.index] == class_above]

@@ -233,10 +233,10 @@ def _lines_leading_to(query: LinkedQuery, indexed_run: IndexedRun) -> Iterator[d
     if query.parent is None:
         return
     yield from _lines_leading_to(query.parent, indexed_run)
-    for line in indexed_run.query(query.base_id).lines_by_target.get(query.short_id, ()):
+    for line in indexed_run.query(query.base_id).lines_by_follow_on_id.get(query.short_id, ()):
         yield _parent_of_response(line, indexed_run)
     for skipped in indexed_run.run.links.skipped_lines:
-        if skipped.target == query.short_id and skipped.file in indexed_run.files:
+        if skipped.follow_on_id == query.short_id and skipped.file in indexed_run.files:
             value = skipped.text.split("\t")[4]  # in all layouts of runs, the fifth column is the value
             yield document.Parent(file=skipped.file, line=skipped.number, value=value, category="", side="skipped")
 
