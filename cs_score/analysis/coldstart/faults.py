@@ -284,7 +284,7 @@ def rows_to_find(scored: AnalysedRun, unit: UnitResult) -> Iterator[RowToFind]:
         lines_by_row = {tally.name: tally.responses for tally in result.tallies}
         for row_name, class_names in _classes_by_row(tree, lines_by_row).items():
             found_classes = classes_found(lines_by_row[row_name], unit)
-            yield RowToFind(row_name, tree.is_single_by_row.get(row_name, False), class_names, found_classes)
+            yield RowToFind(row_name, tree.is_single_valued_by_node.get(row_name, False), class_names, found_classes)
 
 
 def _classes_by_row(tree: ClassTree, row_names: Container[str]) -> dict[str, list[str]]:
