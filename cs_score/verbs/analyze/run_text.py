@@ -14,7 +14,7 @@ from cs_score.analysis.views import ScreenTable, first_screen
 from cs_score.base.display import one_line, prose_width
 from cs_score.measures.registry import undefined_sentences
 from cs_score.statistics.resampling_settings import note_sentences
-from cs_score.tables.layout import text
+from cs_score.tables.layout import text_lines
 from cs_score.verbs.analyze.confusions import Structure
 from cs_score.verbs.analyze.reliability import Reliability
 from cs_score.verbs.analyze.run_analysis import RunAnalysis
@@ -44,7 +44,7 @@ def _whole_analysis(analysis: RunAnalysis, head: Sequence[str], terminal_width: 
     width = prose_width(terminal_width, is_screen=False)
     lines = list(head)
     for layout in LAYOUTS:
-        lines += text(layout.table(analysis), top, terminal_width)
+        lines += text_lines(layout.table(analysis), top, terminal_width)
     for sentence in _closing_sentences(analysis):
         lines.append("")
         lines += wrap(sentence, width)
