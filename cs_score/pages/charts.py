@@ -137,7 +137,7 @@ class Drawing:
         """Write a line of text at the point `x`, `y`.
 
         A text wider than `max_width` units is cut, and a pointer over it shows all of it. `kind` is its class in the
-        style sheet. `anchor` says what is at the point: the `start`, the `middle` or the `end` of the text.
+        style sheet. `anchor` says which part is at the point: the `start`, the `middle` or the `end` of the text.
         """
         self._write(text, max_width, kind, x=x, y=y, **{"text-anchor": anchor})
 

@@ -31,7 +31,7 @@ def expandable_entries_of(analysis: Any) -> ExpandableEntries:
 def _entries_of_units(units: Iterable[Any]) -> dict[str, ExpandableEntry]:
     """Return the entries of the units of an evidence task, such as claims, by keys such as "query 1234".
 
-    Their keys begin with "query" as those of Cold Start queries, so that all tasks have the same tables of units.
+    Like Cold Start queries they have keys that begin with "query", so that all tasks have the same tables of units.
     """
     entries = {}
     for unit in units:

@@ -90,7 +90,7 @@ def _crossing_words(dimensions: Iterable[str]) -> list[str]:
 def _policy_words(document: Any) -> list[str]:
     """Return the options `--also-policy` for the further policies of an analysis.
 
-    A policy is a set of rules for what counts as right: a text for evidence tasks, and for Cold Start one text for each
+    A policy is a set of rules, by which answers count as right: a text for evidence tasks, and for Cold Start one text for each
     option of scoring, such as {"right": "CORRECT"}. The published policies of Cold Start are always scored and need no
     option.
     """

@@ -207,8 +207,8 @@ def tables_of_document(
 def _make_page_table(table: Table, name: str, is_small: bool) -> PageTable:
     """Return a table of a document as HTML, with at most `MOST_ROWS` rows.
 
-    A table that is one of several parts has the part in its name: "groups" becomes "groups-slot". In the title of its
-    layout, "%" stands for the part in words.
+    A table that is one of several parts has the part in its name: "groups" becomes "groups-slot". In its title, the
+    words of the part replace "%".
     """
     row_count = len(table.rows)
     caption = table.layout.title.replace("%", words(table.split_value)).removesuffix(":")

@@ -100,7 +100,7 @@ def _power_rows(plan: PowerPlan) -> Iterator[Row]:
     """Yield a row of the table of power for each pair of systems.
 
     A plan for a given standard deviation is about no pair, and has a single row. A plan has 0 or an empty text for a
-    value that is unknown; the cell of such a value is None.
+    value that is unknown; its cell is None.
     """
     for pair_or_plan in plan.pairs or (plan,):
         row: dict[str, Any] = {"measure": plan.measure or None, "units": plan.units or None}
@@ -170,7 +170,7 @@ CURVE: Final = Layout(
 def _system_rows(comparisons: Iterable[MeasureComparison]) -> Iterator[dict[str, Any]]:
     """Yield a row for each system under each measure, by the keys of `SYSTEMS`.
 
-    `comparisons` are those of the systems by one measure each. A system without a value of the measure has no
+    Each of the `comparisons` compares the systems by one measure. A system without a value of the measure has no
     rank; its row has only a note.
     """
     for comparison in comparisons:
@@ -203,7 +203,7 @@ def _equivalence_cells(equivalence: Equivalence | None) -> dict[str, Any]:
 def _pair_rows(comparisons: Iterable[MeasureComparison]) -> Iterator[dict[str, Any]]:
     """Yield a row for each pair of systems under each measure, by the keys of `PAIRS`.
 
-    `comparisons` are those of the systems by one measure each. The cell "units" has the numbers of units that B
+    Each of the `comparisons` compares the systems by one measure. The cell "units" has the numbers of units that B
     wins, ties and loses: "3/1/2". A pair has cells about its test of equivalence if there is such a test.
     """
     for comparison in comparisons:
@@ -219,7 +219,7 @@ def _pair_rows(comparisons: Iterable[MeasureComparison]) -> Iterator[dict[str, A
 def _table_of_measure(layout: Layout, measure_comparison: MeasureComparison) -> Table:
     """Return the table of a measure in a layout; the title says so if the measure is exploratory.
 
-    In the title of the layout, % stands for the name of the measure: "%, B minus A".
+    The name of the measure replaces % in the title of the layout: "%, B minus A".
     """
     if measure_comparison.exploratory:
         layout = replace(layout, title=layout.title.replace("%", "% (exploratory)"))
@@ -288,7 +288,7 @@ PAIRS: Final = Layout(
 
 
 def _rows_of_all(comparison: SystemComparison) -> Iterator[Row]:
-    """Yield a whole comparison as the rows of one table; the column `kind` says what a row is, such as "system".
+    """Yield a whole comparison as the rows of one table; the column `kind` has the kind of a row, such as "system".
 
     The rows of each measure come first. Rows for explanations, notes and signatures, which are about all measures,
     follow.
