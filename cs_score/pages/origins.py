@@ -90,9 +90,9 @@ def _crossing_words(dimensions: Iterable[str]) -> list[str]:
 def _policy_words(document: Any) -> list[str]:
     """Return the options `--also-policy` for the further policies of an analysis.
 
-    A policy is a set of rules, by which answers count as right: a text for evidence tasks, and for Cold Start one text for each
-    option of scoring, such as {"right": "CORRECT"}. The published policies of Cold Start are always scored and need no
-    option.
+    A policy is a set of rules, by which answers count as right. It is a text for evidence tasks. For Cold Start it has
+    a text for each option of scoring, such as {"right": "CORRECT"}; the published policies of Cold Start are always
+    scored and need no option.
     """
     is_cold_start = document.origin.task == COLD_START_MODE
     words = []
