@@ -456,7 +456,7 @@ def folder_made(path: str | None, option: str) -> Iterator[None]:
 
 
 def _make_new_folder(path: str, option: str) -> None:
-    """Make the folder that an option names; there is none yet. Raises OutputError if a file has this name, or it fails."""
+    """Make the folder that an option names; there is none yet. Raises OutputError, for example if a file is there."""
     if os.path.exists(path):
         raise OutputError(f"{path} is a file; {option} needs a folder")
     try:

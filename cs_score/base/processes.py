@@ -271,7 +271,7 @@ def _work_on_items(connection: Connection, inherited_ends: list[Connection], wor
     for owner_end in inherited_ends:
         owner_end.close()
     _set_signals_of_worker()
-    # The thread ends the worker as soon as its parent has ended. If memory is too short for a thread (RuntimeError), the
+    # The thread ends the worker as soon as its parent has ended. If there is no memory for a thread (RuntimeError), the
     # worker ends later, when it next reads its pipe.
     with contextlib.suppress(RuntimeError):
         threading.Thread(target=_end_with_parent, daemon=True).start()
