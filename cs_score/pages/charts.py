@@ -424,7 +424,7 @@ class Bar(Record):
     target: ChartTarget | None = None
 
 
-def bars(caption: Caption, rows: Sequence[Bar], *, introduction: str = "", from_zero: bool = True) -> Drawing:
+def bar_chart(caption: Caption, rows: Sequence[Bar], *, introduction: str = "", from_zero: bool = True) -> Drawing:
     """Return a drawing of horizontal bars: gains and contributions from zero, or the steps of a score.
 
     Bars that lead to a smaller number have another colour. `introduction` begins the description of the drawing, which
@@ -500,7 +500,9 @@ def limits(interval: Any, series: str) -> dict[str, tuple[float, float]]:
     return {series: (low, high)}
 
 
-def dots(caption: Caption, rows: Sequence[Dots], *, introduction: str = "", x_scale: Scale | None = None) -> Drawing:
+def dot_chart(
+    caption: Caption, rows: Sequence[Dots], *, introduction: str = "", x_scale: Scale | None = None
+) -> Drawing:
     """Return a drawing of the scores of each row as markers, with their intervals as lines.
 
     There are at most three series, which differ by form and colour. The axis is from 0 to 1 unless `x_scale` is given.
@@ -600,7 +602,7 @@ class _Plane(NamedTuple):
         return self.x_scale.at(x), self.y_scale.at(y)
 
 
-def lines(
+def line_chart(
     caption: Caption,
     description: str,
     curves: Mapping[str, Curve],
@@ -710,7 +712,7 @@ _NARROWEST_LABEL: Final = 9
 """Units that the label of a column needs; of narrower columns only some have one."""
 
 
-def grid(caption: Caption, description: str, rows: Sequence[GridRow], column_labels: Sequence[str]) -> Drawing:
+def grid_chart(caption: Caption, description: str, rows: Sequence[GridRow], column_labels: Sequence[str]) -> Drawing:
     """Return a drawing of rows of numbers from 0 to 1 as coloured cells: a higher number has a darker cell.
 
     `description` describes the drawing. If columns are narrow, only some of them have a label.

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from cs_score.measures.registry import COLD_START_MODE
-from cs_score.pages.charts import Caption, Curve, Drawing, lines
+from cs_score.pages.charts import Caption, Curve, Drawing, line_chart
 from cs_score.pages.page import ExpandableEntry, Openings, unit_text
 
 
@@ -134,7 +134,7 @@ def _precision_chart(query: Any, name: str) -> Drawing | None:
         numbers = ", ".join([f"{precision:.4f}" for precision in precisions])
         texts.append(f"{series}: {numbers}")
     caption = Caption(name, f"Precision at rank: {query.query}", "rank of the node", "precision", subject=query.query)
-    return lines(caption, f"{'; '.join(texts)}.", curves)
+    return line_chart(caption, f"{'; '.join(texts)}.", curves)
 
 
 def _precisions_by_series(query: Any) -> dict[str, Sequence[float]]:

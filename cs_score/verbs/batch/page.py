@@ -23,11 +23,11 @@ from cs_score.pages.charts import (
     Drawing,
     GridRow,
     Scale,
-    bars,
-    dots,
-    grid,
+    bar_chart,
+    dot_chart,
+    grid_chart,
     limits,
-    lines,
+    line_chart,
     shade,
 )
 from cs_score.pages.origins import batch_origin
@@ -208,7 +208,7 @@ class BatchPage(PageMaker):
             upwards="run (tier)" if has_intervals else "run",
             subject=policy,
         )
-        return dots(caption, rows[:_RUNS_IN_SCORE_CHART], introduction=introduction)
+        return dot_chart(caption, rows[:_RUNS_IN_SCORE_CHART], introduction=introduction)
 
     # ---- Heat map
 
@@ -286,7 +286,7 @@ class BatchPage(PageMaker):
         )
         introduction = self._about_heatmap(drawn_units, len(units))
         rows = [GridRow(unit.unit, unit.scores[:_SIDE_OF_HEAT_MAP]) for unit in drawn_units]
-        return grid(caption, introduction, rows, self.labels[:_SIDE_OF_HEAT_MAP])
+        return grid_chart(caption, introduction, rows, self.labels[:_SIDE_OF_HEAT_MAP])
 
     def _about_heatmap(self, drawn_units: Sequence[UnitScores], unit_count: int) -> str:
         """Return the means of the units that a heat map shows, and how many of all units and runs it shows.
@@ -340,7 +340,9 @@ class BatchPage(PageMaker):
             bars_of_chart = []
             for label, answer_count in _answer_counts_by_bin(difficulty.found_by).items():
                 bars_of_chart.append(Bar(label=label, start=0.0, end=answer_count, note=str(answer_count)))
-            yield bars(self._caption_of_difficulty(difficulty), bars_of_chart, introduction="found by so many runs: ")
+            yield bar_chart(
+                self._caption_of_difficulty(difficulty), bars_of_chart, introduction="found by so many runs: "
+            )
 
     def _caption_of_difficulty(self, difficulty: Difficulty) -> Caption:
         """Return the name, title and axes of the chart of the difficulty of a part of gold under a policy."""
@@ -431,7 +433,7 @@ class BatchPage(PageMaker):
             cells = [agreement_by_pair.get((position, other)) for other in range(len(labels))]
             cells[position] = 1.0
             rows.append(GridRow(label, cells))
-        return grid(caption, _agreement_in_words(pairs, labels), rows, labels)
+        return grid_chart(caption, _agreement_in_words(pairs, labels), rows, labels)
 
     def systems_charts(self) -> Iterator[Drawing]:
         """Yield a chart for each policy and part of gold: the share of answers that one, two, three ... runs find."""
@@ -497,7 +499,7 @@ class BatchPage(PageMaker):
             across="Kendall's tau-b (-1 to 1)",
             upwards="ranking",
         )
-        yield dots(caption, rows[:_RANKINGS_IN_CHART], x_scale=_SCALE_OF_CORRELATIONS)
+        yield dot_chart(caption, rows[:_RANKINGS_IN_CHART], x_scale=_SCALE_OF_CORRELATIONS)
 
     CHARTS: ClassVar = {
         "leaderboard": interval_charts,
@@ -622,7 +624,7 @@ def _found_together_chart(caption: Caption, shares_by_run_count: Sequence[FoundT
             found_by_so_many.append((shares.systems, shares.agreed))
     curves = {"found by any": found_by_any, "found by so many at least": found_by_so_many}
     texts = [_shares_in_words(shares) for shares in shares_by_run_count]
-    return lines(caption, f"{'; '.join(texts)}.", curves)
+    return line_chart(caption, f"{'; '.join(texts)}.", curves)
 
 
 def _shares_in_words(shares: FoundTogether) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, ClassVar, Final
 
-from cs_score.pages.charts import Caption, Dots, Drawing, dots, limits
+from cs_score.pages.charts import Caption, Dots, Drawing, dot_chart, limits
 from cs_score.pages.page import (
     Block,
     Code,
@@ -108,4 +108,4 @@ def _systems_chart(measure: MeasureComparison) -> Iterator[Drawing]:
         upwards="system",
         subject=measure.measure,
     )
-    yield dots(caption, rows)
+    yield dot_chart(caption, rows)

@@ -12,7 +12,7 @@ from cs_score.analysis.evidence.document_text import short_value_text
 from cs_score.analysis.outcomes import comparison_sentences
 from cs_score.base.signature import answered_only_lines
 from cs_score.measures.registry import COLD_START_MODE
-from cs_score.pages.charts import Bar, Caption, ChartTarget, Dots, Drawing, bars, dots
+from cs_score.pages.charts import Bar, Caption, ChartTarget, Dots, Drawing, bar_chart, dot_chart
 from cs_score.pages.origins import difference_origin
 from cs_score.pages.page import (
     Block,
@@ -142,7 +142,7 @@ class DifferencePage(PageMaker):
         if len(rows) < len(contributing_units):
             title += f", the {len(rows)} largest"
             introduction = f"The {len(rows)} largest of {len(contributing_units)}: "
-        yield bars(self._caption_of_contributions(title), rows, introduction=introduction)
+        yield bar_chart(self._caption_of_contributions(title), rows, introduction=introduction)
 
     def _caption_of_contributions(self, title: str) -> Caption:
         """Return the caption of the chart of contributions; its axes are the measure and the units."""
@@ -162,7 +162,7 @@ class DifferencePage(PageMaker):
         caption = Caption(
             f"groups-{slug(dimension)}", f"Scores by {name}", self.document.measure, name, subject=dimension
         )
-        return dots(caption, [_dots_of_group(group) for group in groups])
+        return dot_chart(caption, [_dots_of_group(group) for group in groups])
 
     def _answers_section(self) -> Section:
         """Return the section of the answers that counted differently, with the number of answers of each outcome."""

@@ -172,7 +172,7 @@ def _chart_of_plan(plan: PowerPlan) -> charts.Drawing:
     marked_difference = plan.difference or plan.detectable or 0.0
     mark = charts.Mark(marked_difference, f"{marked_difference:.4f}")
     caption = charts.Caption(name="power", title=title, across="Difference of the scores", upwards="Power")
-    return charts.lines(caption, meaning, _points_by_curve(plan), mark=mark)
+    return charts.line_chart(caption, meaning, _points_by_curve(plan), mark=mark)
 
 
 def _points_by_curve(plan: PowerPlan) -> dict[str, list[tuple[float, float]]]:
