@@ -21,7 +21,7 @@ from cs_score.coldstart.ranking import RankedNode, Ranking
 from cs_score.coldstart.result import AveragePrecision, Result, ResultTable, ScoredRun, ScoreRow, UnitResult, tallies_of
 from cs_score.coldstart.samples import Bootstrap, SampleLimits
 from cs_score.coldstart.unit_statistics import unit_name, unit_table
-from cs_score.measures.registry import (
+from cs_score.measures import (
     COLD_START_MODE,
     HEADLINE_REASONS,
     default_measure_for_scores,
@@ -498,7 +498,7 @@ def _response_row(response: Response, row_name: str, unit: UnitResult) -> Respon
         node=response.node,
         value=response.value,
         confidence=response.confidence,
-        target_query=f"{response.query.full_id}_{response.target}",
+        target_query=f"{response.query.full_id}_{response.follow_on_id}",
         assessment=_matched(assessment),
         pre_policy=category,
         post_policy=tuple(other_labels),

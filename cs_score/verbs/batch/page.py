@@ -14,7 +14,7 @@ from urllib.parse import quote
 from cs_score.analysis.rankings import RankingLimits, RankingPair, RunRanking
 from cs_score.base.display import cell
 from cs_score.base.records import asdict
-from cs_score.measures.registry import undefined_sentences
+from cs_score.measures import undefined_sentences
 from cs_score.pages.charts import (
     DOT_PLACES,
     Bar,
@@ -707,7 +707,7 @@ def _contradictions_of_batch(batch: BatchOverview) -> Iterator[Contradiction]:
     last_position = max(_positions_of_runs(batch), default=-1)
     if last_position >= len(batch.runs):
         yield Contradiction("", f"there is no run {last_position}")
-    yield from _rows_of_unknown_policies(batch)
+    yield from _unknown_policies(batch)
     lacks_counts = any(not row.found_by for row in batch.difficulties)
     if not batch.policies or lacks_counts:
         yield Contradiction("", "there are no policies, or no numbers of runs")
@@ -724,12 +724,18 @@ def _positions_of_runs(batch: BatchOverview) -> list[int]:
     return positions
 
 
-def _rows_of_unknown_policies(batch: BatchOverview) -> Iterator[Contradiction]:
-    """Yield the rows of a batch about policies that the batch does not have."""
-    for name_of_list in ("leaderboard", "queries", "answers", "agreement"):
-        for position, row in enumerate(getattr(batch, name_of_list)):
+def _unknown_policies(batch: BatchOverview) -> Iterator[Contradiction]:
+    """Yield a contradiction for each row of a batch about a policy that the batch does not have."""
+    rows_by_key: dict[str, Sequence[RankedRow | UnitScores | Difficulty | Agreement]] = {
+        "leaderboard": batch.leaderboard,
+        "queries": batch.unit_scores,
+        "answers": batch.difficulties,
+        "agreement": batch.agreement,
+    }
+    for key, rows in rows_by_key.items():
+        for position, row in enumerate(rows):
             if row.policy not in batch.policies:
-                yield Contradiction(f"/{name_of_list}/{position}/policy", "is no policy of the batch")
+                yield Contradiction(f"/{key}/{position}/policy", "is no policy of the batch")
 
 
 def _lists_of_wrong_length(batch: BatchOverview) -> Iterator[Contradiction]:
