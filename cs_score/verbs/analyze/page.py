@@ -25,10 +25,10 @@ from cs_score.pages.charts import (
     GridRow,
     Mark,
     bar_chart,
+    curve_chart,
     dot_chart,
     grid_chart,
     limits,
-    line_chart,
 )
 from cs_score.pages.origins import analysis_origin
 from cs_score.pages.page import (
@@ -36,8 +36,8 @@ from cs_score.pages.page import (
     Block,
     Code,
     Contradiction,
+    ExpandableEntries,
     Facts,
-    Openings,
     Page,
     PageFact,
     PageMaker,
@@ -128,9 +128,9 @@ class AnalysisPage(PageMaker):
         return {layout.name: layout for layout in view.layouts}
 
     @cached_property
-    def expandable_entries(self) -> Openings:
+    def expandable_entries(self) -> ExpandableEntries:
         """The explanations of lines, queries and units, each of which opens below a cell with its key."""
-        return openings.openings_of(self.document)
+        return openings.expandable_entries_of(self.document)
 
     def page(self) -> Page:
         """Return the page: scores, costs and kinds of mistakes, groups, confusions, units, and how to make it again."""
@@ -383,7 +383,7 @@ class AnalysisPage(PageMaker):
         """Yield a chart for each dimension with at least two groups, if at least one of them has a score."""
         for dimension, groups in self._dimensions().items():
             rows = [self._group_dots(group) for group in _groups_to_draw(groups)]
-            has_scores = any(row.values for row in rows)
+            has_scores = any(row.score_by_series for row in rows)
             if len(rows) > 1 and has_scores:
                 yield _group_chart(dimension, rows, is_part=len(groups) > _MOST_GROUPS)
 
@@ -458,7 +458,7 @@ class AnalysisPage(PageMaker):
         analysis = self.document
         charts = charts_side_by_side(self.threshold_charts(), self.reliability_charts())
         blocks: list[Block] = [charts, self._confidence_facts()]
-        blocks += tables_of_document(self.layouts["sweep"], analysis, is_small=False)
+        blocks += tables_of_document(self.layouts["sweep"], analysis, is_linked=True)
         blocks += tables_of_document(self.layouts["reliability"], analysis, is_small=True)
         return Section("confidence", "Confidence", blocks)
 
@@ -489,9 +489,9 @@ class AnalysisPage(PageMaker):
         if best is not None:
             mark = Mark(best.threshold, f"best: {best.threshold:g} ({best.gain:+.4f})")
             description += f"; the best is {best.threshold:g}, which gains {best.gain:+.4f}"
-        across = "threshold: lines of less confidence are left out"
-        caption = Caption("sweep", "Scores by confidence threshold", across, "score")
-        yield line_chart(caption, f"{description}.", _threshold_curves(rows), mark=mark)
+        x_title = "threshold: lines of less confidence are left out"
+        caption = Caption("sweep", "Scores by confidence threshold", x_title, "score")
+        yield curve_chart(caption, f"{description}.", _threshold_curves(rows), mark=mark)
 
     def reliability_charts(self) -> Iterator[Drawing]:
         """Yield the chart of the share of right answers at each confidence.
@@ -508,10 +508,10 @@ class AnalysisPage(PageMaker):
         caption = Caption(
             name="reliability",
             title=f"Reliability of confidences, {reliability.lines} assessed lines",
-            across="mean confidence of the bin",
-            upwards="share of right answers",
+            x_title="mean confidence of the bin",
+            y_title="share of right answers",
         )
-        yield line_chart(
+        yield curve_chart(
             caption,
             f"{'; '.join(texts)}.",
             {"answers (number beside each point)": points},
@@ -535,7 +535,7 @@ class AnalysisPage(PageMaker):
             f"for the {MOST_DETAILS} costliest."
         )
         layout = self._cost_list_of_run() if self.is_cold_start else self._cost_list_of_predictions()
-        return Section("costs", "Cost list", [about, *tables_of_document(layout, self.document, is_small=False)])
+        return Section("costs", "Cost list", [about, *tables_of_document(layout, self.document, is_linked=True)])
 
     def _cost_list_of_run(self) -> Layout:
         """Return the layout of the cost list of a Cold Start run: more columns, and cells with links."""
@@ -592,7 +592,7 @@ class AnalysisPage(PageMaker):
         noun = unit_noun(self.document.task)
         title = "Queries" if noun == "query" else f"{noun}s".capitalize()
         headings = {"unit": title_case(noun), **_QUERY_HEADINGS, "mistakes": "Mistakes", "largest": "Largest gain"}
-        unit_tables = table_of_rows("units", title, self._unit_rows(), headings, is_small=False)
+        unit_tables = table_of_rows("units", title, self._unit_rows(), headings, is_linked=True)
         return Section("queries", title, [self._sentences_on_units(noun, title), *unit_tables])
 
     def _sentences_on_units(self, noun: str, plural: str) -> str:
@@ -601,7 +601,7 @@ class AnalysisPage(PageMaker):
         `noun` is the word for a unit, such as "query", and `plural` the word for all of them, such as "Queries".
         """
         about = f"{plural} with what correcting the costliest mistake of each would gain, the costliest first."
-        has_explanations = bool(self.expandable_entries.entries)
+        has_explanations = bool(self.expandable_entries.entry_by_key)
         if has_explanations:
             about += f" Each {noun} opens and shows, with all that it contains, what explain says of it."
         explanations = self.document.explanations or None
@@ -721,8 +721,8 @@ def _group_chart(dimension: str, rows: Sequence[Dots], *, is_part: bool) -> Draw
     caption = Caption(
         name=f"groups-{slug(dimension)}",
         title=f"Scores by {dimension_words}",
-        across="score",
-        upwards=dimension_words,
+        x_title="score",
+        y_title=dimension_words,
         subject=dimension,
     )
     introduction = f"The {_MOST_GROUPS} groups with the most mistakes. " if is_part else ""

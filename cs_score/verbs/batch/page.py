@@ -24,10 +24,10 @@ from cs_score.pages.charts import (
     GridRow,
     Scale,
     bar_chart,
+    curve_chart,
     dot_chart,
     grid_chart,
     limits,
-    line_chart,
     shade,
 )
 from cs_score.pages.origins import batch_origin
@@ -204,8 +204,8 @@ class BatchPage(PageMaker):
         caption = Caption(
             name=f"leaderboard-{self.document.policies.index(policy)}",
             title=title + self._policy_text(policy),
-            across=self.document.measure,
-            upwards="run (tier)" if has_intervals else "run",
+            x_title=self.document.measure,
+            y_title="run (tier)" if has_intervals else "run",
             subject=policy,
         )
         return dot_chart(caption, rows[:_RUNS_IN_SCORE_CHART], introduction=introduction)
@@ -223,7 +223,7 @@ class BatchPage(PageMaker):
             introduction += f" A cell leads to the page of the run at that {document.unit}."
         rows = [self._heatmap_cells(scores) for scores in document.unit_scores]
         title = f"Scores by {document.unit} and run"
-        unit_tables = table_of_rows("units", title, rows, self._headings_of_heatmap(), is_small=False)
+        unit_tables = table_of_rows("units", title, rows, self._headings_of_heatmap(), is_linked=True)
         blocks: list[Block] = [introduction, charts_side_by_side(self.heatmap_charts()), *unit_tables]
         return Section("heatmap", "Heat map", blocks)
 
@@ -280,8 +280,8 @@ class BatchPage(PageMaker):
         caption = Caption(
             name=f"heatmap-{document.policies.index(policy)}",
             title=f"{document.unit_measure} by {document.unit} and run{self._policy_text(policy)}",
-            across="run",
-            upwards=document.unit,
+            x_title="run",
+            y_title=document.unit,
             subject=policy,
         )
         introduction = self._about_heatmap(drawn_units, len(units))
@@ -351,8 +351,8 @@ class BatchPage(PageMaker):
         return Caption(
             name=f"difficulty-{policy_number}-{slug(difficulty.part)}",
             title=f"{answers.capitalize()} by how many runs found them{self._policy_text(difficulty.policy)}",
-            across=f"number of {answers}, of {difficulty.total}",
-            upwards="found by runs",
+            x_title=f"number of {answers}, of {difficulty.total}",
+            y_title="found by runs",
             subject=_policy_and_part(difficulty.policy, difficulty.part),
         )
 
@@ -416,8 +416,8 @@ class BatchPage(PageMaker):
         return Caption(
             name=name,
             title=title + self._policy_text(agreement.policy),
-            across="run",
-            upwards="run",
+            x_title="run",
+            y_title="run",
             subject=_policy_and_part(agreement.policy, part),
         )
 
@@ -449,8 +449,8 @@ class BatchPage(PageMaker):
         return Caption(
             name=f"systems-{policy_number}-{slug(part)}",
             title=f"{answers.capitalize()} found by so many runs{self._policy_text(policy)}",
-            across="number of runs",
-            upwards="share",
+            x_title="number of runs",
+            y_title="share",
             subject=_policy_and_part(policy, part),
         )
 
@@ -496,8 +496,8 @@ class BatchPage(PageMaker):
         caption = Caption(
             name="stability",
             title=f"Rankings against that by {_ranking_text(main_ranking)}",
-            across="Kendall's tau-b (-1 to 1)",
-            upwards="ranking",
+            x_title="Kendall's tau-b (-1 to 1)",
+            y_title="ranking",
         )
         yield dot_chart(caption, rows[:_RANKINGS_IN_CHART], x_scale=_SCALE_OF_CORRELATIONS)
 
@@ -624,7 +624,7 @@ def _found_together_chart(caption: Caption, shares_by_run_count: Sequence[FoundT
             found_by_so_many.append((shares.run_count, shares.found_by_at_least))
     curves = {"found by any": found_by_any, "found by so many at least": found_by_so_many}
     texts = [_shares_in_words(shares) for shares in shares_by_run_count]
-    return line_chart(caption, f"{'; '.join(texts)}.", curves)
+    return curve_chart(caption, f"{'; '.join(texts)}.", curves)
 
 
 def _shares_in_words(shares: FoundTogether) -> str:

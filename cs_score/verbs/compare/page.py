@@ -104,8 +104,8 @@ def _systems_chart(measure: MeasureComparison) -> Iterator[Drawing]:
     caption = Caption(
         name=f"systems-{slug(measure.measure)}",
         title=f"Scores with intervals, {measure.measure}",
-        across=measure.measure,
-        upwards="system",
+        x_title=measure.measure,
+        y_title="system",
         subject=measure.measure,
     )
     yield dot_chart(caption, rows)
