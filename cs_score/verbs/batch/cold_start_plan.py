@@ -155,11 +155,11 @@ def policies_of_batch(
 
     Raises UsageError for a text that is no policy, for a name that is taken, and for a name that no folder can have.
     """
-    named_policies = read_policies(further_policies, options, policy_texts, "--also-policy")
+    named_policies = read_policies(further_policies, options, policy_texts, option)
     first_name = policy_name if named_policies else ""
     for policy in named_policies:
         if policy.name in RESERVED_NAMES:
-            raise UsageError(f"--also-policy {policy.name}: that is a file of every batch; choose another name")
+            raise UsageError(f"{option} {policy.name}: that is a file of every batch; choose another name")
         if policy.name == first_name:
             raise UsageError(f"{option} {first_name} is the policy in force already")
     first_policy = NamedPolicy(first_name, options.policy, options.justifications, policy_texts)
