@@ -26,8 +26,8 @@ from cs_score.verbs.batch.batch_documents import (
     LeaderboardRow,
     Outcome,
     RunScores,
-    family_lines,
-    limit_lines,
+    sentences_on_limits,
+    sentences_on_tests,
 )
 from cs_score.verbs.batch.overview import System
 
@@ -483,7 +483,7 @@ def _notes(board: LeaderboardDocument) -> list[str]:
     They give the verdicts and the tests, explain the limits of scores, name the runs without a value of some measures,
     and end with notes.
     """
-    sentences = family_lines(board.families, board.verdicts, board.measure)
+    sentences = sentences_on_tests(board.families, board.verdicts, board.measure)
     sentences += _explanations_of_limits(board)
     if board.families:
         sentences.append(f"Ranks and tests are by {board.measure}, the primary measure; all others are exploratory.")
@@ -500,7 +500,7 @@ def _explanations_of_limits(board: LeaderboardDocument) -> list[str]:
     sentences: dict[str, None] = {}
     for row in board.rows:
         if row.intervals:
-            explanations = limit_lines(row.intervals.resampling, row.intervals.units, board.families)
+            explanations = sentences_on_limits(row.intervals.resampling, row.intervals.units, board.families)
             explanations += note_sentences(row.intervals.notes)
             sentences.update(dict.fromkeys(explanations))
     return list(sentences)
