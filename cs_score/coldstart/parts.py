@@ -17,9 +17,9 @@ from functools import partial
 from typing import Final, TypeAlias
 
 from cs_score.base.errors import InputError
-from cs_score.base.outputs import encoded, outputs_at_once, write_whole
+from cs_score.base.outputs import encoded, outputs_immediately, write_whole
 from cs_score.base.records import Record, replace
-from cs_score.base.runtime import paused_collector
+from cs_score.base.runtime import paused_garbage_collection
 from cs_score.base.signature import RUN
 from cs_score.base.sources import Input, Source, open_source
 from cs_score.coldstart.file_columns import RUN_2014, FileKind, Schema
@@ -396,9 +396,9 @@ def _score_part(task: _PartTask, part: int) -> _PartScore:
     may contain an earlier line that is fatal.
     """
     try:
-        with paused_collector():
+        with paused_garbage_collection():
             run = _load_part(task, part)
-            run_id = next(iter(run.lines_by_run_id), "")
+            run_id = next(iter(run.lines_by_run_and_unit), "")
             units = CallScorer(run, run.gold.options.policy, run.problems).score_units(run_id)
             rankings = rankings_of(units)
     except InputError:
@@ -413,7 +413,7 @@ def _write_debug_texts(task: _PartTask, part: int, units: Iterable[UnitResult], 
     The files are complete at once, before the other outputs of the call: the debug file is put together from them.
     """
     responses = responses_text(tallies_of(units))
-    with outputs_at_once():
+    with outputs_immediately():
         write_whole(task.response_file(part), encoded(responses))
         write_whole(task.ranking_file(part), encoded(rankings_text(rankings)))
 
@@ -421,7 +421,7 @@ def _write_debug_texts(task: _PartTask, part: int, units: Iterable[UnitResult], 
 def _part_score_of(run: Run, units: Sequence[UnitResult], rankings: Sequence[Ranking]) -> _PartScore:
     """Return the scores of a part, whose lines are in `run`, from the results of its units and from its rankings."""
     return _PartScore(
-        run_ids=frozenset(run.lines_by_run_id),
+        run_ids=frozenset(run.lines_by_run_and_unit),
         line_count=len(run.links.responses),
         has_match=any(unit.assessment_by_index for unit in units),
         has_ranked_nodes=any(ranking.nodes for ranking in rankings),
@@ -449,7 +449,7 @@ def _load_part(task: _PartTask, part: int) -> Run:
 
 def _depends_on_other_parts(run: Run) -> bool:
     """Return whether the scores of a part may depend on other parts; `run` has the lines of the part."""
-    if len(run.lines_by_run_id) > 1:  # the scores of one run may depend on another run
+    if len(run.lines_by_run_and_unit) > 1:  # the scores of one run may depend on another run
         return True
     # The node id of a line without parent line does not begin with a query id. Average precision then mixes nodes of
     # different queries, which may be in different parts.

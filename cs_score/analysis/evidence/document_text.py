@@ -9,11 +9,11 @@ from textwrap import wrap
 from typing import Any, Final
 
 from cs_score.analysis.evidence.mistake_records import EvidenceMistake, ExplainedUnit
-from cs_score.base.display import LONGEST_LINE, JsonText, cell, json_value, one_line, prose_width
+from cs_score.base.display import LONGEST_LINE, JsonText, json_value, one_line, prose_width, safe_cell
 from cs_score.base.records import asdict, replace
 from cs_score.evidence.mode import Mode
 from cs_score.evidence.reading import text_of
-from cs_score.tables.layout import TOP, Column, Format, Layout, columns, text
+from cs_score.tables.layout import TOP, Column, Format, Layout, columns, text_lines
 
 # ---- The mistakes that a document lists
 
@@ -135,12 +135,12 @@ def _object_text(members: Mapping[str, object]) -> str:
     """
     if members.keys() == {"label", "sentences"}:
         return f"{_member_text(members['label'])} {as_json(members['sentences'])}"
-    return ", ".join([f"{cell(key)} {_member_text(member)}" for key, member in members.items()])
+    return ", ".join([f"{safe_cell(key)} {_member_text(member)}" for key, member in members.items()])
 
 
 def _member_text(value: object) -> str:
     """Return a value in an object for tables: a text without quotes, every other value as JSON."""
-    return cell(value) if isinstance(value, str) else json_value(value)
+    return safe_cell(value) if isinstance(value, str) else json_value(value)
 
 
 def shorten(text: str | None, longest: int) -> str | None:
@@ -187,7 +187,7 @@ class DocumentText:
         """
         self.mode = mode
         self.is_screen = top is None and can_be_shortened
-        self.width = prose_width(terminal_width, is_screen=top is None)
+        self.width = prose_width(terminal_width, fits_one_screen=top is None)
         self.table_width = self.width if self.is_screen else terminal_width
         self.top = top
         self.layouts = layouts
@@ -200,7 +200,7 @@ class DocumentText:
         """Return the lines of all tables of a document, with at most `top` rows each."""
         lines: list[str] = []
         for layout in self.layouts:
-            lines += text(layout.table(document), self.top or TOP, self.table_width)
+            lines += text_lines(layout.table(document), self.top or TOP, self.table_width)
         return lines
 
     def screen_tables(
@@ -216,7 +216,7 @@ class DocumentText:
             if layout.name not in row_counts:
                 continue
             screen_layout = _with_one_table(layout, group_order) if layout.split_by else layout
-            lines += text(screen_layout.table(document), row_counts[layout.name], self.width)
+            lines += text_lines(screen_layout.table(document), row_counts[layout.name], self.width)
         return lines
 
     def head_lines(self, document: Any) -> list[str]:

@@ -8,7 +8,7 @@ from typing import Final
 from cs_score.analysis.outcomes import heading
 from cs_score.analysis.views import ScreenTable, first_screen
 from cs_score.base.display import align_columns, prose_width
-from cs_score.tables.layout import text
+from cs_score.tables.layout import text_lines
 from cs_score.verbs.diff.run_difference import RunDifference
 from cs_score.verbs.diff.run_tables import LARGEST_GROUPS, LAYOUTS, RULES, UNITS
 
@@ -22,7 +22,7 @@ def text_of(difference: RunDifference, terminal_width: int | None, top: int | No
     With `top` it has every table, each with at most `top` rows; without, it has only the first screen. Tables fit the
     width of the terminal; if this is None, cells are not cut. Control characters in texts of the inputs are replaced.
     """
-    width = prose_width(terminal_width, is_screen=top is None)
+    width = prose_width(terminal_width, fits_one_screen=top is None)
     head = heading(difference, "run", width, str(difference.measure))
     if top is None:
         return "\n".join(first_screen(difference, head, _SCREEN, _HINT, width))
@@ -43,7 +43,7 @@ def _whole_difference(
         if outcome_counts:
             lines.append("")
             lines += _table_of_outcomes(layout.name, outcome_counts)
-        lines += text(layout.table(difference), top, terminal_width)
+        lines += text_lines(layout.table(difference), top, terminal_width)
     return lines
 
 

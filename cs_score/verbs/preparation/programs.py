@@ -9,7 +9,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from cs_score.base.errors import CsScoreError, InputError, OutputError
 from cs_score.base.outputs import Existing, OutputPlan, PlannedOutput, encoded, outputs_together
-from cs_score.base.runtime import paused_collector
+from cs_score.base.runtime import paused_garbage_collection
 from cs_score.base.sources import name_of
 from cs_score.cli import output as terminal
 from cs_score.cli.core import (
@@ -95,7 +95,7 @@ class Program(NamedTuple):
         output_plan.remove_earlier_files()
         session = Session(command_name, command_line, encodes_report_once=self.encodes_report_once)
         try:
-            with paused_collector(), outputs_together():
+            with paused_garbage_collection(), outputs_together():
                 return do_work(command_line, session)
         except CsScoreError as error:
             return session.give_up(error)
@@ -121,7 +121,7 @@ class Program(NamedTuple):
         is not read.
         """
         inputs: list[str] = []
-        for parameter, word in zip(self.parameters, command_line.words):
+        for parameter, word in zip(self.parameters, command_line.positional_words):
             if not parameter.is_output:
                 inputs.extend(name_of(file) for file in expand_folder(word))
         document_list = command_line.get("-docs")
@@ -187,7 +187,7 @@ class Session:
         The offsets in them are checked against the lengths of `documents`.
         """
         lengths = None if documents is None else documents.length_by_docid
-        query_file = self._command_line.words[0]
+        query_file = self._command_line.positional_words[0]
         return load_queries([query_file], id_base=None, problems=self.problems, length_by_document=lengths)
 
     def check_runs(
