@@ -259,8 +259,8 @@ def _query_options(command_line: CommandLine) -> preparing.QueryOptions:
     languages = command_line.text("-languages")
     return preparing.QueryOptions(
         type_action=_read_choice(command_line, "-types", preparing.TYPE_ACTIONS),
-        place_action=_read_choice(command_line, "-subtypes", preparing.Misfit),
-        duplicate_action=_read_choice(command_line, "-dups", preparing.Duplicates),
+        place_action=_read_choice(command_line, "-subtypes", preparing.MisfitAction),
+        duplicate_action=_read_choice(command_line, "-dups", preparing.DuplicateAction),
         expanded_id_base=command_line.text("-query_base") if "-expand" in command_line else None,
         languages=None if is_left_out(languages) else frozenset(split_at_colons(languages)),
         only_slot_filling="-retain_sf" in command_line,
