@@ -31,7 +31,7 @@ from cs_score.coldstart.queries import (
     load_queries,
     parse_query_id,
     report_languages,
-    report_slots,
+    report_unknown_slots,
     select_queries,
 )
 from cs_score.coldstart.ranking import AssessedClasses, RunNodes
@@ -213,7 +213,7 @@ class ColdStartGold(Record, eq=False):
         if self.query_set.was_expanded:
             edition = self.query_set.edition
             report_languages(query, problems, report_count=2, edition=edition)
-            report_slots(query, problems, report_count=2, edition=edition)
+            report_unknown_slots(query, problems, report_count=2, edition=edition)
         return problems
 
     def _build_gold_of_query(self, query: Query, links: Links, problems: ProblemLog) -> QueryGold:

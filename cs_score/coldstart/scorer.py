@@ -501,7 +501,7 @@ class CallScorer:
         """
         if samples:
             last_sample = max(samples, key=lambda sample: sample.label)
-            self._hop_limits = dict(last_sample.one_entry_point())
+            self._hop_limits = dict(last_sample.draw_counts_of_first_entry_points())
 
     def result(self, runs: Sequence[ScoredRun]) -> Result:
         """Return the result of the call from the results of its runs, with the problems and the remarks.
