@@ -95,7 +95,7 @@ class Gold(Record, eq=False):
             pool = f"{len(self._pool)} files of assessments, read with each run"
         else:
             pool = f"{len(self._prepared.links.assessments)} assessments"
-        return f"<gold: {len(self._prepared.hop_limits)} queries to score, {pool}>"
+        return f"<gold: {len(self._prepared.hop_limit_by_id)} queries to score, {pool}>"
 
 
 def _files_of_run(run: Files) -> list[Input]:

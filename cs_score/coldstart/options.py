@@ -617,10 +617,8 @@ def _queries_part(option: ScoringOption, options: Options, inputs: Sequence[Inpu
     if options.queries is None:
         return None
     files = [file for file in inputs if file.role == QUERY_LIST]
-    if files:
-        digest = digest_of(files)
-    else:
-        digest = short_digest(options.queries.rstrip(":"))  # a colon at the end adds no query to the list
+    ids = options.queries.rstrip(":")  # a colon at the end adds no query to the list
+    digest = digest_of(files) if files else short_digest(ids)
     return f"queries={digest}"
 
 

@@ -489,7 +489,9 @@ def _gold_of_part(task: _PartTask, part: int) -> ColdStartGold:
     query_set = replace(gold.query_set, by_id=queries)
     return gold.with_fields(
         query_set=query_set,
-        hop_limits={short_id: gold.hop_limits[short_id] for short_id in queries if short_id in gold.hop_limits},
+        hop_limit_by_id={
+            short_id: gold.hop_limit_by_id[short_id] for short_id in queries if short_id in gold.hop_limit_by_id
+        },
         links=Links(query_set),
         problems=ProblemLog(),
         remarks=(),

@@ -348,9 +348,7 @@ def report_languages(query: Query, problems: ProblemLog, report_count: int = 1, 
             problems.add("FAILED_LANG_INFERENCE", docid, DEFAULT_LANGUAGE, place=query.place, times=report_count)
 
 
-def report_unknown_slots(
-    query: Query, problems: ProblemLog, report_count: int = 1, edition: Edition = LATEST
-) -> None:
+def report_unknown_slots(query: Query, problems: ProblemLog, report_count: int = 1, edition: Edition = LATEST) -> None:
     """Report the slots of a query that the inventory does not have.
 
     `report_count` is the number of times that the reference program reports each problem. It does so whenever it looks
@@ -618,7 +616,7 @@ class _QueryReader:
         body_without_mentions, mention_tags = _MENTION_TAGS.subn("", body)
         fields, entry_points = self._read_fields(body_without_mentions, place)
         slots = self._slots_of(fields)
-        # Query files have <slot0>, <slot1>, ... for the slots by hop. Older files have <slot> for the first hop instead.
+        # Query files have <slot0>, <slot1>, ... for the hops. Older files have <slot> for the first hop instead.
         lacks_slot0 = bool(slots) and "SLOT0" not in fields
         has_only_slot_tag = not slots and "SLOT" in fields
         query = Query(
@@ -856,12 +854,12 @@ _LEADING_NUMBER: Final = re.compile(r"[-+]?[0-9]{1,9}(\.[0-9]{0,9})?")
 class Selection(NamedTuple):
     """The queries to score.
 
-    `hop_limits` has the highest hop that is scored, counted from 0, for each query by its short id. `ldc_ids` has the
-    LDC id that the file of `-queries` gives for a query. `remarks` name queries whose second hop is not scored, which
-    may be a mistake of the user.
+    `hop_limit_by_id` has the highest hop that is scored, counted from 0, for each query by its short id. `ldc_ids` has
+    the LDC id that the file of `-queries` gives for a query. `remarks` name queries whose second hop is not scored,
+    which may be a mistake of the user.
     """
 
-    hop_limits: dict[str, int]
+    hop_limit_by_id: dict[str, int]
     ldc_ids: dict[str, str]
     remarks: list[str]
 
@@ -897,8 +895,8 @@ def select_queries(
     """
     if query_selection is None:
         # All hops are scored; the first one has the number 0.
-        hop_limits = {query.short_id: len(query.slots) - 1 for query in queries.default_queries()}
-        return Selection(hop_limits=hop_limits, ldc_ids={}, remarks=[])
+        hop_limit_by_id = {query.short_id: len(query.slots) - 1 for query in queries.default_queries()}
+        return Selection(hop_limit_by_id=hop_limit_by_id, ldc_ids={}, remarks=[])
     if list_file is None and not _is_list_file(query_selection):
         items = [_ListedQuery(query_id) for query_id in split_at_colons(query_selection)]
         return _select_items(items, queries, problems, file=None)
@@ -916,15 +914,16 @@ def _is_list_file(query_selection: str) -> bool:
 
 
 class _SelectedQuery(NamedTuple):
-    """A query that an item of `-queries` selects, and the hop limits (highest hops to score) by the short ids of queries.
+    """A query that an item of `-queries` selects, and the hop limits that follow.
 
-    For an LDC query that was expanded (replaced by a query for each of its entry points), the limits are those of the
-    queries made from it. 0 means that only the first hop is scored.
+    `hop_limit_by_id` has the highest hop to score by the short id of the query. For an LDC query that was expanded
+    (replaced by a query for each of its entry points), the limits are those of the queries made from it. 0 means that
+    only the first hop is scored.
     """
 
     item: _ListedQuery
     query: Query
-    hop_limits: Mapping[str, int]
+    hop_limit_by_id: Mapping[str, int]
 
     @property
     def has_second_hop(self) -> bool:
@@ -947,7 +946,7 @@ class _SelectedQuery(NamedTuple):
     @property
     def is_cut_by_expansion(self) -> bool:
         """Whether a query that was made from this LDC query is cut: its second hop is not scored."""
-        cuts_a_query = 0 in self.hop_limits.values()
+        cuts_a_query = 0 in self.hop_limit_by_id.values()
         return self.has_second_hop and self.is_expanded and cuts_a_query
 
 
@@ -959,17 +958,19 @@ def _select_items(
     Instead of an LDC query that was expanded, the queries made from it are scored. `file` is the name of the file that
     lists the items, None if `-queries` is a list of ids.
     """
-    hop_limits: dict[str, int] = {}
+    hop_limit_by_id: dict[str, int] = {}
     selected_queries: list[_SelectedQuery] = []
     for item in items:
         query = _listed_query(item, queries, problems, file)
         if query is not None:
             hop_limit = _hop_limit(item, len(query.slots) - 1, file)
-            limits_of_query = _hop_limits_of_query(query, hop_limit, hop_limits)
-            hop_limits.update(limits_of_query)
-            selected_queries.append(_SelectedQuery(item, query, limits_of_query))
+            limit_by_selected_id = _hop_limits_of_query(query, hop_limit, hop_limit_by_id)
+            hop_limit_by_id.update(limit_by_selected_id)
+            selected_queries.append(_SelectedQuery(item, query, limit_by_selected_id))
     return Selection(
-        hop_limits=hop_limits, ldc_ids=_ldc_ids_of(selected_queries), remarks=_remarks_on_hops(selected_queries, file)
+        hop_limit_by_id=hop_limit_by_id,
+        ldc_ids=_ldc_ids_of(selected_queries),
+        remarks=_remarks_on_hops(selected_queries, file),
     )
 
 
@@ -987,10 +988,10 @@ def _hop_limits_of_query(query: Query, hop_limit: int, earlier_limits: Mapping[s
 def _ldc_ids_of(selected_queries: Iterable[_SelectedQuery]) -> dict[str, str]:
     """Return the LDC id of each selected query, as the file of `-queries` names it: `{"00fb79cef8": "CS_1"}`."""
     ldc_ids: dict[str, str] = {}
-    for item, _, hop_limits in selected_queries:
-        if item.ldc_id:
-            selected_ids = list(hop_limits)  # an LDC query that was expanded selects several queries
-            ldc_ids |= dict.fromkeys(selected_ids, item.ldc_id)
+    for selected in selected_queries:
+        if selected.item.ldc_id:
+            short_ids = list(selected.hop_limit_by_id)  # several queries for an LDC query that was expanded
+            ldc_ids |= dict.fromkeys(short_ids, selected.item.ldc_id)
     return ldc_ids
 
 

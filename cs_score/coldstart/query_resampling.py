@@ -367,7 +367,8 @@ def _counts_for_micro(row: ScoreRow) -> Counts:
 def _add_scores(sums_of_levels: Sequence[Floats], row: _MeanRow) -> None:
     """Add the scores of a row to the sums of each level that includes it, as often as each sample draws the row.
 
-    `sums_of_levels` has an array (samples, metrics) for the row's own level, and one for all levels. The scores are added one draw after the other, so that sums are rounded as if each sample had been summed by itself.
+    `sums_of_levels` has an array (samples, metrics) for the row's own level, and one for all levels. The scores are
+    added one draw after the other, so that sums are rounded as if each sample had been summed by itself.
     """
     most_draws = int(row.draw_counts.max(initial=0))
     for repetition in range(most_draws):
