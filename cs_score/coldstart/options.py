@@ -958,7 +958,7 @@ def read_policies(
 def _read_policy(text: str, base: Options, default_text_by_side: dict[str, str], switch: str) -> NamedPolicy:
     """Return the policy that the value of one switch (`text`) describes: `NAME` or `NAME:right=...,wrong=...`.
 
-    Limits that are left out are those of the options `base`; a side that is left out is taken from
+    Limits that are left out are taken from the options `base`, and a side that is left out is taken from
     `default_text_by_side`. Raises UsageError for a value that cannot be read; the message names the `switch`.
     """
     beginning_of_message = f"{switch} {text}"

@@ -481,7 +481,7 @@ def responses_text(
 def _response_text(response: Response, assessment: Assessment | None, edition: Edition, hides_hyphen: bool) -> str:
     """Return the lines of `.debug` that show a response and its assessment; they end with an empty line.
 
-    A hyphen stands for a missing assessment; with `hides_hyphen` the place of the hyphen stays empty.
+    A missing assessment is shown as a hyphen; with `hides_hyphen` it is shown as nothing.
     """
     assessment_text = "" if hides_hyphen else "-"
     if assessment is not None:
@@ -729,7 +729,7 @@ class _FilePiece(NamedTuple):
 
 
 def _pieces_of_run(run: ScoredRun, run_number: int, layout: ColumnLayout, edition: Edition) -> Iterator[_FilePiece]:
-    """Yield what a run adds to the output files, piece by piece, in the order in which the reference writes them.
+    """Yield the pieces that a run adds to the output files, in the order in which the reference writes them.
 
     If scoring was stopped, the pieces about later stages are missing. `run_number` is the number of the run in the
     call, from 0.

@@ -482,7 +482,7 @@ def _load_lines(loading: Loading, file: DividedFile, blocks: Iterable[Block]) ->
 def _gold_of_part(task: _PartTask, part: int) -> ColdStartGold:
     """Return the gold (queries, assessments and options) for one part: a copy of the task's gold without other queries.
 
-    The copy has no problems, remarks or digests: those of the gold are counted once, when the parts are combined.
+    The copy has no problems, remarks or digests: the parts would repeat them.
     """
     gold = task.gold
     queries = task.division.queries[part]
