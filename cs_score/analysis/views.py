@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from cs_score.analysis.outcomes import TwoSided
 from cs_score.base.records import Record, replace
 from cs_score.base.slices import part_of_slice
-from cs_score.tables.layout import Column, Layout, Table, text
+from cs_score.tables.layout import Column, Layout, Table, text_lines
 from cs_score.verbs import SLICES
 
 
@@ -30,7 +30,7 @@ def first_screen(document: Any, head: Sequence[str], tables: Sequence[ScreenTabl
     """
     lines = list(head)
     for layout, most_rows in tables:
-        lines += text(layout.table(document), most_rows, width)
+        lines += text_lines(layout.table(document), most_rows, width)
     lines.append("")
     return lines + wrap(more, width)
 

@@ -333,7 +333,7 @@ class RunResult(AnyResult[ScoredLines]):
             run_id=self.run_id,
             policy=self.policy,
             result=result,
-            stopped=None,
+            stopping_error=None,
             origin=self._document.origin,
             signature=self.signature,
         )

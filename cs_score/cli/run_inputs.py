@@ -314,8 +314,8 @@ class Runs(Scoring):
         """Print warnings and remarks on a run and on its scores on standard error."""
         _warn_about_run(loaded_run)
         remark_on_duplicates(self, scored_run.result.duplicate_count)
-        if scored_run.stopped is not None and scored_run.result.tables.sf.rows:
-            warn(f"there is no average precision: {scored_run.stopped}")
+        if scored_run.stopping_error is not None and scored_run.result.tables.sf.rows:
+            warn(f"there is no average precision: {scored_run.stopping_error}")
         if scored_run.headline_remark is not None and self.command_line.get("--measure") is None:
             remark(scored_run.headline_remark)
 

@@ -413,7 +413,7 @@ def _answers_by_key(assessments: Iterable[Assessment], queries: QuerySet) -> Kno
         relation, value, provenance = assessment.answer
         if are_surely_canonical(relation, provenance, edition=queries.edition):
             key = answer_key(assessment.query.full_id, relation, value, provenance)
-            known_answers[key] = (assessment.answer, assessment.target)
+            known_answers[key] = (assessment.answer, assessment.follow_on_id)
     return known_answers
 
 
@@ -437,15 +437,15 @@ def group_by_query(assessments: Iterable[Assessment]) -> dict[str, list[Assessme
 class Run(Record, eq=False):
     """The run lines of one call, which may belong to several runs, and the gold against which they are scored.
 
-    `lines_by_run_id` has the lines in load order, by run id, unit, and base id of the query. `discard_by_index` has the
-    reason why a line is beyond the limits, by the index of the line. `loaded_line_counts` has the number of lines that
-    had been loaded, for each time that the limits were applied.
+    `lines_by_run_and_unit` has the lines in load order, by run id, unit, and base id of the query. `discard_by_index`
+    has the reason why a line is beyond the limits, by the index of the line. `loaded_line_counts` has the number of
+    lines that had been loaded, for each time that the limits were applied.
     """
 
     gold: ColdStartGold
     links: Links
     limits: Justifications
-    lines_by_run_id: Mapping[str, Mapping[str, Mapping[str, Sequence[Response]]]]
+    lines_by_run_and_unit: Mapping[str, Mapping[str, Mapping[str, Sequence[Response]]]]
     discard_by_index: Mapping[int, Discard]
     loaded_line_counts: Sequence[int]
     problems: ProblemLog
@@ -459,10 +459,10 @@ class Run(Record, eq=False):
         chosen_ids = self.gold.options.runids
         if chosen_ids is not None:
             return list(chosen_ids)
-        return sorted(self.lines_by_run_id)
+        return sorted(self.lines_by_run_and_unit)
 
     def __repr__(self) -> str:
-        names = ", ".join(sorted(self.lines_by_run_id)) or "no run"
+        names = ", ".join(sorted(self.lines_by_run_and_unit)) or "no run"
         return f"<{names}: {len(self.links.responses)} lines over {self.gold!r}>"
 
 
@@ -523,7 +523,7 @@ def run_of(gold: ColdStartGold, loading: Loading, limits: Justifications) -> Run
         gold=gold_of_run,
         links=links,
         limits=limits,
-        lines_by_run_id=group_by_unit(gold, links.responses),
+        lines_by_run_and_unit=group_by_run_and_unit(gold, links.responses),
         discard_by_index=loading.discard_rules.discard_by_index,
         loaded_line_counts=loading.discard_rules.loaded_line_counts,
         problems=loading.problems,
@@ -533,7 +533,7 @@ def run_of(gold: ColdStartGold, loading: Loading, limits: Justifications) -> Run
     )
 
 
-def group_by_unit(
+def group_by_run_and_unit(
     gold: ColdStartGold, responses: Iterable[Response]
 ) -> dict[str, dict[str, dict[str, list[Response]]]]:
     """Return run lines in load order, grouped by run id, then by unit, then by query.
@@ -592,7 +592,7 @@ def units_of(
     gold = run.gold
     if hop_limit_by_id is None:
         hop_limit_by_id = gold.hop_limit_by_id
-    lines_by_unit = run.lines_by_run_id.get(run_id, {})
+    lines_by_unit = run.lines_by_run_and_unit.get(run_id, {})
     queries_by_unit = _queries_by_unit(gold, hop_limit_by_id, units_with_lines=lines_by_unit)
     nodes = RunNodes(run.links.lines_by_node, run.limits.justifications_per_node)
     for unit_id, queries in queries_by_unit.items():

@@ -234,7 +234,7 @@ class DiscardRules:
         `query_id` is the short id of the query.
         """
         for line in self._lines_left(follow_on_queries.lines_answering(query_id)):
-            has_lines_below = bool(follow_on_queries.lines_answering(line.target))
+            has_lines_below = bool(follow_on_queries.lines_answering(line.follow_on_id))
             if has_lines_below:
                 self.has_lines_depending_on_other_queries = True
             follow_on_queries.remove(line, self.discarded_indexes)
@@ -285,7 +285,7 @@ class _FollowOnQueries:
         """Remove a line that is about to be discarded; a line in `discarded_indexes` was removed before."""
         if line.index in discarded_indexes:
             return
-        query_about_answer = line.target
+        query_about_answer = line.follow_on_id
         self._answer_counts[query_about_answer] -= 1
         if self._answer_counts[query_about_answer] == 0:
             self._orphaned_by_level[line.query.level][query_about_answer] = None

@@ -56,6 +56,11 @@ class LinkedQuery(Record, eq=False):
     parent: LinkedQuery | None
     is_ldc: bool = False
 
+    @property
+    def is_follow_on(self) -> bool:
+        """Whether the query is about an answer to another query, as in the second hop and later ones."""
+        return self.level > 0
+
 
 # The answer of a line: canonical relation provenance, value, canonical value provenance.
 Answer: TypeAlias = tuple[str, str, str]
@@ -169,7 +174,7 @@ class AnswerLine:
         def answer(self) -> Answer: ...
 
     @property
-    def relation(self) -> str:
+    def relation_provenance(self) -> str:
         """The passage that justifies the relation, in canonical form: `"ENG_1:10-80"`."""
         relation, _, _ = self.answer
         return relation
@@ -181,7 +186,7 @@ class AnswerLine:
         return value
 
     @property
-    def provenance(self) -> str:
+    def value_provenance(self) -> str:
         """The passage in which the value is found, in canonical form: `"ENG_1:10-21"`."""
         _, _, provenance = self.answer
         return provenance
@@ -224,7 +229,7 @@ class Response(Record, AnswerLine, gc=False):  # nothing in it leads back to it:
     stored_answer: Answer | None
 
     @property
-    def target(self) -> str:
+    def follow_on_id(self) -> str:
         """The short id of the query about the answer: `"efa464516d81"`."""
         if self.follow_on is FOLLOW_ON_PLACEHOLDER:
             _, value, provenance = self.answer
@@ -245,8 +250,8 @@ class Assessment(Record, AnswerLine):
     """A line of an assessment file.
 
     `is_accepted` says whether the answer was judged correct or inexact; exactly such lines have an equivalence class as
-    `value_class`. The mention types of the answer and of its class are None in layouts without them. `target` is the
-    short id of the query about the answer.
+    `value_class`. The mention types of the answer and of its class are None in layouts without them. `follow_on_id` is
+    the short id of the query about the answer.
     """
 
     number: int
@@ -258,18 +263,18 @@ class Assessment(Record, AnswerLine):
     value_class: str
     value_mention: str | None
     class_mention: str | None
-    target: str
+    follow_on_id: str
     file: str
 
 
 class SkippedLine(NamedTuple):
-    """A line that does not count, although its answer created the follow-on query with the short id `target`.
+    """A line that does not count, although its answer created the follow-on query with the short id `follow_on_id`.
 
     `docid` is the document in which the value is found. `accepted_line_count` is the number of accepted lines of the
     same kind (run lines or assessments) before this line.
     """
 
-    target: str
+    follow_on_id: str
     docid: str
     accepted_line_count: int
     file: str
@@ -331,11 +336,11 @@ class Links(Struct, eq=False):
     def make_follow_ons(self) -> None:
         """Make the follow-on queries that were postponed when their run lines were loaded, in load order."""
         for response in self.lines_awaiting_follow_on:
-            target = response.target
-            follow_on = self.follow_ons.get(target)
+            short_id = response.follow_on_id
+            follow_on = self.follow_ons.get(short_id)
             if follow_on is None:
-                follow_on = FollowOn(target, response.query)
-                self.follow_ons[target] = follow_on
+                follow_on = FollowOn(short_id, response.query)
+                self.follow_ons[short_id] = follow_on
             force_setattr(response, "follow_on", follow_on)
         self.lines_awaiting_follow_on.clear()
 
@@ -355,13 +360,13 @@ class Links(Struct, eq=False):
             return self.underlying_links.find_query(full_id)
         return query
 
-    def was_skipped(self, short_id: str) -> bool:
+    def was_answer_skipped(self, short_id: str) -> bool:
         """Return whether a skipped line gives the answer that a follow-on query is about."""
         if short_id in self.skipped_follow_ons:
             return True
-        return self.underlying_links is not None and self.underlying_links.was_skipped(short_id)
+        return self.underlying_links is not None and self.underlying_links.was_answer_skipped(short_id)
 
-    def node_giving(self, short_id: str) -> str | None:
+    def parent_node_of_query(self, short_id: str) -> str | None:
         """Return the node of the first run line that gives the answer of a follow-on query: `CSX_ENG_00fb79cef8:E1`.
 
         The result is an empty text if that line has no node, and None if none of these lines gives the answer. Lines of
@@ -383,15 +388,15 @@ class Links(Struct, eq=False):
             self.entered_line_count += 1
             has_next_hop = len(response.query.slots) > 1
             if has_next_hop:
-                self.node_by_follow_on.setdefault(response.target, response.node or "")
+                self.node_by_follow_on.setdefault(response.follow_on_id, response.node or "")
 
-    def _has_line_giving(self, short_id: str) -> bool:
+    def _has_parent_line(self, short_id: str) -> bool:
         """Return whether any run line gives the answer of a follow-on query, here or in the underlying links."""
-        node = self.node_giving(short_id)
+        node = self.parent_node_of_query(short_id)
         is_entered_here = short_id in self.node_by_follow_on
         if is_entered_here or self.underlying_links is None:
             return node is not None
-        return self.underlying_links._has_line_giving(short_id)
+        return self.underlying_links._has_parent_line(short_id)
 
     def link_first_hop_query(self, query: Query) -> LinkedQuery:
         """Return the linked query for a query of the query files; lines of the first hop answer it.
@@ -437,9 +442,9 @@ class Links(Struct, eq=False):
 
     def _was_only_skipped(self, short_id: str) -> bool:
         """Return whether the answer of a follow-on query is given by skipped lines, and by no other line."""
-        return self.was_skipped(short_id) and not self._has_line_giving(short_id)
+        return self.was_answer_skipped(short_id) and not self._has_parent_line(short_id)
 
-    def is_accepted(self, query: LinkedQuery) -> bool:
+    def is_about_accepted_answer(self, query: LinkedQuery) -> bool:
         """Return whether the answer that a query is about was judged correct or inexact.
 
         For a query of the first hop, which is about no answer, the result is True.

@@ -490,7 +490,7 @@ def _response_text(response: Response, assessment: Assessment | None, edition: E
         return f"\tSUBMISSION:\t{response.text}\n\tASSESSMENT:\t{assessment_text}\n\n"
     return (
         f"\tFQNODEID:\t{response.node or '-'}\n\tSUBMISSION:\t{response.text}\n"
-        f"\tTARGET_QID:\t{response.query.full_id}_{response.target}\n\tASSESSMENT:\t{assessment_text}\n\n"
+        f"\tTARGET_QID:\t{response.query.full_id}_{response.follow_on_id}\n\tASSESSMENT:\t{assessment_text}\n\n"
     )
 
 

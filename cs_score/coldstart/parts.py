@@ -404,7 +404,7 @@ def _score_part(task: _PartTask, part: int) -> _PartScore:
     try:
         with paused_collector():
             run = _load_part(task, part)
-            run_id = next(iter(run.lines_by_run_id), "")
+            run_id = next(iter(run.lines_by_run_and_unit), "")
             units = CallScorer(run, run.gold.options.policy, run.problems).score_units(run_id)
             rankings = rankings_of(units)
     except InputError:
@@ -427,7 +427,7 @@ def _write_debug_texts(task: _PartTask, part: int, units: Iterable[UnitResult], 
 def _part_score_of(run: Run, units: Sequence[UnitResult], rankings: Sequence[Ranking]) -> _PartScore:
     """Return the scores of a part, whose lines are in `run`, from the results of its units and from its rankings."""
     return _PartScore(
-        run_ids=frozenset(run.lines_by_run_id),
+        run_ids=frozenset(run.lines_by_run_and_unit),
         line_count=len(run.links.responses),
         has_match=any(unit.assessment_by_index for unit in units),
         has_ranked_nodes=any(ranking.nodes for ranking in rankings),
@@ -456,7 +456,7 @@ def _load_part(task: _PartTask, part: int) -> Run:
 
 def _depends_on_other_parts(run: Run) -> bool:
     """Return whether the scores of a part may depend on other parts; `run` has the lines of the part."""
-    if len(run.lines_by_run_id) > 1:  # the scores of one run may depend on another run
+    if len(run.lines_by_run_and_unit) > 1:  # the scores of one run may depend on another run
         return True
     # The node id of a line without parent line does not begin with a query id. Average precision then mixes nodes of
     # different queries, which may be in different parts.

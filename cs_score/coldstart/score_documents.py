@@ -498,7 +498,7 @@ def _response_row(response: Response, row_name: str, unit: UnitResult) -> Respon
         node=response.node,
         value=response.value,
         confidence=response.confidence,
-        target_query=f"{response.query.full_id}_{response.target}",
+        target_query=f"{response.query.full_id}_{response.follow_on_id}",
         assessment=_matched(assessment),
         pre_policy=category,
         post_policy=tuple(other_labels),

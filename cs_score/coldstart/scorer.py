@@ -298,7 +298,7 @@ class CallScorer:
 
         Raises InputError if responses cannot be matched to assessments, or cannot be counted.
         """
-        lines_by_unit = self._run.lines_by_run_id.get(run_id, {})
+        lines_by_unit = self._run.lines_by_run_and_unit.get(run_id, {})
         if lines_by_unit:
             self._check_discipline()
         units = self._score_each_unit(run_id)
@@ -464,7 +464,7 @@ class CallScorer:
 
         `query_ids` are the full ids of the queries.
         """
-        for lines_by_query in self._run.lines_by_run_id.get(run_id, {}).values():
+        for lines_by_query in self._run.lines_by_run_and_unit.get(run_id, {}).values():
             for lines in lines_by_query.values():
                 if any(is_in_ranked_node(line, query_ids) for line in lines):
                     return True

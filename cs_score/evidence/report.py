@@ -368,7 +368,7 @@ def _plain_text(scores: _ScoresWithNotes) -> str:
     lines = []
     if scores.head:
         lines += [*scores.head, ""]
-    _blank_line, *table_lines = layout.text(scores.table, None)
+    _blank_line, *table_lines = layout.text_lines(scores.table, None)
     lines += table_lines
     lines += _wrap_all(scores.explanation)
     lines += ["", f"signature  {scores.signature}"]

@@ -127,6 +127,11 @@ class Measure(Record):
         """The hop as tables show it: `0`, `1` or `ALL`."""
         return ALL_HOPS if self.hop is None else str(self.hop)
 
+    @property
+    def is_of_rankings(self) -> bool:
+        """Whether this is a Cold Start measure of rankings, such as average precision (`SF-AP`), and not of counts."""
+        return self.statistic in RANKING_FORMULAS
+
     def at_level(self, level: str) -> Measure:
         """Return the same measure for a hop as tables show it: `0`, `1`, or `ALL` for all hops."""
         return replace(self, hop=None if level == ALL_HOPS else int(level))

@@ -146,7 +146,7 @@ def _discard_orphans(depth: Depth, responses: Iterable[Response], discarded: set
         if line.index not in discarded:
             lines_by_level[line.query.level].append(line)
     for level in (0, 1):  # the hop of the answers; their follow-on queries belong to the next hop
-        follow_on_queries = {line.target for line in lines_by_level[level] if line.index not in discarded}
+        follow_on_queries = {line.follow_on_id for line in lines_by_level[level] if line.index not in discarded}
         orphans = [line for line in lines_by_level[level + 1] if line.query.short_id not in follow_on_queries]
         for line in orphans:
             discarded.add(line.index)

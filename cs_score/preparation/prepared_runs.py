@@ -133,7 +133,7 @@ class CheckedRun(Record, dict=True):
     @cached_property
     def _queries_of_skipped_lines(self) -> frozenset[str]:
         """The short ids of the queries about answers of skipped lines (rule below-skipped-lines)."""
-        return frozenset([line.target for line in self.loading.links.skipped_lines])
+        return frozenset([line.follow_on_id for line in self.loading.links.skipped_lines])
 
     def written_lines(self) -> Iterator[WrittenLine]:
         """Yield the lines of the validated run in the order in which they are written.
@@ -686,8 +686,8 @@ def _languages_of_answers(assessments: Iterable[Assessment], languages: Iterable
     languages_of_answers = set()
     for assessment, language in zip(assessments, languages):
         if assessment.query.level == 0:
-            # `target` is the id of the follow-on query about the answer.
-            languages_of_answers.add((assessment.target, language))
+            # `follow_on_id` is the id of the follow-on query about the answer.
+            languages_of_answers.add((assessment.follow_on_id, language))
     return languages_of_answers
 
 
@@ -747,8 +747,8 @@ def _creating_documents(loading: Loading) -> dict[str, str]:
     document_by_query: dict[str, str] = {}
     for position, assessment in enumerate(loading.links.assessments):
         for skipped_line in skipped_lines_before.get(position, ()):
-            document_by_query.setdefault(skipped_line.target, skipped_line.docid)
-        document_by_query.setdefault(assessment.target, assessment.docid)
+            document_by_query.setdefault(skipped_line.follow_on_id, skipped_line.docid)
+        document_by_query.setdefault(assessment.follow_on_id, assessment.docid)
     return document_by_query
 
 

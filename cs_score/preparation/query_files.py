@@ -520,8 +520,8 @@ def _query_about_answer(response: Response, *, is_xml: bool) -> Query | None:
     later_slots = response.query.slots[1:]
     return Query(
         prefix=response.query.full_id,
-        short_id=response.target,
-        base_id=response.target,
+        short_id=response.follow_on_id,
+        base_id=response.follow_on_id,
         slots=later_slots,
         entry_points=(EntryPoint(name, span.docid, span.start, span.end),),
         place=response.place,

@@ -247,7 +247,7 @@ def shown(value: Value, column: Column, longest: int = LONGEST_CELL) -> str:
     return format(value, column.format.value)
 
 
-def text(table: Table, top: int | None = TOP, width: int | None = None) -> Iterator[str]:
+def text_lines(table: Table, top: int | None = TOP, width: int | None = None) -> Iterator[str]:
     """Yield the lines of a table for people: for each of its parts a blank line, the title, and aligned columns.
 
     `top` is the largest number of rows, None for all rows. `width` is that of the terminal: if a line is wider, texts

@@ -29,7 +29,7 @@ from cs_score.tables.layout import (
     latex,
     latex_row,
     markdown,
-    text,
+    text_lines,
     tsv,
 )
 
@@ -70,7 +70,7 @@ class Printout(Record):
             if not table.rows and not is_main:
                 continue
             top = None if is_main or width is None else TOP  # None: all rows
-            table_lines += text(table, top, width)
+            table_lines += text_lines(table, top, width)
         without_first_blank = table_lines[1:]  # a blank line is above each table
         lines = [one_line(line) for line in without_first_blank]
         lines.append("")
@@ -453,7 +453,7 @@ def comparison_screen(comparison: SystemComparison, top: int = 10) -> str:
     for measure in comparison.measures:
         lines += _measure_on_screen(measure, comparison.resampling.level, top)
         if equivalence_sentences:
-            lines += text(_EQUIVALENT_PAIRS_ON_SCREEN.table([measure]), top, SCREEN)
+            lines += text_lines(_EQUIVALENT_PAIRS_ON_SCREEN.table([measure]), top, SCREEN)
             lines += _wrap_sentences(equivalence_sentences)
     # Explanations for all measures, each after a blank line.
     for paragraph in _paragraphs_on_screen(comparison):
@@ -483,8 +483,8 @@ def _measure_on_screen(measure: MeasureComparison, level: float, top: int) -> li
 
     Each table has at most `top` rows.
     """
-    lines = list(text(_table_of_measure(_SYSTEMS_ON_SCREEN, measure), top, SCREEN))
-    lines += text(_table_of_measure(_pairs_on_screen(measure, level), measure), top, SCREEN)
+    lines = list(text_lines(_table_of_measure(_SYSTEMS_ON_SCREEN, measure), top, SCREEN))
+    lines += text_lines(_table_of_measure(_pairs_on_screen(measure, level), measure), top, SCREEN)
     lines.append("")
     sentences = [f"Verdict: {measure.verdict}.", f"Tests: {measure.tests}."]
     sentences += _effect_sentences(measure, level)
@@ -701,7 +701,7 @@ class _Text(_Format):
         return []
 
     def table(self, table: Table) -> list[str]:
-        return list(text(table))
+        return list(text_lines(table))
 
     def sentence(self, sentence: str) -> str:
         return one_line(sentence)

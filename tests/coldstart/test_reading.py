@@ -101,12 +101,20 @@ def _load(lines: list[str], below: Links | None = None, known: KnownAnswers | No
 
 
 def _rows(loading: Loading) -> Iterator[tuple[object, ...]]:
-    columns = ["index", "place", "text", "run_id", "confidence", "node", "target", "answer"]
-    columns += ["relation", "value", "provenance", "docid"]
+    columns = ["index", "place", "text", "run_id", "confidence", "node", "follow_on_id", "answer"]
+    columns += ["relation_provenance", "value", "value_provenance", "docid"]
     for row in loading.links.responses:
         yield (*(getattr(row, name) for name in columns), row.query.full_id, row.query.slots, row.query.level)
     for line in loading.links.skipped_lines:
-        yield (line.target, line.docid, line.accepted_line_count, line.file, line.number, line.query.full_id, line.text)
+        yield (
+            line.follow_on_id,
+            line.docid,
+            line.accepted_line_count,
+            line.file,
+            line.number,
+            line.query.full_id,
+            line.text,
+        )
     yield tuple(loading.problems)
     yield tuple(loading.links.lines_by_node)
 

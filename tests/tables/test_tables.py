@@ -23,7 +23,7 @@ from cs_score.statistics.resampling_settings import (
     notes_on_intervals,
 )
 from cs_score.statistics.results import Interval, MeasureComparison, PairedSystems, RankedSystem, SystemComparison
-from cs_score.tables.layout import Cell, Column, Format, Layout, columns, html, latex, markdown, text, tsv
+from cs_score.tables.layout import Cell, Column, Format, Layout, columns, html, latex, markdown, text_lines, tsv
 from cs_score.tables.statistics import WRITERS
 
 GAINS: Final = Layout(
@@ -47,7 +47,7 @@ CELLS: Final = st.one_of(st.none(), st.text(), st.floats(allow_nan=False, allow_
 
 
 def test_text_has_a_table_for_each_part_and_no_empty_column() -> None:
-    assert list(text(GAINS.table(DOCUMENT))) == [
+    assert list(text_lines(GAINS.table(DOCUMENT))) == [
         "", "Gains by left:", "name     gain  count", "a     +0.2500      3", "b     +0.0000     12",
         "", "Gains by right:", "name  count  Remark", "c         1  no such line",
     ]  # fmt: skip
@@ -55,7 +55,7 @@ def test_text_has_a_table_for_each_part_and_no_empty_column() -> None:
 
 def test_small_p_values_are_not_shown_as_nothing() -> None:
     tested = Layout("p", "p:", columns("p", p=Format.P), lambda values: [{"p": value} for value in values])
-    assert list(text(tested.table((0.00005, 0.05))))[3:] == ["<0.0001", " 0.0500"]
+    assert list(text_lines(tested.table((0.00005, 0.05))))[3:] == ["<0.0001", " 0.0500"]
 
 
 @given(st.lists(st.tuples(CELLS, CELLS), max_size=4))
@@ -81,7 +81,7 @@ def test_whatever_stands_in_a_table_keeps_to_its_cell(rows: list[tuple[Any, Any]
 
 def test_of_a_place_that_is_cut_the_line_stays() -> None:
     rows = [{"line": "a-long-folder/run.tab.txt:1234"}, {"line": "a text that is long"}]
-    lines = list(text(Layout("places", "Places:", columns("line"), lambda found: found).table(rows), None, 12))
+    lines = list(text_lines(Layout("places", "Places:", columns("line"), lambda found: found).table(rows), None, 12))
     assert lines[-2:] == ["…run.tab.txt:1234", "a text that is l…"]
 
 
@@ -90,7 +90,7 @@ ID_OF_30: Final = "5ac2a912554299218029dae8-again"
 
 def lines_of(columns_: tuple[Column, ...], row: dict[str, Any], width: int | None) -> list[str]:
     """Return the heading and the only row of a table."""
-    return list(text(Layout("units", "Units:", columns_, lambda found: found).table([row]), None, width))[-2:]
+    return list(text_lines(Layout("units", "Units:", columns_, lambda found: found).table([row]), None, width))[-2:]
 
 
 @pytest.mark.parametrize("key", ["unit", "query", "run", "name"])

@@ -67,8 +67,8 @@ _NEVER: Final[_LoadPosition] = (math.inf, 0)
 
 class FollowOnLines:
     """The lines of runs and pool that create follow-on queries, and the lines that answer them. A line creates the
-    follow-on query about its answer; its `target` is the short id of this query. A line that answers the query is only
-    read if an earlier line has created it.
+    follow-on query about its answer; its `follow_on_id` is the short id of this query. A line that answers the query is
+    only read if an earlier line has created it.
 
     `lines_answering` has the lines of the run files that answer each follow-on query, by the short id of the query, and
     `lines_creating` the lines that create it. Skipped lines are included, since they create and answer queries like
@@ -97,8 +97,8 @@ class FollowOnLines:
         for line in lines:
             if line.query.level:
                 self.lines_answering[line.query.short_id].append(line)
-            if line.target in answered_ids:
-                self.lines_creating[line.target].append(line)
+            if line.follow_on_id in answered_ids:
+                self.lines_creating[line.follow_on_id].append(line)
 
     def _collect_pool_lines(self, lines: Iterable[Assessment | SkippedLine], answered_ids: Container[str]) -> None:
         """Find the first line of the pool that creates each follow-on query, and lines that answer the query before it.
@@ -110,8 +110,8 @@ class FollowOnLines:
             short_id = line.query.short_id
             if line.query.level and short_id not in self._first_creation_in_pool:
                 self.pool_lines_needing_run.setdefault(short_id, line)
-            if line.target in answered_ids:
-                self._first_creation_in_pool.setdefault(line.target, self.position(line))
+            if line.follow_on_id in answered_ids:
+                self._first_creation_in_pool.setdefault(line.follow_on_id, self.position(line))
 
     def position(self, line: LinkedLine | Assessment) -> _LoadPosition:
         """Return the position of a line in load order: that of its file, and its number there."""
@@ -189,7 +189,7 @@ class LineWriter:
 
         `index` is the position of the line among all lines that are added, from 0.
         """
-        follow_on = self._run.links.find_follow_on(answer.target)
+        follow_on = self._run.links.find_follow_on(answer.follow_on_id)
         assert follow_on is not None  # every answer of the pool has created its follow-on query
         return Response(
             index=index,
@@ -288,9 +288,9 @@ class Editor:
         return _best_accepted(self._run.gold.links.assessments, attrgetter("value_class"))
 
     @cached_property
-    def _answer_by_target(self) -> Mapping[str, Assessment]:
+    def _answer_by_follow_on(self) -> Mapping[str, Assessment]:
         """The answer of the pool that is added to create a follow-on query, by the short id of the query."""
-        return _best_accepted(self._run.gold.links.assessments, attrgetter("target"))
+        return _best_accepted(self._run.gold.links.assessments, attrgetter("follow_on_id"))
 
     def removal_of(self, lines: Iterable[LinkedLine], earlier: Change = _NO_CHANGE) -> Change:
         """Return the change that removes some lines, their repetitions, and all lines that cannot be read without them.
@@ -305,7 +305,7 @@ class Editor:
             if (line.file, line.number) not in places:
                 places.update(self._places_of_copies(line))
                 indexes.update(self._indexes_of_loads(line))
-                lines_to_remove += self.follow_on_lines.lines_losing_query(line.target, places)
+                lines_to_remove += self.follow_on_lines.lines_losing_query(line.follow_on_id, places)
         return Change(frozenset(indexes), frozenset(places))
 
     def _places_of_copies(self, line: LinkedLine) -> list[LinePlace]:
@@ -345,45 +345,45 @@ class Editor:
         `only_linkable`, an answer is left out if no line would create its query.
         """
         line_by_text: dict[str, Response] = {}
-        added_targets: set[str] = set()
+        added_follow_ons: set[str] = set()
         for assessment in assessments:
             if assessment.text in line_by_text:
                 continue
-            answers = self._missing_parents_and_answer(assessment, added_targets, removed_places)
+            answers = self._missing_parents_and_answer(assessment, added_follow_ons, removed_places)
             # Only the query of the first answer may lack a line: each answer creates the query of the next one.
-            if only_linkable and self._why_unlinkable(answers[0].query, added_targets) is not None:
+            if only_linkable and self._why_unlinkable(answers[0].query, added_follow_ons) is not None:
                 continue
             for answer in answers:
                 line_by_text[answer.text] = self._writer.write(answer, len(line_by_text))
-                added_targets.add(answer.target)
+                added_follow_ons.add(answer.follow_on_id)
         return tuple(line_by_text.values())
 
     def _missing_parents_and_answer(
-        self, assessment: Assessment, added_targets: Container[str], removed_places: Container[LinePlace]
+        self, assessment: Assessment, added_follow_ons: Container[str], removed_places: Container[LinePlace]
     ) -> list[Assessment]:
         """Return an assessment after its parent answers that no line gives, the one of the first hop first.
 
-        `added_targets` are the short ids of the follow-on queries that added lines create.
+        `added_follow_ons` are the short ids of the follow-on queries that added lines create.
         """
         answers = [assessment]
-        while self._needs_parent(answers[0].query, added_targets, removed_places):
-            parent = self._answer_by_target[answers[0].query.short_id]
+        while self._needs_parent(answers[0].query, added_follow_ons, removed_places):
+            parent = self._answer_by_follow_on[answers[0].query.short_id]
             answers.insert(0, parent)
         return answers
 
     def _needs_parent(
-        self, query: LinkedQuery, added_targets: Container[str], removed_places: Container[LinePlace]
+        self, query: LinkedQuery, added_follow_ons: Container[str], removed_places: Container[LinePlace]
     ) -> bool:
         """Return whether a query's parent answer must be added before answers to the query, and the pool has one.
 
-        The line with the parent answer creates the query; queries of the first hop need none. `added_targets` are the
-        short ids of the follow-on queries that added lines create; lines at `removed_places` create none.
+        The line with the parent answer creates the query; queries of the first hop need none. `added_follow_ons` are
+        the short ids of the follow-on queries that added lines create; lines at `removed_places` create none.
         """
-        if query.parent is None or query.short_id in added_targets:
+        if query.parent is None or query.short_id in added_follow_ons:
             return False
         if self._is_created_by_run(query, removed_places):
             return False
-        return query.short_id in self._answer_by_target
+        return query.short_id in self._answer_by_follow_on
 
     def _is_created_by_run(self, query: LinkedQuery, removed_places: Container[LinePlace]) -> bool:
         """Return whether a line of the run creates a follow-on query; lines at the removed places do not count."""
@@ -427,13 +427,13 @@ class Editor:
                 return f"Query {line.query.full_id} not loaded ({line.file} line {line.number})"
         return None
 
-    def _why_unlinkable(self, query: LinkedQuery, added_targets: Container[str] = ()) -> str | None:
+    def _why_unlinkable(self, query: LinkedQuery, added_follow_ons: Container[str] = ()) -> str | None:
         """Return why a line added to the extended file could not answer a query; None if it could answer the query.
 
-        A follow-on query must be created by an earlier line, or by an added line. `added_targets` are the short ids of
-        the queries that added lines create.
+        A follow-on query must be created by an earlier line, or by an added line. `added_follow_ons` are the short ids
+        of the queries that added lines create.
         """
-        if query.parent is None or query.short_id in added_targets:
+        if query.parent is None or query.short_id in added_follow_ons:
             return None
         file_rank, _ = self.follow_on_lines.position_of_creation(query.short_id)
         if file_rank <= self.position_by_file[self.extended_file.name]:
@@ -453,7 +453,7 @@ class Editor:
 
     def _is_run_removed(self, change: Change) -> bool:
         """Return whether a change removes all lines of the run."""
-        for lines_by_query in self._run.lines_by_run_id.get(self._run_id, {}).values():
+        for lines_by_query in self._run.lines_by_run_and_unit.get(self._run_id, {}).values():
             for lines in lines_by_query.values():
                 if not all(line.index in change.responses for line in lines):
                     return False

@@ -78,9 +78,8 @@ def _in_summary_order(measures: Iterable[Measure]) -> list[Measure]:
     tables_with_averages = list(dict.fromkeys([(measure.table, measure.average) for measure in all_measures]))
     sort_keys: dict[Measure, tuple[bool, int, str]] = {}
     for measure in all_measures:
-        is_ranking = not measure.average
         position = tables_with_averages.index((measure.table, measure.average))
-        sort_keys[measure] = (is_ranking, position, measure.level)
+        sort_keys[measure] = (measure.is_of_rankings, position, measure.level)
     return sorted(all_measures, key=lambda measure: sort_keys[measure])
 
 

@@ -99,7 +99,7 @@ class Effects:
         self._formula = formula_of(measures)
         self._rescoring = Rescoring(scored) if rescoring is None else rescoring
         self.editor = self._rescoring.editor
-        self._is_ranked = any(not measure.average for measure in measures)
+        self._is_ranked = any(measure.is_of_rankings for measure in measures)
         self._row_count_column_by_measure = {measure: _row_count_column(measure) for measure in measures}
         self._row_sums = RowSums(self._columns_of_sums())
         self.unchanged = self._score_unchanged()
@@ -264,7 +264,7 @@ class Effects:
         `count_by_column` has the number of rows in each column that counts rows, `why_unranked` the reason why there is
         no average precision, None if there is one.
         """
-        if why_unranked is not None and not measure.average:
+        if why_unranked is not None and measure.is_of_rankings:
             return why_unranked
         if not count_by_column[self._row_count_column_by_measure[measure]]:
             return f"there would be no row of hop {measure.level}"
@@ -332,7 +332,7 @@ class Effects:
         """Return how many lines of the run in a unit belong to a node that is ranked."""
         query_ids = {result.query.full_id for result in unit.queries}
         line_count = 0
-        for lines in run.lines_by_run_id.get(self._scored.run_id, {}).get(unit.id, {}).values():
+        for lines in run.lines_by_run_and_unit.get(self._scored.run_id, {}).get(unit.id, {}).values():
             line_count += sum([is_in_ranked_node(line, query_ids) for line in lines])
         return line_count
 
@@ -357,7 +357,7 @@ def _main_reason(reasons: Sequence[str], why_unranked: str | None) -> str | None
 
 def _row_count_column(measure: Measure) -> str:
     """Return the column in which the rows of a measure's table are counted: `SF:ALL:row`, `SF:1:ranking`."""
-    kind = "row" if measure.average else "ranking"
+    kind = "ranking" if measure.is_of_rankings else "row"
     return f"{measure.table}:{measure.level}:{kind}"
 
 

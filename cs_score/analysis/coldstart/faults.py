@@ -64,7 +64,7 @@ class Reachability:
         for assessment in scored.run.gold.links.assessments:
             if assessment.is_accepted and _is_counted(assessment, scored):
                 self._answers_by_class[assessment.value_class].append(assessment)
-                self._answers_by_query_and_class[assessment.target, assessment.value_class].append(assessment)
+                self._answers_by_query_and_class[assessment.follow_on_id, assessment.value_class].append(assessment)
         self._named_rows = self._find_named_rows()
 
     def _find_named_rows(self) -> set[str]:
@@ -124,7 +124,7 @@ class Reachability:
 
 def _is_counted(assessment: Assessment, scored: AnalysedRun) -> bool:
     """Return whether the scorer uses an assessment. Of several assessments of the same answer it uses only one."""
-    follow_on = scored.run.links.find_follow_on(assessment.target)
+    follow_on = scored.run.links.find_follow_on(assessment.follow_on_id)
     if follow_on is None:
         return False
     judgement = follow_on.judgement_of(assessment.query, assessment.answer)
@@ -284,7 +284,7 @@ def rows_to_find(scored: AnalysedRun, unit: UnitResult) -> Iterator[RowToFind]:
         lines_by_row = {tally.name: tally.responses for tally in result.tallies}
         for row_name, class_names in _classes_by_row(tree, lines_by_row).items():
             found_classes = classes_found(lines_by_row[row_name], unit)
-            yield RowToFind(row_name, tree.is_single_by_row.get(row_name, False), class_names, found_classes)
+            yield RowToFind(row_name, tree.is_single_valued_by_node.get(row_name, False), class_names, found_classes)
 
 
 def _classes_by_row(tree: ClassTree, row_names: Container[str]) -> dict[str, list[str]]:

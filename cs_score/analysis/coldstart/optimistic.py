@@ -18,7 +18,7 @@ from cs_score.analysis.coldstart.faults import classes_found, counted_lines
 from cs_score.analysis.coldstart.scored import AnalysedRun, score_for_analysis
 from cs_score.base.records import replace
 from cs_score.coldstart.file_columns import ASSESSMENTS_2016, FileKind, Schema
-from cs_score.coldstart.gold import Run, group_by_query, group_by_unit
+from cs_score.coldstart.gold import Run, group_by_query, group_by_run_and_unit
 from cs_score.coldstart.judging import UNASSESSED, is_wrong_bin
 from cs_score.coldstart.lines import CORRECT, Assessment, FollowOn, LinkedQuery, Links, Response
 from cs_score.coldstart.result import UnitResult
@@ -120,7 +120,7 @@ def _lines_with_different_answers(lines: Iterable[Response]) -> Iterable[Respons
     """Return the first line for each combination of query, answer and justification that some lines give."""
     first_lines: dict[tuple[str, str, str], Response] = {}
     for line in lines:
-        first_lines.setdefault((line.query.full_id, line.target, line.relation), line)
+        first_lines.setdefault((line.query.full_id, line.follow_on_id, line.relation_provenance), line)
     return first_lines.values()
 
 
@@ -147,7 +147,7 @@ def _could_be_assessed(line: Response, unit: UnitResult) -> bool:
 
     A line whose provenance is invalid cannot be assessed, since no assessment would match it.
     """
-    return UNASSESSED in unit.labels_by_index[line.index] and line.provenance != NO_SPAN
+    return UNASSESSED in unit.labels_by_index[line.index] and line.value_provenance != NO_SPAN
 
 
 _EntityKey: TypeAlias = tuple[str, str, str]
@@ -217,7 +217,7 @@ def _entity_keys(line: Response, links: Links) -> list[_EntityKey]:
 
     A node of the second hop may have answers below several parent classes, which are different entities.
     """
-    keys = [("answer", line.query.full_id, line.target)]
+    keys = [("answer", line.query.full_id, line.follow_on_id)]
     if line.node is not None:
         keys.append(("node", links.class_of_query(line.query), line.node))
     return keys
@@ -289,7 +289,7 @@ class _AssessmentWriter:
             value_class=class_name,
             value_mention=self._mention_in_column("VALUE_MENTION_TYPE"),
             class_mention=self._mention_in_column("EC_MENTION_TYPE"),
-            target=line.target,
+            follow_on_id=line.follow_on_id,
             file=self._file,
         )
 
@@ -346,7 +346,8 @@ def _score_with(scored: AnalysedRun, new_assessments: Sequence[Assessment]) -> A
     run = scored.run
     links = _links_with(run, new_assessments)
     gold = run.gold.with_fields(links=links, assessments_by_query=group_by_query(links.assessments))
-    run_with_links = replace(run, gold=gold, links=links, lines_by_run_id=group_by_unit(gold, links.responses))
+    lines_by_run_and_unit = group_by_run_and_unit(gold, links.responses)
+    run_with_links = replace(run, gold=gold, links=links, lines_by_run_and_unit=lines_by_run_and_unit)
     return score_for_analysis(run_with_links, scored.policy, scored.run_id)
 
 
@@ -363,7 +364,7 @@ def _links_with(run: Run, new_assessments: Sequence[Assessment]) -> Links:
 
 def _with_follow_on(line: Response, follow_on_by_id: Mapping[str, FollowOn]) -> Response:
     """Return a line with the follow-on query about its answer, if that is among these, by short id."""
-    follow_on = follow_on_by_id.get(line.target)
+    follow_on = follow_on_by_id.get(line.follow_on_id)
     return line if follow_on is None else replace(line, follow_on=follow_on)
 
 
@@ -371,9 +372,9 @@ def _follow_ons_with(run: Run, new_assessments: Sequence[Assessment]) -> dict[st
     """Return copies of the follow-on queries about newly assessed answers, with the new assessments, by short id."""
     follow_ons: dict[str, FollowOn] = {}
     for assessment in new_assessments:
-        if assessment.target not in follow_ons:
-            follow_on = run.links.find_follow_on(assessment.target)
+        if assessment.follow_on_id not in follow_ons:
+            follow_on = run.links.find_follow_on(assessment.follow_on_id)
             assert follow_on is not None  # a line of the run gives the answer
-            follow_ons[assessment.target] = follow_on.copy()
-        follow_ons[assessment.target].add(assessment)
+            follow_ons[assessment.follow_on_id] = follow_on.copy()
+        follow_ons[assessment.follow_on_id].add(assessment)
     return follow_ons

@@ -61,7 +61,7 @@ def _analysed_in_part(run: Run, policy: Policy, units: Iterable[UnitResult], sto
         run_id=run_result.run_id,
         policy=policy,
         result=run_result,
-        stopped=stop,
+        stopping_error=stop,
         origin=result.origin,
         signature=result.signature(run_result),
     )

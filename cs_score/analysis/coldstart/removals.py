@@ -142,7 +142,7 @@ class QueryLines:
         self._lines_creating = editor.follow_on_lines.lines_creating
         self._row_position_by_index = _row_positions(result)
         self._naming_indexes_by_row: dict[int, Collection[int]] = {}
-        self._rows_of_gold: Collection[str] = () if tree is None else tree.ground_truth
+        self._rows_of_gold: Collection[str] = () if tree is None else tree.class_count_by_node
         self._levels = [LevelRanking(ranking) for ranking in result.rankings]
         self._node_by_name = _ranked_nodes(result)
         self._children_by_parent = _children_by_parent(self._node_by_name.values())
@@ -189,7 +189,7 @@ class QueryLines:
         """
         orphans: list[Response] = []
         for line in lines:
-            answering = _without_removed(self._lines_answering.get(line.target, ()), removed_indexes)
+            answering = _without_removed(self._lines_answering.get(line.follow_on_id, ()), removed_indexes)
             if answering:
                 self._require_sole_parent(line, removed_indexes)
                 orphans += [self._orphan(dependent) for dependent in answering]
@@ -200,9 +200,9 @@ class QueryLines:
 
         Another line is a parent, too, if it gives the same answer and is not at one of the removed indexes.
         """
-        if self._links.lines_without_parent or self._links.was_skipped(line.target):
+        if self._links.lines_without_parent or self._links.was_answer_skipped(line.follow_on_id):
             raise SubtractionError
-        if _without_removed(self._lines_creating[line.target], removed_indexes):
+        if _without_removed(self._lines_creating[line.follow_on_id], removed_indexes):
             raise SubtractionError
 
     def _orphan(self, line: LinkedLine) -> Response:
@@ -210,7 +210,7 @@ class QueryLines:
 
         Raises SubtractionError if the line was skipped, or if other lines answer the query about its answer.
         """
-        if not isinstance(line, Response) or self._lines_answering.get(line.target):
+        if not isinstance(line, Response) or self._lines_answering.get(line.follow_on_id):
             raise SubtractionError
         return line
 
@@ -218,7 +218,7 @@ class QueryLines:
         """Return whether other lines may count differently if a line is taken away."""
         if line.query.level > _DEEPEST_HOP or line.index not in self._row_position_by_index:
             return True
-        if self._links.was_skipped(line.target):
+        if self._links.was_answer_skipped(line.follow_on_id):
             return True
         if line.node is None:
             return not self._is_without_credit(line) or line.index in self._naming_indexes(line)

@@ -22,7 +22,7 @@ from cs_score.analysis.coldstart.scored import AnalysedRun
 from cs_score.base.errors import InputError
 from cs_score.base.records import replace
 from cs_score.coldstart.file_columns import RUN_2017
-from cs_score.coldstart.gold import ColdStartGold, Run, ScoringUnit, group_by_unit
+from cs_score.coldstart.gold import ColdStartGold, Run, ScoringUnit, group_by_run_and_unit
 from cs_score.coldstart.judging import compares_values, find_assessments
 from cs_score.coldstart.limits import DiscardRules
 from cs_score.coldstart.lines import Links, Response
@@ -105,7 +105,7 @@ class Rescoring:
     @cached_property
     def _has_separate_queries(self) -> bool:
         """Whether the queries of a unit can be scored again one by one, since no query depends on another one."""
-        is_single_run = len(self._run.lines_by_run_id) == 1
+        is_single_run = len(self._run.lines_by_run_and_unit) == 1
         return is_single_run and not self._has_several_files and not self._are_units_entangled
 
     @cached_property
@@ -208,7 +208,7 @@ class Rescoring:
     def _added_lines_by_unit(self, change: Change) -> dict[str, list[Response]]:
         """Return the lines that a change adds to each unit, by its id; the lines of a query follow each other."""
         lines_by_unit: dict[str, list[Response]] = defaultdict(list)
-        lines_of_run = group_by_unit(self._run.gold, change.added).get(self._scored.run_id, {})
+        lines_of_run = group_by_run_and_unit(self._run.gold, change.added).get(self._scored.run_id, {})
         for unit_id, lines_by_query in lines_of_run.items():
             for lines in lines_by_query.values():
                 lines_by_unit[unit_id] += lines
@@ -217,7 +217,7 @@ class Rescoring:
     def _lines_of_unit(self, unit_id: str) -> list[Response]:
         """Return the lines of all runs in a unit, in load order."""
         lines: list[Response] = []
-        for lines_by_unit in self._run.lines_by_run_id.values():
+        for lines_by_unit in self._run.lines_by_run_and_unit.values():
             for lines_of_query in lines_by_unit.get(unit_id, {}).values():
                 lines += lines_of_query
         lines.sort(key=operator.attrgetter("index"))
@@ -226,7 +226,7 @@ class Rescoring:
     def _lines_of_queries(self, unit_id: str, query_ids: Container[str]) -> list[Response]:
         """Return the lines of all runs that answer some queries of a unit, given by short id, query by query."""
         lines: list[Response] = []
-        for lines_by_unit in self._run.lines_by_run_id.values():
+        for lines_by_unit in self._run.lines_by_run_and_unit.values():
             for base_id, lines_of_query in lines_by_unit.get(unit_id, {}).items():
                 if base_id in query_ids:
                     lines += lines_of_query
@@ -258,7 +258,7 @@ class Rescoring:
         remaining_lines = self._remaining_lines(lines, change, added_lines)
         links = Links(self._run.gold.query_set, self._run.links)
         if self._must_link_again(removed_lines, added_lines):
-            links.node_by_follow_on.update(dict.fromkeys([line.target for line in removed_lines]))
+            links.node_by_follow_on.update(dict.fromkeys([line.follow_on_id for line in removed_lines]))
             remaining_lines = _with_nodes(remaining_lines, links.node_by_follow_on)
         if self._run.limits.justifications_per_node is None:
             self._check_limits(remaining_lines, change)
@@ -269,7 +269,7 @@ class Rescoring:
         """Return a run over gold with these lines and links; the links get the lines of each node if `is_ranked`."""
         if is_ranked:
             links.lines_by_node.update(_lines_by_node(lines))
-        return replace(self._run, gold=gold, links=links, lines_by_run_id=group_by_unit(gold, lines))
+        return replace(self._run, gold=gold, links=links, lines_by_run_and_unit=group_by_run_and_unit(gold, lines))
 
     def _remaining_lines(
         self, lines: Iterable[Response], change: Change, added_lines: Sequence[Response]
@@ -292,8 +292,8 @@ class Rescoring:
         if added_lines or self._has_several_files:
             return True
         for line in removed_lines:
-            is_parent = line.target in self.editor.follow_on_lines.lines_answering
-            if is_parent or self._run.links.was_skipped(line.target):
+            is_parent = line.follow_on_id in self.editor.follow_on_lines.lines_answering
+            if is_parent or self._run.links.was_answer_skipped(line.follow_on_id):
                 return True
         return False
 
@@ -303,7 +303,7 @@ class Rescoring:
         They may if a skipped line gives the same answer as a removed line. The copy computes them anew.
         """
         gold = self._run.gold
-        if any(self._run.links.was_skipped(line.target) for line in removed_lines):
+        if any(self._run.links.was_answer_skipped(line.follow_on_id) for line in removed_lines):
             return gold.with_fields()
         return gold
 
@@ -331,7 +331,7 @@ class Rescoring:
         """
         node_by_query: dict[str, str] = {}
         for line in lines:
-            parent_node = self._run.links.node_giving(line.query.short_id)
+            parent_node = self._run.links.parent_node_of_query(line.query.short_id)
             if parent_node is not None:
                 node_by_query[line.query.short_id] = parent_node
         return node_by_query
@@ -556,7 +556,7 @@ def _queries_within(unit: UnitResult, query_ids: Container[str] | None) -> list[
 
 def _lines_of_unit_in(run: Run, run_id: str, unit_id: str) -> Mapping[str, Sequence[Response]]:
     """Return the lines of one run of a call in a unit, by the short id of their query; empty if it has none there."""
-    return run.lines_by_run_id.get(run_id, {}).get(unit_id, {})
+    return run.lines_by_run_and_unit.get(run_id, {}).get(unit_id, {})
 
 
 def _scored_unit(unit: ScoringUnit, policy: Policy, *, is_ranked: bool) -> UnitResult:
@@ -619,8 +619,8 @@ def _with_nodes(lines: Iterable[Response], node_by_follow_on: dict[str, str | No
         node = line.node
         if line.query.level == 1 or node is None:
             node = _node_of(line, node_by_follow_on)
-        if len(line.query.slots) > 1 and node_by_follow_on.get(line.target) is None:
-            node_by_follow_on[line.target] = node or ""
+        if len(line.query.slots) > 1 and node_by_follow_on.get(line.follow_on_id) is None:
+            node_by_follow_on[line.follow_on_id] = node or ""
         linked_lines.append(line if node == line.node else replace(line, node=node))
     return linked_lines
 

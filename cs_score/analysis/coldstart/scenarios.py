@@ -174,5 +174,5 @@ def _why_score_missing(scored: AnalysedRun, names: Iterable[str]) -> str | None:
     """Return why a run has no score by some measure, the first such one; None if it has a score by each measure."""
     for name in names:
         if name not in scored.result.scores:
-            return str(scored.stopped or f"there would be no {name}")
+            return str(scored.stopping_error or f"there would be no {name}")
     return None

@@ -29,16 +29,16 @@ class ScoredLine(NamedTuple):
 class AnalysedRun(Record, eq=False):
     """A run over its gold standard, with its result under a policy.
 
-    The lines of `run` may be of several runs; `run_id` names the one meant. `stopped` is the error that has prevented
-    average precision, None if there is one. `origin` and `signature` say what the scores were computed from. `again`
-    scores the same files under other options, if they can be read again.
+    The lines of `run` may be of several runs; `run_id` names the one meant. `stopping_error` is the error that has
+    stopped scoring before average precision, None if nothing did. `origin` and `signature` say what the scores were
+    computed from. `again` scores the same files under other options, if they can be read again.
     """
 
     run: Run
     run_id: str
     policy: Policy
     result: ScoredRun
-    stopped: InputError | None
+    stopping_error: InputError | None
     origin: Origin
     signature: Signature
     again: Callable[[Options], AnalysedRun] | None = None
@@ -48,7 +48,7 @@ class AnalysedRun(Record, eq=False):
 
     def lines(self) -> Iterator[ScoredLine]:
         """Yield the lines of the run in all scored units, each with its unit and its assessment if it has one."""
-        lines_by_unit = self.run.lines_by_run_id.get(self.run_id, {})
+        lines_by_unit = self.run.lines_by_run_and_unit.get(self.run_id, {})
         for unit in self.result.units:
             for lines_of_query in lines_by_unit.get(unit.id, {}).values():
                 for line in lines_of_query:
@@ -60,8 +60,8 @@ class AnalysedRun(Record, eq=False):
         edition = self.run.gold.options.edition
         if not edition.has_rankings:
             return f"edition {edition.name} has no average precision"
-        if self.stopped is not None:
-            return str(self.stopped)
+        if self.stopping_error is not None:
+            return str(self.stopping_error)
         return next(iter(self.result.undefined.values()), None)
 
     @property
@@ -85,8 +85,8 @@ class AnalysedRun(Record, eq=False):
         measure = self.headline if name is None else parse_measure(name)
         if measure in self.result.measures:
             return measure
-        if self.stopped is not None and not measure.average:
-            raise self.stopped
+        if self.stopping_error is not None and measure.is_of_rankings:
+            raise self.stopping_error
         reason = self.result.undefined.get(str(measure))
         if reason is not None:
             raise InputError(f"run {self.run_id} has no {measure}: {reason}")
@@ -141,7 +141,7 @@ def _analysed_run(
         run_id=run_result.run_id,
         policy=policy,
         result=run_result,
-        stopped=stop if run_result.average_precision is None else None,
+        stopping_error=stop if run_result.average_precision is None else None,
         origin=result.origin,
         signature=result.signature(run_result),
     )

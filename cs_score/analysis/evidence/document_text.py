@@ -13,7 +13,7 @@ from cs_score.base.display import LONGEST_LINE, JsonText, cell, json_value, one_
 from cs_score.base.records import asdict, replace
 from cs_score.evidence.mode import Mode
 from cs_score.evidence.reading import text_of
-from cs_score.tables.layout import TOP, Column, Format, Layout, columns, text
+from cs_score.tables.layout import TOP, Column, Format, Layout, columns, text_lines
 
 # ---- The mistakes that a document lists
 
@@ -200,7 +200,7 @@ class DocumentText:
         """Return the lines of all tables of a document, with at most `top` rows each."""
         lines: list[str] = []
         for layout in self.layouts:
-            lines += text(layout.table(document), self.top or TOP, self.table_width)
+            lines += text_lines(layout.table(document), self.top or TOP, self.table_width)
         return lines
 
     def screen_tables(
@@ -216,7 +216,7 @@ class DocumentText:
             if layout.name not in row_counts:
                 continue
             screen_layout = _with_one_table(layout, group_order) if layout.split_by else layout
-            lines += text(screen_layout.table(document), row_counts[layout.name], self.width)
+            lines += text_lines(screen_layout.table(document), row_counts[layout.name], self.width)
         return lines
 
     def head_lines(self, document: Any) -> list[str]:

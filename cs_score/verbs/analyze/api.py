@@ -39,7 +39,7 @@ def analyze(
 
     `top` is the number of mistakes to list, by default all. The other arguments are for Cold Start runs only. `policy`
     replaces that of the result: `kb`, `sf` or a Policy. `also_policy` are further policies, by name or with their
-    Policy; their scores are given beside those of the published ones. `by` are groups that are crossed
+    Policy; their scores are given beside those under the published policies. `by` are groups that are crossed
     (`slot,language`). `run` chooses one of several runs. With `bootstrap`, the number of resamples, scores and groups
     have bootstrap intervals; `seed`, `confidence` (a percentage), `interval` (`percentile` or `bca`) and `clusters` are
     as in `compare`. More than 100,000 resamples are drawn only with `force`.
@@ -59,6 +59,7 @@ def analyze(
     if policy is not None:
         result = result.rescore(policy)
     scored = result._for_analysis("analyze", run)
+    # A further policy takes each switch that it does not mention from the policy and limits of this result.
     options = replace(scored.run.gold.options, policy=scored.policy, justifications=scored.run.limits)
     policies = read_policies(policy_words(also_policy), options, scored.policy.texts())
     groups = [by] if isinstance(by, str) else as_list(by, "by")

@@ -74,7 +74,8 @@ def _slot_categories(table: CountedTable) -> list[SlotCategory]:
     slot_categories = []
     for (slot, category), group_counts in count_groups(table.entry_counts, ["slot", "category"]).items():
         if category != MISSED:  # missed classes are no lines
-            slot_categories.append(SlotCategory(slot, category, group_counts.counts.submitted))
+            line_count = group_counts.counts.submitted
+            slot_categories.append(SlotCategory(slot, category, line_count))
     return sorted(slot_categories, key=lambda row: (row.slot, -row.count, row.category))
 
 
@@ -85,12 +86,13 @@ def _wrong_values(rows: Iterable[CountedRow]) -> list[WrongValue]:
     """
     count_by_value: Counter[tuple[str, str]] = Counter()
     for row in rows:
-        for unit, line, _ in row.lines():
-            if WRONG in unit.labels_by_index[line.index]:
+        for scored_line in row.lines():
+            line = scored_line.line
+            if WRONG in scored_line.unit.labels_by_index[line.index]:
                 count_by_value[row.slot, line.value] += 1
-    values = [WrongValue(slot, value, count) for (slot, value), count in count_by_value.items()]
-    values.sort(key=lambda value: (-value.count, value.slot, value.value))
-    return values[:MOST_VALUES]
+    wrong_values = [WrongValue(slot, value, count) for (slot, value), count in count_by_value.items()]
+    wrong_values.sort(key=lambda wrong_value: (-wrong_value.count, wrong_value.slot, wrong_value.value))
+    return wrong_values[:MOST_VALUES]
 
 
 # ---- Near misses
@@ -114,7 +116,8 @@ class _PoolIndex:
         """
         self._answers: set[_PoolAnswer] = set()
         for assessment in assessments:
-            self._answers.add(_PoolAnswer(assessment.query.level, assessment.value, assessment.provenance))
+            hop = assessment.query.level
+            self._answers.add(_PoolAnswer(hop, value=assessment.value, place=assessment.value_provenance))
         self._count_by_place = Counter([(answer.hop, answer.place) for answer in self._answers])
         self._count_by_value = Counter([(answer.hop, answer.value) for answer in self._answers])
 
@@ -133,7 +136,8 @@ def _near_misses(scored: AnalysedRun, rows: Iterable[CountedRow]) -> list[NearMi
     """Return how many wrong lines of each category are near to answers of the pool.
 
     They have the place of such an answer, or its value. `rows` are the rows of counts that have the lines. The category
-    with the most lines comes first. Lines that are right or correct are not counted.
+    with the most lines comes first. Two sorts of lines are not counted: lines with the label RIGHT under the policy,
+    and lines of the category CORRECT, which a policy may count as wrong.
     """
     rows_by_unit: dict[str, list[CountedRow]] = defaultdict(list)
     for row in rows:
@@ -148,13 +152,17 @@ def _near_misses(scored: AnalysedRun, rows: Iterable[CountedRow]) -> list[NearMi
 
 
 def _wrong_lines(rows: Iterable[CountedRow]) -> Iterator[tuple[str, Response]]:
-    """Yield the category and the response of each line in some rows that is neither right nor correct."""
+    """Yield the category and the response of each line in some rows, without right lines and correct lines.
+
+    A right line has the label RIGHT under the policy. A correct line was assessed as correct: its category is CORRECT,
+    but the policy may count it as wrong, for example as redundant.
+    """
     for row in rows:
-        for unit, line, _ in row.lines():
-            labels = unit.labels_by_index[line.index]
+        for scored_line in row.lines():
+            labels = scored_line.unit.labels_by_index[scored_line.line.index]
             category = category_in(labels)
             if RIGHT not in labels and category != CORRECT:
-                yield category, line
+                yield category, scored_line.line
 
 
 class _PoolOfUnit(NamedTuple):
@@ -187,10 +195,10 @@ class _NearMissCounter:
     def add(self, line: Response, pool: _PoolOfUnit) -> None:
         """Count a line, and whether it is near to an answer of the pool or even to an accepted one.
 
-        It is near to another answer with the same place or with the same value.
+        It is near to an answer with the same place but another value, or with the same value but another place.
         """
         _, value, place = line.answer
-        answer = _PoolAnswer(line.query.level, value, place)
+        answer = _PoolAnswer(hop=line.query.level, value=value, place=place)
         self._line_count += 1
         self._same_place_count += pool.all_answers.has_place_with_other_value(answer)
         self._same_place_accepted_count += pool.accepted_answers.has_place_with_other_value(answer)

@@ -84,15 +84,15 @@ def _groups_layout(mode: Mode) -> Layout:
     numbers = ("precision", "recall", "f1", "mistakes", "share")
     statistics = [count_column(statistic) for statistic in mode.columns]
     return Layout(
-        "groups",
-        "By %:",
-        (
+        name="groups",
+        title="By %:",  # each dimension has a table of its own, with its name in place of %
+        columns=(
             *columns("dimension", "group"),
             Column("units", f"{mode.unit}s"),
             *columns(*numbers, share=Format.SHARE),
             *columns(*statistics),
         ),
-        _group_rows,
+        rows=_group_rows,
         shown=("group", "units", *numbers),
         split_by="dimension",
     )
@@ -104,7 +104,7 @@ def _group_rows(analysis: EvidenceAnalysis) -> Iterator[Mapping[str, Any]]:
         for group in groups:
             row: dict[str, Any] = {"dimension": dimension, **asdict(group)}
             score_by_measure = row.pop("scores")
-            row["score"] = score_by_measure.get(analysis.measure)  # only pages show this score
+            row["score"] = score_by_measure.get(analysis.measure)  # the printed table has no column for it; pages do
             for statistic, count in row.pop("counts").items():
                 row[count_column(statistic)] = count
             yield row
@@ -118,7 +118,7 @@ def text_of(mode: Mode, analysis: EvidenceAnalysis, terminal_width: int | None, 
     """
     writer = DocumentText(mode, layouts_of(mode), terminal_width, top)
     lines = [_score_line(mode, analysis), *writer.head_lines(analysis)]
-    if writer.is_screen:
+    if writer.is_screen:  # without `top`
         lines += writer.screen_tables(analysis, _ROWS_ON_SCREEN, _mistakes_order)
         lines += writer.hint("--all shows every mistake, group and confusion; --format json has all of it.")
     else:

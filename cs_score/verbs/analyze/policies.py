@@ -40,8 +40,11 @@ def policy_rows(
     policy_by_name = dict(PRESETS)
     for policy in more_policies:
         policy_by_name[policy.name] = policy
-    policies = list(policy_by_name.values())
-    return [_policy_row(scored, policy, measure_names) for policy in progress(policies, "scoring under policies")]
+    named_policies = list(policy_by_name.values())
+    rows = []
+    for named_policy in progress(named_policies, "scoring under policies"):
+        rows.append(_policy_row(scored, named_policy, measure_names))
+    return rows
 
 
 def _measures_to_show(scored: AnalysedRun, measure: Measure) -> list[str]:
@@ -53,10 +56,14 @@ def _measures_to_show(scored: AnalysedRun, measure: Measure) -> list[str]:
     return names
 
 
-def _policy_row(scored: AnalysedRun, policy: NamedPolicy, measure_names: Sequence[str]) -> PolicyRow:
-    """Return the scores of a run under a policy, by some measures, with the switches of the policy."""
-    score_under_policy = partial(scored.under, policy.policy, policy.justifications, with_problems=False)
+def _policy_row(scored: AnalysedRun, named_policy: NamedPolicy, measure_names: Sequence[str]) -> PolicyRow:
+    """Return the scores of a run under a policy, by some measures, with the switches of the policy.
+
+    A switch is the text of one of its settings: `{"right": "CORRECT", "wrong": ..., "justifications": "2"}`.
+    """
+    limits = named_policy.justifications
+    score_under_policy = partial(scored.under, named_policy.policy, limits, with_problems=False)
     scores = try_scores(score_under_policy, measure_names)  # None each, with a reason, if this is impossible
-    switches = {side.lower(): text for side, text in policy.policy.texts().items()}
-    switches["justifications"] = str(policy.justifications)
-    return PolicyRow(name=policy.name, policy=switches, scores=scores.by_measure, reason=scores.reason or UNSET)
+    switches = {switch.lower(): text for switch, text in named_policy.policy.texts().items()}
+    switches["justifications"] = str(limits)
+    return PolicyRow(name=named_policy.name, policy=switches, scores=scores.by_measure, reason=scores.reason or UNSET)

@@ -64,26 +64,28 @@ def analyze(
 ) -> EvidenceAnalysis:
     """Return the analysis of a result: mistakes, error budget, groups, confusions, scores under other policies.
 
-    The analysis lists the `top` costliest mistakes, by default all, and explains units in words. Without `is_whole` it
-    has no explanations, and only as many mistakes as a text shows. `progress` shows how many predictions, and then how
-    many mistakes, are done. `policies` are further policies to score under. Raises UsageError for an unknown measure.
+    The analysis lists the `top` costliest mistakes, by default all, and explains units in words: the units of these
+    mistakes or, if `top` is None, also all other units. Without `is_whole` it has no explanations, and only as many
+    mistakes as a text shows. `progress` shows how many predictions, and then how many mistakes, are done. `policies`
+    are further policies to score under. Raises UsageError for an unknown measure.
     """
     examination = Examination(result, task.measure_for(measure, result))
     budget = examination.budget(progress(examination.entries))
     costs = examination.costs(examination.entries, progress)
-    mistake_count = top
-    if not is_whole and not top:
-        mistake_count = TOP
+    listed_count = top  # None for all
+    if not is_whole:
+        listed_count = top or TOP  # as many as a text shows
+    listed_costs = costs[:listed_count]
     explanations: EvidenceExplanations | UnsetType = UNSET
     if is_whole:
-        explanations = examination.explanations(costs[:top], with_others=top is None)
+        explanations = examination.explanations(listed_costs, with_others=top is None)
     return EvidenceAnalysis(
         **examination.head,
         scenarios=examination.scenarios(),
         policies=examination.policies(policies),
         units=len(result.units),
         top=UNSET if top is None else top,
-        mistakes=CostedMistakes(examination, costs[:mistake_count]),
+        mistakes=CostedMistakes(examination, listed_costs),
         budget=budget,
         groups=examination.groups(costs),
         confusions=examination.confusions(),

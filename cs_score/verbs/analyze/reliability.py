@@ -20,7 +20,7 @@ from itertools import groupby
 from operator import attrgetter
 from typing import Final, NamedTuple
 
-from cs_score.analysis.coldstart.scored import AnalysedRun
+from cs_score.analysis.coldstart.scored import AnalysedRun, ScoredLine
 from cs_score.base.records import Record
 from cs_score.coldstart.lines import CORRECT
 
@@ -73,13 +73,16 @@ class Reliability(Record):
 
 def reliability_of(scored: AnalysedRun) -> Reliability:
     """Return the reliability of the confidences of a run's assessed lines; a line is right if it was judged correct."""
-    assessed_lines = [scored_line for scored_line in scored.lines() if scored_line.assessment is not None]
-    assessed_lines.sort(key=lambda scored_line: (scored_line.line.confidence, scored_line.line.index))
     judged_lines = []
-    for _, line, assessment in assessed_lines:
-        is_right = assessment is not None and assessment.judgment == CORRECT
-        judged_lines.append(Judged(line.confidence, is_right))
+    for _, line, assessment in sorted(scored.lines(), key=_confidence_order):
+        if assessment is not None:
+            judged_lines.append(Judged(line.confidence, is_right=assessment.judgment == CORRECT))
     return reliability(judged_lines)
+
+
+def _confidence_order(scored_line: ScoredLine) -> tuple[float, int]:
+    """Return the key by which lines are sorted: the least confident first, equally confident ones in load order."""
+    return scored_line.line.confidence, scored_line.line.index
 
 
 def reliability(judged_lines: Sequence[Judged]) -> Reliability:
@@ -109,14 +112,19 @@ def _calibration_error(bins: Iterable[Bin], line_count: int) -> float | None:
     """
     if line_count < FEWEST_CALIBRATED:
         return None
-    weighted_distances = [group.lines * abs(group.right - group.confidence) for group in bins]
+    weighted_distances = []
+    for bin_of_lines in bins:
+        right_share = bin_of_lines.right
+        mean_confidence = bin_of_lines.confidence
+        weighted_distances.append(bin_of_lines.lines * abs(right_share - mean_confidence))
     return math.fsum(weighted_distances) / line_count
 
 
 def _bins_of(judged_lines: Sequence[Judged]) -> list[Bin]:
     """Return ten bins of lines that are sorted by confidence; their sizes differ by at most one line.
 
-    Bin k of N lines ends before line N * k // 10. A bin without lines is left out.
+    With N lines in all, bin k (from 1 to 10) ends before the line at position N * k // 10 (from 0). A bin without lines
+    is left out.
     """
     line_count = len(judged_lines)
     bins = []
@@ -130,15 +138,12 @@ def _bins_of(judged_lines: Sequence[Judged]) -> list[Bin]:
 
 def _bin_of(judged_lines: Sequence[Judged]) -> Bin:
     """Return the bin of lines that are sorted by confidence: their number, confidences and share of right lines."""
+    line_count = len(judged_lines)
     confidences = [line.confidence for line in judged_lines]
     right_count = sum([line.is_right for line in judged_lines])
-    return Bin(
-        lines=len(judged_lines),
-        low=confidences[0],
-        high=confidences[-1],
-        confidence=math.fsum(confidences) / len(judged_lines),
-        right=right_count / len(judged_lines),
-    )
+    mean_confidence = math.fsum(confidences) / line_count
+    right_share = right_count / line_count
+    return Bin(line_count, low=confidences[0], high=confidences[-1], confidence=mean_confidence, right=right_share)
 
 
 def _area_under_curve(judged_lines: Sequence[Judged]) -> float | None:
@@ -158,6 +163,6 @@ def _area_under_curve(judged_lines: Sequence[Judged]) -> float | None:
         rightness = [line.is_right for line in lines_of_confidence]
         right_here = sum(rightness)
         wrong_here = len(rightness) - right_here
-        pairs_won += right_here * (wrong_lines_below + wrong_here / 2)
+        pairs_won += right_here * (wrong_lines_below + wrong_here / 2)  # a draw is half a win
         wrong_lines_below += wrong_here
     return pairs_won / (right_count * wrong_count)

@@ -163,7 +163,7 @@ def analyze(
 def _measures_of_effects(scored: AnalysedRun, analysed_measure: Measure) -> list[Measure]:
     """Return the measures by which effects are given: the analysed one, then all others of the run over all hops."""
     measures = [analysed_measure]
-    for measure in MEASURES[COLD_START_MODE]:
+    for measure in MEASURES[COLD_START_MODE]:  # it has only the measures over all hops
         if measure in scored.result.measures and measure != analysed_measure:
             measures.append(measure)
     return measures

@@ -59,8 +59,9 @@ def _cells_by_slot(analysis: RunAnalysis) -> dict[str, dict[str, Any]]:
 def _slots_by_mistakes(analysis: RunAnalysis) -> Iterator[Cells]:
     """Yield the cells of each slot, the slot with the most mistakes first."""
     cells_by_slot = _cells_by_slot(analysis)
-    for group in analysis.groups["slot"]:  # sorted by their number of mistakes
-        yield cells_by_slot.get(group.group, {"slot": group.group})
+    for slot_group in analysis.groups["slot"]:  # sorted by their number of mistakes
+        slot = slot_group.group
+        yield cells_by_slot.get(slot, {"slot": slot})
 
 
 def _slots_by_lines(analysis: RunAnalysis) -> list[dict[str, Any]]:
@@ -126,7 +127,8 @@ def _interval_rows(analysis: RunAnalysis) -> Iterator[Cells]:
     if not analysis.intervals:
         return
     for measure, interval in analysis.intervals.scores.items():
-        yield {"measure": measure, "score": interval.point, **to_builtins(interval)}
+        interval_cells = to_builtins(interval)  # the table shows `low`, `high` and `note`
+        yield {"measure": measure, "score": interval.point, **interval_cells}
 
 
 # ---- Tables

@@ -14,7 +14,7 @@ from cs_score.analysis.views import ScreenTable, first_screen
 from cs_score.base.display import one_line, prose_width
 from cs_score.measures.registry import undefined_sentences
 from cs_score.statistics.resampling_settings import note_sentences
-from cs_score.tables.layout import text
+from cs_score.tables.layout import text_lines
 from cs_score.verbs.analyze.confusions import Structure
 from cs_score.verbs.analyze.reliability import Reliability
 from cs_score.verbs.analyze.run_analysis import RunAnalysis
@@ -40,11 +40,14 @@ def text_of(analysis: RunAnalysis, terminal_width: int | None, top: int | None =
 
 
 def _whole_analysis(analysis: RunAnalysis, head: Sequence[str], terminal_width: int | None, top: int) -> list[str]:
-    """Return the lines of an analysis: its head, all tables, and sentences on what no table shows."""
+    """Return the lines of an analysis: its head, all tables, and sentences on what no table shows.
+
+    Each table has at most `top` rows, and fits the width of the terminal unless this is None.
+    """
     width = prose_width(terminal_width, is_screen=False)
     lines = list(head)
     for layout in LAYOUTS:
-        lines += text(layout.table(analysis), top, terminal_width)
+        lines += text_lines(layout.table(analysis), top, terminal_width)
     for sentence in _closing_sentences(analysis):
         lines.append("")
         lines += wrap(sentence, width)
@@ -56,13 +59,13 @@ def _whole_analysis(analysis: RunAnalysis, head: Sequence[str], terminal_width: 
 
 def _analysis_head(analysis: RunAnalysis, width: int) -> list[str]:
     """Return the first lines of an analysis: the score with its interval, undefined measures, and both scenarios."""
-    lines = [f"{one_line(analysis.run)}: {analysis.measure} = {analysis.score:.4f}{_limits_in_words(analysis)}"]
+    lines = [f"{one_line(analysis.run)}: {analysis.measure} = {analysis.score:.4f}{_limits_in_brackets(analysis)}"]
     for sentence in undefined_sentences(analysis.undefined or {}):
         lines += wrap(f"Undefined for this run: {sentence}.", width)
     return lines + _scenario_lines(analysis.scenarios, width)
 
 
-def _limits_in_words(analysis: RunAnalysis) -> str:
+def _limits_in_brackets(analysis: RunAnalysis) -> str:
     """Return the limits of the score's interval, ` [0.4012, 0.5034]`; an empty text if there is no interval."""
     if not analysis.intervals:
         return ""
@@ -113,7 +116,7 @@ def _closing_sentences(analysis: RunAnalysis) -> list[str]:
         _threshold_sentence(analysis),
         _structure_sentence(analysis.structure),
         _reliability_sentence(analysis.reliability),
-        _intervals_sentence(analysis),
+        _interval_sentences(analysis),
     ]
     return [sentence for sentence in sentences if sentence is not None]
 
@@ -143,8 +146,8 @@ def _unreachable_sentence(analysis: RunAnalysis) -> str | None:
     reasons = ", ".join([f"{reason}: {count}" for reason, count in count_by_reason.items()])
     count = sum(count_by_reason.values())
     sentence = f"{count} of {missed_classes.count} missed classes can be found by no answer of the pool ({reasons})."
-    if isinstance(missed_classes.reachable_recall, float):
-        recall = missed_classes.reachable_recall
+    recall = missed_classes.reachable_recall
+    if isinstance(recall, float):  # it may be None (undefined) or UNSET (another kind of mistakes)
         sentence += f" The recall of {analysis.table} that others could reach is {recall:.4f}."
     return sentence
 
@@ -154,14 +157,15 @@ def _threshold_sentence(analysis: RunAnalysis) -> str:
     best = analysis.best
     if best is None or not best.gain:
         return "No threshold of confidence gains anything."
-    line_count = next(row.lines for row in analysis.sweep if row.threshold == best.threshold)
+    line_count_by_threshold = {row.threshold: row.lines for row in analysis.sweep}
+    line_count = line_count_by_threshold[best.threshold]  # the threshold was taken from one of these rows
     return (
         f"The best threshold of confidence is {best.threshold:g}: {best.gain:+.4f}, with {line_count} lines; it was "
         f"chosen on these data as the best of {len(analysis.sweep)}, and others may have another one."
     )
 
 
-def _intervals_sentence(analysis: RunAnalysis) -> str | None:
+def _interval_sentences(analysis: RunAnalysis) -> str | None:
     """Return sentences on how the intervals were computed, with the notes on them; None if there are no intervals."""
     if not analysis.intervals:
         return None

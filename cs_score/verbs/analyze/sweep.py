@@ -52,7 +52,11 @@ class Best(Record):
 
 
 def best_of(rows: Sequence[SweepRow]) -> Best | None:
-    """Return the threshold with the greatest gain, the lowest of those with equal gains; None if none has a gain."""
+    """Return the threshold with the greatest gain, the lowest of those with equal gains.
+
+    `rows` are sorted by threshold. The greatest gain may be 0 or less. The result is None if no gain is known, which
+    means that the scorer gave no score at any threshold.
+    """
     best: Best | None = None
     for row in rows:
         if row.gain is not None and (best is None or row.gain > best.gain + _SMALLEST_DIFFERENCE):
@@ -75,6 +79,7 @@ def sweep(scored: AnalysedRun, effects: Effects, measure: Measure, progress: Pro
     precision they are macro averages. Only queries that lose a line from one threshold to the next are scored again.
     """
     measures = _sweep_measures(measure)
+    # `effects` computes the scores of the run after a change, here by these measures only.
     removal = _GrowingRemoval(scored, effects.for_measures(measures))
     rows = []
     for threshold in progress(thresholds(removal.confidences), "raising the threshold"):
@@ -96,8 +101,8 @@ class _GrowingRemoval:
         self.confidences = [line.confidence for line in self._lines]
         self._response_indexes = {line.index for line in scored.run.links.responses if line.run_id == scored.run_id}
         self._removed_count = 0
-        self._change = Change()  # all that was removed so far
-        self._scored_change = effects.unchanged  # the same, with the scores that the next ones are computed from
+        self._removal_so_far = Change()
+        self._last_scored_removal = effects.unchanged  # a change with its scores, from which the next step starts
 
     def remove_below(self, threshold: float) -> Effect:
         """Take the lines out whose confidence is below a threshold, and return the effect on the scores.
@@ -107,14 +112,15 @@ class _GrowingRemoval:
         next_count = bisect_left(self.confidences, threshold)
         next_lines = [line for _, line in self._lines[self._removed_count : next_count]]
         self._removed_count = next_count
-        self._change = self._effects.editor.removal_of(next_lines, self._change)
-        effect, self._scored_change = self._effects.effect_after(self._scored_change, self._change)
+        self._removal_so_far = self._effects.editor.removal_of(next_lines, self._removal_so_far)
+        # Only queries with a line removed since the last scoring are scored again.
+        effect, self._last_scored_removal = self._effects.effect_after(self._last_scored_removal, self._removal_so_far)
         return effect
 
     @property
     def remaining_count(self) -> int:
         """The number of responses of the run that are left; skipped lines do not count."""
-        removed_responses = self._response_indexes & self._change.responses
+        removed_responses = self._response_indexes & self._removal_so_far.responses
         return len(self._response_indexes) - len(removed_responses)
 
 
@@ -163,13 +169,15 @@ def _lines_by_confidence(scored: AnalysedRun) -> list[_LineWithConfidence]:
     for response in scored.run.links.responses:
         if response.run_id == scored.run_id:
             lines.append(_LineWithConfidence(response.confidence, response))
-    for skipped in scored.run.links.skipped_lines:
-        layout = scored.run.layouts[skipped.file]
-        if layout.kind is FileKind.RUN:
-            text_by_column = dict(zip(layout.columns, split_columns(skipped.text)))
-            if text_by_column["RUNID"] == scored.run_id:
-                confidence = read_confidence(text_by_column["CONFIDENCE"]).value
-                lines.append(_LineWithConfidence(confidence, skipped))
+    for skipped_line in scored.run.links.skipped_lines:
+        layout = scored.run.layouts[skipped_line.file]
+        if layout.kind is not FileKind.RUN:
+            continue
+        # Only responses hold their confidence as a number; of a skipped line only the text is kept.
+        text_by_column = dict(zip(layout.columns, split_columns(skipped_line.text)))
+        if text_by_column["RUNID"] == scored.run_id:
+            confidence = read_confidence(text_by_column["CONFIDENCE"]).value
+            lines.append(_LineWithConfidence(confidence, skipped_line))
     return sorted(lines, key=attrgetter("confidence"))
 
 

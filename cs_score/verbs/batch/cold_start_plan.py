@@ -640,7 +640,7 @@ class _Attempt(Record):
             run_id=run.run_id,
             policy=self.policy.policy,
             result=run,
-            stopped=None,
+            stopping_error=None,
             origin=run.origin or result.origin,
             signature=result.signature(run),
         )

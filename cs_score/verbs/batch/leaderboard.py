@@ -20,7 +20,7 @@ from cs_score.base.documents import json_text
 from cs_score.base.records import asdict, replace
 from cs_score.measures.registry import undefined_sentences
 from cs_score.statistics.resampling_settings import Family, Note, Resampling, note_sentences
-from cs_score.tables.layout import Column, Format, Layout, latex, markdown, text, tsv
+from cs_score.tables.layout import Column, Format, Layout, latex, markdown, text_lines, tsv
 from cs_score.verbs.batch.batch_documents import (
     LeaderboardDocument,
     LeaderboardRow,
@@ -583,7 +583,7 @@ def leaderboard_text(board: LeaderboardDocument, limit: int = 10) -> str:
     The only scores in it are those by the ranking measure, below the heading `Score`.
     """
     table = _narrow_layout(board).table(board)
-    lines = list(text(table, limit, SCREEN))[1:]  # the first line is blank
+    lines = list(text_lines(table, limit, SCREEN))[1:]  # the first line is blank
     failures = _failures(board)
     sentences = _notes(board) + [one_line(failure, 300) for failure in failures[:limit]]
     for sentence in sentences:

@@ -154,7 +154,7 @@ def _id_of_only_run(queries: ColdStartGold, submission_file: str) -> str:
     """
     run = _load_without_assessments(queries, submission_file)
     name = os.path.basename(submission_file)
-    run_ids = sorted(run.lines_by_run_id)
+    run_ids = sorted(run.lines_by_run_and_unit)
     if not run_ids:
         raise SubmissionError(f"{name} has no line that answers a query")
     if len(run_ids) > 1:

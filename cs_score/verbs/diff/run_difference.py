@@ -276,7 +276,7 @@ def _label_by_answer(scored: AnalysedRun) -> dict[_AnswerKey, AnswerLabel]:
     for scored_line in scored.lines():
         line = scored_line.line
         label = _label_of_line(scored_line, scored, is_counted=line.index in counted_indexes)
-        labels_by_answer[line.query.full_id, line.value, line.provenance].append(label)
+        labels_by_answer[line.query.full_id, line.value, line.value_provenance].append(label)
     return {answer: _best_label(labels) for answer, labels in labels_by_answer.items()}
 
 

@@ -8,7 +8,7 @@ from typing import Final
 from cs_score.analysis.outcomes import heading
 from cs_score.analysis.views import ScreenTable, first_screen
 from cs_score.base.display import align_columns, prose_width
-from cs_score.tables.layout import text
+from cs_score.tables.layout import text_lines
 from cs_score.verbs.diff.run_difference import RunDifference
 from cs_score.verbs.diff.run_tables import LARGEST_GROUPS, LAYOUTS, RULES, UNITS
 
@@ -43,7 +43,7 @@ def _whole_difference(
         if outcome_counts:
             lines.append("")
             lines += _table_of_outcomes(layout.name, outcome_counts)
-        lines += text(layout.table(difference), top, terminal_width)
+        lines += text_lines(layout.table(difference), top, terminal_width)
     return lines
 
 

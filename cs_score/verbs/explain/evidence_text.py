@@ -22,7 +22,7 @@ from cs_score.base.records import replace
 from cs_score.evidence.mode import Mode
 from cs_score.evidence.reading import text_of as text_of_id
 from cs_score.evidence.report import score_lines
-from cs_score.tables.layout import TOP, Layout, columns, text
+from cs_score.tables.layout import TOP, Layout, columns, text_lines
 from cs_score.tasks import words_of
 from cs_score.verbs.explain.unit_explanation import EvidenceExplanation
 
@@ -98,7 +98,7 @@ def _lines_of_unit(writer: DocumentText, unit: ExplainedUnit) -> list[str]:
     if not unit.mistakes:
         lines += ["", f"no mistakes in {name}"]
     mistakes = _without_unit(costliest_layout(writer.mode)).table(unit)
-    lines += text(mistakes, writer.top or TOP, writer.table_width)
+    lines += text_lines(mistakes, writer.top or TOP, writer.table_width)
     return lines
 
 

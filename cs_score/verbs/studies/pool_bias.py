@@ -246,11 +246,11 @@ def _orphans(removed: set[Assessment], assessments: Sequence[Assessment]) -> set
     `removed` are the assessments that leave the pool, and `assessments` all lines of the pool.
     """
     # The targets of the remaining assessments are the queries about their answers.
-    remaining_targets = {assessment.target for assessment in assessments if assessment not in removed}
+    remaining_follow_ons = {assessment.follow_on_id for assessment in assessments if assessment not in removed}
     orphans = set()
     for assessment in assessments:
         is_second_hop = assessment.query.level > 0
-        if is_second_hop and assessment.query.short_id not in remaining_targets:
+        if is_second_hop and assessment.query.short_id not in remaining_follow_ons:
             orphans.add(assessment)
     return orphans
 

@@ -81,7 +81,7 @@ class IndexedQuery:
     def __init__(self, indexed_run: IndexedRun, base_id: str) -> None:
         """Look up the query with the short id `base_id` and its lines in the scored run."""
         unit_id = indexed_run.run.gold.unit_of(base_id)
-        lines_by_unit = indexed_run.run.lines_by_run_id.get(indexed_run.scored.run_id, {})
+        lines_by_unit = indexed_run.run.lines_by_run_and_unit.get(indexed_run.scored.run_id, {})
         lines_by_query = lines_by_unit.get(unit_id, {})
         self.indexed_run = indexed_run
         self.base_id = base_id
@@ -117,12 +117,12 @@ class IndexedQuery:
         return row_by_index
 
     @cached_property
-    def lines_by_target(self) -> Mapping[str, Sequence[Response]]:
+    def lines_by_follow_on(self) -> Mapping[str, Sequence[Response]]:
         """The lines that a follow-on query asks about, by the short id of this query."""
-        lines_by_target: dict[str, list[Response]] = defaultdict(list)
+        lines_by_follow_on: dict[str, list[Response]] = defaultdict(list)
         for line in self.lines:
-            lines_by_target[line.target].append(line)
-        return lines_by_target
+            lines_by_follow_on[line.follow_on_id].append(line)
+        return lines_by_follow_on
 
     @cached_property
     def gold(self) -> QueryGold:
@@ -351,7 +351,7 @@ class IndexedRun:
         self.policy = scored.policy
         self.edition = scored.run.gold.query_set.edition
         # The error that stopped scoring, if there are no scores because of it.
-        self.fatal = None if scored.result.tables.sf.rows else scored.stopped
+        self.fatal = None if scored.result.tables.sf.rows else scored.stopping_error
         self.measure = None if self.fatal else scored.measure(measure)
         self.measures = self._measures_of_effects()
         self.unit_by_id = {unit.id: unit for unit in scored.result.units}
@@ -377,7 +377,7 @@ class IndexedRun:
         headline_f1 = default_measure(with_ldc=has_ldc_queries, has_rankings=False)
         scores = self.scored.result.measures
         # Only average precisions are neither micro nor macro averages.
-        average_precisions = [measure for measure in scores if not measure.average and measure.hop is None]
+        average_precisions = [measure for measure in scores if measure.is_of_rankings and measure.hop is None]
         measures = [self.measure, headline_f1, *average_precisions]
         return [measure for measure in dict.fromkeys(measures) if measure in scores]
 
