@@ -21,7 +21,7 @@ from cs_score.base.slices import part_of_slice
 from cs_score.base.sources import Input, rereadable
 from cs_score.evidence.mode import intervals
 from cs_score.evidence.report import PredictionScores, document_of, score_lines, scores_table, table_text, units_option
-from cs_score.measures.registry import headline_names
+from cs_score.measures import headline_names
 from cs_score.statistics.resampling_settings import Resampling
 from cs_score.tables.layout import Table, tsv
 from cs_score.tasks import COLD_START, mode_named, stage_named, task_named

@@ -36,7 +36,7 @@ from cs_score.evidence.mode import (
     report_rows,
 )
 from cs_score.evidence.reading import InputContent, as_key, set_text, short_text, text_of
-from cs_score.measures.registry import Divide, measure_names, precision_recall_f1
+from cs_score.measures import Divide, measure_names, precision_recall_f1
 from cs_score.statistics.units import UnitTable
 
 SKIPPED_MARKS: Final = reading.BYTE_ORDER_MARK + "\x1e"

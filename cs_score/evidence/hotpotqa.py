@@ -39,8 +39,8 @@ from cs_score.evidence.mode import (
 )
 from cs_score.evidence.reading import InputContent, as_key, quoted, short_text, text_of
 from cs_score.evidence.report import score_lines
-from cs_score.measures.registry import divide, measure_names
-from cs_score.measures.registry import f1 as harmonic_mean
+from cs_score.measures import divide, measure_names
+from cs_score.measures import f1 as harmonic_mean
 from cs_score.statistics.units import UnitTable
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from cs_score.base.runtime import Late, paused_collector
 from cs_score.base.signature import ANSWERED, Origin
 from cs_score.base.sources import Input, InputDigest, Source
 from cs_score.evidence.reading import ErrorLocation, InputContent, read_input, text_of
-from cs_score.measures.registry import Divide, SumsFormula, add_measures, divide, headline_names
+from cs_score.measures import Divide, SumsFormula, add_measures, divide, headline_names
 from cs_score.statistics.resampling_settings import Resampling
 from cs_score.statistics.results import ScoreIntervals
 from cs_score.statistics.units import UnitTable

@@ -27,7 +27,7 @@ from cs_score.evidence import reading
 from cs_score.evidence.mode import Contents, Fault, Mode, Pair, Part, Row, Unit, report_rows
 from cs_score.evidence.reading import InputContent, quoted, short_text
 from cs_score.evidence.report import align_rows
-from cs_score.measures.registry import divide, measure_names, precision_recall_f1
+from cs_score.measures import divide, measure_names, precision_recall_f1
 from cs_score.statistics.units import UnitTable
 
 if TYPE_CHECKING:  # numpy is imported with what needs it

@@ -27,7 +27,7 @@ from cs_score.base.records import asdict, replace, to_builtins
 from cs_score.base.runtime import Late
 from cs_score.base.signature import Origin
 from cs_score.evidence.mode import Mode, ScoredPredictions
-from cs_score.measures.registry import HEADLINE_REASONS, select_names
+from cs_score.measures import HEADLINE_REASONS, select_names
 from cs_score.statistics.results import SETTINGS_COLUMNS, ScoreIntervals
 from cs_score.statistics.units import Units
 

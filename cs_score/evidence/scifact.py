@@ -24,7 +24,7 @@ from cs_score.evidence.abstracts import AbstractsMode, Claim, Entry, extra_sente
 from cs_score.evidence.mismatches import DocumentsOfClaim
 from cs_score.evidence.mode import Contents, Pair, Part, Progress, Row, Unit, left_out_notices, report_rows
 from cs_score.evidence.reading import InputContent, as_key, quoted, set_text, short_text, text_of
-from cs_score.measures.registry import Divide, measure_names, precision_recall_f1
+from cs_score.measures import Divide, measure_names, precision_recall_f1
 from cs_score.statistics.units import UnitTable
 
 GROUPS: Final = ("abstract_label_only", "abstract_rationalized", "sentence_selection", "sentence_label")

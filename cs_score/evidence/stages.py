@@ -29,7 +29,7 @@ from cs_score.evidence.scifact import (
     read_labelled_sets,
     select_scored_claims,
 )
-from cs_score.measures.registry import Divide, Ratio, precision_recall_f1
+from cs_score.measures import Divide, Ratio, precision_recall_f1
 
 LABELS: Final = ("CONTRADICT", "NOT_ENOUGH_INFO", "SUPPORT")
 """The labels of the stage `label`, in the order of its measures."""

@@ -38,7 +38,7 @@ from cs_score.judged.explaining import explanation_of
 from cs_score.judged.labelled_lines import JudgedFile, LabelledLine, read_judged
 from cs_score.judged.policy import DUPLICATE, UNASSESSED, LabelPolicy, Value, check_labels, read_policy
 from cs_score.judged.table_files import FORMATS, Headings, read_headings
-from cs_score.measures.registry import Divide, divide
+from cs_score.measures import Divide, divide
 from cs_score.statistics.units import UnitTable
 
 _MOST_WITH_ROUNDING: Final = 1 + 1e-12

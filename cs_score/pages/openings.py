@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-from cs_score.measures.registry import COLD_START_MODE
+from cs_score.measures import COLD_START_MODE
 from cs_score.pages.charts import Caption, Curve, Drawing, lines
 from cs_score.pages.page import ExpandableEntry, Openings, unit_text
 

@@ -12,7 +12,7 @@ from cs_score.base.records import asdict
 from cs_score.base.signature import GOLD, POOL, QUERIES, RUN, Origin
 from cs_score.base.sources import InputDigest
 from cs_score.coldstart.options import EDITIONS, LATEST, PRESETS, OptionTopic, options_in_order
-from cs_score.measures.registry import COLD_START_MODE
+from cs_score.measures import COLD_START_MODE
 from cs_score.pages.page import Block, Code, Section, table_of_rows
 from cs_score.tasks import mode_named, words_of
 

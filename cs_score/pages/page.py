@@ -21,7 +21,7 @@ from cs_score.analysis.evidence.document_text import unit_name
 from cs_score.base.display import cell, terminal_safe, with_minus_signs
 from cs_score.base.errors import MissingExtraError
 from cs_score.base.records import Record, asdict, field, replace
-from cs_score.measures.registry import COLD_START_MODE
+from cs_score.measures import COLD_START_MODE
 from cs_score.pages.charts import ChartTarget, Drawing, chart_style
 from cs_score.tables.layout import Cell, Column, Format, Layout, Row, Table, html, words
 from cs_score.tasks import mode_named

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Final, NamedTuple
 
 from cs_score.analysis.evidence.document_text import as_json
 from cs_score.base.records import asdict, replace
-from cs_score.measures.registry import COLD_START_MODE, headline_names, undefined_sentences
+from cs_score.measures import COLD_START_MODE, headline_names, undefined_sentences
 from cs_score.pages import openings
 from cs_score.pages.charts import (
     Bar,

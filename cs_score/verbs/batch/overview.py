@@ -43,7 +43,7 @@ from cs_score.coldstart.result import (
     in_printing_order,
 )
 from cs_score.coldstart.unit_statistics import unit_table
-from cs_score.measures.registry import Measure, default_measure
+from cs_score.measures import Measure, default_measure
 from cs_score.statistics.arithmetic import Floats
 from cs_score.statistics.resampling_settings import Resampling
 from cs_score.statistics.units import Unit, UnitTable

@@ -14,7 +14,7 @@ from urllib.parse import quote
 from cs_score.analysis.rankings import RankingLimits, RankingPair, RunRanking
 from cs_score.base.display import cell
 from cs_score.base.records import asdict
-from cs_score.measures.registry import undefined_sentences
+from cs_score.measures import undefined_sentences
 from cs_score.pages.charts import (
     DOT_PLACES,
     Bar,

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Final
 from cs_score.analysis.evidence.document_text import short_value_text
 from cs_score.analysis.outcomes import comparison_sentences
 from cs_score.base.signature import answered_only_lines
-from cs_score.measures.registry import COLD_START_MODE
+from cs_score.measures import COLD_START_MODE
 from cs_score.pages.charts import Bar, Caption, ChartTarget, Dots, Drawing, bars, dots
 from cs_score.pages.origins import difference_origin
 from cs_score.pages.page import (
