@@ -414,7 +414,7 @@ class CallScorer:
         unit_by_query = {query.full_id: gold.cluster_of(query) for query in gold.selected_queries(self._hop_limits)}
         if unit_by_query:
             # A row may be named after a class of a query that is not selected.
-            unit_by_query |= gold.clusters_of_others(row.name.partition(":")[0] for row in sf.rows)
+            unit_by_query |= gold.clusters_of_unscored_queries(row.name.partition(":")[0] for row in sf.rows)
         tables = add_ldc_tables(sf, gold.query_set)
         return ScoredRun(run_id, tables, tuple(units), unit_by_query=unit_by_query)
 
