@@ -835,8 +835,8 @@ class Counting:
             names_first = sorted(right_responses, key=self.is_nominal)
             right_responses = self._mark_duplicates(names_first[0], names_first[1:], row)
         row.right += right_responses
-        # There are several only if the policy counts duplicates as right. The last one competes with other classes if the
-        # slot takes one value.
+        # There are several only if the policy counts duplicates as right. The last one competes with other classes if
+        # the slot takes one value.
         row.last_right_of_each_class.append(right_responses[-1])
 
     def _tally_of_row(self, node_name: str, row: Row, tree: ClassTree) -> Tally:
