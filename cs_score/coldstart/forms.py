@@ -380,7 +380,7 @@ def _remedy_for_nil_line(line: FirstLine, edition: Edition) -> str | None:
 def _remedy_for_misplaced_line(line: FirstLine, edition: Edition) -> str | None:
     """Return the remedy for a line that does not belong in the file: a command line that removes it.
 
-    Such a line is a header, or is followed by a line that fits a layout. The result is None for any other line.
+    It is a header, or a line of no layout before a line that fits one. The result is None for any other line.
     """
     has_columns = len(line.columns) > 1
     if _is_header(line.columns):

@@ -160,7 +160,7 @@ class ColdStartGold(Record, eq=False):
         """Return the cluster of each query that is not scored, but has rows in the tables, by the full id of the query.
 
         `query_ids` are the full ids of all queries with rows, scored or not. A query that is not scored has rows if
-        assessments of other queries name its equivalence classes. `cluster_of` says what a cluster is.
+        assessments of other queries name its equivalence classes. Queries of a cluster are resampled together.
         """
         cluster_by_id: dict[str, str] = {}
         for query_id in dict.fromkeys(query_ids):  # each query once, although it has several rows

@@ -511,7 +511,7 @@ class _Orphans:
     def _texts_by_follow_on_id(self) -> dict[str, list[str]]:
         """The texts of all assessments, by the id of the follow-on query about their answer.
 
-        The texts under the id of an orphan's query are those of its parents.
+        An orphan finds its parents under the id of its own query.
         """
         texts_by_follow_on_id: dict[str, list[str]] = {}
         for assessment in self._assessments:
@@ -809,7 +809,7 @@ class Counting:
     def _find_right_parents(self, responses: Sequence[Response]) -> set[str]:
         """Return the short ids of the follow-on queries about right answers, such as `{"efa464516d81"}`.
 
-        `responses` are those of one class. Responses to a follow-on query can be right only if their parent is right:
+        `responses` all belong to one class. Responses to a follow-on query can be right only if their parent is right:
         the answer that the query is about (rule paths). If several responses give the same answer, the first one
         decides. This must be called before duplicates are labelled.
         """

@@ -363,7 +363,7 @@ class CallScorer:
             self.remarks.append(self._remark_without_match(run_id, line_count))
 
     def _remark_without_match(self, run_id: str, line_count: int) -> str:
-        """Return the remark that none of the lines of a run has an assessment, and what the reason may be.
+        """Return the remark that none of the lines of a run has an assessment, with the likely reason.
 
         The usual causes are that the pool (the file of assessments) is missing or is the wrong one.
         """
