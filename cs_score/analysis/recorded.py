@@ -9,13 +9,13 @@ from typing import Any, Final, NamedTuple
 
 from msgspec import UNSET, defstruct
 
-from cs_score.base.documents import Json, convert_value, member_place, record_in
+from cs_score.base.documents import Json, checked_record, convert_value, member_place
 from cs_score.base.errors import InputError, UsageError
 from cs_score.base.records import Record, asdict
 from cs_score.coldstart.options import DEFAULT_OPTIONS, SCORING_OPTIONS, Options, options_of_values
 from cs_score.coldstart.score_documents import PARTS, RunScoresDocument
 from cs_score.evidence.report import PredictionScores
-from cs_score.measures.registry import COLD_START_MODE, parse_measure
+from cs_score.measures import COLD_START_MODE, parse_measure
 from cs_score.statistics.resampling_settings import MANY_RESAMPLES, Resampling
 from cs_score.tasks import TASKS, is_task, mode_named
 
@@ -88,7 +88,7 @@ def read_scores(value: Mapping[str, Json], file: str) -> RunScoresDocument | Pre
     refuse_several_runs(document, file)
     if document.get("kind") != "score" or not is_task(document.get("task")):
         raise InputError("no result of cs-score", file=file, remedy="a result is what -o FILE.json and to_json make")
-    scores = record_in(document, type_of_scores(document), file, place)
+    scores = checked_record(document, type_of_scores(document), file, place)
     try:
         _check_consistency(scores)
     except _InconsistentMemberError as error:

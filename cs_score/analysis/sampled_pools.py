@@ -23,7 +23,7 @@ from cs_score.base.sources import Delimited, Input, read_delimited
 from cs_score.coldstart.lines import Response
 from cs_score.coldstart.options import RIGHT, WRONG
 from cs_score.coldstart.result import UnitResult
-from cs_score.measures.registry import COLD_START_MODE
+from cs_score.measures import COLD_START_MODE
 from cs_score.statistics.resampling_settings import FEWEST_RELIABLE_UNITS
 from cs_score.statistics.stratified_samples import (
     Estimate,

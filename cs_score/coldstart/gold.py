@@ -365,7 +365,7 @@ def _digests_of_option_files(value_by_role: Mapping[str, Input | None]) -> list[
     return digests
 
 
-def with_folder_remarks(gold: ColdStartGold, files: Sequence[Input]) -> ColdStartGold:
+def with_remarks_on_empty_folders(gold: ColdStartGold, files: Sequence[Input]) -> ColdStartGold:
     """Return gold with a remark on each empty folder among `files`; these folders become its `empty_folders`.
 
     A folder is empty if it contains no file that can be loaded. Raises InputError if `files` are all empty folders.

@@ -29,7 +29,7 @@ from cs_score.coldstart.lines import (
 )
 from cs_score.coldstart.options import IGNORE, LATEST, RIGHT, SIDES, WRONG, Edition, Policy, unknown_discipline_message
 from cs_score.coldstart.queries import find_predicate, parse_query_id
-from cs_score.measures.registry import divide, f1
+from cs_score.measures import divide, f1
 from cs_score.problems.log import ProblemLog
 
 # ---- Matching responses to assessments

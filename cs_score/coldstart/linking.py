@@ -17,7 +17,7 @@ from typing import Final, NamedTuple, TypeAlias
 from cs_score.base.display import join_first
 from cs_score.base.errors import InputError
 from cs_score.base.records import Record, replace
-from cs_score.base.runtime import paused_collector
+from cs_score.base.runtime import paused_garbage_collection
 from cs_score.base.signature import POOL, RUN
 from cs_score.base.sources import Input, InputDigest, file_in_folder, name_of, open_source, plain_name
 from cs_score.coldstart import lines, queries, tab_files
@@ -169,7 +169,7 @@ class Loading:
 
         Raises InputError for a line that cannot be linked, and for a file of an unknown layout.
         """
-        with paused_collector():
+        with paused_garbage_collection():
             for file in files:
                 for member in expand_folder(file):
                     self._load_file(member)

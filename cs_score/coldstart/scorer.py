@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 from cs_score.base.display import join_first
 from cs_score.base.errors import InputError, UsageError, did_you_mean
 from cs_score.base.records import Record, replace
-from cs_score.base.runtime import paused_collector
+from cs_score.base.runtime import paused_garbage_collection
 from cs_score.base.signature import RUN, Origin
 from cs_score.base.sources import Input, InputDigest, name_of, open_source
 from cs_score.coldstart import judging
@@ -930,7 +930,7 @@ def score_each(gold: ColdStartGold, runs: Sequence[OneRun], load: LoadRun = load
     `gold` has the queries and the assessments. Raises InputError for the first run that cannot be scored; the error
     names the file of the run.
     """
-    with paused_collector():
+    with paused_garbage_collection():
         return [_score_one_run(gold, run, gold.problems.copy(), load) for run in runs]
 
 

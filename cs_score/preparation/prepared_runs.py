@@ -20,7 +20,7 @@ from cs_score.base.display import join_first, one_line
 from cs_score.base.errors import InputError, UsageError
 from cs_score.base.outputs import encoded
 from cs_score.base.records import Record, Struct, field, replace
-from cs_score.base.runtime import paused_collector
+from cs_score.base.runtime import paused_garbage_collection
 from cs_score.base.sources import InMemory, Input, InputDigest, name_of, open_source, rereadable
 from cs_score.coldstart.file_columns import RUN_2017, FileKind, Schema
 from cs_score.coldstart.gold import ColdStartGold, Run, load_run
@@ -295,7 +295,7 @@ def check_run(
     )
     loading.remarks += queries.remarks
     loading.digests += queries.digests
-    with paused_collector():
+    with paused_garbage_collection():
         _load_and_check(loading, run, documents)
     return CheckedRun(loading)
 

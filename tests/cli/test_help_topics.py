@@ -8,8 +8,7 @@ from cs_score.cli.core import COMMANDS, Status, load_command
 from cs_score.cli.main import main
 from cs_score.cli.topics import EXIT_STATUSES, FORMATS, TOPICS
 from cs_score.coldstart.options import POLICY_CATEGORIES, PRESETS
-from cs_score.measures import meanings
-from cs_score.measures.registry import MEASURES, default_measure
+from cs_score.measures import MEASURES, default_measure, meanings
 from cs_score.tasks import COLD_START, TASKS
 
 
@@ -64,7 +63,7 @@ def test_help_formats_has_every_format_of_a_command(capsys: pytest.CaptureFixtur
     text = _help_text("formats", capsys)
     explained = {name for names, _ in FORMATS for name in names.split(", ")}
     for command in COMMANDS:
-        assert set(load_command(command).form.formats) <= explained
+        assert set(load_command(command).properties.formats) <= explained
     assert "score, analyze" in text
 
 

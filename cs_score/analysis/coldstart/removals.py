@@ -27,7 +27,7 @@ from cs_score.coldstart.lines import Response, best_lines, load_order, node_conf
 from cs_score.coldstart.options import WRONG
 from cs_score.coldstart.ranking import RankedNode, Ranking
 from cs_score.coldstart.result import QueryResult, UnitResult
-from cs_score.measures.registry import RANKING_FORMULAS
+from cs_score.measures import RANKING_FORMULAS
 
 _DEEPEST_HOP: Final = 1
 """The last hop whose lines can be taken away. A line of a later hop may be the only reason for a row of its parent."""

@@ -20,7 +20,7 @@ from cs_score.base.errors import InputError, UsageError
 from cs_score.base.outputs import encoded
 from cs_score.base.records import Record, field, replace
 from cs_score.base.signature import QUERY_LIST, SAMPLES
-from cs_score.base.slices import part_of_slice
+from cs_score.base.slices import load_from_command_package
 from cs_score.base.sources import Input, InputDigest, name_of
 from cs_score.coldstart import output_files as outputs
 from cs_score.coldstart.gold import ColdStartGold, Run, open_gold, with_pool
@@ -31,7 +31,7 @@ from cs_score.coldstart.result import Result, ScoredRun, ScoringStopped
 from cs_score.coldstart.score_documents import json_text
 from cs_score.coldstart.scorer import OneRun, runs_of, score_runs, score_separately
 from cs_score.coldstart.unit_statistics import intervals, resampled_unit, summary_scores
-from cs_score.measures.registry import COLD_START_MODE, LDC_MEAN, Measure, headline_names, rankable_measures
+from cs_score.measures import COLD_START_MODE, LDC_MEAN, Measure, headline_names, rankable_measures
 from cs_score.preparation.conversion import PreparationSettings, prepare_inputs
 from cs_score.preparation.prepared_runs import Preparation, PreparedRun, load_prepared
 from cs_score.problems.codes import Severity
@@ -155,11 +155,11 @@ def policies_of_batch(
 
     Raises UsageError for a text that is no policy, for a name that is taken, and for a name that no folder can have.
     """
-    named_policies = read_policies(further_policies, options, policy_texts, "--also-policy")
+    named_policies = read_policies(further_policies, options, policy_texts, option)
     first_name = policy_name if named_policies else ""
     for policy in named_policies:
         if policy.name in RESERVED_NAMES:
-            raise UsageError(f"--also-policy {policy.name}: that is a file of every batch; choose another name")
+            raise UsageError(f"{option} {policy.name}: that is a file of every batch; choose another name")
         if policy.name == first_name:
             raise UsageError(f"{option} {first_name} is the policy in force already")
     first_policy = NamedPolicy(first_name, options.policy, options.justifications, policy_texts)
@@ -652,7 +652,7 @@ def _page_of_run(run: AnalysedRun, make_page: Callable[[Any], str]) -> str | Non
     `make_page` makes a page of an analysis.
     """
     # The module `cs_score.verbs.analyze.by_task` is imported only here, because most batches make no pages.
-    analyze_result = part_of_slice("analyze", "by_task:analyze_result", needed_by="the page of a run")
+    analyze_result = load_from_command_package("analyze", "by_task:analyze_result", needed_by="the page of a run")
     try:
         return make_page(analyze_result(task_named(COLD_START_MODE), run))
     except InputError:

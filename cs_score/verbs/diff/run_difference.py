@@ -18,7 +18,7 @@ from cs_score.base.records import Record, field, replace
 from cs_score.coldstart.judging import Labels, pre_policy_category
 from cs_score.coldstart.options import RIGHT, WRONG
 from cs_score.coldstart.unit_statistics import resampled_unit, unit_table
-from cs_score.measures.registry import COLD_START_MODE, Measure, formula_of
+from cs_score.measures import COLD_START_MODE, Measure, formula_of
 from cs_score.statistics.resampling_settings import Resampling
 from cs_score.verbs.diff.edition_rules import EditionRule, rules_of
 from cs_score.verbs.diff.group_contributions import GroupShare, group_shares, shares_of

@@ -15,7 +15,7 @@ from cs_score.cli.output import remark
 from cs_score.cli.predictions import Predictions, with_analysis_percentage
 from cs_score.cli.run_inputs import Runs
 from cs_score.cli.run_options import SCORING_SWITCHES
-from cs_score.cli.verb import Verb, VerbForm
+from cs_score.cli.verb import Verb, VerbUsage
 from cs_score.tasks import task_named
 from cs_score.verbs.explain.by_task import view_of_explanations
 
@@ -33,9 +33,9 @@ _EXPLANATION: Final = (
 )
 
 
-def _form_for_runs() -> VerbForm:
+def _usage_for_runs() -> VerbUsage:
     """Return how the command is called for Cold Start runs."""
-    return VerbForm(
+    return VerbUsage(
         options=(
             f"{SCORING_SWITCHES} --policy --knowledge-base -runids --run --line --unit --class --node --answer "
             "--measure --force"
@@ -48,8 +48,8 @@ def _form_for_runs() -> VerbForm:
 
 
 EXPLAIN_VERB: Final = Verb(
-    form_for_runs=_form_for_runs,
-    form_for_evidence=VerbForm(
+    usage_for_runs=_usage_for_runs,
+    usage_for_evidence=VerbUsage(
         options="--gold --predictions --unit --measure --force",
         formats=FORMATS,
         files=options.FILES_OF_EVIDENCE,

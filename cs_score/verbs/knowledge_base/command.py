@@ -84,7 +84,7 @@ def validate_kb(command_line: CommandLine, session: Session) -> int:
 
     The command line is checked in the order of the reference program, so that the same fault is reported first.
     """
-    kb_file = command_line.words[0]
+    kb_file = command_line.positional_words[0]
     if not os.path.exists(kb_file):  # `-` does not mean standard input here
         raise InputError(f"File {kb_file} does not exist", code="FILE_MISSING")
     task = _validation_task(command_line)
@@ -122,7 +122,7 @@ def _kb_outputs(command_line: CommandLine, folder: str, session: Session) -> wri
     formats = NONE if "--check" in command_line else command_line.text("-output")
     return writers.KbOutputs(
         folder=folder,
-        paths=writers.output_paths(formats, folder, command_line.words[0]),
+        paths=writers.output_paths(formats, folder, command_line.positional_words[0]),
         labels=labels,
         link_kb=command_line.text("-linkkb").upper(),
     )
@@ -184,7 +184,7 @@ def _write_statistics(kb: KnowledgeBase, command_line: CommandLine) -> None:
 
 def _outputs_of_resolve_queries(command_line: CommandLine) -> Iterator[PlannedOutput]:
     """Yield the files for the run and for the explanation."""
-    yield from Destination(command_line.words[2]).planned("OUTPUTFILE", Existing.REPLACED)
+    yield from Destination(command_line.positional_words[2]).planned("OUTPUTFILE", Existing.REPLACED)
     yield from EXPLANATION.outputs(command_line.get("--explain"))
 
 
@@ -210,7 +210,7 @@ def resolve_queries(command_line: CommandLine, session: Session) -> int:
 
     Return the exit status 0 with the answers, for programs that call the command.
     """
-    _queries_file, kb_file, output_file = command_line.words
+    _queries_file, kb_file, output_file = command_line.positional_words
     error_file = Destination.of_report(command_line.text("-error_file"))
     session.report_to(error_file.name if error_file.stream is None else "stderr")
     queries = _read_queries(kb_file, session)

@@ -128,7 +128,7 @@ def validate_run(command_line: CommandLine, session: Session) -> int:
 
     A run with errors is not written.
     """
-    run_file = command_line.words[1]
+    run_file = command_line.positional_words[1]
     session.report_to()
     checked_run = session.check_runs([run_file], depth=command_line.text("-depth", ""))
     validated_run = checked_run.validated()  # from now on all problems of the run are in the log
@@ -190,7 +190,7 @@ def _begins_like_run(text: str) -> bool:
 
 def _outputs_of_validate_queries(command_line: CommandLine) -> Iterator[PlannedOutput]:
     """Yield the files for the validated queries and for the index of expanded queries."""
-    yield from file_named(command_line.words[1]).planned("OUTPUTFILE", Existing.REFUSED)
+    yield from file_named(command_line.positional_words[1]).planned("OUTPUTFILE", Existing.REFUSED)
     index_file = command_line.get("-index_file")
     if index_file is not None:
         yield from Destination(index_file).planned("-index_file", Existing.REFUSED)
@@ -222,7 +222,7 @@ def validate_queries(command_line: CommandLine, session: Session) -> int:
     """
     options = _query_options(command_line)
     session.report_to()
-    query_file, output_file = command_line.words
+    query_file, output_file = command_line.positional_words
     query_files = session.read_queries()
     _remark_on_queries(query_files, query_file, options, session)
     validated = preparing.validate_queries(query_files.query_set, options, session.problems)
@@ -285,7 +285,7 @@ def _read_choice(command_line: CommandLine, option: str, choices: Iterable[_Choi
 
 def _outputs_of_generate_queries(command_line: CommandLine) -> Iterable[PlannedOutput]:
     """Return the file for the queries; nothing if they go to a stream."""
-    return Destination(command_line.words[1]).planned("OUTPUTFILE", Existing.REPLACED)
+    return Destination(command_line.positional_words[1]).planned("OUTPUTFILE", Existing.REPLACED)
 
 
 GENERATE_QUERIES: Final = Program(
@@ -319,10 +319,10 @@ def generate_queries(command_line: CommandLine, session: Session) -> int:
     queries = session.read_queries()
     limits = RunLimits(Justifications.parse(command_line.text("-justifications")))
     session.remark(*queries.remarks)
-    has_run = len(command_line.words) > 2  # queries, output and run
+    has_run = len(command_line.positional_words) > 2  # queries, output and run
     if has_run:
         return _write_second_round(command_line, queries, limits, session)
-    destination = Destination(command_line.words[1])
+    destination = Destination(command_line.positional_words[1])
     return _write_first_round(queries.query_set, destination, session, has_error_file="-error_file" in command_line)
 
 
@@ -331,7 +331,7 @@ def _write_second_round(command_line: CommandLine, queries: QueryFiles, limits: 
 
     If the run has errors, only the error report is written. Raises InputError or OutputError.
     """
-    _query_file, output_file, run_file = command_line.words
+    _query_file, output_file, run_file = command_line.positional_words
     check_exists(run_file)
     checked_run = check_run([run_file], queries, limits, session.problems)
     responses = checked_run.loading.links.responses
@@ -362,7 +362,7 @@ def _write_first_round(queries: QuerySet, destination: Destination, session: Ses
 
 def _outputs_of_package_output(command_line: CommandLine) -> Iterable[PlannedOutput]:
     """Return the file for the run."""
-    return file_named(command_line.words[3]).planned("OUTPUTFILE", Existing.REFUSED)
+    return file_named(command_line.positional_words[3]).planned("OUTPUTFILE", Existing.REFUSED)
 
 
 PACKAGE_OUTPUT: Final = Program(
@@ -385,7 +385,7 @@ def package_output(command_line: CommandLine, session: Session) -> int:
 
     Answers with different run ids are an error.
     """
-    _query_file, first_round_file, second_round_file, output_file = command_line.words
+    _query_file, first_round_file, second_round_file, output_file = command_line.positional_words
     session.report_to()
     checked_run = session.check_runs([first_round_file, second_round_file])
     session.remark(*checked_run.loading.remarks)
@@ -443,7 +443,7 @@ VALIDATE_ASSESSMENTS: Final = Program(
 @VALIDATE_ASSESSMENTS.command
 def validate_assessments(command_line: CommandLine, session: Session) -> int:
     """Check assessments, and write a file with the assessments of each language. Return the exit status."""
-    file = command_line.words[1]
+    file = command_line.positional_words[1]
     session.report_to()
     _check_languages(command_line.text("-languages"))
     if "--all-problems" in command_line:
@@ -519,7 +519,7 @@ def _report_pool(session: Session, file: str) -> int:
 
 def _outputs_of_apply_k(command_line: CommandLine) -> Iterable[PlannedOutput]:
     """Return the file for the lines that are kept."""
-    return file_named(command_line.words[1]).planned("OUTPUTFILE", Existing.REPLACED)
+    return file_named(command_line.positional_words[1]).planned("OUTPUTFILE", Existing.REPLACED)
 
 
 APPLY_K: Final = Program(
@@ -538,7 +538,7 @@ def apply_k(command_line: CommandLine, session: Session) -> int:
 
     The limit is the value of -justifications. The lines that are left out are printed on standard error.
     """
-    run_file, output_file = command_line.words
+    run_file, output_file = command_line.positional_words
     most_documents = documents_per_node(command_line.text("-justifications"))
     if most_documents == 0:
         session.remark("-justifications leaves no document for a node (M counts as 0 here): every line is discarded")
@@ -591,7 +591,7 @@ class _Superseded(ReferenceCommand):
         """Return the command line; the first word may be an option for help or a version."""
         with contextlib.suppress(UsageError):  # any other word is accepted and ignored
             line = super().parse(typed[:1])
-            if line.information:
+            if line.help_or_version:
                 return line
         return CommandLine(typed)
 
@@ -635,7 +635,7 @@ def samples(command_line: CommandLine) -> int:
     except CsScoreError as error:
         write_text("stderr", f"cs-score samples: {error}\n")
         return Status.REFERENCE_FAILURE
-    number_text, queries_file = command_line.words
+    number_text, queries_file = command_line.positional_words
     try:
         report = _write_samples(number_text, queries_file, seed, destination)
     except CsScoreError as error:
@@ -661,7 +661,7 @@ def _check_outputs_of_samples(command_line: CommandLine, destination: Destinatio
     """
     outputs = destination.planned("-output_file", Existing.REPLACED)
     outputs += error_file.planned("-error_file", Existing.REFUSED)
-    command_line.plan(outputs, command_line.words)
+    command_line.plan(outputs, command_line.positional_words)
 
 
 def _read_number(text: str) -> int | None:

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from cs_score.base.errors import CsScoreError, InputError, OutputError
 from cs_score.base.outputs import Existing, OutputPlan, PlannedOutput, encoded, outputs_together
-from cs_score.base.runtime import paused_collector
+from cs_score.base.runtime import paused_garbage_collection
 from cs_score.base.sources import name_of
 from cs_score.cli import output as terminal
 from cs_score.cli.core import (
@@ -90,7 +90,7 @@ class Program(NamedTuple):
         plan.clear()
         session = Session(command_name, command_line, encodes_report_once=self.encodes_report_once)
         try:
-            with paused_collector(), outputs_together():
+            with paused_garbage_collection(), outputs_together():
                 return work(command_line, session)
         except CsScoreError as error:
             return session.give_up(error)
@@ -115,7 +115,7 @@ class Program(NamedTuple):
         The document list is read only if one of the outputs exists, because this output might be a document.
         """
         inputs: list[str] = []
-        for parameter, word in zip(self.parameters, command_line.words):
+        for parameter, word in zip(self.parameters, command_line.positional_words):
             if not parameter.is_output:
                 inputs.extend(name_of(file) for file in expand_folder(word))
         document_list = command_line.get("-docs")
@@ -174,7 +174,7 @@ class Session:
         The offsets in them are checked against the lengths of `documents`.
         """
         lengths = None if documents is None else documents.length_by_docid
-        return load_queries([self._command_line.words[0]], None, self.problems, lengths)
+        return load_queries([self._command_line.positional_words[0]], None, self.problems, lengths)
 
     def check_runs(
         self, files: Sequence[str], justifications: Justifications | None = None, depth: str = ""

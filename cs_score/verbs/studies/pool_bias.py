@@ -19,7 +19,7 @@ from cs_score.base.sources import InMemory, Input, name_of, open_source, plain_n
 from cs_score.coldstart.gold import ColdStartGold, Run, with_pool
 from cs_score.coldstart.lines import Answer, Assessment
 from cs_score.coldstart.scorer import OneRun, load_separately
-from cs_score.measures.registry import COLD_START_MODE, Measure
+from cs_score.measures import COLD_START_MODE, Measure
 from cs_score.tables.layout import Column, Layout, headed
 from cs_score.tables.statistics import Printout
 

@@ -22,7 +22,7 @@ from cs_score.coldstart.lines import Assessment, Response
 from cs_score.coldstart.options import RIGHT
 from cs_score.coldstart.ranking import Ranker, RunNodes
 from cs_score.coldstart.scorer import score_rows
-from cs_score.measures.registry import Measure, default_measure
+from cs_score.measures import Measure, default_measure
 from cs_score.problems.log import Place, Problem, ProblemLog
 from cs_score.verbs.explain.run_explanation.document import Counted, LineEffect, RankStep
 from cs_score.verbs.explain.run_explanation.nearness import AssessmentIndex, NearAssessment
