@@ -161,7 +161,7 @@ def _score_separately(call: Call, problems: ProblemLog) -> Iterator[RunsScored]:
     """
     call.check_inputs()
     runs_and_assessments = call.find_runs_and_assessments()
-    call.plan.clear()  # the outputs of an earlier call are removed, so that nobody takes them for those of this one
+    call.plan.remove_earlier_files()  # nobody shall take them for results of this call
     gold = _open_gold(call, problems)
     with contextlib.ExitStack() as temporary_folders, _report_faults_of_pool(gold, runs_and_assessments.assessments):
         result = _score_in_parts(call, gold, runs_and_assessments, temporary_folders)
