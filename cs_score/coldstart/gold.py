@@ -137,8 +137,8 @@ class ColdStartGold(Record, eq=False):
     def selected_queries(self, hop_limit_by_id: Mapping[str, int] | None = None) -> list[Query]:
         """Return the queries to score, in the order in which the reference scores them.
 
-        These are the queries whose short ids are keys of `hop_limit_by_id`, by default of the hop limits of this gold. Its
-        values, the highest hop of each query that is scored, play no part here.
+        These are the queries whose short ids are keys of `hop_limit_by_id`, by default of the hop limits of this gold.
+        Its values, the highest hop of each query that is scored, play no part here.
         """
         if hop_limit_by_id is None:
             hop_limit_by_id = self.hop_limit_by_id
