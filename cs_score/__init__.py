@@ -129,7 +129,7 @@ if not TYPE_CHECKING:  # to a type checker it would make every name an object
 
     def __getattr__(name: str) -> object:
         if name == "__version__":
-            from cs_score.base.version import VERSION
+            from cs_score.base import VERSION
 
             return VERSION
         if name not in __all__:

@@ -15,7 +15,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 import generate
 
-from cs_score.base.version import VERSION
+from cs_score.base import VERSION
 
 project = "cs-score"
 author = "cs-score contributors"

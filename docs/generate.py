@@ -19,12 +19,12 @@ from cs_score.cli.core import COMMANDS, Command, load_command
 from cs_score.coldstart.file_columns import SCHEMAS
 from cs_score.coldstart.options import POLICY_CATEGORIES, PRESETS, SIDES
 from cs_score.coldstart.output_files import OUTPUTS, SCORE_FIELDS
-from cs_score.measures import meanings
-from cs_score.measures.registry import (
+from cs_score.measures import (
     COLD_START_MODE,
     COLD_START_STATISTICS,
     RANKING_FORMULAS,
     headline_names,
+    meanings,
     measure_names,
 )
 from cs_score.problems.codes import CODES

@@ -24,7 +24,7 @@ from cs_score.cli.run_options import DEFAULTS
 from cs_score.coldstart.file_columns import SCHEMAS
 from cs_score.coldstart.options import POLICY_CATEGORIES, PRESETS, SCORING_OPTIONS, SIDES
 from cs_score.coldstart.output_files import OUTPUTS, SCORE_FIELDS
-from cs_score.measures.registry import measure_names
+from cs_score.measures import measure_names
 from cs_score.problems.codes import CODES
 from cs_score.tasks import TASKS, task_named
 from tests.documents import (

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from cs_score.base.version import VERSION
+from cs_score.base import VERSION
 from tests.coldstart.command import score_in
 from tests.documents import ROOT
 

@@ -20,7 +20,7 @@ from cs_score.base.signature import GOLD, POOL, QUERIES, QUERY_LIST, ROLES, RUN,
 from cs_score.base.sources import InputDigest, open_source
 from cs_score.coldstart.options import POLICY_CATEGORIES, SIDES, Justifications, Options, Policy, origin_of
 from cs_score.evidence import r4c, scifact
-from cs_score.measures.registry import MEASURES
+from cs_score.measures import MEASURES
 from tests.coldstart.command import score_in
 from tests.coldstart.lines import CHILDREN
 from tests.verbs.preparation.invented import AskedQuery, Inputs, Judged, RunLine

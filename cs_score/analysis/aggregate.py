@@ -17,13 +17,13 @@ from cs_score.analysis.coldstart.changes import Editor
 from cs_score.analysis.coldstart.faults import find_faults
 from cs_score.analysis.coldstart.scored import AnalysedRun
 from cs_score.analysis.evidence.examination import Examination
+from cs_score.base import VERSION
 from cs_score.base.documents import Document
 from cs_score.base.errors import UsageError
 from cs_score.base.records import Record, replace
-from cs_score.base.version import VERSION
 from cs_score.coldstart.unit_statistics import intervals_of_run, resampled_unit
 from cs_score.evidence import mode as evidence
-from cs_score.measures.registry import measure_names, parse_measure
+from cs_score.measures import measure_names, parse_measure
 from cs_score.statistics.resampling_settings import Resampling, limits_in_words, note_sentences
 from cs_score.statistics.results import ScoreIntervals
 from cs_score.tables.layout import Layout, headed

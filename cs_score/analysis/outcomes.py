@@ -18,7 +18,7 @@ from cs_score.base.errors import InputError
 from cs_score.base.records import replace, to_builtins
 from cs_score.base.runtime import Late
 from cs_score.base.signature import Origin, answered_only_lines
-from cs_score.measures.registry import Ratio, SumsFormula, undefined_sentences
+from cs_score.measures import Ratio, SumsFormula, undefined_sentences
 from cs_score.statistics.resampling_settings import Family, Note, Resampling, difference_limits_in_words, note_sentences
 from cs_score.statistics.results import Interval, PairedSystems, SystemComparison
 from cs_score.statistics.units import UnitTable

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from cs_score.base.records import Record, replace
 from cs_score.base.runtime import Late
-from cs_score.measures.registry import COLD_START_MODE, Ratio, SumsFormula, formula_of, parse_measure, ratios, sums_of
+from cs_score.measures import COLD_START_MODE, Ratio, SumsFormula, formula_of, parse_measure, ratios, sums_of
 from cs_score.statistics.arithmetic import TIE_TOLERANCE, Floats, possible_rounding
 from cs_score.statistics.comparison import assign_tiers, size_of_difference
 from cs_score.statistics.families import (

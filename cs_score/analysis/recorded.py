@@ -15,7 +15,7 @@ from cs_score.base.records import Record, asdict
 from cs_score.coldstart.options import DEFAULT_OPTIONS, SCORING_OPTIONS, Options, options_of_values
 from cs_score.coldstart.score_documents import PARTS, RunScoresDocument
 from cs_score.evidence.report import PredictionScores
-from cs_score.measures.registry import COLD_START_MODE, parse_measure
+from cs_score.measures import COLD_START_MODE, parse_measure
 from cs_score.statistics.resampling_settings import MANY_RESAMPLES, Resampling
 from cs_score.tasks import TASKS, is_task, mode_named
 

@@ -23,7 +23,7 @@ from cs_score.base.sources import Delimited, Input, read_delimited
 from cs_score.coldstart.lines import Response
 from cs_score.coldstart.options import RIGHT, WRONG
 from cs_score.coldstart.result import UnitResult
-from cs_score.measures.registry import COLD_START_MODE
+from cs_score.measures import COLD_START_MODE
 from cs_score.statistics.resampling_settings import FEWEST_RELIABLE_UNITS
 from cs_score.statistics.stratified_samples import (
     Estimate,
@@ -315,7 +315,7 @@ class _AnswerReader:
         """
         position = self._stratum_of(response)
         stratum = self.inclusion.strata[position]
-        answer_number = self._number_of((response.query.full_id, response.value, response.provenance))
+        answer_number = self._number_of((response.query.full_id, response.value, response.value_provenance))
         draw = self._draw_of(unit, response, answer_number, stratum)
         if draw.is_certain and not draw.is_assessed:
             self.inclusion.refuse_unassessed(stratum, f"{response.file} line {response.number}")
@@ -370,7 +370,7 @@ class _AnswerReader:
         first_hop = self.response_by_follow_on.get(response.query.short_id)
         if first_hop is None:
             return self._number_of(response.query.full_id), 1.0
-        number = self._number_of((first_hop.query.full_id, first_hop.value, first_hop.provenance))
+        number = self._number_of((first_hop.query.full_id, first_hop.value, first_hop.value_provenance))
         stratum = self.inclusion.strata[self._stratum_of(first_hop)]
         return number, stratum.probability
 
@@ -380,7 +380,7 @@ class _AnswerReader:
             "query": response.query.full_id,
             "slot": response.query.slots[0],
             "value": response.value,
-            "provenance": response.provenance,
+            "provenance": response.value_provenance,
         }
         place = f"{response.file} line {response.number} ({response.query.full_id}, {response.value})"
         return self.inclusion.stratum_of(cells, response.confidence, place)

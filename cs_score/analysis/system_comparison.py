@@ -15,7 +15,7 @@ from cs_score.base.errors import InputError, UsageError
 from cs_score.base.records import replace
 from cs_score.base.runtime import Late
 from cs_score.base.signature import Origin, short_digest
-from cs_score.measures.registry import MEASURES, Ratio, find_name, headlines_among, matching_names, select_names
+from cs_score.measures import MEASURES, Ratio, find_name, headlines_among, matching_names, select_names
 from cs_score.statistics.arithmetic import ratios_of
 from cs_score.statistics.comparison import compare_tables
 from cs_score.statistics.resampling_settings import Note, Resampling

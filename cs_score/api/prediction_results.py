@@ -20,8 +20,8 @@ from cs_score.base.separators import escape_separators
 from cs_score.base.slices import part_of_slice
 from cs_score.base.sources import Input, rereadable
 from cs_score.evidence.mode import intervals
-from cs_score.evidence.report import PredictionScores, document_of, score_lines, scores_table, table_text, units_option
-from cs_score.measures.registry import headline_names
+from cs_score.evidence.report import PredictionScores, document_of, report_text, score_lines, scores_table, units_option
+from cs_score.measures import headline_names
 from cs_score.statistics.resampling_settings import Resampling
 from cs_score.tables.layout import Table, tsv
 from cs_score.tasks import COLD_START, mode_named, stage_named, task_named
@@ -145,7 +145,7 @@ class EvidenceResult(AnyResult["ScoredPredictions"]):
     def __str__(self) -> str:
         """Return the text that the command prints; for a loaded result, without the lines about its files."""
         if self._source is not None:
-            return table_text(self._source)
+            return report_text(self._source)
         units = self._document.units
         sum_by_column = dict(zip(units.columns, units.sums()))
         lines = list(score_lines(mode_named(self.task), self.scores, sum_by_column, self.undefined))

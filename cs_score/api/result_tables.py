@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from cs_score.base.records import asdict
 from cs_score.coldstart.judging import Counts, sum_counts
 from cs_score.coldstart.result import ALL_LEVELS
-from cs_score.measures.registry import parse_measure
+from cs_score.measures import parse_measure
 from cs_score.tables.layout import Column, Layout, Rows, Table, columns
 
 if TYPE_CHECKING:

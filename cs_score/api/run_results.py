@@ -27,7 +27,7 @@ from cs_score.coldstart.gold import Run, run_under_limits
 from cs_score.coldstart.options import Justifications, Options, Policy, as_list, switch_words
 from cs_score.coldstart.result import Result, ScoredRun
 from cs_score.coldstart.scorer import score_runs
-from cs_score.measures.registry import COLD_START_MODE, headline_names
+from cs_score.measures import COLD_START_MODE, headline_names
 from cs_score.problems.log import ProblemLog
 from cs_score.statistics.resampling_settings import Resampling
 from cs_score.tables.layout import Table

@@ -9,11 +9,11 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, Literal
 
+from cs_score.base import VERSION
 from cs_score.base.display import number_with_noun
 from cs_score.base.errors import UsageError
 from cs_score.base.records import Record, replace
 from cs_score.base.sources import InputDigest
-from cs_score.base.version import VERSION
 
 _WORD: Final = "(?:[!-$&-_a-{}~]|%[0-9A-F]{2})+"
 _LINE: Final = re.compile(

@@ -8,9 +8,9 @@ from typing import Final
 
 from click.shell_completion import get_completion_class
 
+from cs_score.base import VERSION
 from cs_score.base.documents import KINDS, json_text, schema_of
 from cs_score.base.errors import UsageError, did_you_mean
-from cs_score.base.version import VERSION
 from cs_score.cli.core import (
     COMMANDS,
     FORCE,

@@ -28,6 +28,7 @@ import click
 import msgspec
 from click.shell_completion import CompletionItem
 
+from cs_score.base import VERSION
 from cs_score.base.display import one_line
 from cs_score.base.errors import CsScoreError, UsageError, did_you_mean
 from cs_score.base.outputs import (
@@ -40,7 +41,6 @@ from cs_score.base.outputs import (
     write_packed,
 )
 from cs_score.base.runtime import load_value
-from cs_score.base.version import VERSION
 from cs_score.cli.output import captured, quietly, warn, with_clock, write_text
 from cs_score.tasks import COLD_START, OWN_TASKS, TASKS
 from cs_score.verbs import ABOUT, FOLLOWED, SCORE, SLICES, CommandEntry

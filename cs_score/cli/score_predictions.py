@@ -17,7 +17,7 @@ from cs_score.cli.core import CommandLine
 from cs_score.cli.output import warn
 from cs_score.cli.predictions import Predictions
 from cs_score.cli.shared_options import read_measures, read_resampling
-from cs_score.measures.registry import select_names
+from cs_score.measures import select_names
 
 if TYPE_CHECKING:
     from cs_score.evidence import report

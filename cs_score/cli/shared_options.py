@@ -16,7 +16,7 @@ from cs_score.base.errors import UsageError
 from cs_score.base.outputs import OwnOption
 from cs_score.base.records import replace
 from cs_score.cli.core import FORCE, CommandLine, Option
-from cs_score.measures import registry
+from cs_score.measures import COLD_START_MODE, measure_names, rankable_measures
 from cs_score.statistics import resampling_settings as statistics
 from cs_score.statistics.resampling_settings import INTERVAL_METHODS, Correction, IntervalMethod, Resampling
 from cs_score.statistics.units import read_clusters
@@ -41,9 +41,9 @@ _HEADLINE: Final = "the headline measure"
 def _measures_of_task(task: str) -> Iterable[str]:
     """Return the measures of a task that options may name, for completion; none if `task` is not a task."""
     if task == COLD_START:
-        return [str(measure) for measure in registry.rankable_measures(registry.COLD_START_MODE)]
+        return [str(measure) for measure in rankable_measures(COLD_START_MODE)]
     if task in TASKS:
-        return registry.measure_names(task)
+        return measure_names(task)
     return ()
 
 

@@ -10,8 +10,7 @@ import click
 from cs_score.base.errors import UsageError, did_you_mean
 from cs_score.cli.core import COMMANDS, help_width, load_command
 from cs_score.coldstart.options import POLICY_CATEGORIES, PRESETS, SIDES
-from cs_score.measures import meanings, registry
-from cs_score.measures.registry import HEADLINE_REASONS, default_measure
+from cs_score.measures import HEADLINE_REASONS, default_measure, meanings, measure_names
 from cs_score.tasks import COLD_START, TASKS, task_named
 
 Section = tuple[str, Iterable[tuple[str, str]]]
@@ -138,7 +137,7 @@ def _rows_of_measures(task: str) -> list[tuple[str, str]]:
     rows = list(meaning_by_part.items())
     if task in meanings.ENDINGS:
         rows.append(("endings", meanings.ENDINGS[task]))
-    rows.append(("all names", ", ".join(registry.measure_names(task))))
+    rows.append(("all names", ", ".join(measure_names(task))))
     return rows
 
 

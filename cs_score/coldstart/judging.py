@@ -29,7 +29,7 @@ from cs_score.coldstart.lines import (
 )
 from cs_score.coldstart.options import IGNORE, LATEST, RIGHT, SIDES, WRONG, Edition, Policy, unknown_discipline_message
 from cs_score.coldstart.queries import find_predicate, parse_query_id
-from cs_score.measures.registry import divide, f1
+from cs_score.measures import divide, f1
 from cs_score.problems.log import ProblemLog
 
 # ---- Matching responses to assessments
@@ -276,28 +276,28 @@ class ClassTree(Struct):
     Assessments of the query may also name classes of other queries. These queries are further roots.
 
     - `root` is the full id of the query, `other_roots` are the full ids of other queries.
-    - `is_single_by_row` says for each inner node whether the slot that is filled below it takes only one value.
+    - `is_single_valued_by_node` says for each inner node whether the slot that is filled below it takes only one value.
     - `ldc_id_by_query` has the LDC query of each slot-filling query that was made from one. If it is not empty, the
       other roots must be among these slot-filling queries.
     - `parent_by_class` has the node above each class. A parent is added before its children.
-    - `ground_truth` has for each inner node the number of classes to be found below it, without wrong bins.
+    - `class_count_by_node` has for each inner node the number of classes to be found below it, without wrong bins.
     """
 
     root: str
-    is_single_by_row: dict[str, bool]
+    is_single_valued_by_node: dict[str, bool]
     ldc_id_by_query: Mapping[str, str] = field(default_factory=dict)
     parent_by_class: dict[str, str] = field(default_factory=dict)
-    ground_truth: dict[str, int] = field(default_factory=dict)
+    class_count_by_node: dict[str, int] = field(default_factory=dict)
     other_roots: dict[str, None] = field(default_factory=dict)
 
     def copy(self) -> ClassTree:
         """Return a copy of the tree; classes that are added to the copy are not added to this tree."""
         return ClassTree(
             root=self.root,
-            is_single_by_row=self.is_single_by_row,
+            is_single_valued_by_node=self.is_single_valued_by_node,
             ldc_id_by_query=self.ldc_id_by_query,
             parent_by_class=self.parent_by_class.copy(),
-            ground_truth=self.ground_truth.copy(),
+            class_count_by_node=self.class_count_by_node.copy(),
             other_roots=self.other_roots.copy(),
         )
 
@@ -305,7 +305,7 @@ class ClassTree(Struct):
     def inner_nodes(self) -> list[str]:
         """Return the names of the nodes with classes below them, parents first; each has a row in the tables."""
         names = [self.root, *self.other_roots, *self.parent_by_class]
-        return [name for name in names if name in self.ground_truth]
+        return [name for name in names if name in self.class_count_by_node]
 
     def is_root(self, name: str) -> bool:
         """Return whether the node with this name is a query, as opposed to a class."""
@@ -331,9 +331,9 @@ class ClassTree(Struct):
         self._check_class(name, parent)
         self._add_parent(parent)
         self.parent_by_class[name] = parent
-        self.ground_truth.setdefault(parent, 0)
+        self.class_count_by_node.setdefault(parent, 0)
         if not is_wrong_bin(name, self.root):
-            self.ground_truth[parent] += 1
+            self.class_count_by_node[parent] += 1
 
     def _add_parent(self, name: str) -> None:
         """Add the node above a class, unless the tree has it: a class, or another query, which becomes a further root.
@@ -414,7 +414,7 @@ def build_tree(
             orphans.refuse_or_report(assessment)
             continue
         tree.add(name)
-        if name not in tree.is_single_by_row:
+        if name not in tree.is_single_valued_by_node:
             _add_next_slot(tree, name, assessment.query)
         if assessment.is_accepted:
             accepted_classes.add(name, assessment)
@@ -430,7 +430,7 @@ def _add_next_slot(tree: ClassTree, class_name: str, query: LinkedQuery) -> None
     if len(query.slots) < 2:
         return
     predicate = find_predicate(query.slots[1])
-    tree.is_single_by_row[class_name] = predicate is not None and predicate.is_single_valued
+    tree.is_single_valued_by_node[class_name] = predicate is not None and predicate.is_single_valued
 
 
 class _AcceptedClasses:
@@ -512,7 +512,7 @@ def _class_of_assessment(assessment: Assessment, links: Links) -> str | None:
     """
     if assessment.is_accepted:
         return tree_name(assessment.value_class)
-    if not links.is_accepted(assessment.query):
+    if not links.is_about_accepted_answer(assessment.query):
         return None
     class_of_query = links.class_of_query(assessment.query)
     return f"{class_of_query}:0"
@@ -570,7 +570,7 @@ def _class_of_accepted_answer(response: Response, assessment: Assessment | None,
     if accepting_assessment is None:
         return None
     # A wrong assessment counts unless its query is about an answer that no assessment accepts.
-    is_wrong = assessment is not None and links.is_accepted(assessment.query)
+    is_wrong = assessment is not None and links.is_about_accepted_answer(assessment.query)
     return None if is_wrong else tree_name(accepting_assessment.value_class)
 
 
@@ -667,12 +667,12 @@ class Row(Struct):
     """The responses below one inner node while they are labelled and counted.
 
     `submitted` are all these responses. `right` and `redundant` are the responses that have the label RIGHT or
-    REDUNDANT so far. `last_right_of_classes` has the last right response of each class.
+    REDUNDANT so far. `last_right_of_each_class` has the last right response of each class.
     """
 
     submitted: list[Response] = field(default_factory=list)
     right: list[Response] = field(default_factory=list)
-    last_right_of_classes: list[Response] = field(default_factory=list)
+    last_right_of_each_class: list[Response] = field(default_factory=list)
     redundant: list[Response] = field(default_factory=list)
 
     @property
@@ -760,7 +760,7 @@ class Counting:
             responses = responses_by_class[class_name]
             right_parents = None if tree.is_root(parent) else right_parents_by_class.get(parent, set())
             right_by_class[class_name] = self._label_class(responses, right_parents)
-            has_classes_below = class_name in tree.ground_truth
+            has_classes_below = class_name in tree.class_count_by_node
             if has_classes_below:
                 right_parents_by_class[class_name] = self._find_right_parents(responses)
         return right_by_class
@@ -814,15 +814,15 @@ class Counting:
             names_first = sorted(right_responses, key=self.is_nominal)
             right_responses = self._mark_duplicates(names_first[0], names_first[1:], row)
         row.right += right_responses
-        row.last_right_of_classes.append(right_responses[-1])
+        row.last_right_of_each_class.append(right_responses[-1])
 
     def _tally_of_row(self, node_name: str, row: Row, tree: ClassTree) -> Tally:
         """Change the labels of a row by the rules that look at all its classes, and return the counts of the row.
 
         `node_name` is the name of the inner node above these classes.
         """
-        ground_truth = tree.ground_truth[node_name]
-        is_single_valued = tree.is_single_by_row.get(node_name, False)
+        ground_truth = tree.class_count_by_node[node_name]
+        is_single_valued = tree.is_single_valued_by_node.get(node_name, False)
         if is_single_valued:
             self._keep_single_value(row)
             ground_truth = min(ground_truth, 1)
@@ -838,7 +838,7 @@ class Counting:
         """
         if len(row.right) < 2:
             return
-        kept_response = min(row.last_right_of_classes, key=single_value_sort_key)
+        kept_response = min(row.last_right_of_each_class, key=single_value_sort_key)
         other_responses = row.right.copy()
         other_responses.remove(kept_response)
         row.right = self._mark_duplicates(kept_response, other_responses, row)

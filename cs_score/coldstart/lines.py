@@ -174,7 +174,7 @@ class AnswerLine:
         def answer(self) -> Answer: ...
 
     @property
-    def relation(self) -> str:
+    def relation_provenance(self) -> str:
         """The passage that justifies the relation, in canonical form: `"ENG_1:10-80"`."""
         relation, _, _ = self.answer
         return relation
@@ -186,7 +186,7 @@ class AnswerLine:
         return value
 
     @property
-    def provenance(self) -> str:
+    def value_provenance(self) -> str:
         """The passage in which the value is found, in canonical form: `"ENG_1:10-21"`."""
         _, _, provenance = self.answer
         return provenance
@@ -336,11 +336,11 @@ class Links(Struct, eq=False):
     def make_follow_ons(self) -> None:
         """Make the follow-on queries that were postponed when their run lines were loaded, in load order."""
         for response in self.lines_awaiting_follow_on:
-            follow_on_id = response.follow_on_id
-            follow_on = self.follow_ons.get(follow_on_id)
+            short_id = response.follow_on_id
+            follow_on = self.follow_ons.get(short_id)
             if follow_on is None:
-                follow_on = FollowOn(follow_on_id, response.query)
-                self.follow_ons[follow_on_id] = follow_on
+                follow_on = FollowOn(short_id, response.query)
+                self.follow_ons[short_id] = follow_on
             force_setattr(response, "follow_on", follow_on)
         self.lines_awaiting_follow_on.clear()
 
@@ -360,11 +360,11 @@ class Links(Struct, eq=False):
             return self.underlying_links.find_query(full_id)
         return query
 
-    def was_skipped(self, short_id: str) -> bool:
+    def was_answer_skipped(self, short_id: str) -> bool:
         """Return whether a skipped line gives the answer that a follow-on query is about."""
         if short_id in self.skipped_follow_ons:
             return True
-        return self.underlying_links is not None and self.underlying_links.was_skipped(short_id)
+        return self.underlying_links is not None and self.underlying_links.was_answer_skipped(short_id)
 
     def parent_node_of_query(self, short_id: str) -> str | None:
         """Return the node of the first run line that gives the answer of a follow-on query: `CSX_ENG_00fb79cef8:E1`.
@@ -442,9 +442,9 @@ class Links(Struct, eq=False):
 
     def _was_only_skipped(self, short_id: str) -> bool:
         """Return whether the answer of a follow-on query is given by skipped lines, and by no other line."""
-        return self.was_skipped(short_id) and not self._has_parent_line(short_id)
+        return self.was_answer_skipped(short_id) and not self._has_parent_line(short_id)
 
-    def is_accepted(self, query: LinkedQuery) -> bool:
+    def is_about_accepted_answer(self, query: LinkedQuery) -> bool:
         """Return whether the answer that a query is about was judged correct or inexact.
 
         For a query of the first hop, which is about no answer, the result is True.

@@ -297,12 +297,14 @@ class Loading:
         gold_follow_ons = self._gold_follow_ons
         makes_follow_ons_late = self._makes_follow_ons_late
         not_yet_made = lines.FOLLOW_ON_PLACEHOLDER
-        for number, text, columns in tab_file.lines:
+        for line_number, text, columns in tab_file.lines:
             # The columns before the answer: the query, the confidence, the type of the answer.
             full_id, slot, run_id, relation, value, value_type, provenance, confidence_text = columns[:8]
-            query = query_by_id.get(full_id) or self._find_query(full_id, number)
-            confidence = tab_files.plain_confidence(confidence_text) or self._read_confidence(confidence_text, number)
-            if value_type not in types_without_problems and self._check_value_type(value_type, number):
+            query = query_by_id.get(full_id) or self._find_query(full_id, line_number)
+            confidence = tab_files.plain_confidence(confidence_text) or self._read_confidence(
+                confidence_text, line_number
+            )
+            if value_type not in types_without_problems and self._check_value_type(value_type, line_number):
                 types_without_problems.add(value_type)
             # Nearly all lines surely count; `_report_refusal` looks at the others.
             surely_counts = (
@@ -316,17 +318,17 @@ class Loading:
             else:
                 key = answer_key(full_id, relation, value, provenance)
                 stored_answer, follow_on_id = find_known_answer(key) or self._read_answer(
-                    query, (relation, value, provenance), number, text
+                    query, (relation, value, provenance), line_number, text
                 )
                 if stored_answer is not None:
                     provenance = stored_answer[2]
                     links.altered_indexes.add(len(responses))
                 earlier_follow_on = follow_ons.get(follow_on_id) or gold_follow_ons.get(follow_on_id)
-                follow_on = earlier_follow_on or self._new_follow_on(follow_on_id, query, provenance, number)
+                follow_on = earlier_follow_on or self._new_follow_on(follow_on_id, query, provenance, line_number)
                 if stored_answer is not None and earlier_follow_on is None:
                     stored_answer = _as_entry_point(stored_answer)
-            if not surely_counts and self._report_refusal(tab_file, columns, slot, query, number):
-                line = (number, text, columns)
+            if not surely_counts and self._report_refusal(tab_file, columns, slot, query, line_number):
+                line = (line_number, text, columns)
                 self._add_skipped_line(
                     line, query, follow_on_id=follow_on.id, provenance=provenance, accepted_line_count=len(responses)
                 )
@@ -344,7 +346,7 @@ class Loading:
 
             response = Response(
                 index=len(responses),
-                number=number,
+                number=line_number,
                 text=text,
                 query=query,
                 run_id=sys.intern(run_id),
@@ -385,11 +387,11 @@ class Loading:
 
         The error names the next line of the file.
         """
-        number, _, _ = next(tab_file.lines)
+        line_number, _, _ = next(tab_file.lines)
         remedy = "runs of 2014 (seven columns) cannot be scored"
-        return self._error_at_line(number, "Query  not loaded", remedy, "RUN_OF_2014")
+        return self._error_at_line(line_number, "Query  not loaded", remedy, "RUN_OF_2014")
 
-    def _check_value_type(self, value_type: str, number: int) -> bool:
+    def _check_value_type(self, value_type: str, line_number: int) -> bool:
         """Report an illegal value type of a run line, and return whether the type is legal and in capitals.
 
         Further lines with a legal type in capitals need no check. A line with another type is entered in
@@ -398,7 +400,7 @@ class Loading:
         legal_types = VALUE_TYPES_2016 if self._edition.slot_filling_only else queries.NODE_TYPES
         is_legal = value_type.lower() in legal_types
         if not is_legal:
-            self.problems.add("ILLEGAL_VALUE_TYPE", value_type, place=Place(self._file, number))
+            self.problems.add("ILLEGAL_VALUE_TYPE", value_type, place=Place(self._file, line_number))
         is_in_capitals = value_type.isupper()
         if not is_in_capitals:
             index_of_line = len(self.links.responses)
@@ -438,15 +440,15 @@ class Loading:
 
         `positions` are the positions of the columns in the layout of the file.
         """
-        number, _, columns = line
+        line_number, _, columns = line
         full_id, _, slot = columns[positions.query].partition(":")
-        query = self.links.queries.get(full_id) or self._find_query(full_id, number)
+        query = self.links.queries.get(full_id) or self._find_query(full_id, line_number)
         answer, follow_on = self._read_assessed_answer(line, positions, query)
-        self._check_class(number, query, columns[positions.code], columns[positions.value_class])
+        self._check_class(line_number, query, columns[positions.code], columns[positions.value_class])
         # Nearly all lines surely count; `_report_refusal` looks at the others. A call for each line would take longer.
         is_legal_slot = self._legal_slots is None or slot in self._legal_slots
         surely_counts = is_legal_slot and slot == query.known_slot and all(map(str.strip, columns))
-        if not surely_counts and self._report_refusal(tab_file, columns, slot, query, number):
+        if not surely_counts and self._report_refusal(tab_file, columns, slot, query, line_number):
             count_before = len(self.links.assessments)
             self._add_skipped_line(
                 line, query, follow_on_id=follow_on.id, provenance=answer[2], accepted_line_count=count_before
@@ -463,14 +465,14 @@ class Loading:
 
         If no earlier line gives the answer, the follow-on query is new, and is entered in the links.
         """
-        number, text, columns = line
+        line_number, text, columns = line
         written_answer = (columns[positions.relation], columns[positions.value], columns[positions.provenance])
-        repaired_answer, follow_on_id = self._read_answer(query, written_answer, number, text)
+        repaired_answer, follow_on_id = self._read_answer(query, written_answer, line_number, text)
         answer = repaired_answer or written_answer
         follow_on = self._assessed_follow_on(follow_on_id)
         if follow_on is None:
             _, _, provenance = answer
-            follow_on = self._new_follow_on(follow_on_id, query, provenance, number)
+            follow_on = self._new_follow_on(follow_on_id, query, provenance, line_number)
             answer = _as_entry_point(answer)
         return answer, follow_on
 
@@ -484,17 +486,17 @@ class Loading:
     ) -> Assessment:
         """Return the assessment that a line gives for an answer to `query`.
 
-        `follow_on_id` is the short id of the query about the answer. Raises InputError if the judgment on the
+        `follow_on_id` is the short id of the follow-on query about the answer. Raises InputError if the judgment on the
         answer, or that on its justification, is no assessment code such as `C` for correct.
         """
-        number, text, columns = line
+        line_number, text, columns = line
         code = columns[positions.code]
         for judgment_code in (code, columns[positions.provenance_code]):
             if judgment_code not in lines.JUDGMENT_OF_CODE:
-                raise self._error_of_unknown_code(judgment_code, number)
+                raise self._error_of_unknown_code(judgment_code, line_number)
         value_mention, class_mention = self._mention_types(columns, positions)
         return Assessment(
-            number=number,
+            number=line_number,
             text=text,
             query=query,
             answer=answer,
@@ -510,8 +512,8 @@ class Loading:
     def _assessed_follow_on(self, follow_on_id: str) -> FollowOn | None:
         """Return the follow-on query about an answer, ready for assessments of the answer; None if there is none yet.
 
-        `follow_on_id` is its short id. A query that only gold has is first copied into the links, since gold
-        never changes.
+        `follow_on_id` is the short id of the query. A query that only gold has is first copied into the links, since
+        gold never changes.
         """
         follow_on = self.links.follow_ons.get(follow_on_id)
         if follow_on is not None:
@@ -523,7 +525,7 @@ class Loading:
         self.links.follow_ons[follow_on_id] = follow_on
         return follow_on
 
-    def _check_class(self, number: int, query: LinkedQuery, code: str, value_class: str) -> None:
+    def _check_class(self, line_number: int, query: LinkedQuery, code: str, value_class: str) -> None:
         """Raise InputError for an accepted answer without equivalence class, and for a rejected answer with a class.
 
         `code` is the judgment on the answer, such as `C` for correct. `value_class` is the class that the line names;
@@ -532,21 +534,21 @@ class Loading:
         has_class = value_class not in ("0", "")
         is_accepted = code in _ACCEPTING_CODES
         if is_accepted and not has_class:
-            problem = f"Correct entry without equivalence class, query = {query.short_id} at line {number}"
-            raise self._error_at_line(number, problem, None, "CORRECT_WITHOUT_CLASS")
+            problem = f"Correct entry without equivalence class, query = {query.short_id} at line {line_number}"
+            raise self._error_at_line(line_number, problem, None, "CORRECT_WITHOUT_CLASS")
         if has_class and not is_accepted:
             problem = (
                 f"Equivalence class without correct entry, query = {query.short_id}, judgment = , ec = {value_class}"
             )
-            raise self._error_at_line(number, problem, None, "CLASS_WITHOUT_CORRECT")
+            raise self._error_at_line(line_number, problem, None, "CLASS_WITHOUT_CORRECT")
 
-    def _error_of_unknown_code(self, code: str, number: int) -> InputError:
+    def _error_of_unknown_code(self, code: str, line_number: int) -> InputError:
         """Return the error for a text that is not an assessment code, such as `C` for a correct answer."""
         problem = "Unknown assessment code: "
         if self._edition.names_unknown_code:
-            problem += f"{code} in file: {self._file} at line: {number}"
+            problem += f"{code} in file: {self._file} at line: {line_number}"
         remedy = f"the codes are {' '.join(lines.JUDGMENT_OF_CODE)}"
-        return self._error_at_line(number, problem, remedy, "UNKNOWN_ASSESSMENT_CODE")
+        return self._error_at_line(line_number, problem, remedy, "UNKNOWN_ASSESSMENT_CODE")
 
     def _mention_types(self, columns: Sequence[str], positions: _AssessmentPositions) -> tuple[str | None, str | None]:
         """Return the mention types of an assessed answer and of its equivalence class, such as `NAM` and `NOM`.
@@ -562,7 +564,7 @@ class Loading:
             return assumed_type, "0"
         return assumed_type, assumed_type
 
-    def _find_query(self, full_id: str, number: int) -> LinkedQuery:
+    def _find_query(self, full_id: str, line_number: int) -> LinkedQuery:
         """Return the query that a line names, and enter it in the links for later lines.
 
         `full_id` is the id in the line. Raises InputError if no query file and no earlier line defines the query.
@@ -571,7 +573,7 @@ class Loading:
         if query is None:
             query = self._query_about_answer(full_id)
         if query is None:
-            query = self._parse_query(full_id, number)
+            query = self._parse_query(full_id, line_number)
         self.links.queries[full_id] = query
         return query
 
@@ -591,7 +593,7 @@ class Loading:
             return None
         return lines.link_follow_on(answered_query, short_id)
 
-    def _parse_query(self, full_id: str, number: int) -> LinkedQuery:
+    def _parse_query(self, full_id: str, line_number: int) -> LinkedQuery:
         """Return the query that a line names, by the last component of its id.
 
         For `CSX_ENG_00fb79cef8` this is `00fb79cef8`. Raises InputError for a text that is no query id, for an unknown
@@ -602,16 +604,16 @@ class Loading:
             full_id,
             remedy="this is no query id; it should end in ten or twelve hexadecimal digits",
             file=self._file,
-            place=f"line {number}",
+            place=f"line {line_number}",
             code="UNPARSABLE_QUERY_ID",
         )
         query = self._query_of_short_id(parts.short_id)
         if query is None or query.full_id != full_id:
-            raise self._error_of_unknown_query(full_id, parts, query, number)
-        self._check_single_entry_point(parts.short_id, number)
+            raise self._error_of_unknown_query(full_id, parts, query, line_number)
+        self._check_single_entry_point(parts.short_id, line_number)
         return query
 
-    def _check_single_entry_point(self, short_id: str, number: int) -> None:
+    def _check_single_entry_point(self, short_id: str, line_number: int) -> None:
         """Raise InputError if the query with this short id has several entry points, as LDC queries may have.
 
         Lines must name one of the queries that were made from the entry points.
@@ -620,14 +622,14 @@ class Loading:
         if loaded_query is None or len(loaded_query.entry_points) < 2:
             return
         raise self._error_at_line(
-            number,
+            line_number,
             f"Attempt to execute method generate_query on query {short_id}, which has multiple entrypoints",
             remedy="runs and assessments name the queries made from its entry points (switch -expand)",
             code="QUERY_NOT_EXPANDED",
         )
 
     def _error_of_unknown_query(
-        self, full_id: str, parts: QueryId, namesake: LinkedQuery | None, number: int
+        self, full_id: str, parts: QueryId, namesake: LinkedQuery | None, line_number: int
     ) -> InputError:
         """Return the error of a line whose query does not exist, with the likely reason.
 
@@ -637,7 +639,7 @@ class Loading:
         reason = self._why_not_loaded(full_id, parts, namesake)
         may_be_answered_later = namesake is None and parts.level > 0
         kind = NoAnswerYetError if may_be_answered_later else InputError
-        return self._error_at_line(number, f"Query {full_id} not loaded", reason, "QUERY_NOT_LOADED", kind)
+        return self._error_at_line(line_number, f"Query {full_id} not loaded", reason, "QUERY_NOT_LOADED", kind)
 
     def _query_of_short_id(self, short_id: str) -> LinkedQuery | None:
         """Return the query with this short id: one of the query files, or one about an answer of an earlier line.
@@ -720,10 +722,10 @@ class Loading:
         ids = set()
         for line in answer_lines:
             if not line.text.isascii():
-                ids.add(queries.follow_on_id(line.query.full_id, line.value, line.provenance, other_edition))
+                ids.add(queries.follow_on_id(line.query.full_id, line.value, line.value_provenance, other_edition))
         return frozenset(ids)
 
-    def _read_answer(self, query: LinkedQuery, answer: Answer, number: int, text: str) -> KnownAnswer:
+    def _read_answer(self, query: LinkedQuery, answer: Answer, line_number: int, text: str) -> KnownAnswer:
         """Return the answer of a line in canonical form, and the short id of the query about the answer.
 
         The first is None if the answer has this form already; such answers are remembered for later runs. The problems
@@ -737,22 +739,22 @@ class Loading:
             if self._known_answers is not None and len(self._known_answers) < _MOST_KNOWN:
                 self._known_answers[answer_key(query.full_id, *answer)] = (None, follow_on_id)
             return None, follow_on_id
-        canonical_answer = self._make_canonical(answer, number, text)
+        canonical_answer = self._make_canonical(answer, line_number, text)
         _, _, canonical_provenance = canonical_answer
         follow_on_id = queries.follow_on_id(query.full_id, value, canonical_provenance, self._edition)
         return canonical_answer, follow_on_id
 
-    def _make_canonical(self, answer: Answer, number: int, text: str) -> Answer:
+    def _make_canonical(self, answer: Answer, line_number: int, text: str) -> Answer:
         """Return an answer with both provenances in canonical form, and report the problems of the provenances.
 
-        `text` is the line with the answer, and `number` the number of the line.
+        `text` is the line with the answer, and `line_number` its number.
         """
         edition = self._edition
         relation_text, value, provenance_text = answer
         lengths = self._document_lengths
         relation = tab_files.read_provenance(relation_text, tab_files.RELATION_SPANS, lengths, edition)
         provenance = tab_files.read_provenance(provenance_text, edition.most_value_spans, lengths, edition)
-        place = Place(self._file, number)
+        place = Place(self._file, line_number)
         self._report_span_problems("RELATION_PROVENANCE_TRIPLES", relation, place)
         self._report_span_problems("VALUE_PROVENANCE_TRIPLES", provenance, place)
         if relation.docid != provenance.docid and edition.joins_documents:
@@ -765,16 +767,16 @@ class Loading:
             detail = Detail(column, problem.text, problem.repaired_text)
             self.problems.add(problem.code, *problem.arguments, place=place, detail=detail)
 
-    def _new_follow_on(self, follow_on_id: str, query: LinkedQuery, provenance: str, number: int) -> FollowOn:
+    def _new_follow_on(self, follow_on_id: str, query: LinkedQuery, provenance: str, line_number: int) -> FollowOn:
         """Return a new follow-on query, about an answer that no earlier line gives, after entering it in the links.
 
-        `follow_on_id` is the short id of the new query, `query` the query that was answered, `provenance` the
-        canonical value provenance of the answer. A warning is reported if the document of the answer does not tell its
-        language, and an error for each slot of a later hop that the inventory lacks. Raises InputError if the new query
-        has no legal full id, as is usual below an LDC query.
+        `follow_on_id` is the short id of the new query, `query` the query that was answered, `provenance` the canonical
+        value provenance of the answer. A warning is reported if the document of the answer does not tell its language,
+        and an error for each slot of a later hop that the inventory lacks. Raises InputError if the new query has no
+        legal full id, as is usual below an LDC query.
         """
         if query.is_ldc:
-            self._check_id_below_ldc_query(follow_on_id, query, number)
+            self._check_id_below_ldc_query(follow_on_id, query, line_number)
         # For nearly all documents these two comparisons find the language, and are faster than `language_code`.
         tells_language = "_ENG_" in provenance or provenance[:4] in self._language_prefixes
         if not tells_language:
@@ -793,13 +795,13 @@ class Loading:
             if not has_slot(slot, self._edition):
                 self.problems.add("UNKNOWN_SLOT_NAME", slot)
 
-    def _check_id_below_ldc_query(self, follow_on_id: str, query: LinkedQuery, number: int) -> None:
-        """Raise InputError if the id of an LDC query and the short id `follow_on_id` make no legal id together."""
+    def _check_id_below_ldc_query(self, follow_on_id: str, query: LinkedQuery, line_number: int) -> None:
+        """Raise InputError if the ids of an LDC query and of a follow-on query do not make a legal id together."""
         read_query_id(
             f"{query.full_id}_{follow_on_id}",
             remedy="runs and assessments name slot-filling queries, whose ids end in ten hexadecimal digits",
             file=self._file,
-            place=f"line {number}",
+            place=f"line {line_number}",
             code="QUERY_NOT_EXPANDED",
         )
 
@@ -815,7 +817,7 @@ class Loading:
         elif language_code(beginning, self._edition) is not None:
             self._language_prefixes.add(beginning)
 
-    def _read_confidence(self, text: str, number: int) -> float:
+    def _read_confidence(self, text: str, line_number: int) -> float:
         """Return the confidence of a run line, 1.0 if it is illegal, and report the problems of its text.
 
         A line with problems is entered in `altered_indexes`, since a validated run has another text in its place.
@@ -826,18 +828,18 @@ class Loading:
             self.links.altered_indexes.add(index_of_line)
         for code in confidence.codes:
             detail = Detail("CONFIDENCE", text, confidence.text)
-            self.problems.add(code, text, place=Place(self._file, number), detail=detail)
+            self.problems.add(code, text, place=Place(self._file, line_number), detail=detail)
         return confidence.value
 
     def _report_refusal(
-        self, tab_file: tab_files.TabFile, columns: list[str], slot: str, query: LinkedQuery, number: int
+        self, tab_file: tab_files.TabFile, columns: list[str], slot: str, query: LinkedQuery, line_number: int
     ) -> bool:
         """Report the reason why a line does not count, and return whether there is a reason.
 
         A line counts if no column is empty, and if its slot is the one that its query asks for. A slot that the
         inventory does not have is also reported, but does not prevent the line from counting.
         """
-        place = Place(self._file, number)
+        place = Place(self._file, line_number)
         if not has_slot(slot, self._edition):
             self.problems.add("UNKNOWN_SLOT_NAME", slot, place=place)
         blank_column = _first_blank_column(tab_file.schema, columns)
@@ -860,13 +862,13 @@ class Loading:
         `provenance` the canonical value provenance. `accepted_line_count` is the number of accepted lines of the same
         kind (run lines or assessments) before it.
         """
-        number, text, _ = line
+        line_number, text, _ = line
         skipped_line = lines.SkippedLine(
             follow_on_id=follow_on_id,
             docid=tab_files.document_of(provenance),
             accepted_line_count=accepted_line_count,
             file=self._file,
-            number=number,
+            number=line_number,
             query=query,
             text=text,
         )
@@ -874,10 +876,10 @@ class Loading:
         self.links.skipped_follow_ons.add(follow_on_id)
 
     def _error_at_line(
-        self, number: int, problem: str, remedy: str | None, code: str, kind: type[InputError] = InputError
+        self, line_number: int, problem: str, remedy: str | None, code: str, kind: type[InputError] = InputError
     ) -> InputError:
         """Return an error of the class `kind` that names a line, by its number, and the file that is being loaded."""
-        return kind(problem, file=self._file, place=f"line {number}", remedy=remedy, code=code)
+        return kind(problem, file=self._file, place=f"line {line_number}", remedy=remedy, code=code)
 
 
 def _first_blank_column(schema: Schema, columns: Iterable[str]) -> str | None:

@@ -187,14 +187,16 @@ def _find_near_misses(responses: Sequence[Response], assessments: Iterable[Asses
     `responses` are unassessed, and `assessments` belong to the same queries.
     """
     # Most assessments have other provenances: a dictionary of all assessments would take five times as long.
-    provenances = {response.provenance for response in responses}
-    assessments_of_same_provenances = [assessment for assessment in assessments if assessment.provenance in provenances]
+    provenances = {response.value_provenance for response in responses}
+    assessments_of_same_provenances = [
+        assessment for assessment in assessments if assessment.value_provenance in provenances
+    ]
     if not assessments_of_same_provenances:
         return []
     values_by_span = _assessed_values_by_span(assessments_of_same_provenances)
     near_misses = []
     for response in responses:
-        span = _AnswerSpan(response.query.full_id, response.provenance)
+        span = _AnswerSpan(response.query.full_id, response.value_provenance)
         differences = _differences_from_nearest(response.value, values_by_span.get(span, ()))
         if differences:
             near_misses.append(_NearMiss(response, differences))
@@ -205,7 +207,7 @@ def _assessed_values_by_span(assessments: Iterable[Assessment]) -> dict[_AnswerS
     """Return the texts of assessed answers by their query and the passage in which they are found."""
     values_by_span: dict[_AnswerSpan, list[str]] = defaultdict(list)
     for assessment in assessments:
-        span = _AnswerSpan(assessment.query.full_id, assessment.provenance)
+        span = _AnswerSpan(assessment.query.full_id, assessment.value_provenance)
         values_by_span[span].append(assessment.value)
     return values_by_span
 
@@ -324,7 +326,7 @@ def _locate(line: Response | Assessment) -> _LocatedAnswer | None:
     The result is None for an answer with several spans, and for offsets with hundreds of digits, which cannot be
     subtracted.
     """
-    span = None if "," in line.provenance else _SPAN.fullmatch(line.provenance)
+    span = None if "," in line.value_provenance else _SPAN.fullmatch(line.value_provenance)
     if span is None:
         return None
     docid, start_text, end_text = span.groups()

@@ -19,7 +19,7 @@ from cs_score.base.errors import UsageError, did_you_mean
 from cs_score.base.records import Record, field, force_setattr, replace
 from cs_score.base.signature import QUERY_LIST, SAMPLES, Origin, digest_of, short_digest
 from cs_score.base.sources import InputDigest
-from cs_score.measures.registry import COLD_START_MODE, default_measure
+from cs_score.measures import COLD_START_MODE, default_measure
 
 
 class Edition(Record, kw_only=True, eq=False):

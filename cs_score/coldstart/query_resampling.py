@@ -35,7 +35,7 @@ from cs_score.coldstart.samples import (
     SampleLimits,
     ValueCode,
 )
-from cs_score.measures.registry import Measure, precision_recall_f1
+from cs_score.measures import Measure, precision_recall_f1
 from cs_score.statistics.arithmetic import Floats, divide
 
 if TYPE_CHECKING:

@@ -22,16 +22,17 @@ from cs_score.coldstart.lines import Assessment, sum_from_left
 from cs_score.coldstart.options import Options
 from cs_score.coldstart.queries import Query, QuerySet, parse_query_id
 from cs_score.coldstart.ranking import Ranking
-from cs_score.measures import registry
-from cs_score.measures.registry import LDC_MAX, LDC_MEAN, RANKING_FORMULAS, SF, Measure, divide, f1
+from cs_score.measures import ALL_HOPS, LDC_MAX, LDC_MEAN, RANKING_FORMULAS, SF, Measure, divide, f1
+from cs_score.measures import MACRO as MACRO_AVERAGE
+from cs_score.measures import MICRO as MICRO_AVERAGE
 from cs_score.problems.log import Problem, ProblemLog
 
 if TYPE_CHECKING:
     from cs_score.coldstart.samples import Bootstrap
 
-ALL_LEVELS: Final = registry.ALL_HOPS
-MICRO: Final = f"{ALL_LEVELS}-{registry.MICRO}"
-MACRO: Final = f"{ALL_LEVELS}-{registry.MACRO}"
+ALL_LEVELS: Final = ALL_HOPS
+MICRO: Final = f"{ALL_LEVELS}-{MICRO_AVERAGE}"
+MACRO: Final = f"{ALL_LEVELS}-{MACRO_AVERAGE}"
 
 _LEADING_NUMBER: Final = re.compile(r"\s*[-+]?\d+")
 

@@ -18,8 +18,7 @@ from cs_score.base.records import Record
 from cs_score.base.sources import Input, lines_of, name_of
 from cs_score.coldstart.queries import QuerySet, read_query_id
 from cs_score.coldstart.tab_files import leading_number
-from cs_score.measures import registry
-from cs_score.measures.registry import ALL_HOPS, MACRO, MICRO, Measure
+from cs_score.measures import ALL_HOPS, LDC_MAX, LDC_MEAN, MACRO, MICRO, SF, Measure
 
 # The file is read byte by byte: U+0085 and U+00A0 are no white space.
 _SPACE: Final = re.compile("[ \t\n\x0b\x0c\r]")
@@ -201,7 +200,7 @@ NO_VALUE: Final = ""  # the text that stands for a value which a sample does not
 METRICS: Final = {"P": "P", "R": "R", "F": "F1"}
 LEVELS: Final = {"0": "0", "1": "1", "A": ALL_HOPS}
 _AVERAGE_OF_CODE: Final = {"Mi": MICRO, "Ma": MACRO}
-_VARIANT_OF_CODE: Final = {"SLOTFLG": registry.SF, "LDCMAXI": registry.LDC_MAX, "LDCMEAN": registry.LDC_MEAN}
+_VARIANT_OF_CODE: Final = {"SLOTFLG": SF, "LDCMAXI": LDC_MAX, "LDCMEAN": LDC_MEAN}
 
 # Which entry points count (the first ones or all), the variant, and its averages, in the order of the score file.
 VALUE_GROUPS: Final = (

@@ -21,7 +21,7 @@ from cs_score.coldstart.ranking import RankedNode, Ranking
 from cs_score.coldstart.result import AveragePrecision, Result, ResultTable, ScoredRun, ScoreRow, UnitResult, tallies_of
 from cs_score.coldstart.samples import Bootstrap, SampleLimits
 from cs_score.coldstart.unit_statistics import unit_name, unit_table
-from cs_score.measures.registry import (
+from cs_score.measures import (
     COLD_START_MODE,
     HEADLINE_REASONS,
     default_measure_for_scores,

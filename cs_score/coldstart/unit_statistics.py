@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from cs_score.base.records import replace
 from cs_score.base.runtime import Late
 from cs_score.coldstart.result import ALL_LEVELS, Result, ScoredRun, ScoreRow
-from cs_score.measures.registry import RANKING_FORMULAS, Measure, formula_of, sums_of
+from cs_score.measures import RANKING_FORMULAS, Measure, formula_of, sums_of
 from cs_score.statistics.resampling_settings import Resampling
 from cs_score.statistics.results import ScoreIntervals
 from cs_score.statistics.units import UnitTable

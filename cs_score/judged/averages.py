@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from cs_score.base.runtime import Late
 from cs_score.judged.counting import UnitCount
-from cs_score.measures.registry import Divide, Ratio, f1
+from cs_score.measures import Divide, Ratio, f1
 
 if TYPE_CHECKING:
     import numpy as np

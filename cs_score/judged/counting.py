@@ -14,7 +14,7 @@ from cs_score.base.records import Record, replace
 from cs_score.evidence.reading import quoted
 from cs_score.judged.labelled_lines import LabelledLine
 from cs_score.judged.policy import DUPLICATE, RESERVED_LABELS, UNASSESSED, Value
-from cs_score.measures.registry import divide, f1
+from cs_score.measures import divide, f1
 
 KEYS: Final = ("answer", "answer+evidence", "unit")
 """The possible keys: the parts of a line that an assessment and a line of a run must share to belong together."""

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from cs_score.base.display import number_with_noun, one_line
 from cs_score.base.errors import InputError, UsageError
-from cs_score.evidence.mode import Pair
+from cs_score.evidence.mode import PairedUnit
 from cs_score.evidence.reading import quoted
 from cs_score.judged.counting import Rules, UnitGold
 from cs_score.judged.labelled_lines import JudgedFile, LabelledLine
@@ -141,7 +141,7 @@ def _drop_repeated_lines(lines: Sequence[LabelledLine], unit: str, file: str) ->
 
 def pair_with_assessments(
     assessments: JudgedFile, assessed_lines_by_unit: LinesByUnit, answers_by_unit: LinesByUnit, rules: Rules
-) -> Iterator[Pair]:
+) -> Iterator[PairedUnit]:
     """Yield the id, the gold and the answers of each unit of the assessments.
 
     The answers are empty if the run has none for the unit. `assessed_lines_by_unit` holds the lines of the
@@ -153,7 +153,7 @@ def pair_with_assessments(
 
 def pair_with_own_labels(
     run: JudgedFile, lines_by_unit: LinesByUnit, answers_by_unit: LinesByUnit, rules: Rules
-) -> Iterator[Pair]:
+) -> Iterator[PairedUnit]:
     """Yield the id, the gold and the answers of each unit of a file of runs whose lines have labels of their own.
 
     `lines_by_unit` holds the lines of all runs of the file, and `answers_by_unit` the lines of the run that is scored.

@@ -16,7 +16,18 @@ from cs_score.base.display import number_with_noun, one_line
 from cs_score.base.errors import InputError, UsageError, did_you_mean
 from cs_score.base.records import Record, asdict, replace
 from cs_score.base.sources import Source
-from cs_score.evidence.mode import Contents, Fault, Mode, Pair, Part, Progress, ReportRow, Row, Unit, UnitsUnderPolicy
+from cs_score.evidence.mode import (
+    Contents,
+    Fault,
+    Mode,
+    PairedUnit,
+    Part,
+    Progress,
+    ReportRow,
+    Row,
+    Unit,
+    UnitsUnderPolicy,
+)
 from cs_score.evidence.reading import InputContent
 from cs_score.judged import pairing
 from cs_score.judged.answer_faults import corrected_lines, kinds_of, parts_of
@@ -38,7 +49,7 @@ from cs_score.judged.explaining import explanation_of
 from cs_score.judged.labelled_lines import JudgedFile, LabelledLine, read_judged
 from cs_score.judged.policy import DUPLICATE, UNASSESSED, LabelPolicy, Value, check_labels, read_policy
 from cs_score.judged.table_files import FORMATS, Headings, read_headings
-from cs_score.measures.registry import Divide, divide
+from cs_score.measures import Divide, divide
 from cs_score.statistics.units import UnitTable
 
 _MOST_WITH_ROUNDING: Final = 1 + 1e-12
@@ -232,7 +243,7 @@ class Pool(Mode):
 
     def pair_units(
         self, gold: Any, predictions: InputContent, options: PoolOptions
-    ) -> tuple[Iterable[Pair], Iterable[str]]:
+    ) -> tuple[Iterable[PairedUnit], Iterable[str]]:
         """Return the id, the gold and the answers of each unit, and notices about lines and columns that are not used.
 
         Raises InputError or UsageError if the files do not belong together, or if the policy does not name a label.
@@ -242,7 +253,7 @@ class Pool(Mode):
             return self._pair_with_own_labels(run)
         return self._pair_with_assessments(gold.content, run)
 
-    def _pair_with_own_labels(self, run: JudgedFile) -> tuple[Iterator[Pair], list[str]]:
+    def _pair_with_own_labels(self, run: JudgedFile) -> tuple[Iterator[PairedUnit], list[str]]:
         """Return the id, the gold and the answers of each unit of a run whose lines have labels of their own.
 
         The second value has the notices about answers that are not scored. Raises InputError for a run without labels,
@@ -258,7 +269,9 @@ class Pool(Mode):
         notices = pairing.notices_of_unused_answers(answers, units)
         return pairing.pair_with_own_labels(run, units, answers.lines_by_unit, rules), notices
 
-    def _pair_with_assessments(self, assessments: JudgedFile, run: JudgedFile) -> tuple[Iterator[Pair], list[str]]:
+    def _pair_with_assessments(
+        self, assessments: JudgedFile, run: JudgedFile
+    ) -> tuple[Iterator[PairedUnit], list[str]]:
         """Return the id, the gold and the answers of each unit that has assessments.
 
         The second value has the notices about columns that are not read and answers that are not scored. Raises

@@ -45,15 +45,15 @@ _MARKER_SHAPES: Final = ("M-4 0a4 4 0 1 0 8 0a4 4 0 1 0-8 0z", "M-3.5-3.5h7v7h-7
 class Caption(Record):
     """The name and title of a chart, and the titles of its axes.
 
-    `name` begins the ids of its elements, so that it is unique on a page. `across` is the title of the axis across,
-    with its unit; `upwards` is that of the other axis, or what the rows are. `subject` distinguishes a chart from
-    others of its kind, such as the dimension of groups.
+    `name` begins the ids of its elements, so that it is unique on a page. `x_title` is the title of the horizontal
+    axis, with its unit; `y_title` is the title of the vertical axis, or says what the rows are. `subject` distinguishes
+    a chart from others of its kind, such as the dimension of groups.
     """
 
     name: str
     title: str
-    across: str
-    upwards: str
+    x_title: str
+    y_title: str
     subject: str = ""
 
 
@@ -123,10 +123,13 @@ class Drawing:
             steps.append(f"{command}{_pair(x, y)}")
         self._add("path", kind, d=" ".join(steps))
 
-    def marker(self, series: int, x: float, y: float, title: str | None = None) -> None:
-        """Draw a marker at a point; its form and its colour tell the series (0: disc, 1: square, 2: triangle)."""
-        shape = _MARKER_SHAPES[series % len(_MARKER_SHAPES)]
-        self._add("path", f"fill{series + 1}", title, d=shape, transform=f"translate({_pair(x, y)})")
+    def marker(self, position: int, x: float, y: float, title: str | None = None) -> None:
+        """Draw a marker at the point `x`, `y`; a pointer over it shows `title`.
+
+        Its form and its colour tell the position of the series in the legend (0: disc, 1: square, 2: triangle).
+        """
+        shape = _MARKER_SHAPES[position % len(_MARKER_SHAPES)]
+        self._add("path", f"fill{position + 1}", title, d=shape, transform=f"translate({_pair(x, y)})")
 
     def text(
         self, kind: str, x: float, y: float, text: str, *, anchor: str = "start", max_width: float = WIDTH
@@ -134,7 +137,7 @@ class Drawing:
         """Write a line of text at the point `x`, `y`.
 
         A text wider than `max_width` units is cut, and a pointer over it shows all of it. `kind` is its class in the
-        style sheet. `anchor` says what is at the point: the `start`, the `middle` or the `end` of the text.
+        style sheet. `anchor` says which part is at the point: the `start`, the `middle` or the `end` of the text.
         """
         self._write(text, max_width, kind, x=x, y=y, **{"text-anchor": anchor})
 
@@ -151,7 +154,7 @@ class Drawing:
             self._write(text, max_width, kind, transform=transform, **{"text-anchor": "start"})
 
     def axis(self, x_scale: Scale, top: float, bottom: float, title: str) -> None:
-        """Draw the axis across: an upright grid line at each number, and the numbers and the axis title below.
+        """Draw the horizontal axis: a vertical grid line at each number, and the numbers and the axis title below.
 
         The grid lines go from the height `top` to the height `bottom`.
         """
@@ -160,17 +163,20 @@ class Drawing:
             self.text("tick", tick.place, bottom + 15, tick.text, anchor="middle")
         middle = (x_scale.start + x_scale.end) / 2
         width_around_middle = 2 * (WIDTH - middle)  # the title is centred below the axis
-        title_width = width_around_middle + _NOTES
+        # On the left there is more room than on the right: the labels of rows end above the title.
+        title_width = width_around_middle + _NOTES_WIDTH
         self.text("axis-title", middle, bottom + 33, title, anchor="middle", max_width=title_width)
 
     def legend(self, series_names: Iterable[str], left: float) -> None:
-        """Write the names of the series, each behind its marker, in one line at the top that begins at `left`."""
+        """Write the names of the series, each after its marker, in one line at the top. The line begins at `left`."""
+        middle = 12.0  # the height of the middle of the line
+        marker_width = 13.0  # with the space between a marker and its name
+        gap = 18.0  # between a name and the next marker
         x = left
-        for series, name in enumerate(series_names):
-            self.marker(series, x + 4, 12)
-            self.text("label", x + 13, 16, name)
-            name_width = LETTER * len(name)
-            x += 13 + name_width + 18
+        for position, name in enumerate(series_names):
+            self.marker(position, x + 4, middle)
+            self.text("label", x + marker_width, middle + _BASELINE_SHIFT, name)
+            x += marker_width + LETTER * len(name) + gap
 
     def _write(self, text: str, max_width: float, kind: str, **attributes: float | str) -> None:
         """Add a text element, cut to `max_width` units; a pointer over a cut text shows all of it.
@@ -201,13 +207,17 @@ class Drawing:
         return etree.tostring(self._root, encoding="unicode")
 
     def standalone(self) -> str:
-        """Return the image as the content of an SVG file, with its title, a margin and the colours for paper."""
+        """Return the image as the content of an SVG file, with its title, a margin and its own style sheet.
+
+        The colours are those for paper: dark lines and letters on white.
+        """
         root = etree.fromstring(self.svg())
-        # The links lead to tables of a page, which a file does not have.
-        root.set("role", "img")
+        # The links lead to tables of a page, which a file does not have. Only what they enclose is kept.
         etree.strip_tags(root, f"{{{_NAMESPACE}}}a")
+        # Without links the image is one whole for screen readers (`leading_to` may have made it a group).
+        root.set("role", "img")
         self._enlarge(root)
-        self._put_title(root)
+        self._add_visible_title(root)
         # A file has its own copy of the style sheet.
         style = etree.Element(f"{{{_NAMESPACE}}}style")
         style.text = _style_for_paper()
@@ -215,17 +225,20 @@ class Drawing:
         return f"{etree.tostring(root, encoding='unicode')}\n"
 
     def _enlarge(self, root: etree._Element) -> None:
-        """Make room for margins and for the title in the image, given by the root of its elements."""
+        """Enlarge the image for margins and for the title; `root` is the element with the whole image.
+
+        The room is at the right and at the bottom, until `_add_visible_title` moves the drawing.
+        """
         width = _number(WIDTH + 2 * _MARGIN)
         height = _number(self.height + _TITLE_HEIGHT + 2 * _MARGIN)
         root.set("viewBox", f"0 0 {width} {height}")
         root.set("width", width)
         root.set("height", height)
 
-    def _put_title(self, root: etree._Element) -> None:
-        """Move all that is drawn down, and write the title above.
+    def _add_visible_title(self, root: etree._Element) -> None:
+        """Move the drawing down and to the right, and write the title above it.
 
-        `root` is the root of the image; its elements for readers who do not see it stay where they are.
+        `root` is the element with the whole image. Its elements `title` and `desc`, for screen readers, do not move.
         """
         drawn_elements = [element for element in root if etree.QName(element).localname not in ("title", "desc")]
         title = etree.SubElement(root, f"{{{_NAMESPACE}}}text", {"class": "title"})
@@ -249,7 +262,7 @@ def _style_for_paper() -> str:
     """
     color_rule, _, other_rules = chart_style().partition("}")
     color_by_name = dict(re.findall(r"--([a-z0-9-]+):\s*([^;]+);", color_rule))
-    # A rule for dark screens has the form `@media CONDITION { SELECTOR { PROPERTIES } }`.
+    # A rule for dark screens has the form `@media CONDITION { SELECTOR { PROPERTIES } }`, with no further braces.
     style = re.sub(r"@media[^{]*\{[^{}]*\{[^{}]*\}\s*\}", "", other_rules)
     for name, color in color_by_name.items():
         style = style.replace(f"var(--{name})", color)
@@ -266,9 +279,9 @@ def shortened(text: str, max_width: float) -> str:
     for position, character in enumerate(text):
         width += LETTER * _relative_width(character)
         if width > max_width and position < last_position:
-            # The ellipsis takes the place of the last character that fits.
-            fitting_count = max(position - 1, 0)
-            return text[:fitting_count] + "…"
+            # The characters before `position` fit. The ellipsis takes the place of the last one of them.
+            kept_count = max(position - 1, 0)
+            return text[:kept_count] + "…"
     return text
 
 
@@ -328,7 +341,8 @@ class Scale(Record):
 
     def ticks(self) -> list[Tick]:
         """Return the numbers of the axis, with as many decimals as its step has: `0.0`, `0.2` ... for 0.2."""
-        power_of_ten = math.floor(math.log10(self.step) + 1e-9)  # -1 for 0.2; the addend is for errors of rounding
+        # The power of ten is -1 for a step of 0.2. The logarithm of 0.01 may be less than -2 by an error of rounding.
+        power_of_ten = math.floor(math.log10(self.step) + 1e-9)
         decimals = max(0, -power_of_ten)
         step_count = round((self.high - self.low) / self.step)
         ticks = []
@@ -339,7 +353,7 @@ class Scale(Record):
         return ticks
 
 
-def scale(values: Iterable[float], start: float, end: float, with_zero: bool = False) -> Scale:
+def scale_over(values: Iterable[float], start: float, end: float, with_zero: bool = False) -> Scale:
     """Return a scale of about five round steps that holds all values, and zero if `with_zero`.
 
     The axis begins and ends at the places `start` and `end`. Values that are all equal get an axis around them.
@@ -380,38 +394,41 @@ def _round_step(smallest: float) -> float:
 
 # ---- Bars
 
-LABELS: Final = 152.0
-"""Units for the labels of rows, to the left."""
+LABELS_WIDTH: Final = 152.0
+"""The width of the labels of rows, at the left edge of the chart; so it is also the place where they end."""
 
-DOT_PLACES: Final = (LABELS + 14, WIDTH - 14)
+DOT_PLACES: Final = (LABELS_WIDTH + 14, WIDTH - 14)
 """Where the axis of dots begins and ends."""
 
 SHADES: Final = 6
 """The number of shades by which cells of a grid show their numbers."""
 
-_ROW: Final = 24.0
+_ROW_HEIGHT: Final = 24.0
 """The height of a row of bars or dots."""
+
+_BAR_MARGIN: Final = 5.0
+"""Units between a bar and the top and the bottom of its row."""
 
 _HEIGHT_OF_SERIES: Final = 10.0
 """The height that each series of a row of dots needs at least."""
 
-_BASELINE: Final = 4.0
+_BASELINE_SHIFT: Final = 4.0
 """Units from the middle of a line of text to its baseline, at which a text is placed."""
 
-_APART: Final = 7.0
+_MARKER_DISTANCE: Final = 7.0
 """Units between the markers of two series of a row, which would hide each other on one line."""
 
-_HEAD: Final = 24.0
-"""The height above the rows of bars, in which the name of the rows is written."""
+_HEADING_HEIGHT: Final = 24.0
+"""The height above the rows of bars. It has the name of the rows, such as "slot"."""
 
-_NOTES: Final = 56.0
-"""Units for the notes of bars, to the right."""
+_NOTES_WIDTH: Final = 56.0
+"""The width of the notes of bars, at the right edge of the chart."""
 
-_LEGEND: Final = 28.0
+_LEGEND_HEIGHT: Final = 28.0
 """The height of the legend."""
 
-_BELOW: Final = 42.0
-"""The height of the numbers and the title of the axis across, below the rows."""
+_AXIS_HEIGHT: Final = 42.0
+"""The height of the numbers and the title of the horizontal axis, below the rows or curves."""
 
 
 class Bar(Record):
@@ -424,21 +441,21 @@ class Bar(Record):
     target: ChartTarget | None = None
 
 
-def bars(caption: Caption, rows: Sequence[Bar], *, introduction: str = "", from_zero: bool = True) -> Drawing:
+def bar_chart(caption: Caption, rows: Sequence[Bar], *, introduction: str = "", from_zero: bool = True) -> Drawing:
     """Return a drawing of horizontal bars: gains and contributions from zero, or the steps of a score.
 
     Bars that lead to a smaller number have another colour. `introduction` begins the description of the drawing, which
     goes on with the label and the note of every bar. With `from_zero` the axis holds zero.
     """
     notes = "; ".join([f"{row.label} {row.note}" for row in rows])
-    top = _HEAD
-    bottom = top + _ROW * len(rows)
-    drawing = Drawing(caption, f"{introduction}{notes}.", bottom + _BELOW)
+    top = _HEADING_HEIGHT
+    bottom = top + _ROW_HEIGHT * len(rows)
+    drawing = Drawing(caption, f"{introduction}{notes}.", bottom + _AXIS_HEIGHT)
     x_scale = _scale_of_bars(rows, from_zero)
-    drawing.axis(x_scale, top, bottom, caption.across)
-    drawing.text("axis-title", LABELS, top - 8, caption.upwards, anchor="end", max_width=LABELS)
+    drawing.axis(x_scale, top, bottom, caption.x_title)
+    drawing.text("axis-title", LABELS_WIDTH, top - 8, caption.y_title, anchor="end", max_width=LABELS_WIDTH)
     for position, row in enumerate(rows):
-        _draw_bar(drawing, row, x_scale, top + _ROW * position)
+        _draw_bar(drawing, row, x_scale, top + _ROW_HEIGHT * position)
     if from_zero:
         zero = x_scale.at(0.0)
         drawing.line("axis", zero, top, zero, bottom)
@@ -446,23 +463,29 @@ def bars(caption: Caption, rows: Sequence[Bar], *, introduction: str = "", from_
 
 
 def _scale_of_bars(rows: Iterable[Bar], from_zero: bool) -> Scale:
-    """Return the axis across for some bars, between their labels and their notes; with zero if `from_zero`."""
+    """Return the horizontal scale of some bars, from their smallest to their largest number.
+
+    It stands between the labels and the notes of the bars. It includes zero if `from_zero`.
+    """
     ends: list[float] = []
     for row in rows:
         ends += [row.start, row.end]
-    return scale(ends, LABELS + 10, WIDTH - _NOTES, with_zero=from_zero)
+    left = LABELS_WIDTH + 10
+    right = WIDTH - _NOTES_WIDTH
+    return scale_over(ends, left, right, with_zero=from_zero)
 
 
 def _draw_bar(drawing: Drawing, row: Bar, x_scale: Scale, top: float) -> None:
-    """Draw a bar with its label and its note, in the row that begins at `top`."""
-    baseline = top + _ROW / 2 + _BASELINE
+    """Draw a bar with its label and its note, in the row that begins at the height `top`."""
+    baseline = top + _ROW_HEIGHT / 2 + _BASELINE_SHIFT
     left, right = sorted((x_scale.at(row.start), x_scale.at(row.end)))
-    kind = "fill1" if row.end >= row.start else "fill2"  # a loss has another colour
+    kind = "fill1" if row.end >= row.start else "fill2"  # the style sheet gives a loss another colour
     with drawing.leading_to(row.target):
-        drawing.text("label", LABELS, baseline, row.label, anchor="end", max_width=LABELS)
+        drawing.text("label", LABELS_WIDTH, baseline, row.label, anchor="end", max_width=LABELS_WIDTH)
         if row.end != row.start:
             width = max(right - left, 1)
-            drawing.rectangle(kind, left, top + 5, width, _ROW - 10, title=f"{row.label}: {row.note}")
+            height = _ROW_HEIGHT - 2 * _BAR_MARGIN
+            drawing.rectangle(kind, left, top + _BAR_MARGIN, width, height, title=f"{row.label}: {row.note}")
     drawing.text("note", WIDTH, baseline, row.note, anchor="end")
 
 
@@ -470,19 +493,22 @@ def _draw_bar(drawing: Drawing, row: Bar, x_scale: Scale, top: float) -> None:
 
 
 class Dots(Record):
-    """A row of scores: its label, the score of each series, and the intervals of some scores by their series."""
+    """A row of scores: its label, the score of each series, and the limits of the interval of some scores.
+
+    Scores and limits are by the name of their series, such as "F1".
+    """
 
     label: str
-    values: Mapping[str, float]
-    intervals: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    score_by_series: Mapping[str, float]
+    limits_by_series: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 
     def __str__(self) -> str:
         """Return the row in words: `A: F1 0.5000 (0.4000 to 0.6000), recall 0.2000`."""
         numbers = []
-        for series, value in self.values.items():
-            text = f"{series} {value:.4f}"
-            if series in self.intervals:
-                low, high = self.intervals[series]
+        for series, score in self.score_by_series.items():
+            text = f"{series} {score:.4f}"
+            if series in self.limits_by_series:
+                low, high = self.limits_by_series[series]
                 text += f" ({low:.4f} to {high:.4f})"
             numbers.append(text)
         return f"{self.label}: {', '.join(numbers)}"
@@ -500,7 +526,9 @@ def limits(interval: Any, series: str) -> dict[str, tuple[float, float]]:
     return {series: (low, high)}
 
 
-def dots(caption: Caption, rows: Sequence[Dots], *, introduction: str = "", x_scale: Scale | None = None) -> Drawing:
+def dot_chart(
+    caption: Caption, rows: Sequence[Dots], *, introduction: str = "", x_scale: Scale | None = None
+) -> Drawing:
     """Return a drawing of the scores of each row as markers, with their intervals as lines.
 
     There are at most three series, which differ by form and colour. The axis is from 0 to 1 unless `x_scale` is given.
@@ -509,14 +537,14 @@ def dots(caption: Caption, rows: Sequence[Dots], *, introduction: str = "", x_sc
     if x_scale is None:
         x_scale = Scale(*DOT_PLACES)
     series_names = _series_of_rows(rows)
-    row_height = max(_ROW, _HEIGHT_OF_SERIES * len(series_names))
-    top = _LEGEND
+    row_height = max(_ROW_HEIGHT, _HEIGHT_OF_SERIES * len(series_names))
+    top = _LEGEND_HEIGHT
     bottom = top + row_height * len(rows)
     scores_in_words = "; ".join([str(row) for row in rows])
-    drawing = Drawing(caption, f"{introduction}{scores_in_words}.", bottom + _BELOW)
+    drawing = Drawing(caption, f"{introduction}{scores_in_words}.", bottom + _AXIS_HEIGHT)
     drawing.legend(series_names, x_scale.start)
-    drawing.axis(x_scale, top, bottom, caption.across)
-    drawing.text("axis-title", LABELS, top - 12, caption.upwards, anchor="end", max_width=LABELS)
+    drawing.axis(x_scale, top, bottom, caption.x_title)
+    drawing.text("axis-title", LABELS_WIDTH, top - 12, caption.y_title, anchor="end", max_width=LABELS_WIDTH)
     for position, row in enumerate(rows):
         middle = top + row_height * (position + 0.5)
         _draw_dots(drawing, row, series_names, x_scale, middle)
@@ -524,29 +552,29 @@ def dots(caption: Caption, rows: Sequence[Dots], *, introduction: str = "", x_sc
 
 
 def _series_of_rows(rows: Iterable[Dots]) -> list[str]:
-    """Return the names of the series that rows of dots have scores of, such as ["Precision", "Recall", "F1"]."""
-    names: list[str] = []
+    """Return the names of the series in any of the rows, each once: ["Precision", "Recall", "F1"]."""
+    names: dict[str, None] = {}  # a dictionary keeps the order, which a set does not
     for row in rows:
-        names += row.values
-    return list(dict.fromkeys(names))
+        names |= dict.fromkeys(row.score_by_series)
+    return list(names)
 
 
 def _draw_dots(drawing: Drawing, row: Dots, series_names: Sequence[str], x_scale: Scale, middle: float) -> None:
     """Draw a row of dots around the height `middle`: its label, a grid line, and a dot for each series.
 
-    The dots are one below the other, each with a line for its interval if there is one.
+    The dots are one below the other, in the order of `series_names`. A dot with an interval has a line for it.
     """
-    drawing.text("label", LABELS, middle + _BASELINE, row.label, anchor="end", max_width=LABELS)
+    drawing.text("label", LABELS_WIDTH, middle + _BASELINE_SHIFT, row.label, anchor="end", max_width=LABELS_WIDTH)
     drawing.line("grid", x_scale.start, middle, x_scale.end, middle)
-    top = middle - _APART * (len(series_names) - 1) / 2
-    for series, name in enumerate(series_names):
-        y = top + _APART * series
-        if name in row.intervals:
-            low, high = row.intervals[name]
-            drawing.line(f"line{series + 1}", x_scale.at(low), y, x_scale.at(high), y)
-        if name in row.values:
-            value = row.values[name]
-            drawing.marker(series, x_scale.at(value), y, f"{row.label}: {name} {value:.4f}")
+    first_y = middle - _MARKER_DISTANCE * (len(series_names) - 1) / 2
+    for position, name in enumerate(series_names):
+        y = first_y + _MARKER_DISTANCE * position
+        if name in row.limits_by_series:
+            low, high = row.limits_by_series[name]
+            drawing.line(f"line{position + 1}", x_scale.at(low), y, x_scale.at(high), y)
+        if name in row.score_by_series:
+            score = row.score_by_series[name]
+            drawing.marker(position, x_scale.at(score), y, f"{row.label}: {name} {score:.4f}")
 
 
 # ---- Curves
@@ -554,44 +582,56 @@ def _draw_dots(drawing: Drawing, row: Dots, series_names: Sequence[str], x_scale
 Curve: TypeAlias = Sequence[tuple[float, float]]
 """The points of a curve."""
 
-_HIGH: Final = 0.9
-"""Points above this height have their number below them, so that it does not overlap the legend."""
+_HIGH_VALUE: Final = 0.9
+"""Points with a higher value have their number below them, so that it does not overlap the legend."""
 
 _MOST_MARKERS: Final = 20
 """Points up to which a curve has markers."""
 
+_PLANE_LEFT: Final = 52.0
+"""The place at which curves begin; the numbers and the title of the vertical axis are to the left of it."""
+
+_PLANE_RIGHT: Final = WIDTH - 14.0
+"""The place at which curves end."""
+
+_PLANE_BOTTOM: Final = 228.0
+"""The height of the lower edge of curves."""
+
+_Y_TITLE_PLACE: Final = 14.0
+"""The place of the title of the vertical axis, whose letters stand upright to the left of the numbers."""
+
 
 class Mark(NamedTuple):
-    """A number of the axis across at which an upright line with a text is drawn."""
+    """A value of the horizontal axis at which a vertical line with a text is drawn."""
 
     value: float
     text: str
 
 
 class _Plane(NamedTuple):
-    """The axis across and the axis upwards of a chart of curves, and its edges in units of the chart."""
+    """The horizontal and the vertical axis of a chart of curves, and its edges in units of the chart."""
 
     x_scale: Scale
     y_scale: Scale
 
     @property
     def left(self) -> float:
-        """The place where the axis across begins."""
+        """The place where the horizontal axis begins."""
         return self.x_scale.start
 
     @property
     def right(self) -> float:
-        """The place where the axis across ends."""
+        """The place where the horizontal axis ends."""
         return self.x_scale.end
 
     @property
     def top(self) -> float:
-        """The height at which the axis upwards ends."""
+        """The height at which the vertical axis ends."""
         return self.y_scale.end
 
     @property
     def bottom(self) -> float:
-        """The height at which the axis upwards begins, greater than `top`, since heights are measured downwards."""
+        """The height at which the vertical axis begins, greater than `top`, since heights are measured downwards."""
         return self.y_scale.start
 
     def place(self, point: tuple[float, float]) -> tuple[float, float]:
@@ -600,7 +640,7 @@ class _Plane(NamedTuple):
         return self.x_scale.at(x), self.y_scale.at(y)
 
 
-def lines(
+def curve_chart(
     caption: Caption,
     description: str,
     curves: Mapping[str, Curve],
@@ -611,19 +651,20 @@ def lines(
 ) -> Drawing:
     """Return a drawing of at most three curves; `curves` has them by the name of their series.
 
-    The axis upwards is from 0 to 1. With `with_diagonal` the axis across is from 0 to 1, too, and a line shows where
-    both are equal. `mark` is a number of the axis across with an upright line and a text. `counts` are written beside
-    the points of the first curve, such as the number of answers behind each point. `description` describes the drawing.
+    The vertical axis is from 0 to 1. With `with_diagonal` the horizontal axis is from 0 to 1, too, and a line shows
+    where both are equal. `mark` is a value of the horizontal axis with a vertical line and a text. `counts` are written
+    beside the points of the first curve, such as the number of answers behind each point. `description` describes the
+    drawing.
     """
     plane = _plane_of_curves(curves.values(), with_diagonal)
-    drawing = Drawing(caption, description, plane.bottom + _BELOW)
+    drawing = Drawing(caption, description, plane.bottom + _AXIS_HEIGHT)
     drawing.legend(curves, plane.left)
     _draw_axes(drawing, caption, plane)
     if with_diagonal:
         drawing.path("dashed", [plane.place((0, 0)), plane.place((1, 1))])
-    for series, (name, curve) in enumerate(curves.items()):
-        _draw_curve(drawing, series, name, curve, plane)
-        if series == 0:
+    for position, (name, curve) in enumerate(curves.items()):
+        _draw_curve(drawing, position, name, curve, plane)
+        if position == 0:
             _draw_counts(drawing, curve, counts, plane)
     if mark is not None:
         _draw_mark(drawing, mark, plane)
@@ -631,49 +672,52 @@ def lines(
 
 
 def _plane_of_curves(curves: Iterable[Curve], with_diagonal: bool) -> _Plane:
-    """Return the axes of a chart of curves. The axis upwards goes from 0 to 1.
+    """Return the axes of a chart of curves. The vertical axis goes from 0 to 1.
 
-    The axis across covers all points of the curves. With a diagonal it goes from 0 to 1, too.
+    The horizontal axis covers all points of the curves. With a diagonal it goes from 0 to 1, too.
     """
-    left = 52.0
-    right = WIDTH - 14
-    values_across = [x for curve in curves for x, _ in curve]
-    x_scale = Scale(left, right) if with_diagonal else scale(values_across, left, right)
-    return _Plane(x_scale, y_scale=Scale(start=228.0, end=_LEGEND))
+    if with_diagonal:
+        x_scale = Scale(_PLANE_LEFT, _PLANE_RIGHT)  # from 0 to 1 by default
+    else:
+        x_values = [x for curve in curves for x, _ in curve]
+        x_scale = scale_over(x_values, _PLANE_LEFT, _PLANE_RIGHT)
+    y_scale = Scale(start=_PLANE_BOTTOM, end=_LEGEND_HEIGHT)
+    return _Plane(x_scale, y_scale)
 
 
 def _draw_axes(drawing: Drawing, caption: Caption, plane: _Plane) -> None:
     """Draw the grid lines, numbers and titles of both axes of a chart of curves."""
     for tick in plane.y_scale.ticks():
         drawing.line("grid", plane.left, tick.place, plane.right, tick.place)
-        drawing.text("tick", plane.left - 8, tick.place + _BASELINE, tick.text, anchor="end")
-    drawing.axis(plane.x_scale, plane.top, plane.bottom, caption.across)
-    drawing.upright_text("axis-title", 14, (plane.top + plane.bottom) / 2, caption.upwards)
+        drawing.text("tick", plane.left - 8, tick.place + _BASELINE_SHIFT, tick.text, anchor="end")
+    drawing.axis(plane.x_scale, plane.top, plane.bottom, caption.x_title)
+    middle = (plane.top + plane.bottom) / 2
+    drawing.upright_text("axis-title", _Y_TITLE_PLACE, middle, caption.y_title)
 
 
-def _draw_curve(drawing: Drawing, series: int, name: str, curve: Curve, plane: _Plane) -> None:
+def _draw_curve(drawing: Drawing, position: int, name: str, curve: Curve, plane: _Plane) -> None:
     """Draw a curve. If it has few points, each has a marker, and a pointer over a marker shows `name` and the point.
 
-    `series` is the number of the curve (from 0), which decides on its colour.
+    `position` is the curve's place among the curves (from 0), which decides on its colour.
     """
-    drawing.path(f"line{series + 1}", [plane.place(point) for point in curve])
+    drawing.path(f"line{position + 1}", [plane.place(point) for point in curve])
     if len(curve) > _MOST_MARKERS:
         return
     for x, y in curve:
-        drawing.marker(series, *plane.place((x, y)), title=f"{name}: {y:.4f} at {x:.4g}")
+        drawing.marker(position, *plane.place((x, y)), title=f"{name}: {y:.4f} at {x:.4g}")
 
 
 def _draw_counts(drawing: Drawing, curve: Curve, counts: Iterable[int], plane: _Plane) -> None:
     """Write a number above each point of a curve, but below a high point, since the legend is above it."""
     for point, count in zip(curve, counts):
         x, y = plane.place(point)
-        is_high = point[1] > _HIGH
+        is_high = point[1] > _HIGH_VALUE
         baseline = y + 16 if is_high else y - 8
         drawing.text("note", x, baseline, str(count), anchor="middle")
 
 
 def _draw_mark(drawing: Drawing, mark: Mark, plane: _Plane) -> None:
-    """Draw an upright line at a number of the axis across, with its text on the side that has more room."""
+    """Draw a vertical line at a value of the horizontal axis, with its text on the side with more room."""
     x = plane.x_scale.at(mark.value)
     drawing.path("dashed", [(x, plane.top), (x, plane.bottom)])
     is_in_right_half = x > (plane.left + plane.right) / 2
@@ -703,38 +747,64 @@ class GridRow(NamedTuple):
 
 
 _CELL_HEIGHT: Final = 14.0
-_GRID_LEFT: Final = LABELS + 8
-_GRID_LEGEND: Final = 48.0
+
+_MAX_CELL_WIDTH: Final = 40.0
+"""The width of the cells of a grid with few columns."""
+
+_GRID_LEFT: Final = LABELS_WIDTH + 8
+"""The place at which the cells of a grid begin, after the labels of the rows."""
+
+_SHADES_HEIGHT: Final = 48.0
+"""The height of the legend of a grid, with the title of its columns."""
+
+_SHADE_WIDTH: Final = 26.0
+"""The width of a shade in the legend of a grid, with the gap after it."""
+
+_COLUMN_LABELS_MARGIN: Final = 14.0
+"""Units above and below the labels of columns, together."""
+
+_MAX_COLUMN_LABELS_HEIGHT: Final = 110.0
+"""The height of the labels of columns with its margin at most; longer labels are cut."""
+
+_TITLE_GAP: Final = 6.0
+"""Units between the first row of a grid and the texts above it."""
 
 _NARROWEST_LABEL: Final = 9
 """Units that the label of a column needs; of narrower columns only some have one."""
 
 
-def grid(caption: Caption, description: str, rows: Sequence[GridRow], column_labels: Sequence[str]) -> Drawing:
+def grid_chart(caption: Caption, description: str, rows: Sequence[GridRow], column_labels: Sequence[str]) -> Drawing:
     """Return a drawing of rows of numbers from 0 to 1 as coloured cells: a higher number has a darker cell.
 
     `description` describes the drawing. If columns are narrow, only some of them have a label.
     """
     longest_label = max([len(label) for label in column_labels], default=0)
-    label_height = min(110.0, longest_label * LETTER + 14)  # labels of columns run upwards; long ones are cut
-    top = _GRID_LEGEND + label_height
-    cell_width = min((WIDTH - _GRID_LEFT) / max(len(column_labels), 1), 40.0)
-    drawing = Drawing(caption, description, top + _CELL_HEIGHT * len(rows) + 8)
+    # The labels of columns run from the bottom to the top, so that their length is a height.
+    labels_height = min(longest_label * LETTER + _COLUMN_LABELS_MARGIN, _MAX_COLUMN_LABELS_HEIGHT)
+    top = _SHADES_HEIGHT + labels_height
+    cell_width = min((WIDTH - _GRID_LEFT) / max(len(column_labels), 1), _MAX_CELL_WIDTH)
+    margin_below = 8
+    drawing = Drawing(caption, description, top + _CELL_HEIGHT * len(rows) + margin_below)
     _draw_shades(drawing)
-    _draw_column_labels(drawing, column_labels, cell_width, bottom=top - 6, max_height=label_height - 14)
+    max_height = labels_height - _COLUMN_LABELS_MARGIN
+    _draw_column_labels(drawing, column_labels, cell_width, bottom=top - _TITLE_GAP, max_height=max_height)
     for position, row in enumerate(rows):
         _draw_cells(drawing, row, column_labels, top + _CELL_HEIGHT * position, cell_width)
-    drawing.text("axis-title", _GRID_LEFT, _GRID_LEGEND - 4, caption.across)
-    drawing.text("axis-title", LABELS, top - 6, caption.upwards, anchor="end", max_width=LABELS)
+    drawing.text("axis-title", _GRID_LEFT, _SHADES_HEIGHT - 4, caption.x_title)
+    drawing.text("axis-title", LABELS_WIDTH, top - _TITLE_GAP, caption.y_title, anchor="end", max_width=LABELS_WIDTH)
     return drawing
 
 
 def _draw_shades(drawing: Drawing) -> None:
     """Draw the legend of a grid: a cell of each shade, with the smallest number of this shade below it."""
+    cell_top = 4.0
+    cell_height = 8.0
+    gap = 2.0  # to the next cell
+    baseline = 24.0  # of the numbers
     for shade_number in range(SHADES):
-        x = _GRID_LEFT + 26 * shade_number
-        drawing.rectangle(f"shade{shade_number}", x, 4, 24, 8)
-        drawing.text("tick", x, 24, f"{shade_number / SHADES:.2f}", max_width=26)
+        x = _GRID_LEFT + _SHADE_WIDTH * shade_number
+        drawing.rectangle(f"shade{shade_number}", x, cell_top, _SHADE_WIDTH - gap, cell_height)
+        drawing.text("tick", x, baseline, f"{shade_number / SHADES:.2f}", max_width=_SHADE_WIDTH)
 
 
 def _draw_column_labels(
@@ -746,15 +816,16 @@ def _draw_column_labels(
     """
     label_step = 1
     if cell_width < _NARROWEST_LABEL:
-        label_step = round(_NARROWEST_LABEL / cell_width + 0.5)
+        label_step = round(_NARROWEST_LABEL / cell_width + 0.5)  # rounds up
     for position in range(0, len(labels), label_step):
-        x = _GRID_LEFT + cell_width * (position + 0.5) + _BASELINE
+        x = _GRID_LEFT + cell_width * (position + 0.5) + _BASELINE_SHIFT
         drawing.upright_text("tick", x, bottom, labels[position], max_width=max_height)
 
 
 def _draw_cells(drawing: Drawing, row: GridRow, column_labels: Sequence[str], top: float, cell_width: float) -> None:
     """Draw the label and the cells of a row of a grid; a cell has the shade of its number. The row begins at `top`."""
-    drawing.text("tick", LABELS, top + _CELL_HEIGHT - 3.5, row.label, anchor="end", max_width=LABELS)
+    baseline = top + _CELL_HEIGHT - 3.5
+    drawing.text("tick", LABELS_WIDTH, baseline, row.label, anchor="end", max_width=LABELS_WIDTH)
     for position, value in enumerate(row.values):
         kind = "nothing" if value is None else f"shade{shade(value)}"
         number_text = "none" if value is None else f"{value:.4f}"

@@ -6,7 +6,7 @@ not be installed; each kind of document belongs to one.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from cs_score.base import documents
 from cs_score.base.documents import document_record
@@ -19,20 +19,24 @@ from cs_score.tasks import is_task
 from cs_score.verbs import SLICES
 
 
-def _list_page_makers() -> dict[str, tuple[str, str]]:
-    """Return the slice and the class that make the pages of each kind of document.
+class _MakerName(NamedTuple):
+    """The folder of a slice, such as "analyze", and the class in it that makes pages, such as "page:AnalysisPage"."""
 
-    An analysis has the slice `analyze` and the class `page:AnalysisPage` (`MODULE:CLASS`).
-    """
-    maker_by_kind = {}
+    slice_folder: str
+    class_name: str
+
+
+def _list_maker_names() -> dict[str, _MakerName]:
+    """Return the name of the class that makes the pages, by the kind of document: "analysis", "comparison" ..."""
+    maker_name_by_kind = {}
     for slice_ in SLICES:
-        for kind, maker in slice_.pages.items():
-            maker_by_kind[kind] = (slice_.folder, maker)
-    return maker_by_kind
+        for kind, class_name in slice_.pages.items():
+            maker_name_by_kind[kind] = _MakerName(slice_.folder, class_name)
+    return maker_name_by_kind
 
 
-_PAGE_MAKERS: Final[Mapping[str, tuple[str, str]]] = _list_page_makers()
-"""The slices and classes that make pages and charts, by the kind of documents."""
+_MAKER_NAME_BY_KIND: Final[Mapping[str, _MakerName]] = _list_maker_names()
+"""The names of the classes that make pages and charts, by the kind of document."""
 
 _REMEDY: Final = "analyze, diff and compare with -o FILE.json and batch write what is wanted here"
 
@@ -52,6 +56,7 @@ def page_maker() -> Callable[[Any], str]:
     A long job calls this before it begins, and makes its pages at its end. Raises MissingExtraError without jinja2, and
     UsageError if the slice of analyses is not installed.
     """
+    # Both calls raise an error if something is not installed; what they return is loaded again when it is needed.
     page_template()
     part_of_slice("analyze", "page:AnalysisPage", needed_by="the page of a run")
     return page_of
@@ -83,9 +88,9 @@ def _check_chart_kind(kind: str) -> None:
 
 
 def _drawings_of_kind(document: Any, kind: str) -> list[Drawing]:
-    """Return all charts of a kind, such as a chart of `groups` for slots and one for hops.
+    """Return all charts of a kind. The kind `groups` has a chart for each dimension: one for slots, one for hops ...
 
-    The list is empty if documents of this sort have no such charts.
+    The list is empty if this sort of document, such as a batch, has no charts of the kind.
     """
     maker = _page_maker(document)
     if kind not in maker.CHARTS:
@@ -96,13 +101,13 @@ def _drawings_of_kind(document: Any, kind: str) -> list[Drawing]:
 
 def chart_kinds() -> list[str]:
     """Return the kinds of charts of all documents whose slices are installed."""
-    kinds: dict[str, None] = {}
-    for folder, maker in _PAGE_MAKERS.values():
+    kinds: dict[str, None] = {}  # a dictionary keeps the order, which a set does not
+    for name in _MAKER_NAME_BY_KIND.values():
         try:
-            page_maker_of_kind = part_of_slice(folder, maker)
-        except UsageError:
+            maker_class = part_of_slice(name.slice_folder, name.class_name)
+        except UsageError:  # the slice is not installed
             continue
-        kinds |= dict.fromkeys(page_maker_of_kind.CHARTS)
+        kinds |= dict.fromkeys(maker_class.CHARTS)
     return list(kinds)
 
 
@@ -112,9 +117,9 @@ def _page_maker(document: Any) -> PageMaker:
     Raises UsageError if the slice that makes such pages is not installed.
     """
     kind = document.__struct_config__.tag  # such as "analysis"
-    folder, maker = _PAGE_MAKERS[kind]
-    make_page: type[PageMaker] = part_of_slice(folder, maker, needed_by="the page")
-    return make_page(document)
+    name = _MAKER_NAME_BY_KIND[kind]
+    maker_class: type[PageMaker] = part_of_slice(name.slice_folder, name.class_name, needed_by="the page")
+    return maker_class(document)
 
 
 # ---- Reading documents
@@ -142,4 +147,5 @@ def _has_page(value: Mapping[str, Any]) -> bool:
     """Return whether a JSON object names a kind of document for which there are pages, and a known task."""
     task = value.get("task")
     is_known_task = is_task(task) or task == "table"
-    return is_known_task and value.get("kind") in list(_PAGE_MAKERS)
+    # The values of JSON may be lists, which a dictionary cannot be asked for; a list can.
+    return is_known_task and value.get("kind") in list(_MAKER_NAME_BY_KIND)

@@ -1,5 +1,5 @@
-"""The entries that open on the page of an analysis: how each query, line, class, node or unit was scored. An entry
-has a head, the steps that explain it, and further entries below it; its key is such as "line run.tab:12".
+"""Make the expandable entries of the page of an analysis: how each query, line, class, node or unit was scored. An
+entry has a head, the steps that explain it, and further entries below it; its key is such as "line run.tab:12".
 """
 
 from __future__ import annotations
@@ -8,26 +8,31 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-from cs_score.measures.registry import COLD_START_MODE
-from cs_score.pages.charts import Caption, Curve, Drawing, lines
-from cs_score.pages.page import ExpandableEntry, Openings, unit_text
+from cs_score.measures import COLD_START_MODE
+from cs_score.pages.charts import Caption, Curve, Drawing, curve_chart
+from cs_score.pages.page import ExpandableEntries, ExpandableEntry, unit_text
 
 
-def openings_of(analysis: Any) -> Openings:
+def expandable_entries_of(analysis: Any) -> ExpandableEntries:
     """Return the entries that readers can open on the page of an analysis, with the texts of their steps.
 
     Each explains how a query, line, class, node or unit was scored. There are none if the analysis has no explanations.
     """
     explanations = analysis.explanations
     if not explanations:
-        return Openings()
+        return ExpandableEntries()
     if analysis.task == COLD_START_MODE:
-        return Openings(explanations.texts, entries=_entries_of_runs(explanations))
-    return Openings(explanations.texts, are_trees=False, entries=_entries_of_units(explanations.units))
+        return ExpandableEntries(explanations.texts, entry_by_key=_entries_of_runs(explanations))
+    # The explanation of a unit is a plain text; only those of Cold Start have steps within steps.
+    entry_by_key = _entries_of_units(explanations.units)
+    return ExpandableEntries(explanations.texts, are_trees=False, entry_by_key=entry_by_key)
 
 
 def _entries_of_units(units: Iterable[Any]) -> dict[str, ExpandableEntry]:
-    """Return the entries of the units of an evidence task, by keys such as "query 1234"."""
+    """Return the entries of the units of an evidence task, such as claims, by keys such as "query 1234".
+
+    Like Cold Start queries they have keys that begin with "query", so that all tasks have the same tables of units.
+    """
     entries = {}
     for unit in units:
         name = unit_text(unit)
@@ -66,24 +71,25 @@ def _entries_of_queries(explanations: Any) -> dict[str, ExpandableEntry]:
 
     Below the entry of a query are its missed classes and its lines; beside them is a chart of its precisions.
     """
-    lines_by_query = _keys_by_query(explanations.lines, _key_of_line)
-    classes_by_query = _keys_by_query(explanations.classes, _key_of_class)
+    line_keys_by_query = _keys_by_query(explanations.lines, _key_of_line)
+    class_keys_by_query = _keys_by_query(explanations.classes, _key_of_class)
     entries = {}
-    for position, query in enumerate(explanations.queries):
+    for position, explanation in enumerate(explanations.queries):
+        query_id = explanation.query
         groups = []
-        if query.query in classes_by_query:
-            groups.append(("Missed classes", classes_by_query[query.query]))
-        if query.query in lines_by_query:
-            groups.append(("Lines", lines_by_query[query.query]))
-        chart = _precision_chart(query, f"precision-{position}")
-        entries[f"query {query.query}"] = ExpandableEntry(query.query, query.steps, groups, chart)
+        if query_id in class_keys_by_query:
+            groups.append(("Missed classes", class_keys_by_query[query_id]))
+        if query_id in line_keys_by_query:
+            groups.append(("Lines", line_keys_by_query[query_id]))
+        chart = _precision_chart(explanation, chart_name=f"precision-{position}")
+        entries[f"query {query_id}"] = ExpandableEntry(query_id, explanation.steps, groups, chart)
     return entries
 
 
 def _keys_by_query(records: Iterable[Any], key_of: Callable[[Any], str]) -> dict[Any, list[str]]:
-    """Return the keys of the entries of lines or of classes by their query: {"CS14_0001": ["line run.tab:12"]}.
+    """Group the keys of entries, of lines or of classes, by query: {"CS14_0001": ["line run.tab:12"]}.
 
-    `key_of` returns the key of a record.
+    `key_of` returns the key of the entry of a record.
     """
     keys_by_query: dict[Any, list[str]] = defaultdict(list)
     for record in records:
@@ -103,7 +109,7 @@ def _entries_of_nodes(lines: Iterable[Any]) -> dict[str, ExpandableEntry]:
     entries = {}
     for node, keys in lines_by_node.items():
         if len(keys) > 1:
-            entries[f"node {node}"] = ExpandableEntry(node, (), [("Lines", keys)])
+            entries[f"node {node}"] = ExpandableEntry(node, steps=(), groups=[("Lines", keys)])
     return entries
 
 
@@ -116,15 +122,19 @@ def _head_of_line(line: Any) -> str:
 
 def precision_charts(document: Any) -> Iterator[Drawing]:
     """Yield a chart for each query that has ranked nodes: the precision at each rank."""
-    for query in getattr(document.explanations, "queries", ()):
-        chart = _precision_chart(query, "precision")
+    for explanation in getattr(document.explanations, "queries", ()):
+        chart = _precision_chart(explanation, chart_name="precision")
         if chart is not None:
             yield chart
 
 
-def _precision_chart(query: Any, name: str) -> Drawing | None:
-    """Return the chart of the precision at each rank of a query, by hop; None if it has no ranked nodes."""
-    precisions_by_series = _precisions_by_series(query)
+def _precision_chart(explanation: Any, chart_name: str) -> Drawing | None:
+    """Return the chart of the precision at each rank of a query, with a curve for each hop.
+
+    The result is None if the query has no ranked nodes. `explanation` is the explanation of the query, `chart_name`
+    the beginning of the ids of the chart's elements.
+    """
+    precisions_by_series = _precisions_by_series(explanation)
     if not precisions_by_series:
         return None
     curves: dict[str, Curve] = {}
@@ -133,17 +143,24 @@ def _precision_chart(query: Any, name: str) -> Drawing | None:
         curves[series] = list(enumerate(precisions, start=1))
         numbers = ", ".join([f"{precision:.4f}" for precision in precisions])
         texts.append(f"{series}: {numbers}")
-    caption = Caption(name, f"Precision at rank: {query.query}", "rank of the node", "precision", subject=query.query)
-    return lines(caption, f"{'; '.join(texts)}.", curves)
+    query_id = explanation.query
+    caption = Caption(
+        name=chart_name,
+        title=f"Precision at rank: {query_id}",
+        x_title="rank of the node",
+        y_title="precision",
+        subject=query_id,
+    )
+    return curve_chart(caption, f"{'; '.join(texts)}.", curves)
 
 
-def _precisions_by_series(query: Any) -> dict[str, Sequence[float]]:
+def _precisions_by_series(explanation: Any) -> dict[str, Sequence[float]]:
     """Return the precisions at the ranks 1, 2, ... of a query by series, such as "all hops" and "hop 0".
 
-    Hops without ranked nodes are left out.
+    Hops without ranked nodes are left out. `explanation` is the explanation of the query.
     """
     precisions_by_series = {}
-    for level, precisions in query.precision_at.items():
+    for level, precisions in explanation.precision_at.items():
         if precisions:
             series = "all hops" if level == "ALL" else f"hop {level}"
             precisions_by_series[series] = precisions

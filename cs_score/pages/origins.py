@@ -12,7 +12,7 @@ from cs_score.base.records import asdict
 from cs_score.base.signature import GOLD, POOL, QUERIES, RUN, Origin
 from cs_score.base.sources import InputDigest
 from cs_score.coldstart.options import EDITIONS, LATEST, PRESETS, OptionTopic, options_in_order
-from cs_score.measures.registry import COLD_START_MODE
+from cs_score.measures import COLD_START_MODE
 from cs_score.pages.page import Block, Code, Section, table_of_rows
 from cs_score.tasks import mode_named, words_of
 
@@ -64,12 +64,13 @@ def _words_naming_result(document: Any) -> list[str]:
     Cold Start runs are named by `--run`. Predictions of evidence tasks have the switch `--predictions` before them.
     """
     origin: Origin = document.origin
-    runs = _inputs_of_role(origin, RUN)
+    run_files = _inputs_of_role(origin, RUN)
     if origin.task == COLD_START_MODE:
-        return ["--run", document.run, *_task_words(origin, runs)]
-    words = _task_words(origin, runs=())
-    if runs:
-        words += ["--predictions", *runs]
+        # The files may hold several runs.
+        return ["--run", document.run, *_cold_start_words(origin, run_files)]
+    words = _evidence_task_words(origin)
+    if run_files:
+        words += ["--predictions", *run_files]
     return words
 
 
@@ -89,16 +90,20 @@ def _crossing_words(dimensions: Iterable[str]) -> list[str]:
 def _policy_words(document: Any) -> list[str]:
     """Return the options `--also-policy` for the further policies of an analysis.
 
-    A policy is a set of rules for what counts as right. Published policies are always scored and need no option.
+    A policy is a set of rules, by which answers count as right. It is a text for evidence tasks. For Cold Start it has
+    a text for each option of scoring, such as {"right": "CORRECT"}; the published policies of Cold Start are always
+    scored and need no option.
     """
     is_cold_start = document.origin.task == COLD_START_MODE
     words = []
-    for policy in getattr(document, "policies", None) or ():
+    for score_under_policy in getattr(document, "policies", None) or ():
+        name = score_under_policy.name
+        rules = score_under_policy.policy
         if not is_cold_start:
-            words += ["--also-policy", policy.policy]
-        elif policy.name not in PRESETS:
-            parts = [f"{part}={text}" for part, text in policy.policy.items()]
-            words += ["--also-policy", f"{policy.name}:{','.join(parts)}"]
+            words += ["--also-policy", rules]
+        elif name not in PRESETS:
+            rule_texts = [f"{option}={text}" for option, text in rules.items()]
+            words += ["--also-policy", f"{name}:{','.join(rule_texts)}"]
     return words
 
 
@@ -128,8 +133,12 @@ def _difference_words(document: Any) -> list[str]:
     """Return the words after `diff` of the command line that makes a difference again."""
     origin_a: Origin = document.origins["a"]
     origin_b: Origin = document.origins["b"]
-    runs = _inputs_of_role(origin_a, RUN) + _inputs_of_role(origin_b, RUN)
-    words = [*_task_words(origin_a, runs), "--measure", document.measure, *_top_words(document)]
+    run_files = _inputs_of_role(origin_a, RUN) + _inputs_of_role(origin_b, RUN)
+    if origin_a.task == COLD_START_MODE:
+        words = _cold_start_words(origin_a, run_files)
+    else:
+        words = [*_evidence_task_words(origin_a), *run_files]
+    words += ["--measure", document.measure, *_top_words(document)]
     if document.resampling:
         words += _resampling_words(document.resampling.as_json())
     return words
@@ -175,26 +184,29 @@ def _resampling_words(settings: Mapping[str, Any] | None) -> list[str]:
     return words
 
 
-def _task_words(origin: Origin, runs: Sequence[str]) -> list[str]:
-    """Return the task, the options in force and the files of an origin as words of a command line.
+def _cold_start_words(origin: Origin, run_files: Sequence[str]) -> list[str]:
+    """Return the options in force and the files of a Cold Start origin as words: queries, runs and pool.
 
-    `runs` are the files of runs or predictions; predictions come last.
+    There is no word for the task, since Cold Start is the one that a command without a task scores.
     """
-    if origin.task != COLD_START_MODE:
-        return [*_evidence_task_words(origin), *runs]
     queries = _inputs_of_role(origin, QUERIES)
     pool = _inputs_of_role(origin, POOL)
-    return [*_scoring_words(origin.options), *queries, *runs, *pool]
+    return [*_scoring_words(origin.options), *queries, *run_files, *pool]
 
 
 def _evidence_task_words(origin: Origin) -> list[str]:
-    """Return an evidence task, its gold and its options as words: ["scifact", "--gold", "gold.jsonl"]."""
+    """Return an evidence task, its gold and its options as words: ["scifact", "--gold", "gold.jsonl"].
+
+    Options that are off, empty or not given have no words.
+    """
     words = list(words_of(origin.task))  # a task may have several words
     for gold in _inputs_of_role(origin, GOLD):
         words += ["--gold", gold]
     for name in mode_named(origin.task).options.__struct_fields__:
-        switch = f"--{name.replace('_', '-')}"
-        words += _option_words(switch, origin.options.get(name) or None)
+        value = origin.options.get(name)
+        if value:
+            switch = f"--{name.replace('_', '-')}"
+            words += _option_words(switch, value)
     return words
 
 

@@ -21,7 +21,7 @@ from cs_score.analysis.evidence.document_text import unit_name
 from cs_score.base.display import cell, terminal_safe, with_minus_signs
 from cs_score.base.errors import MissingExtraError
 from cs_score.base.records import Record, asdict, field, replace
-from cs_score.measures.registry import COLD_START_MODE
+from cs_score.measures import COLD_START_MODE
 from cs_score.pages.charts import ChartTarget, Drawing, chart_style
 from cs_score.tables.layout import Cell, Column, Format, Layout, Row, Table, html, words
 from cs_score.tasks import mode_named
@@ -41,8 +41,9 @@ _MOST_ROWS_OF_SMALL_TABLE: Final = 25
 class ExpandableEntry(Record):
     """An entry that a reader of the page can open: how a query, a line or a unit was scored.
 
-    `head` names the entry. `steps` are the positions, in `Openings.texts`, of the texts that explain it. `groups` has
-    the entries below it: pairs of a title and the keys of these entries. `drawing` is a chart beside the steps.
+    `head` names the entry. `steps` are the positions, in `ExpandableEntries.texts`, of the texts that explain it.
+    `groups` has the entries below it: pairs of a title and the keys of these entries. `drawing` is a chart beside the
+    steps.
     """
 
     head: str
@@ -51,28 +52,29 @@ class ExpandableEntry(Record):
     drawing: Drawing | None = None
 
 
-class Openings(Record, dict=True):
+class ExpandableEntries(Record, dict=True):
     """The entries of a page that can be opened, by key, and the texts of their steps.
 
-    If `are_trees`, each text is a tree: it has a line for each step, which is indented by two spaces for each level.
-    Otherwise its lines are shown as they are.
+    The page has one list of `texts`, and the steps of entries are positions in it. If `are_trees`, each text is a tree:
+    it has a line for each step, which is indented by two spaces for each level. Otherwise its lines are shown as they
+    are.
     """
 
     texts: Sequence[str] = ()
     are_trees: bool = True
-    entries: Mapping[str, ExpandableEntry] = field(default_factory=dict)
+    entry_by_key: Mapping[str, ExpandableEntry] = field(default_factory=dict)
 
     @cached_property
     def number_by_key(self) -> Mapping[str, int]:
         """The number of each entry, by which the page's script finds it."""
-        return {key: number for number, key in enumerate(self.entries)}
+        return {key: number for number, key in enumerate(self.entry_by_key)}
 
     def cell_that_opens(self, text: str, key: str) -> Cell | str:
         """Return a table cell with a text, below which the entry with this key opens.
 
         If there is no such entry, the text itself is returned.
         """
-        if key not in self.entries:
+        if key not in self.entry_by_key:
             return text
         return Cell(text, attributes=f' data-open="{self.number_by_key[key]}"')
 
@@ -150,7 +152,7 @@ class Page(Record):
     title: str
     subtitle: str
     sections: Sequence[Section]
-    openings: Openings = field(default_factory=Openings)
+    expandable_entries: ExpandableEntries = field(default_factory=ExpandableEntries)
 
 
 class Contradiction(NamedTuple):
@@ -186,38 +188,39 @@ RowCell: TypeAlias = Callable[[Mapping[str, Any], int], object]
 
 
 def tables_of_document(
-    layout: Layout, document: Any, name: str = "", *, is_small: bool | None = None
+    layout: Layout, document: Any, name: str = "", *, is_small: bool = False, is_linked: bool = False
 ) -> Iterator[PageTable]:
     """Yield the tables of a document for a page.
 
     There is one table or, if the layout splits its rows by a column (`split_by`), one table for each value of this
     column. `name` is the name of the table in links, by default that of the layout. A small table (`is_small`) has no
-    paging and no filters; by default the number of rows decides. Tables without rows are left out, unless `is_small`
-    is False: then links may lead to the table, and it must be there.
+    paging and no filters, however many rows it has; a table with few rows is always small. Tables without rows are left
+    out. `is_linked` says that links lead to rows of the table: then it has filters, and is there even without rows.
     """
     for part in layout.table(document).parts():
-        is_link_target = is_small is False  # None, the default, is no promise of a table
-        if part.rows or is_link_target:
-            yield _make_page_table(part, name or layout.name, is_small)
+        if part.rows or is_linked:
+            has_few_rows = len(part.rows) <= _MOST_ROWS_OF_SMALL_TABLE
+            is_part_small = (is_small or has_few_rows) and not is_linked
+            yield _make_page_table(part, name or layout.name, is_part_small)
 
 
-def _make_page_table(table: Table, name: str, is_small: bool | None) -> PageTable:
+def _make_page_table(table: Table, name: str, is_small: bool) -> PageTable:
     """Return a table of a document as HTML, with at most `MOST_ROWS` rows.
 
-    A table that is one of several parts has the part in its name: "groups" becomes "groups-slot". If `is_small` is
-    None, the number of rows decides whether the table is small.
+    A table that is one of several parts has the part in its name: "groups" becomes "groups-slot". In its title, the
+    words of the part replace "%".
     """
     row_count = len(table.rows)
-    caption = table.layout.title.replace("%", words(table.part)).removesuffix(":")
+    caption = table.layout.title.replace("%", words(table.split_value)).removesuffix(":")
     table_on_page = replace(table, rows=table.rows[:MOST_ROWS])
     # A document may itself list only some of its rows; then `total` is larger than the number of rows.
     whole_row_count = max(table.total, row_count)
     return PageTable(
-        name=f"{name}-{slug(table.part)}" if table.part else name,
+        name=f"{name}-{slug(table.split_value)}" if table.split_value else name,
         caption=caption,
         markup="\n".join(html(table_on_page, caption=caption)),
         left_out=whole_row_count - len(table_on_page.rows),
-        is_small=row_count <= _MOST_ROWS_OF_SMALL_TABLE if is_small is None else is_small,
+        is_small=is_small,
     )
 
 
@@ -230,8 +233,8 @@ def layout_with_cells(
     """Return a layout with further columns and with cells that only pages have, such as links.
 
     `cells` has a function for each column with such cells, by the key of the column: it makes the cell from the values
-    of a row, by key, and the number of the row (from 0). `shown` are the keys of the columns that the table shows, by
-    default all.
+    of a row, by key, and the number of the row (from 0). `shown` are the keys of the columns that the table shows;
+    empty, the default, means all of them, whatever the given layout shows.
     """
     columns = (*layout.columns, *further_columns)
     make_cell_by_key = cells or {}
@@ -267,19 +270,26 @@ _FORMATS: Final = {"largest": Format.GAIN, "p_above": Format.P, "p_baseline": Fo
 
 
 def table_of_rows(
-    name: str, title: str, rows: Iterable[Row], headings: Mapping[str, str], *, is_small: bool | None = None
+    name: str,
+    title: str,
+    rows: Iterable[Row],
+    headings: Mapping[str, str],
+    *,
+    is_small: bool = False,
+    is_linked: bool = False,
 ) -> Iterator[PageTable]:
     """Yield the table of some rows, for tables that only pages have. It is left out if it has no rows.
 
     `rows` have their values by the key of the column. `headings` has the heading of each column by its key; if a
-    heading is empty, the words of the key are shown. `is_small` is as in `tables_of_document`; if it is False, a table
-    without rows is there as well.
+    heading is empty, the words of the key are shown. A table that `is_small` has no paging and no filters. If links
+    lead to its rows (`is_linked`), it has them, and is there even without rows.
     """
     columns = []
     for key, heading in headings.items():
         columns.append(Column(key, heading, _FORMATS.get(key, Format.PLAIN)))
-    layout = Layout(name, title, tuple(columns), lambda _: rows)  # the same rows for any document
-    return tables_of_document(layout, None, is_small=is_small)
+    # A layout takes its rows from a document. Here they are the same for any document, and None serves as one.
+    layout = Layout(name, title, tuple(columns), rows=lambda _: rows)
+    return tables_of_document(layout, document=None, is_small=is_small, is_linked=is_linked)
 
 
 def link_to_rows(value: str | int, target: ChartTarget) -> Cell:
@@ -348,7 +358,7 @@ def page_html(page: Page) -> str:
         script=Markup(script),
         policy=Markup(_content_policy(style, script)),
         newline=Markup("\n"),
-        packed=Markup(_pack_openings(page.openings)),
+        packed_entries=Markup(_pack_entries(page.expandable_entries)),
     )
 
 
@@ -387,39 +397,40 @@ def _escape_controls(value: object) -> object:
     """
     is_html = hasattr(value, "__html__")  # as `Markup` has
     if isinstance(value, str) and not is_html:
-        return cell(value)
+        return cell(value)  # which escapes control characters
     return value
 
 
-def _pack_openings(openings: Openings) -> str:
+def _pack_entries(entries: ExpandableEntries) -> str:
     """Return the entries that a reader can open, packed for the page's script; an empty text if there are none.
 
     They are Base64 of deflated JSON. Base64 is safe inside HTML. Deflating makes the entries much smaller, since they
     repeat themselves.
     """
-    if not openings.entries:
+    if not entries.entry_by_key:
         return ""
     value = {
-        "trees": openings.are_trees,
-        "texts": [terminal_safe(text) for text in openings.texts],
-        "entries": [_entry_for_script(entry, openings) for entry in openings.entries.values()],
+        "trees": entries.are_trees,
+        "texts": [terminal_safe(text) for text in entries.texts],
+        "entries": [_entry_for_script(entry, entries.number_by_key) for entry in entries.entry_by_key.values()],
     }
     json_text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     deflated = zlib.compress(json_text.encode("utf-8", "replace"), 6)
     return base64.b64encode(deflated).decode()
 
 
-def _entry_for_script(entry: ExpandableEntry, openings: Openings) -> list[object]:
+def _entry_for_script(entry: ExpandableEntry, number_by_key: Mapping[str, int]) -> list[object]:
     """Return an entry as the list that the page's script reads: its head, its steps, its groups, and its chart.
 
-    The steps are positions of texts. A group is a title and the numbers of other entries of `openings`. The chart is a
-    text of SVG, empty if there is none.
+    The steps are positions in the page's list of texts. A group is a title and the numbers of other entries, which
+    `number_by_key` has. The chart is a text of SVG, empty if there is none.
     """
     groups = []
     for title, keys in entry.groups:
-        groups.append([title, [openings.number_by_key[key] for key in keys]])
+        groups.append([title, [number_by_key[key] for key in keys]])
     svg = "" if entry.drawing is None else entry.drawing.svg()
-    return [cell(entry.head), list(entry.steps), groups, svg]
+    safe_head = cell(entry.head)
+    return [safe_head, list(entry.steps), groups, svg]
 
 
 def _read_template(name: str) -> str:

@@ -137,7 +137,7 @@ def _places_by_file(
     places_by_file: dict[str, list[_PlaceOfAnswer]] = defaultdict(list)
     for line in lines:
         file = documents.file_by_docid.get(line.docid)
-        if file is None or not line.provenance:
+        if file is None or not line.value_provenance:
             continue
         span = _first_span_as_written(line, layouts[line.file], documents)
         if span is not None:
@@ -160,7 +160,7 @@ def _report_differences(places: Iterable[_PlaceOfAnswer], text: str, problems: P
     for line, span in places:
         if not is_text_at(text, offset_value(span.start), offset_value(span.end), line.value):
             detail = Detail("VALUE", line.value)
-            arguments = (line.value, line.provenance)
+            arguments = (line.value, line.value_provenance)
             problems.add("INACCURACTE_MENTION_STRING", *arguments, place=line.place, detail=detail)
 
 

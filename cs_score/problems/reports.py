@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from typing import Final, Literal
 from urllib.parse import quote
 
+from cs_score.base import VERSION
 from cs_score.base.display import spreadsheet_cell
 from cs_score.base.documents import Document
 from cs_score.base.outputs import OwnOption, ending_of, write_packed
 from cs_score.base.records import Record, asdict, to_builtins
-from cs_score.base.version import VERSION
 from cs_score.problems.codes import CODES, Severity
 from cs_score.problems.log import Occurrence, RecordingLog
 

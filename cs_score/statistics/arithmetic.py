@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 from cs_score.base.errors import InputError
 from cs_score.base.records import Record
 from cs_score.base.runtime import Late
-from cs_score.measures.registry import Ratio, SumsFormula, ratios
+from cs_score.measures import Ratio, SumsFormula, ratios
 from cs_score.statistics.units import ClusterDesign
 
 if TYPE_CHECKING:

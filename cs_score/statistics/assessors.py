@@ -12,7 +12,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from cs_score.base.runtime import Late
-from cs_score.measures.registry import SumsFormula
+from cs_score.measures import SumsFormula
 from cs_score.statistics.arithmetic import Floats, ratios_of, scores_of
 from cs_score.statistics.draws import bootstrap_counts, count_drawn_units, generator_of
 from cs_score.statistics.resampling import defined_resamples

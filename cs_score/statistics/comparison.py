@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from cs_score.base.errors import UsageError
 from cs_score.base.records import Record, replace
 from cs_score.base.runtime import Late
-from cs_score.measures.registry import Ratio, SumsFormula
+from cs_score.measures import Ratio, SumsFormula
 from cs_score.statistics.arithmetic import Floats, possible_rounding, unit_contributions
 from cs_score.statistics.equivalence import EquivalenceTest, are_right_or_wrong, equivalence_test
 from cs_score.statistics.families import (

@@ -22,7 +22,7 @@ import math
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from cs_score.base.runtime import Late
-from cs_score.measures.registry import Ratio
+from cs_score.measures import Ratio
 from cs_score.statistics.arithmetic import Floats, possible_rounding, unit_contributions
 from cs_score.statistics.distributions import normal_tail, t_tail
 from cs_score.statistics.resampling_settings import TestOfEquivalence

@@ -34,7 +34,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 from cs_score.base.errors import UsageError, did_you_mean
 from cs_score.base.records import Record
 from cs_score.base.runtime import Late
-from cs_score.measures.registry import Ratio
+from cs_score.measures import Ratio
 from cs_score.statistics.arithmetic import Floats, divide, possible_rounding
 from cs_score.statistics.draws import Counts, all_exchanges, permuted_digit_sums, random_exchanges, resampled_digit_sums
 from cs_score.statistics.resampling import ResampledSystems

@@ -28,7 +28,7 @@ from cs_score.base.documents import Document
 from cs_score.base.errors import InputError, UsageError
 from cs_score.base.records import Record, replace
 from cs_score.base.signature import answered_only_lines
-from cs_score.measures.registry import select_names
+from cs_score.measures import select_names
 from cs_score.statistics.distributions import root_of, smallest_sufficient, t_limit, t_tail
 from cs_score.statistics.resampling_settings import FEWEST_RELIABLE_UNITS, Note
 from cs_score.statistics.results import MeasureComparison, PairedSystems, SystemComparison

@@ -16,7 +16,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from cs_score.base.runtime import Late
-from cs_score.measures.registry import Ratio, SumsFormula
+from cs_score.measures import Ratio, SumsFormula
 from cs_score.statistics.arithmetic import (
     Floats,
     exact_statistics,

@@ -142,8 +142,8 @@ class Table(Record):
     total: int
 
     @property
-    def part(self) -> str:
-        """The value of the column `split_by` in the first row, such as "org:founded"; an empty text if none is split.
+    def split_value(self) -> str:
+        """The value of the column `split_by` in the first row, such as "org:founded"; empty without such a column.
 
         In the tables of `parts` all rows have this value.
         """
@@ -157,7 +157,7 @@ class Table(Record):
         """The title of the table. A % in it is replaced by the value of the column `split_by`, if there is one."""
         title = self.layout.title
         if self.layout.split_by and self.rows:
-            return title.replace("%", cell(self.part))
+            return title.replace("%", cell(self.split_value))
         return title
 
     def parts(self) -> Iterator[Table]:
@@ -173,7 +173,7 @@ class Table(Record):
         for row in self.rows:
             rows_by_value.setdefault(row[position], []).append(row)
         for rows in rows_by_value.values():
-            yield Table(self.layout, rows, len(rows))
+            yield Table(self.layout, rows, total=len(rows))
 
     def for_people(self, top: int | None = None) -> PeopleTable:
         """Return the columns and rows that are shown to people.
@@ -193,23 +193,26 @@ class Table(Record):
         """Return the positions, in `rows`, of the columns that are shown to people.
 
         The column `split_by` is left out, since its value is in the title. Columns without any value are left out, too.
+        If there are no rows, no column counts as empty, so that the headings are shown.
         """
         keys = self.layout.keys
+        has_rows = bool(rows)
         positions = []
         for key in self.layout.shown or keys:
             position = keys.index(key)
-            is_empty = bool(rows) and all(row[position] is None for row in rows)
+            is_empty = has_rows and all(row[position] is None for row in rows)
             if key != self.layout.split_by and not is_empty:
                 positions.append(position)
         return positions
 
     def _rows_for_people(self, top: int | None) -> Sequence[tuple[Value, ...]]:
         """Return the rows that are shown to people: at most `top`, chosen as the layout says, or all for None."""
-        if top is None or self.layout.row_selection == "whole":
+        row_selection = self.layout.row_selection
+        if top is None or row_selection == "whole":
             return self.rows
-        if self.layout.row_selection == "top":
+        if row_selection == "top":
             return self.rows[:top]
-        # Rows at equal distances.
+        # "spread": rows at equal distances
         distance = max(1, math.ceil(len(self.rows) / top))
         return self.rows[::distance]
 
@@ -292,8 +295,9 @@ def _aligned_lines(
 ) -> Iterable[str]:
     """Return the headings and rows of a table as lines with aligned columns.
 
-    Texts are cut to `longest` characters, and further if a line is wider than `width`. If `width` is None, no text is
-    cut.
+    Texts are cut to `longest` characters. If a line is still wider than `width`, texts are cut further, and then the
+    last columns are left out. If `width` is None, no column is left out, and only texts of more than `LONGEST_LINE`
+    characters are cut.
     """
     longest_text = LONGEST_LINE if width is None else longest
     cells = [[column.title for column in shown_columns]]
@@ -301,8 +305,7 @@ def _aligned_lines(
         cells.append([_cell_for_people(value, column, longest_text) for value, column in zip(row, shown_columns)])
     if width is not None:
         cells = _fit_cells(shown_columns, rows, cells, width)
-    # The last columns may have been left out.
-    column_count = len(cells[0])
+    column_count = len(cells[0])  # without the columns that were left out
     are_numbers = _are_numbers(shown_columns, rows)[:column_count]
     return align_columns(cells, are_numbers)
 
@@ -339,8 +342,8 @@ def _cell_for_people(value: Value, column: Column, longest: int) -> str:
 def _smallest_width(texts: Sequence[str], values: Sequence[Value], column: Column) -> int:
     """Return the smallest width to which a column of texts may be cut.
 
-    Ids stay whole. Of a place in a file, such as `runs/a.tab:12`, the name of the file and the line number stay.
-    `texts` are the `values` as they are shown.
+    Ids stay whole, and so do the titles of columns of ids and groups. Of a place in a file, such as `runs/a.tab:12`,
+    the name of the file and the line number stay. `texts` are the `values` as they are shown.
     """
     longest_text = max([len(text) for text in texts])
     smallest_widths = [min(_SHORTEST_CELL, longest_text)]
@@ -353,9 +356,9 @@ def _smallest_width(texts: Sequence[str], values: Sequence[Value], column: Colum
 
 
 def _kept_part(text: str) -> str:
-    """Return the part of a text that stays if it is cut: of a place in a file, the name of the file and the line.
+    """Return what must remain of a text when it is cut. Only a place in a file has such a part: its file and line.
 
-    "runs/a.tab:12" -> "…a.tab:12". Of another text no part needs to stay; then the result is empty.
+    "runs/a.tab:12" -> "…a.tab:12". The result is empty for any other text.
     """
     if not _PLACE.fullmatch(text):
         return ""
@@ -423,13 +426,14 @@ def _fit_cells(
     not enough. Ids are never cut, so lines with long ids may still be wider.
     """
     are_numbers = _are_numbers(shown_columns, rows)
-    widths = [_longest_length(texts_of_column) for texts_of_column in zip(*cells)]
-    column_count = _count_of_fitting_columns(widths, are_numbers, width)
-    kept_columns = shown_columns[:column_count]
-    smallest_widths = _smallest_widths(kept_columns, rows, cells[1:])
-    fitted_widths = _fitted_widths(widths[:column_count], smallest_widths, are_numbers[:column_count], width)
+    whole_widths = [_longest_length(texts_of_column) for texts_of_column in zip(*cells)]
+    # First choose the columns that fit with the shortest texts; then cut their texts no more than is needed.
+    column_count = _count_of_fitting_columns(whole_widths, are_numbers, width)
+    smallest_widths = _smallest_widths(shown_columns[:column_count], rows, cells[1:])
+    fitted_widths = _fitted_widths(whole_widths[:column_count], smallest_widths, are_numbers[:column_count], width)
     fitted_cells = []
     for row_of_cells in cells:
+        # `fitted_widths` has one width for each column that is kept, so `zip` leaves out the others.
         fitted_cells.append([_cut(text, longest) for text, longest in zip(row_of_cells, fitted_widths)])
     return fitted_cells
 
@@ -457,17 +461,21 @@ def _smallest_widths(
 def tsv(table: Table) -> Iterator[bytes]:
     """Yield the lines of a table for programs, as UTF-8 with tabs between the cells; the first line has the keys.
 
-    Numbers have all digits, so that the same numbers are read back. No spreadsheet takes a text for a formula.
+    Numbers have all digits, so that the same numbers are read back. Texts that begin like a formula of a spreadsheet
+    are escaped.
     """
     head_line = "\t".join(table.layout.keys) + "\n"
     yield head_line.encode()
     for row in table.rows:
-        line = "\t".join([exact(value) for value in row]) + "\n"
+        line = "\t".join([exact_cell(value) for value in row]) + "\n"
         yield line.encode("utf-8", "backslashreplace")
 
 
-def exact(value: Value) -> str:
-    """Return a value as the text of a cell in a file for programs: all digits of a number, empty for None."""
+def exact_cell(value: Value) -> str:
+    """Return a value as the text of a cell in a file for programs: all digits of a number, empty for None.
+
+    A text is escaped for spreadsheets, which may take it for a formula.
+    """
     if value is None:
         return ""
     if isinstance(value, str):
@@ -606,11 +614,11 @@ def _attributes_of_cell(marked_value: Cell) -> str:
 def _exact_attribute(value: float) -> str:
     """Return the attribute with the exact value of a number, which the script of the page sorts and copies.
 
-    It is empty for a number that is shown exactly. A negative number is shown with a minus sign instead of a hyphen.
+    It is empty for a number that is shown exactly: a fraction is rounded, and a negative number is shown with a minus
+    sign instead of a hyphen.
     """
-    if isinstance(value, int) and value >= 0:
-        return ""
-    return f' data-exact="{exact(value)}"'
+    is_shown_exactly = isinstance(value, int) and value >= 0
+    return "" if is_shown_exactly else f' data-exact="{exact_cell(value)}"'
 
 
 def words(key: str) -> str:
@@ -661,9 +669,11 @@ def _series(pandas: Any, values: Sequence[Value]) -> Any:
     distinct_values = dict.fromkeys([value for value in values if value is not None])
     types = {type(value) for value in distinct_values}
     has_large_number = any(_is_too_large(value) for value in distinct_values)
-    if types == {int} and not has_large_number:
+    has_only_whole_numbers = types == {int}
+    if has_only_whole_numbers and not has_large_number:
         return pandas.array(values, dtype="Int64" if None in values else "int64")
-    if types <= {int, float} and not has_large_number:
+    has_only_numbers = types <= {int, float}
+    if has_only_numbers and not has_large_number:
         return pandas.array(values, dtype="float64")
     occur_twice_on_average = len(distinct_values) * 2 <= len(values)
     if types == {str} and occur_twice_on_average:  # categories save memory: each text is kept only once

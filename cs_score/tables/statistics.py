@@ -52,7 +52,8 @@ class Printout(Record):
         """
         table_by_name = {}
         for layout in (*self.before, self.main):
-            # In the title of a table that is split by a column, % is the place of a value of this column.
+            # The tables of a split layout have a title each, in which % becomes the value of the column `split_by`:
+            # "%, B minus A" becomes "F1, B minus A".
             if not layout.split_by:
                 layout = replace(layout, title=layout.title.replace("%", str(document.measure)))
             table_by_name[layout.name] = layout.table(document)
@@ -99,13 +100,13 @@ def _power_rows(plan: PowerPlan) -> Iterator[Row]:
     """Yield a row of the table of power for each pair of systems.
 
     A plan for a given standard deviation is about no pair, and has a single row. A plan has 0 or an empty text for a
-    value that is unknown; the cell of such a value is None.
+    value that is unknown; its cell is None.
     """
     for pair_or_plan in plan.pairs or (plan,):
-        value_by_key: dict[str, Any] = {"measure": plan.measure, "units": plan.units}
+        row: dict[str, Any] = {"measure": plan.measure or None, "units": plan.units or None}
         for key in ("a", "b", "standard_deviation", "differing", "detectable", "needed"):
-            value_by_key[key] = getattr(pair_or_plan, key, None)  # a plan without pairs has no `a` and `b`
-        row = {key: value or None for key, value in value_by_key.items()}  # None for an unknown value
+            value = getattr(pair_or_plan, key, None)  # a plan without pairs has no `a` and `b`
+            row[key] = value or None  # 0 stands for an unknown value
         row["test"] = _PLANNED_TESTS[pair_or_plan.test]
         yield row
 
@@ -113,6 +114,7 @@ def _power_rows(plan: PowerPlan) -> Iterator[Row]:
 def _power_sentences(plan: PowerPlan) -> Iterator[str]:
     """Yield the sentences below the table of power: on the tests, the needed units, and the level for several pairs."""
     yield from _test_sentences(plan)
+    # The table has no number of units, but a hyphen, where more than the largest number of a plan are needed.
     if plan.difference:
         yield f"Needed: units for a difference of {plan.difference:g}; - where a thousand million are too few."
     if len(plan.pairs) > 1:
@@ -123,8 +125,8 @@ def _power_sentences(plan: PowerPlan) -> Iterator[str]:
 
 def _test_sentences(plan: PowerPlan) -> Iterator[str]:
     """Yield a sentence on each test that a plan is made for, the exact sign test and the paired t test."""
-    pairs_or_plan = plan.pairs or (plan,)  # a plan for a given standard deviation is about no pair
-    tests = {pair_or_plan.test for pair_or_plan in pairs_or_plan}
+    # Each pair has its own test. A plan for a given standard deviation has no pairs, but a test itself.
+    tests = {pair.test for pair in plan.pairs} if plan.pairs else {plan.test}
     conditions = f"alpha {plan.alpha:g}, power {plan.power:g}, one pair at a time"
     if "sign" in tests:
         yield f"Exact sign: the two-sided sign test that compare makes of right and wrong units; {conditions}."
@@ -165,13 +167,13 @@ CURVE: Final = Layout(
 # ---- Tables of comparisons
 
 
-def _system_rows(measures: Iterable[MeasureComparison]) -> Iterator[dict[str, Any]]:
+def _system_rows(comparisons: Iterable[MeasureComparison]) -> Iterator[dict[str, Any]]:
     """Yield a row for each system under each measure, by the keys of `SYSTEMS`.
 
-    `measures` are the comparisons of the systems by one measure each. A system without a value of the measure has no
+    Each of the `comparisons` compares the systems by one measure. A system without a value of the measure has no
     rank; its row has only a note.
     """
-    for comparison in measures:
+    for comparison in comparisons:
         for entry in comparison.systems:
             row = asdict(entry)
             row["measure"] = comparison.measure
@@ -185,7 +187,8 @@ def _system_rows(measures: Iterable[MeasureComparison]) -> Iterator[dict[str, An
 def _equivalence_cells(equivalence: Equivalence | None) -> dict[str, Any]:
     """Return the cells about the test of equivalence of a pair, by column: `{"equivalent": "yes", ...}`.
 
-    Without such a test there are no cells. If the result needed no p-value, the cell of the p-value has the reason.
+    Without such a test there are no cells. If no unit differs, or all differ by the same, the result needs no p-value,
+    and the cell of the p-value has the reason instead.
     """
     if equivalence is None:
         return {}
@@ -197,13 +200,13 @@ def _equivalence_cells(equivalence: Equivalence | None) -> dict[str, Any]:
     }
 
 
-def _pair_rows(measures: Iterable[MeasureComparison]) -> Iterator[dict[str, Any]]:
+def _pair_rows(comparisons: Iterable[MeasureComparison]) -> Iterator[dict[str, Any]]:
     """Yield a row for each pair of systems under each measure, by the keys of `PAIRS`.
 
-    `measures` are the comparisons of the systems by one measure each. The cell "units" has the numbers of units that B
+    Each of the `comparisons` compares the systems by one measure. The cell "units" has the numbers of units that B
     wins, ties and loses: "3/1/2". A pair has cells about its test of equivalence if there is such a test.
     """
-    for comparison in measures:
+    for comparison in comparisons:
         for pair in comparison.pairs:
             row = asdict(pair)
             row.update(_equivalence_cells(pair.equivalence))
@@ -213,11 +216,14 @@ def _pair_rows(measures: Iterable[MeasureComparison]) -> Iterator[dict[str, Any]
             yield row
 
 
-def _table_of_measure(layout: Layout, measure: MeasureComparison) -> Table:
-    """Return the table of a measure in a layout; the title says so if the measure is exploratory."""
-    if measure.exploratory:
+def _table_of_measure(layout: Layout, measure_comparison: MeasureComparison) -> Table:
+    """Return the table of a measure in a layout; the title says so if the measure is exploratory.
+
+    The name of the measure replaces % in the title of the layout: "%, B minus A".
+    """
+    if measure_comparison.exploratory:
         layout = replace(layout, title=layout.title.replace("%", "% (exploratory)"))
-    return layout.table([measure])
+    return layout.table([measure_comparison])
 
 
 SYSTEMS: Final = Layout(
@@ -282,13 +288,13 @@ PAIRS: Final = Layout(
 
 
 def _rows_of_all(comparison: SystemComparison) -> Iterator[Row]:
-    """Yield a whole comparison as the rows of one table; the column `kind` says what a row is, such as "system".
+    """Yield a whole comparison as the rows of one table; the column `kind` has the kind of a row, such as "system".
 
     The rows of each measure come first. Rows for explanations, notes and signatures, which are about all measures,
     follow.
     """
-    for measure in comparison.measures:
-        yield from _rows_of_measure(measure)
+    for measure_comparison in comparison.measures:
+        yield from _rows_of_measure(measure_comparison)
     for sentence in explanation(comparison):
         yield {"kind": "explanation", "note": sentence}
     for note in comparison.notes:
@@ -297,16 +303,18 @@ def _rows_of_all(comparison: SystemComparison) -> Iterator[Row]:
         yield {"kind": "signature", "name": system, "note": signature}
 
 
-def _rows_of_measure(measure: MeasureComparison) -> Iterator[Row]:
+def _rows_of_measure(measure_comparison: MeasureComparison) -> Iterator[Row]:
     """Yield the rows of a measure: the family of tests, the systems, the pairs, the verdict and the notes."""
-    cells_of_measure = {"measure": measure.measure, "exploratory": str(measure.exploratory).lower()}
-    yield {**asdict(measure.family), **cells_of_measure, "kind": "family", "note": measure.tests}
-    for row in _system_rows([measure]):
+    is_exploratory = str(measure_comparison.exploratory).lower()  # "true" or "false"
+    cells_of_measure = {"measure": measure_comparison.measure, "exploratory": is_exploratory}
+    tests_sentence = measure_comparison.tests  # such as "max-T over 3 systems, 3 pairs, 10,000 sign flips, F1"
+    yield {**asdict(measure_comparison.family), **cells_of_measure, "kind": "family", "note": tests_sentence}
+    for row in _system_rows([measure_comparison]):
         yield {**row, **cells_of_measure, "kind": "system"}
-    for row in _pair_rows([measure]):
+    for row in _pair_rows([measure_comparison]):
         yield {**row, **cells_of_measure, "kind": "pair"}
-    yield {**cells_of_measure, "kind": "verdict", "note": measure.verdict}
-    for note in measure.notes:
+    yield {**cells_of_measure, "kind": "verdict", "note": measure_comparison.verdict}
+    for note in measure_comparison.notes:
         yield {**cells_of_measure, "kind": "note", "note": note.text}
 
 
@@ -373,10 +381,10 @@ def explanation(comparison: SystemComparison) -> tuple[str, ...]:
     return tuple(sentences)
 
 
-def _p_sentence(measure: MeasureComparison) -> str:
+def _p_sentence(measure_comparison: MeasureComparison) -> str:
     """Return the sentence on the p-values of pairs: by which test they are, and how they are adjusted."""
-    test = "the exact sign test" if measure.family.test == "sign" else "randomisation"
-    return f"p: two-sided, by {test}; adjusted: {measure.tests}."
+    test = "the exact sign test" if measure_comparison.family.test == "sign" else "randomisation"
+    return f"p: two-sided, by {test}; adjusted: {measure_comparison.tests}."
 
 
 def _systems_sentence(comparison: SystemComparison) -> str:
@@ -413,8 +421,8 @@ def _tier_sentence(comparison: SystemComparison) -> str:
 def _equivalence_sentences(comparison: SystemComparison) -> list[str]:
     """Return a list with the sentence that explains the tests of equivalence; an empty list without such tests."""
     equivalences: list[Equivalence] = []
-    for measure in comparison.measures:
-        equivalences += [pair.equivalence for pair in measure.pairs if pair.equivalence]
+    for measure_comparison in comparison.measures:
+        equivalences += [pair.equivalence for pair in measure_comparison.pairs if pair.equivalence]
     if not equivalences:
         return []
     method = _equivalence_method(equivalences)
@@ -450,18 +458,19 @@ def comparison_screen(comparison: SystemComparison, top: int = 10) -> str:
     """
     equivalence_sentences = _equivalence_sentences(comparison)
     lines: list[str] = []
-    for measure in comparison.measures:
-        lines += _measure_on_screen(measure, comparison.resampling.level, top)
+    for measure_comparison in comparison.measures:
+        lines += _measure_on_screen(measure_comparison, comparison.resampling.level, top)
         if equivalence_sentences:
-            lines += text_lines(_EQUIVALENT_PAIRS_ON_SCREEN.table([measure]), top, SCREEN)
+            # The sentences are the same for all measures; they stand below each table, which they explain.
+            lines += text_lines(_EQUIVALENT_PAIRS_ON_SCREEN.table([measure_comparison]), top, SCREEN)
             lines += _wrap_sentences(equivalence_sentences)
     # Explanations for all measures, each after a blank line.
     for paragraph in _paragraphs_on_screen(comparison):
         lines.append("")
         lines += wrap_lines(one_line(paragraph))
     lines += _signatures_on_screen(comparison, top)
-    without_first_blank = lines[1:]  # a blank line is above each table
-    return "\n".join(without_first_blank) + "\n"
+    # The first line is blank, since `text_lines` sets a blank line above each table.
+    return "\n".join(lines[1:]) + "\n"
 
 
 _SYSTEMS_ON_SCREEN: Final = replace(
@@ -478,27 +487,30 @@ _EQUIVALENT_PAIRS_ON_SCREEN: Final = replace(
 """The table of pairs with their tests of equivalence for one screen."""
 
 
-def _measure_on_screen(measure: MeasureComparison, level: float, top: int) -> list[str]:
-    """Return the lines of a screen about a measure: systems, pairs that differ significantly (`level`), and sentences.
+def _measure_on_screen(measure_comparison: MeasureComparison, level: float, top: int) -> list[str]:
+    """Return the lines of a screen about a measure: systems, pairs with a significant difference, and sentences.
 
-    Each table has at most `top` rows.
+    `level` is the level of significance, such as 0.05. Each table has at most `top` rows.
     """
-    lines = list(text_lines(_table_of_measure(_SYSTEMS_ON_SCREEN, measure), top, SCREEN))
-    lines += text_lines(_table_of_measure(_pairs_on_screen(measure, level), measure), top, SCREEN)
+    lines = list(text_lines(_table_of_measure(_SYSTEMS_ON_SCREEN, measure_comparison), top, SCREEN))
+    lines += text_lines(_table_of_measure(_pairs_on_screen(measure_comparison, level), measure_comparison), top, SCREEN)
     lines.append("")
-    sentences = [f"Verdict: {measure.verdict}.", f"Tests: {measure.tests}."]
-    sentences += _effect_sentences(measure, level)
-    sentences += note_sentences(measure.notes)
+    sentences = [f"Verdict: {measure_comparison.verdict}.", f"Tests: {measure_comparison.tests}."]
+    sentences += _effect_sentences(measure_comparison, level)
+    sentences += note_sentences(measure_comparison.notes)
     return lines + _wrap_sentences(sentences)
 
 
 def _signatures_on_screen(comparison: SystemComparison, top: int) -> list[str]:
     """Return a blank line and the first signatures, at most `top`; no lines if there are no signatures.
 
-    Runs of the same origin have the same signature here, since it does not name the run.
+    The signatures do not name a run. Thus runs with the same inputs and options share one line.
     """
-    signatures = [str(Signature.parse(signature).of_all_runs()) for signature in comparison.signatures.values()]
-    distinct_signatures = list(dict.fromkeys(signatures))
+    shared_signatures = []
+    for signature in comparison.signatures.values():
+        signature_of_all_runs = Signature.parse(signature).of_all_runs()
+        shared_signatures.append(str(signature_of_all_runs))
+    distinct_signatures = list(dict.fromkeys(shared_signatures))
     if not distinct_signatures:
         return []
     return ["", *[f"signature  {one_line(signature)}" for signature in distinct_signatures[:top]]]
@@ -509,6 +521,7 @@ def _paragraphs_on_screen(comparison: SystemComparison) -> list[str]:
     systems_and_limits = [_systems_sentence(comparison)]
     systems_and_limits += _limit_sentences(comparison)
     paragraphs = [" ".join(systems_and_limits)]
+    # With a baseline only pairs with the baseline are tested, so that there are no tiers.
     if not comparison.resampling.baseline:
         paragraphs.append(_tier_sentence(comparison))
     paragraphs += answered_only_lines(comparison.origins)
@@ -527,36 +540,38 @@ def _wrap_sentences(sentences: Iterable[str]) -> list[str]:
     return lines
 
 
-def _pairs_on_screen(measure: MeasureComparison, level: float) -> Layout:
-    """Return the layout of the table of pairs for one screen.
+def _pairs_on_screen(measure_comparison: MeasureComparison, level: float) -> Layout:
+    """Return the layout of the table of pairs for one screen, which shows the first rows of a long table.
 
-    It shows the only pair or, if there are several, the pairs whose corrected p is at most `level`.
+    It has the only pair or, if there are several, the pairs whose corrected p is at most `level`. If there is no such
+    pair, there is no table.
     """
-    if len(measure.pairs) == 1:
+    if len(measure_comparison.pairs) == 1:
         return replace(PAIRS, shown=("a", "b", "difference", "low", "high", "p_adjusted"), row_selection="top")
     return replace(
         PAIRS,
         title="%, B minus A, pairs that differ significantly:",
         shown=("a", "b", "difference", "low", "high", "p_adjusted", "effect_size", "units"),
-        rows=lambda measures: [row for row in _pair_rows(measures) if row["p_adjusted"] <= level],
+        # A layout takes its rows from what is given to its method `table`: the comparisons by each measure.
+        rows=lambda comparisons: [row for row in _pair_rows(comparisons) if row["p_adjusted"] <= level],
         min_rows=1,
         row_selection="top",
     )
 
 
-def _effect_sentences(measure: MeasureComparison, level: float) -> list[str]:
+def _effect_sentences(measure_comparison: MeasureComparison, level: float) -> list[str]:
     """Return a list with the sentence below the table of pairs: the effect of the only pair, or what columns mean.
 
     The list is empty if there are several pairs but none differs significantly (p above `level`). It is also empty if
     the only pair has no wins and losses.
     """
-    if len(measure.pairs) == 1:
-        pair = measure.pairs[0]
+    if len(measure_comparison.pairs) == 1:
+        pair = measure_comparison.pairs[0]
         if pair.wins is None or pair.ties is None or pair.losses is None:
             return []
         effect = effect_in_words(pair.b, pair.wins, pair.ties, pair.losses, pair.effect_size)
         return [f"{effect}."]
-    has_significant_pair = any(pair.p_adjusted <= level for pair in measure.pairs)
+    has_significant_pair = any(pair.p_adjusted <= level for pair in measure_comparison.pairs)
     if not has_significant_pair:
         return []
     return [
@@ -576,7 +591,7 @@ def paper_table(comparison: SystemComparison) -> str:
     """
     reference = comparison.resampling.baseline or comparison.systems[0]
     others = [system for system in comparison.systems if system != reference]
-    headings = [escape_latex(measure.measure) for measure in comparison.measures]
+    headings = [escape_latex(measure_comparison.measure) for measure_comparison in comparison.measures]
     alignment = "l" * (1 + len(headings))
     lines = [
         f"% {_caption(comparison, reference)}",
@@ -593,32 +608,32 @@ def paper_table(comparison: SystemComparison) -> str:
 def _paper_row(comparison: SystemComparison, system: str, reference: str) -> str:
     """Return the row of a system in the table for a paper; `reference` is the system in the first row."""
     level = comparison.resampling.level
-    cells = [_paper_cell(measure, system, reference, level) for measure in comparison.measures]
+    cells = [_paper_cell(measure_comparison, system, reference, level) for measure_comparison in comparison.measures]
     return latex_row([escape_latex(system), *cells])
 
 
-def _paper_cell(measure: MeasureComparison, system: str, reference: str, level: float) -> str:
+def _paper_cell(measure_comparison: MeasureComparison, system: str, reference: str, level: float) -> str:
     """Return a cell of the table for a paper: the score of a system, perhaps with a star, and its interval.
 
     For example `$0.4125^{*}$ $[0.3811, 0.4402]$`. The cell of a system without a value of the measure is a hyphen.
     """
-    entry_by_system = {entry.name: entry for entry in measure.systems}
+    entry_by_system = {entry.name: entry for entry in measure_comparison.systems}
     entry = entry_by_system.get(system)
     if entry is None:
         return "-"
-    star = "^{*}" if _differs(measure, system, reference, level) else ""
+    star = "^{*}" if _differs(measure_comparison, system, reference, level) else ""
     score = f"${entry.score:.4f}{star}$"
     if entry.low is None or entry.high is None:
         return score
     return f"{score} $[{entry.low:.4f}, {entry.high:.4f}]$"
 
 
-def _differs(measure: MeasureComparison, system: str, reference: str, level: float) -> bool:
+def _differs(measure_comparison: MeasureComparison, system: str, reference: str, level: float) -> bool:
     """Return whether two systems differ significantly: the corrected p of their pair is at most `level`.
 
     If `system` is the `reference` itself, the result is False.
     """
-    for pair in measure.pairs:
+    for pair in measure_comparison.pairs:
         if {pair.a, pair.b} == {system, reference}:
             return pair.p_adjusted <= level
     return False
@@ -627,13 +642,14 @@ def _differs(measure: MeasureComparison, system: str, reference: str, level: flo
 def _caption(comparison: SystemComparison, reference: str) -> str:
     """Return the text for the caption of the table on one line: level, method, units, and families of tests."""
     settings = comparison.resampling
-    tests = "; ".join([measure.tests for measure in comparison.measures])
-    family = "one family for each measure: " if len(comparison.measures) > 1 else ""
-    has_hyphens = any(measure.unranked for measure in comparison.measures)
-    hyphens = "; - has no value of the measure" if has_hyphens else ""
+    tests_in_words = "; ".join([measure_comparison.tests for measure_comparison in comparison.measures])
+    note_on_families = "one family for each measure: " if len(comparison.measures) > 1 else ""
+    has_hyphens = any(measure_comparison.unranked for measure_comparison in comparison.measures)
+    note_on_hyphens = "; - has no value of the measure" if has_hyphens else ""
     return one_line(
         f"Scores with {limits_in_words(settings, comparison.units)}, in brackets; * differs significantly from "
-        f"{reference} (level {settings.level:g}, {family}{tests}){hyphens}. The table needs the package booktabs."
+        f"{reference} (level {settings.level:g}, {note_on_families}{tests_in_words}){note_on_hyphens}. The table needs "
+        "the package booktabs."
     )
 
 
@@ -672,8 +688,8 @@ class _Format:
         signatures follow.
         """
         lines = list(self.first_lines)
-        for measure in comparison.measures:
-            lines += self._lines_of_measure(measure)
+        for measure_comparison in comparison.measures:
+            lines += self._lines_of_measure(measure_comparison)
         lines += self.lines_between
         sentences = [*explanation(comparison), *note_sentences(comparison.notes)]
         lines += [self.sentence(sentence) for sentence in sentences]
@@ -683,12 +699,13 @@ class _Format:
             lines += self.signature(system, signature)
         return "\n".join(lines).removeprefix("\n") + "\n"
 
-    def _lines_of_measure(self, measure: MeasureComparison) -> list[str]:
+    def _lines_of_measure(self, measure_comparison: MeasureComparison) -> list[str]:
         """Return the lines about a measure: its heading, the tables of systems and of pairs, and sentences."""
-        lines = self.heading(measure.title)
-        lines += self.table(_table_of_measure(SYSTEMS, measure))
-        lines += self.table(_table_of_measure(PAIRS, measure))
-        sentences = [f"Verdict: {measure.verdict}.", f"Tests: {measure.tests}.", *note_sentences(measure.notes)]
+        lines = self.heading(measure_comparison.title)
+        lines += self.table(_table_of_measure(SYSTEMS, measure_comparison))
+        lines += self.table(_table_of_measure(PAIRS, measure_comparison))
+        sentences = [f"Verdict: {measure_comparison.verdict}.", f"Tests: {measure_comparison.tests}."]
+        sentences += note_sentences(measure_comparison.notes)
         return lines + [self.sentence(sentence) for sentence in sentences]
 
 

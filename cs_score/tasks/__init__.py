@@ -28,7 +28,7 @@ if TYPE_CHECKING:  # they load what only some calls need
         json_lines,
         member,
     )
-    from cs_score.measures.registry import Divide, f1
+    from cs_score.measures import Divide, f1
     from cs_score.statistics.units import UnitTable
     from cs_score.tasks import outside
     from cs_score.tasks.task import Task
@@ -60,7 +60,7 @@ __all__ = [
 
 _NAMES_BY_MODULE: Final = {
     "cs_score.base.sources": ("Source",),
-    "cs_score.measures.registry": ("Divide", "f1"),
+    "cs_score.measures": ("Divide", "f1"),
     "cs_score.statistics.units": ("UnitTable",),
     "cs_score.evidence.mode": ("Fault", "Mode", "Part", "ReportRow", "Unit", "report_rows"),
     "cs_score.evidence.reading": (

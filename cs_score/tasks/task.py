@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from cs_score.base.records import Record
 from cs_score.base.signature import Origin
-from cs_score.measures.registry import SumsFormula
+from cs_score.measures import SumsFormula
 from cs_score.statistics.units import UnitTable
 
 

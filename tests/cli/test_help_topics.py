@@ -8,8 +8,7 @@ from cs_score.cli.core import COMMANDS, Status, load_command
 from cs_score.cli.main import main
 from cs_score.cli.topics import EXIT_STATUSES, FORMATS, TOPICS
 from cs_score.coldstart.options import POLICY_CATEGORIES, PRESETS
-from cs_score.measures import meanings
-from cs_score.measures.registry import MEASURES, default_measure
+from cs_score.measures import MEASURES, default_measure, meanings
 from cs_score.tasks import COLD_START, TASKS
 
 

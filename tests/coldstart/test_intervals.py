@@ -25,7 +25,7 @@ from cs_score.coldstart.result import (
     in_printing_order,
 )
 from cs_score.coldstart.unit_statistics import answered_units, intervals, summary_scores, unit_table
-from cs_score.measures.registry import Ratio, divide, formula_of
+from cs_score.measures import Ratio, divide, formula_of
 from cs_score.statistics.draws import bootstrap_counts
 from cs_score.statistics.resampling import ResampledSystems
 from cs_score.statistics.resampling_settings import Resampling

@@ -102,7 +102,7 @@ def _load(lines: list[str], below: Links | None = None, known: KnownAnswers | No
 
 def _rows(loading: Loading) -> Iterator[tuple[object, ...]]:
     columns = ["index", "place", "text", "run_id", "confidence", "node", "follow_on_id", "answer"]
-    columns += ["relation", "value", "provenance", "docid"]
+    columns += ["relation_provenance", "value", "value_provenance", "docid"]
     for row in loading.links.responses:
         yield (*(getattr(row, name) for name in columns), row.query.full_id, row.query.slots, row.query.level)
     for line in loading.links.skipped_lines:

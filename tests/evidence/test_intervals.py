@@ -15,7 +15,7 @@ import pytest
 from cs_score.base.errors import InputError
 from cs_score.evidence import claims, hotpotqa, r4c, scifact
 from cs_score.evidence.mode import Mode, ScoredPredictions, intervals
-from cs_score.measures.registry import Ratio, divide
+from cs_score.measures import Ratio, divide
 from cs_score.statistics.draws import bootstrap_counts
 from cs_score.statistics.resampling import ResampledSystems
 from cs_score.statistics.resampling_settings import Resampling

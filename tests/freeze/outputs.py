@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from cs_score.base.version import VERSION
+from cs_score.base import VERSION
 from tests.coldstart.command import run_in
 from tests.freeze.calls import REPOSITORY, Call, calls, copy_samples, first
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from cs_score.analysis.outcomes import contributions_of
 from cs_score.judged.counting import UnitCount
 from cs_score.judged.pool import MODE
-from cs_score.measures.registry import Ratio, divide
+from cs_score.measures import Ratio, divide
 from cs_score.statistics.arithmetic import ratios_of
 
 PLACES = [UnitCount._fields.index(name) for name in ("right", "answered", "found", "wanted")]

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from cs_score.base.errors import UsageError
 from cs_score.coldstart.options import Options
 from cs_score.coldstart.samples import VALUE_CODES
-from cs_score.measures.registry import (
+from cs_score.measures import (
     ALL_HOPS,
     COLD_START_MODE,
     MEASURES,

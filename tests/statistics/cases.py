@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cs_score.measures.registry import f1
+from cs_score.measures import f1
 from cs_score.statistics.arithmetic import Floats
 from cs_score.statistics.comparison import compare_tables
 from cs_score.statistics.resampling_settings import Resampling

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cs_score.base.errors import InputError
-from cs_score.measures.registry import Ratio
+from cs_score.measures import Ratio
 from cs_score.statistics.arithmetic import Floats, divide, exact_statistics, ratios_of, scores_of, unit_contributions
 from tests.statistics.cases import FORMULA, MEASURES
 

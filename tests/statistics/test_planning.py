@@ -16,7 +16,7 @@ from statsmodels.stats.weightstats import ttost_paired
 
 import cs_score as cs
 from cs_score.base.errors import UsageError
-from cs_score.measures.registry import Ratio
+from cs_score.measures import Ratio
 from cs_score.statistics.arithmetic import Floats
 from cs_score.statistics.comparison import size_of_difference
 from cs_score.statistics.distributions import t_tail

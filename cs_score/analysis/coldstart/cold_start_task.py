@@ -9,7 +9,7 @@ from typing import Any
 
 from cs_score.coldstart.result import Result, ScoredRun
 from cs_score.coldstart.unit_statistics import answered_units, summary_scores, unit_name, unit_table
-from cs_score.measures.registry import COLD_START_MODE, Measure, SumsFormula, formula_of, parse_measure
+from cs_score.measures import COLD_START_MODE, Measure, SumsFormula, formula_of, parse_measure
 from cs_score.tasks.task import UnitStatistics
 
 

@@ -20,7 +20,7 @@ from cs_score.coldstart.lines import Assessment, Response
 from cs_score.coldstart.options import RIGHT, WRONG
 from cs_score.coldstart.queries import Query, language_code
 from cs_score.coldstart.result import ALL_LEVELS, QueryResult, UnitResult, best_entry_point
-from cs_score.measures.registry import LDC_MAX, SF, Measure
+from cs_score.measures import LDC_MAX, SF, Measure
 
 DIMENSIONS: Final = (
     "slot", "hop", "entity_type", "value_type", "language", "judgment", "mention_type", "category", "ldc_query",

@@ -29,7 +29,7 @@ from cs_score.coldstart.result import (
     ldc_means,
 )
 from cs_score.coldstart.unit_statistics import RowSums
-from cs_score.measures.registry import LDC_MAX, LDC_MEAN, SF, Measure, divide, formula_of, sums_of
+from cs_score.measures import LDC_MAX, LDC_MEAN, SF, Measure, divide, formula_of, sums_of
 
 
 class Effect(Record):

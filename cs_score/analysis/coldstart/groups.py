@@ -25,7 +25,7 @@ from cs_score.base.errors import UsageError, did_you_mean
 from cs_score.base.records import Record, asdict, replace
 from cs_score.base.runtime import Late
 from cs_score.coldstart.judging import Counts
-from cs_score.measures.registry import divide, precision_recall_f1
+from cs_score.measures import divide, precision_recall_f1
 from cs_score.statistics.resampling_settings import Resampling
 from cs_score.statistics.results import Interval
 

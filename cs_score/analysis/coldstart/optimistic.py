@@ -120,7 +120,7 @@ def _lines_with_different_answers(lines: Iterable[Response]) -> Iterable[Respons
     """Return the first line for each combination of query, answer and justification that some lines give."""
     first_lines: dict[tuple[str, str, str], Response] = {}
     for line in lines:
-        first_lines.setdefault((line.query.full_id, line.follow_on_id, line.relation), line)
+        first_lines.setdefault((line.query.full_id, line.follow_on_id, line.relation_provenance), line)
     return first_lines.values()
 
 
@@ -147,7 +147,7 @@ def _could_be_assessed(line: Response, unit: UnitResult) -> bool:
 
     A line whose provenance is invalid cannot be assessed, since no assessment would match it.
     """
-    return UNASSESSED in unit.labels_by_index[line.index] and line.provenance != NO_SPAN
+    return UNASSESSED in unit.labels_by_index[line.index] and line.value_provenance != NO_SPAN
 
 
 _EntityKey: TypeAlias = tuple[str, str, str]

@@ -27,7 +27,7 @@ from cs_score.coldstart.lines import Response, best_lines, load_order, node_conf
 from cs_score.coldstart.options import WRONG
 from cs_score.coldstart.ranking import RankedNode, Ranking
 from cs_score.coldstart.result import QueryResult, UnitResult
-from cs_score.measures.registry import RANKING_FORMULAS
+from cs_score.measures import RANKING_FORMULAS
 
 _DEEPEST_HOP: Final = 1
 """The last hop whose lines can be taken away. A line of a later hop may be the only reason for a row of its parent."""
@@ -144,7 +144,7 @@ class QueryLines:
         self._lines_creating = editor.follow_on_lines.lines_creating
         self._row_position_by_index = _row_positions(result)
         self._naming_indexes_by_row: dict[int, Collection[int]] = {}
-        self._rows_of_gold: Collection[str] = () if tree is None else tree.ground_truth
+        self._rows_of_gold: Collection[str] = () if tree is None else tree.class_count_by_node
         self._levels = [LevelRanking(ranking) for ranking in result.rankings]
         self._node_by_name = _ranked_nodes(result)
         self._children_by_parent = _children_by_parent(self._node_by_name.values())
@@ -202,7 +202,7 @@ class QueryLines:
 
         Another line is a parent, too, if it gives the same answer and is not at one of the removed indexes.
         """
-        if self._links.lines_without_parent or self._links.was_skipped(line.follow_on_id):
+        if self._links.lines_without_parent or self._links.was_answer_skipped(line.follow_on_id):
             raise SubtractionError
         if _without_removed(self._lines_creating[line.follow_on_id], removed_indexes):
             raise SubtractionError
@@ -220,7 +220,7 @@ class QueryLines:
         """Return whether other lines may count differently if a line is taken away."""
         if line.query.level > _DEEPEST_HOP or line.index not in self._row_position_by_index:
             return True
-        if self._links.was_skipped(line.follow_on_id):
+        if self._links.was_answer_skipped(line.follow_on_id):
             return True
         if line.node is None:
             return not self._is_without_credit(line) or line.index in self._naming_indexes(line)

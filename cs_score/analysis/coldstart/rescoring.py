@@ -295,7 +295,7 @@ class Rescoring:
             return True
         for line in removed_lines:
             is_parent = line.follow_on_id in self.editor.follow_on_lines.lines_answering
-            if is_parent or self._run.links.was_skipped(line.follow_on_id):
+            if is_parent or self._run.links.was_answer_skipped(line.follow_on_id):
                 return True
         return False
 
@@ -305,7 +305,7 @@ class Rescoring:
         They may if a skipped line gives the same answer as a removed line. The copy computes them anew.
         """
         gold = self._run.gold
-        if any(self._run.links.was_skipped(line.follow_on_id) for line in removed_lines):
+        if any(self._run.links.was_answer_skipped(line.follow_on_id) for line in removed_lines):
             return gold.with_fields()
         return gold
 

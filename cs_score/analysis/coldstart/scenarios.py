@@ -19,7 +19,7 @@ from cs_score.base.errors import InputError
 from cs_score.base.records import Record
 from cs_score.coldstart.judging import UNASSESSED
 from cs_score.coldstart.options import IGNORE, WRONG
-from cs_score.measures.registry import Measure
+from cs_score.measures import Measure
 
 
 class SlotShare(Record):

@@ -15,7 +15,7 @@ from cs_score.coldstart.lines import Assessment, Response
 from cs_score.coldstart.options import Justifications, Options, Policy
 from cs_score.coldstart.result import Result, ScoredRun, ScoringStopped, UnitResult
 from cs_score.coldstart.scorer import score_runs
-from cs_score.measures.registry import Measure, default_measure, parse_measure, substitute_remark
+from cs_score.measures import Measure, default_measure, parse_measure, substitute_remark
 
 
 class ScoredLine(NamedTuple):

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from cs_score.base.errors import InputError, UsageError, did_you_mean
 from cs_score.base.records import Record
 from cs_score.evidence.mode import Mode, ScoredPredictions
-from cs_score.measures.registry import SumsFormula, default_measure, find_name
+from cs_score.measures import SumsFormula, default_measure, find_name
 from cs_score.tasks.task import UnitStatistics
 
 

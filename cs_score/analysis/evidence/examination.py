@@ -34,7 +34,7 @@ from cs_score.base.errors import InputError
 from cs_score.base.records import replace
 from cs_score.evidence.mode import CorrectionScorer, Fault, Part, Progress, ReportRow, Row, ScoredPredictions, Unit
 from cs_score.evidence.reading import as_key
-from cs_score.measures.registry import Ratio, divide
+from cs_score.measures import Ratio, divide
 
 UnitKey: TypeAlias = tuple[Hashable, int]
 """The key of a unit's id (`as_key`), and the number of the unit among the units with this id, from 1."""

@@ -117,7 +117,7 @@ class _PoolIndex:
         self._answers: set[_PoolAnswer] = set()
         for assessment in assessments:
             hop = assessment.query.level
-            self._answers.add(_PoolAnswer(hop, value=assessment.value, place=assessment.provenance))
+            self._answers.add(_PoolAnswer(hop, value=assessment.value, place=assessment.value_provenance))
         self._count_by_place = Counter([(answer.hop, answer.place) for answer in self._answers])
         self._count_by_value = Counter([(answer.hop, answer.value) for answer in self._answers])
 

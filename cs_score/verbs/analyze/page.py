@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Final, NamedTuple
 
 from cs_score.analysis.evidence.document_text import as_json
 from cs_score.base.records import asdict, replace
-from cs_score.measures.registry import COLD_START_MODE, headline_names, undefined_sentences
+from cs_score.measures import COLD_START_MODE, headline_names, undefined_sentences
 from cs_score.pages import openings
 from cs_score.pages.charts import (
     Bar,
@@ -23,11 +23,11 @@ from cs_score.pages.charts import (
     Drawing,
     GridRow,
     Mark,
-    bars,
-    dots,
-    grid,
+    bar_chart,
+    curve_chart,
+    dot_chart,
+    grid_chart,
     limits,
-    lines,
 )
 from cs_score.pages.origins import analysis_origin
 from cs_score.pages.page import (
@@ -35,8 +35,8 @@ from cs_score.pages.page import (
     Block,
     Code,
     Contradiction,
+    ExpandableEntries,
     Facts,
-    Openings,
     Page,
     PageFact,
     PageMaker,
@@ -127,16 +127,16 @@ class AnalysisPage(PageMaker):
         return {layout.name: layout for layout in view.layouts}
 
     @cached_property
-    def openings(self) -> Openings:
+    def expandable_entries(self) -> ExpandableEntries:
         """The explanations that open on the page, to which cells of tables refer."""
-        return openings.openings_of(self.document)
+        return openings.expandable_entries_of(self.document)
 
     def page(self) -> Page:
         """Return the page: scores, costs and kinds of mistakes, groups, confusions, units, and how to make it again."""
         title = self.document.run if self.is_cold_start else f"{self.document.task} predictions"
         sections = self._sections_of_run() if self.is_cold_start else self._sections_of_predictions()
         sections.append(analysis_origin(self.document))
-        return Page(title, self._subtitle(), sections, self.openings)
+        return Page(title, self._subtitle(), sections, self.expandable_entries)
 
     def _subtitle(self) -> str:
         """Return the measure with its score and, if known, the number of answers that it is about: "F1 0.4583"."""
@@ -308,7 +308,7 @@ class AnalysisPage(PageMaker):
         caption = Caption(
             "budget-gains", "Gain of each kind corrected alone", f"gain in {self.measure}", "kind (mistakes)"
         )
-        yield bars(caption, rows, introduction=f"Gain in {self.measure}: ")
+        yield bar_chart(caption, rows, introduction=f"Gain in {self.measure}: ")
 
     def step_charts(self) -> Iterator[Drawing]:
         """Yield the chart of how the score rises when the kinds of mistakes are corrected one after the other."""
@@ -320,7 +320,7 @@ class AnalysisPage(PageMaker):
             score = next_score
         caption = Caption("budget-steps", "Score, one kind after the other", self.measure, "kind (mistakes)")
         introduction = f"{self.measure} {self.document.score:.4f}; then "
-        yield bars(caption, rows, introduction=introduction, from_zero=False)
+        yield bar_chart(caption, rows, introduction=introduction, from_zero=False)
 
     # ---- Groups
 
@@ -370,7 +370,7 @@ class AnalysisPage(PageMaker):
         """Yield a chart for each dimension with at least two groups, if at least one of them has a score."""
         for dimension, groups in self._dimensions().items():
             rows = [self._group_dots(group) for group in _groups_to_draw(groups)]
-            has_scores = any(row.values for row in rows)
+            has_scores = any(row.score_by_series for row in rows)
             if len(rows) > 1 and has_scores:
                 yield _group_chart(dimension, rows, is_part=len(groups) > _MOST_GROUPS)
 
@@ -436,7 +436,7 @@ class AnalysisPage(PageMaker):
         analysis = self.document
         charts = charts_side_by_side(self.sweep_charts(), self.reliability_charts())
         blocks: list[Block] = [charts, self._confidence_facts()]
-        blocks += tables_of_document(self.layouts["sweep"], analysis, is_small=False)
+        blocks += tables_of_document(self.layouts["sweep"], analysis, is_linked=True)
         blocks += tables_of_document(self.layouts["reliability"], analysis, is_small=True)
         return Section("confidence", "Confidence", blocks)
 
@@ -466,9 +466,9 @@ class AnalysisPage(PageMaker):
         if best is not None:
             mark = Mark(best.threshold, f"best: {best.threshold:g} ({best.gain:+.4f})")
             description += f"; the best is {best.threshold:g}, which gains {best.gain:+.4f}"
-        across = "threshold: lines of less confidence are left out"
-        caption = Caption("sweep", "Scores by confidence threshold", across, "score")
-        yield lines(caption, f"{description}.", _sweep_curves(sweep), mark=mark)
+        x_title = "threshold: lines of less confidence are left out"
+        caption = Caption("sweep", "Scores by confidence threshold", x_title, "score")
+        yield curve_chart(caption, f"{description}.", _sweep_curves(sweep), mark=mark)
 
     def reliability_charts(self) -> Iterator[Drawing]:
         """Yield the chart of the share of right answers at each confidence.
@@ -485,10 +485,10 @@ class AnalysisPage(PageMaker):
         caption = Caption(
             name="reliability",
             title=f"Reliability of confidences, {reliability.lines} assessed lines",
-            across="mean confidence of the bin",
-            upwards="share of right answers",
+            x_title="mean confidence of the bin",
+            y_title="share of right answers",
         )
-        yield lines(
+        yield curve_chart(
             caption,
             f"{'; '.join(texts)}.",
             {"answers (number beside each point)": points},
@@ -512,7 +512,7 @@ class AnalysisPage(PageMaker):
             f"for the {MOST_DETAILS} costliest."
         )
         layout = self._cost_list_of_run() if self.is_cold_start else self._cost_list_of_predictions()
-        return Section("costs", "Cost list", [about, *tables_of_document(layout, self.document, is_small=False)])
+        return Section("costs", "Cost list", [about, *tables_of_document(layout, self.document, is_linked=True)])
 
     def _cost_list_of_run(self) -> Layout:
         """Return the layout of the cost list of a Cold Start run: more columns, and cells with links."""
@@ -552,11 +552,11 @@ class AnalysisPage(PageMaker):
         mistake = self.document.mistakes[row_number]
         place = f"{mistake.file}:{mistake.line}"
         name_by_kind = {"line": place, "class": mistake.class_name, "node": mistake.node}
-        return self.openings.cell_that_opens(place, f"{mistake.kind} {name_by_kind[mistake.kind]}")
+        return self.expandable_entries.cell_that_opens(place, f"{mistake.kind} {name_by_kind[mistake.kind]}")
 
     def _unit_cell(self, row: Mapping[str, Any], _: int) -> object:
         """Return the unit of a mistake, which opens the explanation of the unit."""
-        return self.openings.cell_that_opens(row["name"], f"query {row['name']}")
+        return self.expandable_entries.cell_that_opens(row["name"], f"query {row['name']}")
 
     # ---- Units
 
@@ -565,7 +565,7 @@ class AnalysisPage(PageMaker):
         noun = unit_noun(self.document.task)
         title = "Queries" if noun == "query" else f"{noun}s".capitalize()
         headings = {"unit": title_case(noun), **_QUERY_HEADINGS, "mistakes": "Mistakes", "largest": "Largest gain"}
-        unit_tables = table_of_rows("units", title, self._unit_rows(), headings, is_small=False)
+        unit_tables = table_of_rows("units", title, self._unit_rows(), headings, is_linked=True)
         return Section("queries", title, [self._sentences_on_units(noun, title), *unit_tables])
 
     def _sentences_on_units(self, noun: str, plural: str) -> str:
@@ -574,7 +574,7 @@ class AnalysisPage(PageMaker):
         `noun` is the word for a unit, such as "query", and `plural` the word for all of them, such as "Queries".
         """
         about = f"{plural} with what correcting the costliest mistake of each would gain, the costliest first."
-        has_explanations = bool(self.openings.entries)
+        has_explanations = bool(self.expandable_entries.entry_by_key)
         if has_explanations:
             about += f" Each {noun} opens and shows, with all that it contains, what explain says of it."
         explanations = self.document.explanations or None
@@ -602,7 +602,7 @@ class AnalysisPage(PageMaker):
         gains = [mistake.gain for mistake in mistakes if mistake.gain is not None]
         target = ChartTarget("mistakes", "query" if self.is_cold_start else "unit", name)
         return {
-            "unit": self.openings.cell_that_opens(name, f"query {name}"),
+            "unit": self.expandable_entries.cell_that_opens(name, f"query {name}"),
             "mistakes": link_to_rows(len(mistakes), target) if mistakes else 0,
             "largest": max(gains, default=None),
         }
@@ -686,7 +686,7 @@ def _group_chart(dimension: str, rows: Sequence[Dots], *, is_part: bool) -> Draw
     name = words(dimension)
     caption = Caption(f"groups-{slug(dimension)}", f"Scores by {name}", "score", name, subject=dimension)
     introduction = f"The {_MOST_GROUPS} groups with the most mistakes. " if is_part else ""
-    return dots(caption, rows, introduction=introduction)
+    return dot_chart(caption, rows, introduction=introduction)
 
 
 def _sweep_curves(sweep: Sequence[Any]) -> dict[str, Curve]:
@@ -774,7 +774,7 @@ def _share_chart(caption: Caption, counts: Sequence[_Count]) -> Drawing:
     for row, total in total_by_row.items():
         rows.append(GridRow(row, _shares(row, total, columns, count_by_cell)))
     texts = [f"{row} {column}: {times}, {times / total_by_row[row]:.4f}" for row, column, times in counts]
-    return grid(caption, f"{'; '.join(texts)}.", rows, columns)
+    return grid_chart(caption, f"{'; '.join(texts)}.", rows, columns)
 
 
 def _shares(

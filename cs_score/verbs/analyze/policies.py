@@ -13,7 +13,7 @@ from cs_score.analysis.coldstart.scenarios import try_scores
 from cs_score.analysis.coldstart.scored import AnalysedRun, Progress, silent
 from cs_score.base.records import Record
 from cs_score.coldstart.options import PRESETS, NamedPolicy
-from cs_score.measures.registry import COLD_START_MODE, Measure, headline_names
+from cs_score.measures import COLD_START_MODE, Measure, headline_names
 
 
 class PolicyRow(Record, kw_only=True):

@@ -22,7 +22,7 @@ from cs_score.base.records import Record, replace
 from cs_score.base.runtime import Late, paused_collector
 from cs_score.coldstart.options import NamedPolicy
 from cs_score.coldstart.unit_statistics import drawn_units, intervals_of_run, resampled_unit
-from cs_score.measures.registry import COLD_START_MODE, MEASURES, Measure
+from cs_score.measures import COLD_START_MODE, MEASURES, Measure
 from cs_score.problems.log import ProblemLog
 from cs_score.statistics.resampling_settings import Resampling
 from cs_score.statistics.results import ScoreIntervals

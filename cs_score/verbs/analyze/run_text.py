@@ -12,7 +12,7 @@ from cs_score.analysis.coldstart.groups import Group
 from cs_score.analysis.coldstart.scenarios import Scenario, Scenarios
 from cs_score.analysis.views import ScreenTable, first_screen
 from cs_score.base.display import one_line, prose_width
-from cs_score.measures.registry import undefined_sentences
+from cs_score.measures import undefined_sentences
 from cs_score.statistics.resampling_settings import note_sentences
 from cs_score.tables.layout import text_lines
 from cs_score.verbs.analyze.confusions import Structure

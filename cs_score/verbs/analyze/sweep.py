@@ -14,7 +14,7 @@ from cs_score.analysis.coldstart.scored import AnalysedRun, Progress, silent
 from cs_score.base.records import Record, replace
 from cs_score.coldstart.file_columns import FileKind
 from cs_score.coldstart.tab_files import read_confidence, split_columns
-from cs_score.measures.registry import MACRO, Measure
+from cs_score.measures import MACRO, Measure
 
 _MOST_THRESHOLDS: Final = 100
 """The most thresholds of a run."""

@@ -15,7 +15,7 @@ from cs_score.base.sources import name_of
 from cs_score.coldstart.linking import RUN_SUFFIX
 from cs_score.coldstart.options import CallArguments, NamedPolicy, Options, Policy
 from cs_score.coldstart.output_files import ColumnLayout
-from cs_score.measures.registry import find_name
+from cs_score.measures import find_name
 from cs_score.pages.making import page_maker
 from cs_score.statistics.resampling_settings import Correction, IntervalMethod
 from cs_score.tables.layout import Table

@@ -31,7 +31,7 @@ from cs_score.coldstart.result import Result, ScoredRun, ScoringStopped
 from cs_score.coldstart.score_documents import json_text
 from cs_score.coldstart.scorer import OneRun, runs_of, score_runs, score_separately
 from cs_score.coldstart.unit_statistics import intervals, resampled_unit, summary_scores
-from cs_score.measures.registry import COLD_START_MODE, LDC_MEAN, Measure, headline_names, rankable_measures
+from cs_score.measures import COLD_START_MODE, LDC_MEAN, Measure, headline_names, rankable_measures
 from cs_score.preparation.conversion import PreparationSettings, prepare_inputs
 from cs_score.preparation.prepared_runs import Preparation, PreparedRun, load_prepared
 from cs_score.problems.codes import Severity

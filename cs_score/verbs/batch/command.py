@@ -28,7 +28,7 @@ from cs_score.cli.verb import Verb, VerbForm
 from cs_score.coldstart.file_columns import FileKind
 from cs_score.coldstart.linking import RUN_SUFFIX, expand_folder, kind_of
 from cs_score.coldstart.queries import is_query_file
-from cs_score.measures.registry import find_name
+from cs_score.measures import find_name
 from cs_score.tasks import COLD_START, mode_named
 from cs_score.verbs.batch.batch_documents import FAILED, OK, WITH_ERRORS, Outcome, State
 from cs_score.verbs.batch.cold_start_plan import ColdStartPlan, cold_start_plan, policies_of_batch

@@ -18,7 +18,7 @@ from cs_score.base.signature import GOLD
 from cs_score.base.slices import part_of_slice
 from cs_score.base.sources import InputDigest
 from cs_score.evidence.mode import Mode, ScoredPredictions, intervals
-from cs_score.evidence.report import intervals_text, json_text, table_text, unit_blocks
+from cs_score.evidence.report import intervals_text, json_text, report_text, unit_blocks
 from cs_score.statistics.results import ScoreIntervals
 from cs_score.tasks import mode_named, task_named
 from cs_score.tasks.score_files import read_gold, score_predictions
@@ -143,7 +143,7 @@ class _PreparedEvidence(PreparedGold):
 
         `score_intervals` are the intervals of the scores; None if nothing is resampled.
         """
-        texts = [table_text(result)]
+        texts = [report_text(result)]
         if score_intervals is not None:
             texts.append(intervals_text(score_intervals))
         yield "out.json", _as_printed([json_text(result, score_intervals, with_units=True)])

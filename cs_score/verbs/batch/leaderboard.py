@@ -18,7 +18,7 @@ from cs_score.analysis.rankings import RowTests, TestedRow, compare_rows, measur
 from cs_score.base.display import SCREEN, escape_latex, escape_markdown, one_line, wrap_lines
 from cs_score.base.documents import json_text
 from cs_score.base.records import asdict, replace
-from cs_score.measures.registry import undefined_sentences
+from cs_score.measures import undefined_sentences
 from cs_score.statistics.resampling_settings import Family, Note, Resampling, note_sentences
 from cs_score.tables.layout import Column, Format, Layout, latex, markdown, text_lines, tsv
 from cs_score.verbs.batch.batch_documents import (

@@ -43,7 +43,7 @@ from cs_score.coldstart.result import (
     in_printing_order,
 )
 from cs_score.coldstart.unit_statistics import unit_table
-from cs_score.measures.registry import Measure, default_measure
+from cs_score.measures import Measure, default_measure
 from cs_score.statistics.arithmetic import Floats
 from cs_score.statistics.resampling_settings import Resampling
 from cs_score.statistics.units import Unit, UnitTable
@@ -234,7 +234,7 @@ def _rows_of_query(gold: ColdStartGold, query: Query, tree: ClassTree) -> Iterat
     example_by_class = _example_by_class(gold, query)
     classes_by_row = _classes_by_row(tree, deepest_row=gold.hop_limits[query.short_id])
     for row, classes in classes_by_row.items():
-        class_groups = _group_into_targets(classes, is_single=tree.is_single_by_row.get(row, False))
+        class_groups = _group_into_targets(classes, is_single=tree.is_single_valued_by_node.get(row, False))
         targets = []
         for class_group in class_groups:
             first_class = class_group[0]

@@ -14,7 +14,7 @@ from urllib.parse import quote
 from cs_score.analysis.rankings import RankingLimits, RankingPair, RunRanking
 from cs_score.base.display import cell
 from cs_score.base.records import asdict
-from cs_score.measures.registry import undefined_sentences
+from cs_score.measures import undefined_sentences
 from cs_score.pages.charts import (
     DOT_PLACES,
     Bar,
@@ -23,11 +23,11 @@ from cs_score.pages.charts import (
     Drawing,
     GridRow,
     Scale,
-    bars,
-    dots,
-    grid,
+    bar_chart,
+    curve_chart,
+    dot_chart,
+    grid_chart,
     limits,
-    lines,
     shade,
 )
 from cs_score.pages.origins import batch_origin
@@ -204,11 +204,11 @@ class BatchPage(PageMaker):
         caption = Caption(
             name=f"leaderboard-{self.document.policies.index(policy)}",
             title=title + self._policy_text(policy),
-            across=self.document.measure,
-            upwards="run (tier)" if has_intervals else "run",
+            x_title=self.document.measure,
+            y_title="run (tier)" if has_intervals else "run",
             subject=policy,
         )
-        return dots(caption, rows[:_RUNS_IN_SCORE_CHART], introduction=introduction)
+        return dot_chart(caption, rows[:_RUNS_IN_SCORE_CHART], introduction=introduction)
 
     # ---- Heat map
 
@@ -223,7 +223,7 @@ class BatchPage(PageMaker):
             introduction += f" A cell leads to the page of the run at that {document.unit}."
         rows = [self._heatmap_cells(scores) for scores in document.queries]
         title = f"Scores by {document.unit} and run"
-        unit_tables = table_of_rows("units", title, rows, self._headings_of_heatmap(), is_small=False)
+        unit_tables = table_of_rows("units", title, rows, self._headings_of_heatmap(), is_linked=True)
         blocks: list[Block] = [introduction, charts_side_by_side(self.heatmap_charts()), *unit_tables]
         return Section("heatmap", "Heat map", blocks)
 
@@ -280,13 +280,13 @@ class BatchPage(PageMaker):
         caption = Caption(
             name=f"heatmap-{document.policies.index(policy)}",
             title=f"{document.unit_measure} by {document.unit} and run{self._policy_text(policy)}",
-            across="run",
-            upwards=document.unit,
+            x_title="run",
+            y_title=document.unit,
             subject=policy,
         )
         introduction = self._about_heatmap(drawn_units, len(units))
         rows = [GridRow(unit.unit, unit.scores[:_SIDE_OF_HEAT_MAP]) for unit in drawn_units]
-        return grid(caption, introduction, rows, self.labels[:_SIDE_OF_HEAT_MAP])
+        return grid_chart(caption, introduction, rows, self.labels[:_SIDE_OF_HEAT_MAP])
 
     def _about_heatmap(self, drawn_units: Sequence[UnitScores], unit_count: int) -> str:
         """Return the means of the units that a heat map shows, and how many of all units and runs it shows.
@@ -340,7 +340,9 @@ class BatchPage(PageMaker):
             bars_of_chart = []
             for label, answer_count in _answer_counts_by_bin(difficulty.found_by).items():
                 bars_of_chart.append(Bar(label=label, start=0.0, end=answer_count, note=str(answer_count)))
-            yield bars(self._caption_of_difficulty(difficulty), bars_of_chart, introduction="found by so many runs: ")
+            yield bar_chart(
+                self._caption_of_difficulty(difficulty), bars_of_chart, introduction="found by so many runs: "
+            )
 
     def _caption_of_difficulty(self, difficulty: Difficulty) -> Caption:
         """Return the name, title and axes of the chart of the difficulty of a part of gold under a policy."""
@@ -349,8 +351,8 @@ class BatchPage(PageMaker):
         return Caption(
             name=f"difficulty-{policy_number}-{slug(difficulty.part)}",
             title=f"{answers.capitalize()} by how many runs found them{self._policy_text(difficulty.policy)}",
-            across=f"number of {answers}, of {difficulty.total}",
-            upwards="found by runs",
+            x_title=f"number of {answers}, of {difficulty.total}",
+            y_title="found by runs",
             subject=_policy_and_part(difficulty.policy, difficulty.part),
         )
 
@@ -414,8 +416,8 @@ class BatchPage(PageMaker):
         return Caption(
             name=name,
             title=title + self._policy_text(agreement.policy),
-            across="run",
-            upwards="run",
+            x_title="run",
+            y_title="run",
             subject=_policy_and_part(agreement.policy, part),
         )
 
@@ -431,7 +433,7 @@ class BatchPage(PageMaker):
             cells = [agreement_by_pair.get((position, other)) for other in range(len(labels))]
             cells[position] = 1.0
             rows.append(GridRow(label, cells))
-        return grid(caption, _agreement_in_words(pairs, labels), rows, labels)
+        return grid_chart(caption, _agreement_in_words(pairs, labels), rows, labels)
 
     def systems_charts(self) -> Iterator[Drawing]:
         """Yield a chart for each policy and part of gold: the share of answers that one, two, three ... runs find."""
@@ -447,8 +449,8 @@ class BatchPage(PageMaker):
         return Caption(
             name=f"systems-{policy_number}-{slug(part)}",
             title=f"{answers.capitalize()} found by so many runs{self._policy_text(policy)}",
-            across="number of runs",
-            upwards="share",
+            x_title="number of runs",
+            y_title="share",
             subject=_policy_and_part(policy, part),
         )
 
@@ -494,10 +496,10 @@ class BatchPage(PageMaker):
         caption = Caption(
             name="stability",
             title=f"Rankings against that by {_ranking_text(main_ranking)}",
-            across="Kendall's tau-b (-1 to 1)",
-            upwards="ranking",
+            x_title="Kendall's tau-b (-1 to 1)",
+            y_title="ranking",
         )
-        yield dots(caption, rows[:_RANKINGS_IN_CHART], x_scale=_SCALE_OF_CORRELATIONS)
+        yield dot_chart(caption, rows[:_RANKINGS_IN_CHART], x_scale=_SCALE_OF_CORRELATIONS)
 
     CHARTS: ClassVar = {
         "leaderboard": interval_charts,
@@ -622,7 +624,7 @@ def _found_together_chart(caption: Caption, shares_by_run_count: Sequence[FoundT
             found_by_so_many.append((shares.systems, shares.agreed))
     curves = {"found by any": found_by_any, "found by so many at least": found_by_so_many}
     texts = [_shares_in_words(shares) for shares in shares_by_run_count]
-    return lines(caption, f"{'; '.join(texts)}.", curves)
+    return curve_chart(caption, f"{'; '.join(texts)}.", curves)
 
 
 def _shares_in_words(shares: FoundTogether) -> str:

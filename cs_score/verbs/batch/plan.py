@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 from cs_score.base.records import Record, asdict, replace
 from cs_score.base.signature import Origin
 from cs_score.base.sources import InputDigest
-from cs_score.measures.registry import headline_names, rankable_measures
+from cs_score.measures import headline_names, rankable_measures
 from cs_score.problems.log import Occurrence
 from cs_score.statistics.resampling_settings import Resampling
 from cs_score.verbs.batch.batch_documents import FAILED, Outcome, RunOrigin, State

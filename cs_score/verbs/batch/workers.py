@@ -14,11 +14,11 @@ from collections.abc import Collection, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
 from typing import Any, Final, TypeAlias
 
+from cs_score.base import VERSION
 from cs_score.base.errors import CsScoreError, InputError, MissingExtraError
 from cs_score.base.processes import ProcessPool, WorkerDiedError
 from cs_score.base.records import Record
 from cs_score.base.runtime import paused_collector
-from cs_score.base.version import VERSION
 from cs_score.verbs.batch import store
 from cs_score.verbs.batch.input_files import BatchRunFile
 from cs_score.verbs.batch.plan import Plan, PreparedGold, RunFiles, ScoredInBatch, outcome_of

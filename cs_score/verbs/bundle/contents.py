@@ -17,7 +17,7 @@ from cs_score.base.records import Record, replace
 from cs_score.base.signature import Origin
 from cs_score.base.sources import InputDigest
 from cs_score.coldstart.options import EDITIONS, LATEST
-from cs_score.measures.registry import LDC_MEAN, measure_names, parse_measure, select_names
+from cs_score.measures import LDC_MEAN, measure_names, parse_measure, select_names
 from cs_score.tasks import COLD_START, TASKS
 from cs_score.verbs.bundle.archives import zip_archive
 from cs_score.verbs.bundle.settings import FILE_NAME, Bundle

@@ -24,7 +24,7 @@ from cs_score.coldstart.result import Result
 from cs_score.coldstart.score_documents import RunScoresDocument
 from cs_score.coldstart.unit_statistics import unit_name, unit_table
 from cs_score.evidence.mode import ScoredPredictions
-from cs_score.measures.registry import (
+from cs_score.measures import (
     COLD_START_MODE,
     LDC_MEAN,
     default_measure,

@@ -14,7 +14,7 @@ from cs_score.base.errors import InputError
 from cs_score.base.records import Record, replace
 from cs_score.base.signature import ANY_MEASURE, ROLES, RUN, Origin
 from cs_score.base.sources import InputDigest, open_source
-from cs_score.measures.registry import measure_names, select_names
+from cs_score.measures import measure_names, select_names
 from cs_score.statistics.resampling_settings import Note
 from cs_score.verbs.check.checking import Checked, Limit, LockChange, LockState
 

@@ -19,7 +19,7 @@ from cs_score.base.errors import InputError, UsageError
 from cs_score.base.records import Record, replace
 from cs_score.base.signature import GOLD, Origin
 from cs_score.base.sources import Delimited, Input, InputDigest, open_source
-from cs_score.measures.registry import SumsFormula
+from cs_score.measures import SumsFormula
 from cs_score.statistics.resampling_settings import Note, Resampling
 from cs_score.statistics.results import SystemComparison
 from cs_score.statistics.units import Clusters, UnitTable, clusters_of_table

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, ClassVar, Final
 
-from cs_score.pages.charts import Caption, Dots, Drawing, dots, limits
+from cs_score.pages.charts import Caption, Dots, Drawing, dot_chart, limits
 from cs_score.pages.page import (
     Block,
     Code,
@@ -104,8 +104,8 @@ def _systems_chart(measure: MeasureComparison) -> Iterator[Drawing]:
     caption = Caption(
         name=f"systems-{slug(measure.measure)}",
         title=f"Scores with intervals, {measure.measure}",
-        across=measure.measure,
-        upwards="system",
+        x_title=measure.measure,
+        y_title="system",
         subject=measure.measure,
     )
-    yield dots(caption, rows)
+    yield dot_chart(caption, rows)

@@ -20,7 +20,7 @@ from cs_score.base.records import Record, replace
 from cs_score.coldstart.queries import Query
 from cs_score.coldstart.result import ALL_LEVELS, ScoredRun
 from cs_score.coldstart.unit_statistics import unit_table
-from cs_score.measures.registry import MICRO, Measure, SumsFormula, divide, formula_of, sums_of
+from cs_score.measures import MICRO, Measure, SumsFormula, divide, formula_of, sums_of
 
 Sums: TypeAlias = Sequence[float]
 """The summands of a unit, row or group in the sums from which a measure is computed."""

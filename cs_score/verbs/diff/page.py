@@ -11,8 +11,8 @@ from typing import Any, ClassVar, Final
 from cs_score.analysis.evidence.document_text import short_value_text
 from cs_score.analysis.outcomes import comparison_sentences
 from cs_score.base.signature import answered_only_lines
-from cs_score.measures.registry import COLD_START_MODE
-from cs_score.pages.charts import Bar, Caption, ChartTarget, Dots, Drawing, bars, dots
+from cs_score.measures import COLD_START_MODE
+from cs_score.pages.charts import Bar, Caption, ChartTarget, Dots, Drawing, bar_chart, dot_chart
 from cs_score.pages.origins import difference_origin
 from cs_score.pages.page import (
     Block,
@@ -74,7 +74,7 @@ class DifferencePage(PageMaker):
     def _classes_section(self, layout: Layout) -> Section:
         """Return the section of the equivalence classes that only one of the two runs has found."""
         layout_with_row = layout_with_cells(layout, [Column("row")])
-        class_tables = tables_of_document(layout_with_row, self.document, "class", is_small=False)
+        class_tables = tables_of_document(layout_with_row, self.document, "class", is_linked=True)
         return Section("classes", "Classes", [_outcome_facts(self.document.found), *class_tables])
 
     def _scores_section(self) -> Section:
@@ -112,7 +112,7 @@ class DifferencePage(PageMaker):
     def _contributions_section(self, layout: Layout) -> Section:
         """Return the section of the contributions of units to the difference."""
         about = "What each contributes to the difference; all contributions add up to it exactly."
-        unit_tables = tables_of_document(self._with_answer_counts(layout), self.document, is_small=False)
+        unit_tables = tables_of_document(self._with_answer_counts(layout), self.document, is_linked=True)
         blocks: list[Block] = [about, charts_side_by_side(self.contribution_charts()), *unit_tables]
         return Section("contributions", "Contributions", blocks)
 
@@ -142,7 +142,7 @@ class DifferencePage(PageMaker):
         if len(rows) < len(contributing_units):
             title += f", the {len(rows)} largest"
             introduction = f"The {len(rows)} largest of {len(contributing_units)}: "
-        yield bars(self._caption_of_contributions(title), rows, introduction=introduction)
+        yield bar_chart(self._caption_of_contributions(title), rows, introduction=introduction)
 
     def _caption_of_contributions(self, title: str) -> Caption:
         """Return the caption of the chart of contributions; its axes are the measure and the units."""
@@ -162,7 +162,7 @@ class DifferencePage(PageMaker):
         caption = Caption(
             f"groups-{slug(dimension)}", f"Scores by {name}", self.document.measure, name, subject=dimension
         )
-        return dots(caption, [_dots_of_group(group) for group in groups])
+        return dot_chart(caption, [_dots_of_group(group) for group in groups])
 
     def _answers_section(self) -> Section:
         """Return the section of the answers that counted differently, with the number of answers of each outcome."""
@@ -170,7 +170,7 @@ class DifferencePage(PageMaker):
         row_of = _row_of_line_answer if difference.task == COLD_START_MODE else _row_of_part
         rows = [row_of(answer) for answer in difference.answers]
         headings = _answer_headings(difference.task)
-        answer_tables = table_of_rows("answers", "Answers side by side", rows, headings, is_small=False)
+        answer_tables = table_of_rows("answers", "Answers side by side", rows, headings, is_linked=True)
         about = "Those that counted differently, side by side."
         return Section("side-by-side", "Answers", [about, _outcome_facts(difference.outcomes), *answer_tables])
 

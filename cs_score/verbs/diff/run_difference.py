@@ -18,7 +18,7 @@ from cs_score.base.records import Record, field, replace
 from cs_score.coldstart.judging import Labels, pre_policy_category
 from cs_score.coldstart.options import RIGHT, WRONG
 from cs_score.coldstart.unit_statistics import resampled_unit, unit_table
-from cs_score.measures.registry import COLD_START_MODE, Measure, formula_of
+from cs_score.measures import COLD_START_MODE, Measure, formula_of
 from cs_score.statistics.resampling_settings import Resampling
 from cs_score.verbs.diff.edition_rules import EditionRule, rules_of
 from cs_score.verbs.diff.group_contributions import GroupShare, group_shares, shares_of
@@ -276,7 +276,7 @@ def _label_by_answer(scored: AnalysedRun) -> dict[_AnswerKey, AnswerLabel]:
     for scored_line in scored.lines():
         line = scored_line.line
         label = _label_of_line(scored_line, scored, is_counted=line.index in counted_indexes)
-        labels_by_answer[line.query.full_id, line.value, line.provenance].append(label)
+        labels_by_answer[line.query.full_id, line.value, line.value_provenance].append(label)
     return {answer: _best_label(labels) for answer, labels in labels_by_answer.items()}
 
 

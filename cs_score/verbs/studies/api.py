@@ -28,7 +28,7 @@ from cs_score.base.sources import Input, name_of, rereadable
 from cs_score.coldstart.gold import open_gold
 from cs_score.coldstart.options import ScoringArguments
 from cs_score.coldstart.scorer import runs_of
-from cs_score.measures.registry import COLD_START_MODE
+from cs_score.measures import COLD_START_MODE
 from cs_score.statistics import planning
 from cs_score.statistics.resampling_settings import Resampling
 from cs_score.statistics.results import SystemComparison

@@ -19,7 +19,7 @@ from cs_score.base.display import number_with_noun
 from cs_score.base.documents import Document
 from cs_score.base.records import Record, asdict, field, replace
 from cs_score.coldstart.gold import ColdStartGold
-from cs_score.measures.registry import SumsFormula, default_measure_for_scores
+from cs_score.measures import SumsFormula, default_measure_for_scores
 from cs_score.statistics.assessors import JudgmentPair, assessor_intervals, kappa, kappa_limits
 from cs_score.statistics.resampling import ResampledSystems
 from cs_score.statistics.resampling_settings import FEWEST_RELIABLE_UNITS, Note, Resampling, note_sentences

@@ -171,8 +171,8 @@ def _chart_of_plan(plan: PowerPlan) -> charts.Drawing:
     meaning = f"The probability that a difference is significant at {plan.alpha:g}, by difference and number of units."
     marked_difference = plan.difference or plan.detectable or 0.0
     mark = charts.Mark(marked_difference, f"{marked_difference:.4f}")
-    caption = charts.Caption(name="power", title=title, across="Difference of the scores", upwards="Power")
-    return charts.lines(caption, meaning, _points_by_curve(plan), mark=mark)
+    caption = charts.Caption(name="power", title=title, x_title="Difference of the scores", y_title="Power")
+    return charts.curve_chart(caption, meaning, _points_by_curve(plan), mark=mark)
 
 
 def _points_by_curve(plan: PowerPlan) -> dict[str, list[tuple[float, float]]]:

@@ -19,7 +19,7 @@ from cs_score.base.sources import InMemory, Input, name_of, open_source, plain_n
 from cs_score.coldstart.gold import ColdStartGold, Run, with_pool
 from cs_score.coldstart.lines import Answer, Assessment
 from cs_score.coldstart.scorer import OneRun, load_separately
-from cs_score.measures.registry import COLD_START_MODE, Measure
+from cs_score.measures import COLD_START_MODE, Measure
 from cs_score.tables.layout import Column, Layout, headed
 from cs_score.tables.statistics import Printout
 
@@ -246,11 +246,11 @@ def _orphans(removed: set[Assessment], assessments: Sequence[Assessment]) -> set
     `removed` are the assessments that leave the pool, and `assessments` all lines of the pool.
     """
     # The targets of the remaining assessments are the queries about their answers.
-    remaining_follow_on_ids = {assessment.follow_on_id for assessment in assessments if assessment not in removed}
+    remaining_follow_ons = {assessment.follow_on_id for assessment in assessments if assessment not in removed}
     orphans = set()
     for assessment in assessments:
         is_second_hop = assessment.query.level > 0
-        if is_second_hop and assessment.query.short_id not in remaining_follow_on_ids:
+        if is_second_hop and assessment.query.short_id not in remaining_follow_ons:
             orphans.add(assessment)
     return orphans
 

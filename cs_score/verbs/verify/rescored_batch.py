@@ -18,7 +18,7 @@ from cs_score.base.runtime import paused_collector
 from cs_score.base.signature import POOL, QUERIES, RUN
 from cs_score.coldstart.options import NamedPolicy
 from cs_score.coldstart.output_files import ColumnLayout
-from cs_score.measures.registry import COLD_START_MODE
+from cs_score.measures import COLD_START_MODE
 from cs_score.verbs.batch.batch_documents import (
     FAILED,
     BatchOverview,

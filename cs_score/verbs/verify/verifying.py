@@ -15,11 +15,11 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias, cast
 
 from msgspec import UnsetType
 
+from cs_score.base import VERSION
 from cs_score.base.documents import Document, Json, document_in, json_text
 from cs_score.base.errors import InputError
 from cs_score.base.records import Record, replace
 from cs_score.base.sources import file_in_folder, open_source
-from cs_score.base.version import VERSION
 from cs_score.coldstart.linking import EmptyFolder
 from cs_score.coldstart.output_files import DEFAULT_FIELDS, SCORE_FIELDS, ColumnLayout
 from cs_score.coldstart.result import ScoringStopped

@@ -22,7 +22,7 @@ from cs_score.analysis.outcomes import json_text
 from cs_score.coldstart.gold import load_run, open_gold, with_folder_remarks
 from cs_score.coldstart.options import Options
 from cs_score.evidence import claims, hotpotqa, scifact
-from cs_score.measures.registry import parse_measure
+from cs_score.measures import parse_measure
 from cs_score.verbs.analyze.prediction_analysis import analyze
 from tests.coldstart.lines import Line, query_xml
 from tests.growth import assert_steps_grow_in_proportion, steps

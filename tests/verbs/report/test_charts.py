@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from lxml import etree
 
-from cs_score.pages.charts import WIDTH, Bar, Caption, Dots, bars, dots
+from cs_score.pages.charts import WIDTH, Bar, Caption, Dots, bar_chart, dot_chart
 from tests.coldstart.command import score_in
 from tests.verbs.report.analyses import HOSTILE, analysis, done, write
 
@@ -96,7 +96,7 @@ def test_points_of_reliability_have_the_number_of_their_answers(tmp_path: Path) 
 
 def test_markers_of_equal_scores_do_not_hide_each_other() -> None:
     row = Dots("slot", {"Precision": 0.5, "Recall": 0.5, "F1": 0.5})
-    drawing = etree.fromstring(dots(Caption("name", "Title", "score", "slot"), [row, row]).svg())
+    drawing = etree.fromstring(dot_chart(Caption("name", "Title", "score", "slot"), [row, row]).svg())
     transforms = [path.get("transform") or "" for path in drawing.iter(f"{SVG}path")]
     moved = [transform for transform in transforms if transform]
     places = [tuple(map(float, re.findall(r"-?[\d.]+", transform))) for transform in moved[3:]]  # behind the legend
@@ -107,7 +107,7 @@ def test_markers_of_equal_scores_do_not_hide_each_other() -> None:
 
 def test_negative_numbers_have_minus_signs() -> None:
     rows = [Bar("q-1", 0.0, -0.25, "-0.2500"), Bar("q2", 0.0, 0.25, "+0.2500")]
-    drawing = etree.fromstring(bars(Caption("name", "Title", "B - A in AP", "unit"), rows).svg())
+    drawing = etree.fromstring(bar_chart(Caption("name", "Title", "B - A in AP", "unit"), rows).svg())
     shown = texts(drawing)
     assert {"\u22120.2500", "+0.2500", "B \u2212 A in AP", "q-1"} <= set(shown)
     assert not any(text.startswith("-") for text in shown)

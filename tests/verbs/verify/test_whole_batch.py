@@ -12,8 +12,8 @@ from typing import Final
 
 import pytest
 
+from cs_score.base import VERSION
 from cs_score.base.errors import InputError
-from cs_score.base.version import VERSION
 from cs_score.verbs.batch.cold_start_plan import PreparedColdStart
 from cs_score.verbs.batch.folder_layout import FILES, INDEX
 from cs_score.verbs.batch.store import digest_of_record

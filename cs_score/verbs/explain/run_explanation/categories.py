@@ -22,7 +22,7 @@ SIDE_TEXTS: Final = {RIGHT: "right", WRONG: "wrong", IGNORE: "ignored"}
 """The sides of a policy, as explanations call what a line counts as."""
 
 
-def at(line: AnyLine | Assessment) -> At:
+def place_of_line(line: AnyLine | Assessment) -> At:
     """Return the place of a line: its file, and its number there."""
     return At(line.file, line.number)
 
@@ -148,7 +148,7 @@ def _category_of_duplicate(placed_line: _PlacedLine) -> document.Category | None
         name=DUPLICATE,
         stands_in=placed_line.class_name,
         reason=_why_duplicate(placed_line, kept_line),
-        rests_on=(at(kept_line),),
+        rests_on=(place_of_line(kept_line),),
     )
 
 
@@ -187,7 +187,7 @@ def _why_incorrect_parent(placed_line: _PlacedLine) -> Reason:
     """
     class_by_index = placed_line.placement.class_by_index
     class_above = placed_line.placement.tree.parent_by_class[placed_line.class_name]
-    lines_with_answer = placed_line.indexed_query.lines_by_follow_on_id.get(placed_line.line.query.short_id, ())
+    lines_with_answer = placed_line.indexed_query.lines_by_follow_on.get(placed_line.line.query.short_id, ())
     if not lines_with_answer:
         return f"no line of the run gives the answer which its query asks about ({class_above})", ()
     parents = [line for line in lines_with_answer if class_by_index[line.index] == class_above]
@@ -195,7 +195,7 @@ def _why_incorrect_parent(placed_line: _PlacedLine) -> Reason:
         return _why_parent_not_right(parents, placed_line.indexed_query.indexed_run)
     parent_class = class_by_index[lines_with_answer[0].index]
     reason = f"its parent is placed in {parent_class}, while its own answer belongs below {class_above}"
-    return reason, tuple([at(line) for line in lines_with_answer])
+    return reason, tuple([place_of_line(line) for line in lines_with_answer])
 
 
 def _why_parent_not_right(parents: Sequence[Response], indexed_run: IndexedRun) -> Reason:
@@ -211,7 +211,7 @@ def _why_parent_not_right(parents: Sequence[Response], indexed_run: IndexedRun) 
     if indexed_run.edition.needs_correct_parent and RIGHT in summary.labels:
         why = f"{indexed_run.edition.name} wants one that is {CORRECT}"
     category = summary.category or UNASSESSED
-    return f"{first_parent} is {category}, so that the path to it is not right ({why})", (at(parents[0]),)
+    return f"{first_parent} is {category}, so that the path to it is not right ({why})", (place_of_line(parents[0]),)
 
 
 def _why_node_not_named(placed_line: _PlacedLine) -> Reason:
@@ -254,7 +254,7 @@ def _why_lines_do_not_name_node(placed_line: _PlacedLine, node_lines: Sequence[R
         number = naming_lines[0].number
         reason += f"; line {number} would name it, but is outranked: "
         reason += f"only the {most_lines} best assessed lines count"
-    return reason, tuple([at(line) for line in (*deciding_lines, *naming_lines[:1])])
+    return reason, tuple([place_of_line(line) for line in (*deciding_lines, *naming_lines[:1])])
 
 
 def _best_assessed_first(lines: Iterable[Response], placement: Placement) -> list[Response]:

@@ -18,7 +18,7 @@ from cs_score.analysis.coldstart.changes import At
 from cs_score.base.display import SCREEN, columns_of, one_line
 from cs_score.base.documents import Document
 from cs_score.base.records import Record, field
-from cs_score.measures.registry import undefined_sentences
+from cs_score.measures import undefined_sentences
 from cs_score.tables.layout import Layout, columns
 
 

@@ -13,7 +13,7 @@ from cs_score.analysis.coldstart.scored import AnalysedRun
 from cs_score.base.records import replace
 from cs_score.base.runtime import paused_collector
 from cs_score.coldstart.lines import Response
-from cs_score.measures.registry import COLD_START_MODE
+from cs_score.measures import COLD_START_MODE
 from cs_score.verbs.explain.run_explanation import document
 from cs_score.verbs.explain.run_explanation.indexed_run import IndexedRun
 from cs_score.verbs.explain.run_explanation.line_steps import explain_line

@@ -22,7 +22,7 @@ from cs_score.coldstart.lines import Assessment, Response
 from cs_score.coldstart.options import RIGHT
 from cs_score.coldstart.ranking import Ranker, RunNodes
 from cs_score.coldstart.scorer import score_rows
-from cs_score.measures.registry import Measure, default_measure
+from cs_score.measures import Measure, default_measure
 from cs_score.problems.log import Place, Problem, ProblemLog
 from cs_score.verbs.explain.run_explanation.document import Counted, LineEffect, RankStep
 from cs_score.verbs.explain.run_explanation.nearness import AssessmentIndex, NearAssessment
@@ -117,12 +117,12 @@ class IndexedQuery:
         return row_by_index
 
     @cached_property
-    def lines_by_follow_on_id(self) -> Mapping[str, Sequence[Response]]:
+    def lines_by_follow_on(self) -> Mapping[str, Sequence[Response]]:
         """The lines that a follow-on query asks about, by the short id of this query."""
-        lines_by_follow_on_id: dict[str, list[Response]] = defaultdict(list)
+        lines_by_follow_on: dict[str, list[Response]] = defaultdict(list)
         for line in self.lines:
-            lines_by_follow_on_id[line.follow_on_id].append(line)
-        return lines_by_follow_on_id
+            lines_by_follow_on[line.follow_on_id].append(line)
+        return lines_by_follow_on
 
     @cached_property
     def gold(self) -> QueryGold:

@@ -18,7 +18,7 @@ from cs_score.coldstart.options import DISCIPLINES, Justifications
 from cs_score.coldstart.tab_files import UnreadLine, is_blank_or_comment, split_columns
 from cs_score.problems.log import Place
 from cs_score.verbs.explain.run_explanation import document
-from cs_score.verbs.explain.run_explanation.categories import at, explain_category, explain_label, summary_of
+from cs_score.verbs.explain.run_explanation.categories import explain_category, explain_label, place_of_line, summary_of
 from cs_score.verbs.explain.run_explanation.indexed_run import IndexedQuery, IndexedRun
 from cs_score.verbs.explain.run_explanation.nearness import NearAssessment
 
@@ -212,7 +212,7 @@ def _places_of_answer(query: LinkedQuery, indexed_run: IndexedRun) -> tuple[At, 
     follow_on = indexed_run.run.links.find_follow_on(query.short_id)
     if follow_on is None or follow_on.assessment is None:
         return ()
-    return (at(follow_on.assessment),)
+    return (place_of_line(follow_on.assessment),)
 
 
 def _why_not_scored(query: LinkedQuery, indexed_run: IndexedRun) -> str | None:
@@ -233,7 +233,7 @@ def _lines_leading_to(query: LinkedQuery, indexed_run: IndexedRun) -> Iterator[d
     if query.parent is None:
         return
     yield from _lines_leading_to(query.parent, indexed_run)
-    for line in indexed_run.query(query.base_id).lines_by_follow_on_id.get(query.short_id, ()):
+    for line in indexed_run.query(query.base_id).lines_by_follow_on.get(query.short_id, ()):
         yield _parent_of_response(line, indexed_run)
     for skipped in indexed_run.run.links.skipped_lines:
         if skipped.follow_on_id == query.short_id and skipped.file in indexed_run.files:
@@ -266,7 +266,7 @@ def _explain_limits(line: Response, indexed_run: IndexedRun) -> document.Kept:
         rule="single-values" if discard.limit == "single-valued" else "limits",
         limits=str(limits),
         limit=_limit_in_words(discard, limits),
-        in_favour_of=tuple([at(kept_line) for kept_line in discard.kept_lines]),
+        in_favour_of=tuple([place_of_line(kept_line) for kept_line in discard.kept_lines]),
         order=_why_others_kept(line, discard, indexed_run),
     )
 
@@ -396,9 +396,9 @@ def _compared_columns(line: Response, assessment: Assessment) -> list[_ComparedC
     """Return the columns in which a line and an assessment must agree to belong together."""
     return [
         _ComparedColumn("FULL_QUERY_ID", line.query.full_id, assessment.query.full_id),
-        _ComparedColumn("RELATION_PROVENANCE_TRIPLES", line.relation, assessment.relation),
+        _ComparedColumn("RELATION_PROVENANCE_TRIPLES", line.relation_provenance, assessment.relation_provenance),
         _ComparedColumn("VALUE", line.value, assessment.value),
-        _ComparedColumn("VALUE_PROVENANCE_TRIPLES", line.provenance, assessment.provenance),
+        _ComparedColumn("VALUE_PROVENANCE_TRIPLES", line.value_provenance, assessment.value_provenance),
     ]
 
 
@@ -412,7 +412,7 @@ def describe_assessment(assessment: Assessment, indexed_run: IndexedRun) -> docu
         id=text_by_column.get("ASSESSMENT_ID", ""),
         query=assessment.query.full_id,
         value=assessment.value,
-        provenance=assessment.provenance,
+        provenance=assessment.value_provenance,
         judgment=assessment.judgment,
         class_name=assessment.value_class if assessment.is_accepted else None,
         mention=assessment.value_mention,

@@ -14,7 +14,7 @@ from cs_score.coldstart.judging import Counts
 from cs_score.coldstart.lines import Response, sum_from_left
 from cs_score.coldstart.ranking import AssessedClasses, Node, RankedNode, Ranker, Ranking
 from cs_score.coldstart.result import QueryResult, ScoreRow
-from cs_score.measures.registry import divide
+from cs_score.measures import divide
 from cs_score.verbs.explain.run_explanation.document import Counted, Rank, RankStep
 
 # ---- Rows of tables

@@ -19,7 +19,7 @@ from cs_score.coldstart import judging
 from cs_score.coldstart.lines import CORRECT, Assessment, LinkedQuery, Response
 from cs_score.problems.codes import Severity
 from cs_score.verbs.explain.run_explanation import document
-from cs_score.verbs.explain.run_explanation.categories import SIDE_TEXTS, at, summary_of
+from cs_score.verbs.explain.run_explanation.categories import SIDE_TEXTS, place_of_line, summary_of
 from cs_score.verbs.explain.run_explanation.indexed_run import IndexedQuery, IndexedRun
 from cs_score.verbs.explain.run_explanation.line_steps import describe_assessment, explain_asking
 
@@ -69,7 +69,7 @@ def explain_class(
         reason=status.reason,
         assessments=tuple([describe_assessment(assessment, indexed_run) for assessment in assessments]),
         lines=tuple([summary_of(line, indexed_run) for line in indexed_query.lines_in_class(name)]),
-        counted=tuple([at(line) for line in indexed_query.right_lines(name)]),
+        counted=tuple([place_of_line(line) for line in indexed_query.right_lines(name)]),
         effect=effect,
     )
 
@@ -94,7 +94,7 @@ def _status_of(name: str, indexed_query: IndexedQuery) -> _Status:
         return _Status("not counted", "no row of the tables has it")
     if indexed_query.right_lines(name):
         return _Status("found", "a right line counts for it")
-    if tree.is_single_by_row.get(row, False):
+    if tree.is_single_valued_by_node.get(row, False):
         return _status_beside_others(row, indexed_query, tree)
     return _Status("missed", _why_missed(name, indexed_query))
 
@@ -244,7 +244,7 @@ def _summary_of_class(name: str, row: str, indexed_query: IndexedQuery) -> docum
         row=row,
         status=_status_of(name, indexed_query).status,
         value=indexed_query.accepted_by_class[name][0].value,
-        found_by=at(right_lines[0]) if right_lines else None,
+        found_by=place_of_line(right_lines[0]) if right_lines else None,
     )
 
 
