@@ -98,7 +98,7 @@ def aggregate_of_run(scored: AnalysedRun, measure: str | None, resampling: Resam
 def _count_mistakes_of_run(scored: AnalysedRun) -> dict[str, int]:
     """Return the number of mistakes of each kind in a Cold Start run: `{"incorrect": 12, "missed": 30, ...}`.
 
-    The kinds are those of the error budget of `analyze`; each has a category of wrong lines or of missed equivalence
+    The error budget of `analyze` has the same kinds. Each has a category of wrong lines or of missed equivalence
     classes. A kind without mistakes has the number 0.
     """
     count_by_category: Counter[str | None] = Counter()

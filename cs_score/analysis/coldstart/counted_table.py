@@ -211,7 +211,7 @@ class _CountedLine(NamedTuple):
 def _counted_line(scored_line: ScoredLine, row: CountedRow, groups_of_row: _EntryGroups) -> _CountedLine:
     """Return the entry of a line in the table, with the class that the line has found (None for no class).
 
-    The line is counted in the `row`, whose slot, hop and other groups are those of `groups_of_row`.
+    The line is counted in the `row`; `groups_of_row` has the slot, the hop and the other groups of the row.
     """
     _, line, assessment = scored_line
     labels = row.unit.labels_by_index[line.index]

@@ -194,7 +194,7 @@ class Effects:
     def _scored_change(
         self, change: Change, results_before: ScoredChange, rescored: Sequence[_RescoredSummands]
     ) -> ScoredChange:
-        """Return the results of all units after a change: those of the `rescored` units, and the old ones of others.
+        """Return the results of all units after a change: new ones of the `rescored` units, old ones of all others.
 
         `results_before` has the results after an earlier change, which is a part of this one.
         """
@@ -292,7 +292,7 @@ class Effects:
         return None
 
     def _summands_of_unit(self, unit: UnitResult, run: Run) -> Sequence[float]:
-        """Return what a unit adds to the sum of each column, followed by its number of ranked nodes.
+        """Return the number that a unit adds to the sum of each column, then its number of ranked nodes.
 
         `run` has the lines from which the unit was scored.
         """
@@ -396,7 +396,7 @@ def _row_count_column(measure: Measure) -> str:
 
 
 def _unranked_reasons_after(results_before: ScoredChange, rescored: Iterable[_RescoredSummands]) -> Mapping[str, str]:
-    """Return why units cannot be ranked, by unit id, if `rescored` units replace those of `results_before`."""
+    """Return why units cannot be ranked, by unit id, if `rescored` units replace units of `results_before`."""
     new_units = [unit for unit, _ in rescored]
     unranked_reasons = dict(results_before.unranked_reasons)
     for unit in new_units:

@@ -307,7 +307,7 @@ def rows_with_classes_to_find(scored: AnalysedRun, unit: UnitResult) -> Iterator
         for row_name, class_names in _classes_by_row(tree, lines_by_row).items():
             yield RowWithClasses(
                 name=row_name,
-                takes_one_value=tree.is_single_by_row.get(row_name, False),
+                takes_one_value=tree.is_single_valued_by_node.get(row_name, False),
                 class_names=class_names,
                 found_classes=classes_found(lines_by_row[row_name], unit),
             )
