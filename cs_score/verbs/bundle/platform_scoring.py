@@ -13,7 +13,7 @@ from cs_score.analysis.aggregate import Aggregate, aggregate_of_predictions, agg
 from cs_score.analysis.coldstart.scored import score_for_analysis
 from cs_score.analysis.recorded import cold_start_options, evidence_arguments
 from cs_score.base.errors import CsScoreError, InputError
-from cs_score.base.runtime import paused_collector
+from cs_score.base.runtime import paused_garbage_collection
 from cs_score.base.signature import GOLD, POOL, QUERIES, QUERY_LIST, SAMPLES, Origin
 from cs_score.base.sources import Input
 from cs_score.coldstart.file_columns import FileKind
@@ -123,7 +123,7 @@ def _score_run(bundle: Bundle, gold_folder: str, submission_file: str) -> Aggreg
     gold.
     """
     options = cold_start_options(bundle.origin.options, "the bundle", "options")
-    with paused_collector():
+    with paused_garbage_collection():
         queries = open_queries(options, bundle.origin, gold_folder)
         # Faults that show without assessments are told to the participant in full.
         run_id = _id_of_only_run(queries, submission_file)
