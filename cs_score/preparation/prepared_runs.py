@@ -20,12 +20,12 @@ from cs_score.base.display import join_first, one_line
 from cs_score.base.errors import InputError, UsageError
 from cs_score.base.outputs import encoded
 from cs_score.base.records import Record, Struct, field, replace
-from cs_score.base.runtime import paused_collector
+from cs_score.base.runtime import paused_garbage_collection
 from cs_score.base.sources import InMemory, Input, InputDigest, name_of, open_source, rereadable
 from cs_score.coldstart.file_columns import RUN_2017, FileKind, Schema
 from cs_score.coldstart.gold import ColdStartGold, Run, load_run
 from cs_score.coldstart.lines import JUDGMENT_OF_CODE, Assessment, LinkedQuery, Response
-from cs_score.coldstart.linking import Loading, expand_folder, kind_of
+from cs_score.coldstart.linking import Loading, LoadingSettings, expand_folder, kind_of
 from cs_score.coldstart.options import Justifications
 from cs_score.coldstart.output_files import closing_line
 from cs_score.coldstart.queries import DEFAULT_CODE, QueryFiles, QuerySet, language_code
@@ -284,16 +284,18 @@ def check_run(
         queries.query_set,
         limits.justifications,
         problems,
-        document_lengths=None if documents is None else documents.length_by_docid,
-        allow_comments=allow_comments,
         only_run_id=only_run_id,
-        is_validation=True,
-        on_error=problems.fatal_errors.append,
-        after_run=_Pooling(limits).discard_lines,
+        settings=LoadingSettings(
+            document_lengths=None if documents is None else documents.length_by_docid,
+            allow_comments=allow_comments,
+            is_validation=True,
+            on_error=problems.fatal_errors.append,
+            after_run=_Pooling(limits).discard_lines,
+        ),
     )
     loading.remarks += queries.remarks
     loading.digests += queries.digests
-    with paused_collector():
+    with paused_garbage_collection():
         _load_and_check(loading, run, documents)
     return CheckedRun(loading)
 

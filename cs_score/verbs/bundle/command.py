@@ -23,7 +23,7 @@ from cs_score.cli.core import CommandLine, Option, Status
 from cs_score.cli.output import print_text
 from cs_score.cli.run_options import POLICIES, SCORING_SWITCHES
 from cs_score.cli.shared_options import read_measures
-from cs_score.cli.verb import Verb, VerbForm
+from cs_score.cli.verb import Verb, VerbUsage
 from cs_score.tasks import COLD_START, mode_named
 from cs_score.verbs.check.locking import conditions_of
 
@@ -65,7 +65,7 @@ _SHOWN_TO_PARTICIPANTS: Final = (
 )
 
 
-def _form_for_runs(more_options: str) -> VerbForm:
+def _usage_for_runs(more_options: str) -> VerbUsage:
     """Return how the command is called for Cold Start runs. `more_options` are the names of options of its platform."""
     form = _form_of_bundle(f"{_OPTIONS_FOR_RUNS}{more_options}", _FILES_OF_RUNS)
     return form._replace(sections=[POLICIES])
@@ -80,8 +80,8 @@ def _verb_for_platform(more_options: str, summary: str) -> Verb:
     """
     return Verb(
         # A function, so that commands for evidence tasks do not need the form for runs.
-        form_for_runs=partial(_form_for_runs, more_options),
-        form_for_evidence=_form_of_bundle(f"{_OPTIONS_FOR_EVIDENCE}{more_options}", _FILES_OF_EVIDENCE),
+        usage_for_runs=partial(_usage_for_runs, more_options),
+        usage_for_evidence=_form_of_bundle(f"{_OPTIONS_FOR_EVIDENCE}{more_options}", _FILES_OF_EVIDENCE),
         own_options=_OWN_OPTIONS,
         sections=[_SHOWN_TO_PARTICIPANTS, _WHEELS],
         summary=summary,
@@ -89,12 +89,14 @@ def _verb_for_platform(more_options: str, summary: str) -> Verb:
     )
 
 
-def _form_of_bundle(options: str, files: str) -> VerbForm:
+def _form_of_bundle(options: str, files: str) -> VerbUsage:
     """Return how a command that makes a bundle is called.
 
     `options` are the names of its options, separated by blanks, and `files` is the help on the files that it takes.
     """
-    return VerbForm(options=options, formats="text json", files=files, example="-o bundle $GOLD", folder="files")
+    return VerbUsage(
+        options=options, formats="text json", files=files, example="-o bundle $GOLD", folder_format="files"
+    )
 
 
 class _BundleParts(NamedTuple):

@@ -13,7 +13,7 @@ from cs_score.analysis.aggregate import Aggregate, aggregate_of_predictions, agg
 from cs_score.analysis.coldstart.scored import score_for_analysis
 from cs_score.analysis.recorded import cold_start_options, evidence_arguments
 from cs_score.base.errors import CsScoreError, InputError
-from cs_score.base.runtime import paused_collector
+from cs_score.base.runtime import paused_garbage_collection
 from cs_score.base.signature import GOLD, POOL, QUERIES, QUERY_LIST, SAMPLES, Origin
 from cs_score.base.sources import Input
 from cs_score.coldstart.file_columns import FileKind
@@ -124,7 +124,7 @@ def _score_run(bundle: Bundle, gold_folder: str, submission_file: str) -> Aggreg
     gold.
     """
     options = cold_start_options(bundle.origin.options, file="the bundle", place="options")
-    with paused_collector():
+    with paused_garbage_collection():
         # The run is read twice: first with the queries only, so that errors can be told to the participant in full,
         # and then with the assessments.
         queries = open_queries(options, bundle.origin, gold_folder)

@@ -15,7 +15,7 @@ from msgspec import UNSET, UnsetType
 from cs_score.analysis.rankings import MeasureFormula, measure_formula
 from cs_score.analysis.recorded import read_scores
 from cs_score.base.display import number_with_noun, one_line, wrap_lines
-from cs_score.base.documents import Document, json_text, read_document, record_in
+from cs_score.base.documents import Document, checked_record, json_text, read_document
 from cs_score.base.errors import InputError, UsageError
 from cs_score.base.numbers import is_decimal_number
 from cs_score.base.records import Record, replace, to_builtins
@@ -114,7 +114,7 @@ def read_baseline(path: str, run_id: str) -> MeasuredRun:
     document = read_document(file, stdin_as_dash=False)
     kind = document.get("kind")
     if kind == "check":
-        return _measured_run_of_check(record_in(document, Checked, file), file)
+        return _measured_run_of_check(checked_record(document, Checked, file), file)
     # The scores of an evidence task may be within the key "signature". Then there is no kind outside it.
     if kind not in (None, "score"):
         raise InputError(f"kind {kind}, not the scores of a run", file=file, remedy=_MAKE_BASELINE)

@@ -13,7 +13,7 @@ from cs_score.cli.output import print_text, remark
 from cs_score.cli.run_options import FILES, POLICIES, SCORING_SWITCHES
 from cs_score.cli.score import score_inputs
 from cs_score.cli.shared_options import FILES_OF_EVIDENCE, read_resampling_with_defaults
-from cs_score.cli.verb import Verb, VerbForm
+from cs_score.cli.verb import Verb, VerbUsage
 from cs_score.verbs.check import locking
 from cs_score.verbs.check.locking import LOCK_OPTIONS
 
@@ -67,12 +67,12 @@ def _failure_text(format_: str, message: str) -> str:
     return checking.error_text(format_, message)
 
 
-def _form_for_runs() -> VerbForm:
+def _usage_for_runs() -> VerbUsage:
     """Return how the command is called for Cold Start runs.
 
     In the example of the help, the files of a sample run take the place of `$ONE`.
     """
-    return VerbForm(
+    return VerbUsage(
         options=f"{SCORING_SWITCHES} -runids --validate --policy --knowledge-base --jobs --parts --run {_LIMITS}",
         formats="text json tsv junit github",
         files=FILES,
@@ -82,8 +82,8 @@ def _form_for_runs() -> VerbForm:
 
 
 CHECK_VERB: Final = Verb(
-    form_for_runs=_form_for_runs,
-    form_for_evidence=VerbForm(
+    usage_for_runs=_usage_for_runs,
+    usage_for_evidence=VerbUsage(
         options=f"--gold --predictions {_LIMITS}",
         formats="text json tsv junit github",
         files=FILES_OF_EVIDENCE,
@@ -102,7 +102,7 @@ CHECK_VERB: Final = Verb(
             "cannot be scored, or the baseline cannot be compared.",
         )
     ],
-    format_failure=_failure_text,
+    text_of_failure=_failure_text,
     summary="Hold {task} predictions against limits and a baseline",
 )
 

@@ -11,7 +11,7 @@ from cs_score.base.documents import json_text
 from cs_score.base.errors import UsageError
 from cs_score.base.outputs import Existing, OwnOption, write_packed
 from cs_score.base.records import asdict, replace
-from cs_score.base.runtime import Late, paused_collector
+from cs_score.base.runtime import Late, paused_garbage_collection
 from cs_score.base.signature import Origin
 from cs_score.base.sources import Input, name_of
 from cs_score.cli.core import CommandLine, Option, Status
@@ -111,7 +111,7 @@ def _conditions_of_runs(command_line: CommandLine, *, refusal: str) -> Origin:
     options = runs.options_without_run_ids
     options.check()
     assessments = _assessment_files(runs, refusal)
-    with paused_collector():
+    with paused_garbage_collection():
         gold_without_pool = open_gold(runs.queries, options, validates=runs.validates)
         gold = with_pool(gold_without_pool, assessments)
     has_ldc_ids = bool(gold.query_set.ldc_id_by_query)
@@ -139,6 +139,6 @@ def refuse_other_limits(command_line: CommandLine) -> None:
     unsuitable_option = command_line.first_typed_option("--baseline --max-drop --significant --any-baseline")
     if unsuitable_option is not None:
         raise UsageError(f"--lock holds a run against the limits that were locked: leave out {unsuitable_option}")
-    files = [*command_line.words, command_line.get("--gold")]
+    files = [*command_line.positional_words, command_line.get("--gold")]
     if "-" in files:
         raise UsageError("a lock is about files that can be read again, which standard input cannot: name a file")

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from typing import Final, Literal
 
-from cs_score.base.documents import Document, document_in, json_text, record_in
+from cs_score.base.documents import Document, checked_record, document_in, json_text
 from cs_score.base.errors import InputError
 from cs_score.base.records import Record, replace
 from cs_score.base.signature import ANY_MEASURE, ROLES, RUN, Origin
@@ -109,7 +109,7 @@ def read_lock(path: str) -> LockFile:
     if value.get("kind") != "lock":
         remedy = "write one with cs-score check --write-lock FILE.json, before there is a run"
         raise InputError("no lock of cs-score", file=name, remedy=remedy)
-    return LockFile(name=name, sha256=hashlib.sha256(data).hexdigest(), lock=record_in(value, Lock, name))
+    return LockFile(name=name, sha256=hashlib.sha256(data).hexdigest(), lock=checked_record(value, Lock, name))
 
 
 def changes_since(lock_file: LockFile, conditions: Origin, minima: Sequence[Limit]) -> tuple[LockChange, ...]:
