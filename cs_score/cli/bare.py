@@ -73,7 +73,7 @@ def _score_and_write(call: Call, problems: ProblemLog) -> StatusWithResults:
 
 def _write_tables_and_report(call: Call, result: Result, intervals: Sequence[ScoreIntervals]) -> None:
     """Write the tables of a result and its error report, in the order in which the edition of the scorer does it."""
-    if call.edition.reports_first:
+    if call.edition.reports_before_scoring:
         _report_problems(call, result)
         call.write(result, intervals)
     else:
@@ -186,11 +186,11 @@ def _report_problems(call: Call, result: Result) -> None:
     If the tables go to files and standard error is a terminal, the averages and the signature of each run are printed
     there, too.
     """
-    warn(*result.warnings)
+    warn(*result.remarks)
     _write_error_report(call, result)
     writes_files = call.output is not None and call.output.stream is None
     # With the report first, the tables are not written yet.
-    if writes_files and is_terminal("stderr") and not call.edition.reports_first:
+    if writes_files and is_terminal("stderr") and not call.edition.reports_before_scoring:
         for run in result.runs:
             print_unless_quiet(f"\n{outputs.averages_text(run)}\nsignature  {result.signature(run)}\n")
 
@@ -206,7 +206,7 @@ def _write_error_report(call: Call, result: Result) -> None:
     closing = outputs.closing_line(result.error_count, result.warning_count)
     if goes_to_stderr and terminal.is_quiet():
         write_text("stderr", f"{PROGRAM}: {closing}" if result.error_count else "")
-    elif goes_to_stderr and not call.edition.reports_first:
+    elif goes_to_stderr and not call.edition.reports_before_scoring:
         report = outputs.report_for_stderr(result.problems, is_for_people=is_terminal("stderr"), twice=True)
         print_unless_quiet(report + closing)
     else:
@@ -221,7 +221,9 @@ def _destination_of_report(call: Call) -> Destination:
     behind the tables, so that its report is lost. Ours goes to standard error.
     """
     output_stream = None if call.output is None else call.output.stream
-    goes_behind_tables = call.error_report.stream == output_stream == "stdout" and not call.edition.reports_first
+    goes_behind_tables = (
+        call.error_report.stream == output_stream == "stdout" and not call.edition.reports_before_scoring
+    )
     return STDERR if goes_behind_tables else call.error_report
 
 
@@ -254,7 +256,7 @@ def _print_failure(error: CsScoreError, problems: Sequence[Problem]) -> None:
     """
     with contextlib.suppress(OutputError):
         if isinstance(error, ScoringStopped):
-            warn(*error.partial_result.warnings)
+            warn(*error.partial_result.remarks)
         warn(*error.remarks)
         print_unless_quiet(outputs.report_for_stderr(problems, is_for_people=is_terminal("stderr")))
         write_text("stderr", f"{PROGRAM}: {error}\n")

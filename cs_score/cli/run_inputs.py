@@ -245,7 +245,7 @@ class Runs(Scoring):
         knowledge base is first validated and resolved into a run. Problems are added to `problems`; if that is None,
         they are added to a copy of the log of `gold`.
         """
-        gold = run.restrict(gold)
+        gold = run.gold_for_run(gold)
         files = [*pool, run.file]
         if problems is None:
             problems = gold.problems.copy()
@@ -303,7 +303,7 @@ class Runs(Scoring):
         if self.knowledge_bases:
             return self.load_single_run(gold, single.run, single.files_before), None
         files = [*single.files_before, single.run.file]
-        gold_for_run = single.run.restrict(gold)
+        gold_for_run = single.run.gold_for_run(gold)
         loaded_run, loading_error = partial_scoring.load_as_far_as_possible(gold_for_run, files)
         has_recognised_files = bool(loaded_run.layouts)
         if loading_error is not None and not has_recognised_files:
@@ -439,10 +439,10 @@ def _joined_parts(runs_and_assessments: RunsAndAssessments) -> SingleRun:
     files. The last part is returned as the run; the earlier parts are among the files before it.
     """
     *earlier_parts, last_part = runs_and_assessments.runs
-    is_shared = any(part.is_shared for part in runs_and_assessments.runs)
+    shares_file = any(part.shares_file for part in runs_and_assessments.runs)
     files_before = list(runs_and_assessments.assessments)
     files_before.extend(part.file for part in earlier_parts)
-    return SingleRun(replace(last_part, is_shared=is_shared), files_before)
+    return SingleRun(replace(last_part, shares_file=shares_file), files_before)
 
 
 def _refuse_single_run(runs: Sequence[OneRun]) -> None:
@@ -494,7 +494,7 @@ def _count_duplicates(results: Iterable[Result]) -> int:
 
 def _warn_about_result(result: Result, run_name: str) -> None:
     """Print the warnings of a result on standard error, and a warning if its input has errors, with the run's name."""
-    warn(*result.warnings, file=run_name)
+    warn(*result.remarks, file=run_name)
     if result.error_count:
         warn(f"{result.error_count} errors in the input; score the run by itself to see them", file=run_name)
 

@@ -71,7 +71,7 @@ class RunsScored(Record):
         warnings about scores that are undefined.
         """
         measures = ("*",) if "--all" in command_line else read_measures(command_line)
-        document = documents.choose(documents.document_of(self.result, self.intervals, ()), measures)
+        document = documents.choose_measures(documents.document_of(self.result, self.intervals, ()), measures)
         if not measures:
             self._remark_on_headline_measure()
         only_measure = _only_measure(document)
@@ -110,7 +110,7 @@ def score_runs(command_line: CommandLine) -> Iterator[RunsScored]:
             result = scored.result
     except CsScoreError as error:
         if isinstance(error, ScoringStopped):
-            warn(*error.partial_result.warnings)
+            warn(*error.partial_result.remarks)
         _print_problems(problems)
         call.write_problems(problems, error)
         raise
@@ -189,7 +189,7 @@ def _score_in_parts(
     if len(runs_and_assessments.runs) != 1:
         return None
     [run] = runs_and_assessments.runs
-    if run.is_shared:  # its file also holds other runs
+    if run.shares_file:  # its file also holds other runs
         return None
     files = (*runs_and_assessments.assessments, run.file)
     result = call.score_in_parts(gold, files, temporary_folders)
@@ -263,7 +263,7 @@ def _remark_on_result(call: Call, result: Result) -> None:
     _print_problems(result.problems)
     if result.problems:
         print_unless_quiet(outputs.closing_line(result.error_count, result.warning_count))
-    warn(*result.warnings)
+    warn(*result.remarks)
     _remark_on_discarded(result)
     _remark_on_made_files(result)
     remark_on_duplicates(call, sum(run.duplicate_count for run in result.runs))
@@ -294,7 +294,7 @@ _MADE_FILES: Final = {
 
 def _remark_on_made_files(result: Result) -> None:
     """Print a description of each file made in memory if a warning or a problem refers to one of its lines."""
-    messages = list(result.warnings)
+    messages = list(result.remarks)
     for problem in result.problems:
         messages.extend(str(place) for place in problem.places)
     for ending, meaning in _MADE_FILES.items():

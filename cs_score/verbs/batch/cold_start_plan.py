@@ -345,7 +345,7 @@ class _LoadedRun:
             folder = self._run_file.file.name
             raise InputError(f"no file *{RUN_SUFFIX} in it", file=folder, remedy="name the files of the run")
         self._runs_in_file = _chosen_runs(self._preparation.files, self._plan.options.runids)
-        has_several_runs = self._runs_in_file[0].is_shared
+        has_several_runs = self._runs_in_file[0].shares_file
         if not has_several_runs:
             self._loaded_single_run = load_prepared(self._gold, self._preparation, self._limits, self.log)
 
@@ -392,7 +392,7 @@ class _LoadedRun:
         `pool` belongs to the signature that `score_separately` expects; gold has it already. Raises InputError if the
         run cannot be loaded.
         """
-        run = load_prepared(one_run.restrict(gold), self._preparation, self._limits, log)
+        run = load_prepared(one_run.gold_for_run(gold), self._preparation, self._limits, log)
         self._loaded_run_by_id[one_run.run_id] = run
         return run
 
@@ -470,7 +470,7 @@ class _Attempt(Record):
         remarks: list[str] = []
         if isinstance(error, ScoringStopped):
             partial_result = error.partial_result
-            remarks += partial_result.warnings
+            remarks += partial_result.remarks
         problems = list(self.log)
         outcome = self._make_outcome(problems, error, remarks=tuple(remarks))
         report = outputs.stopped_report(problems, error, self.prepared_gold.plan.options.edition)
@@ -497,7 +497,7 @@ class _Attempt(Record):
     def _remarks_on(self, result: Result) -> tuple[str, ...]:
         """Return what conversion and validation did to the runs of the file, then the warnings of the scoring."""
         accounts = [prepared_run.account for prepared_run in self.prepared_runs]
-        return (*accounts, *result.warnings)
+        return (*accounts, *result.remarks)
 
     def _scores_of_runs(self, result: Result, score_intervals: Sequence[ScoreIntervals]) -> Iterator[RunScores]:
         """Yield the scores of each run id of the file, with their intervals if there are any.

@@ -191,8 +191,8 @@ def _sums_by_row(scored: AnalysedRun, measure: Measure) -> dict[_RowKey, Sums]:
 
 def _with_queries_as_units(result: ScoredRun) -> ScoredRun:
     """Return a result in which every query is a unit of its own, whatever LDC query it belongs to."""
-    query_ids = set(result.unit_by_query) | set(result.unit_by_query.values())
-    return replace(result, unit_by_query={query_id: query_id for query_id in query_ids})
+    query_ids = set(result.cluster_by_query) | set(result.cluster_by_query.values())
+    return replace(result, cluster_by_query={query_id: query_id for query_id in query_ids})
 
 
 def _hops_of_table(scored: AnalysedRun, table_name: str) -> list[str]:

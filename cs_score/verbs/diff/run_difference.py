@@ -187,7 +187,7 @@ class _ComparedUnits:
 
 def _side_of(scored: AnalysedRun, name: str, measure: Measure) -> Side:
     """Return a scored run as one side of the comparison: its name, units, score and origin."""
-    return Side(name, unit_table(scored.result, [measure]), scored.result.measures[measure], scored.origin)
+    return Side(name, unit_table(scored.result, [measure]), scored.result.score_by_measure[measure], scored.origin)
 
 
 def _name_of_units(a: AnalysedRun, b: AnalysedRun) -> str:
@@ -198,7 +198,7 @@ def _name_of_units(a: AnalysedRun, b: AnalysedRun) -> str:
 
 def _has_clusters(scored: AnalysedRun) -> bool:
     """Return whether some query of a scored run belongs to a unit that has another id: an LDC query."""
-    return any(unit_id != query_id for query_id, unit_id in scored.result.unit_by_query.items())
+    return any(unit_id != query_id for query_id, unit_id in scored.result.cluster_by_query.items())
 
 
 def _undefined_by_side(a: AnalysedRun, b: AnalysedRun) -> dict[str, Mapping[str, str]]:

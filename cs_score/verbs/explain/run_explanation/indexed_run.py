@@ -21,7 +21,7 @@ from cs_score.coldstart.judging import ClassTree, Counting, place_responses
 from cs_score.coldstart.lines import Assessment, Response
 from cs_score.coldstart.options import RIGHT
 from cs_score.coldstart.ranking import Ranker, RunNodes
-from cs_score.coldstart.scorer import score_rows
+from cs_score.coldstart.scorer import slot_filling_rows
 from cs_score.measures import Measure, default_measure
 from cs_score.problems.log import Place, Problem, ProblemLog
 from cs_score.verbs.explain.run_explanation.document import Counted, LineEffect, RankStep
@@ -216,7 +216,7 @@ class IndexedQuery:
         queries = self.indexed_run.run.gold.query_set
         if self.base_id not in queries.ldc_id_by_query:
             return ()
-        unit_table = tables.averaged_table(score_rows([self.unit]))
+        unit_table = tables.averaged_table(slot_filling_rows([self.unit]))
         return tables.add_ldc_tables(unit_table, queries).ldc_queries
 
     def ranked_node(self, name: str | None) -> RankStep | None:
@@ -375,7 +375,7 @@ class IndexedRun:
             return []
         has_ldc_queries = bool(self.run.gold.query_set.ldc_id_by_query)
         headline_f1 = default_measure(with_ldc=has_ldc_queries, has_rankings=False)
-        scores = self.scored.result.measures
+        scores = self.scored.result.score_by_measure
         # Only average precisions are neither micro nor macro averages.
         average_precisions = [measure for measure in scores if measure.is_of_rankings and measure.hop is None]
         measures = [self.measure, headline_f1, *average_precisions]
