@@ -382,8 +382,8 @@ class Runs(Scoring):
         options_of_a = self.options_without_run_ids
         gold_of_a = self.read_gold(options_of_a, assessments)
         scored_a = self._score_of_pair(gold_of_a, run, options_of_a)
-        # To find the causes of the difference, `diff` scores A again with some of the changes: it calls `again`.
-        scored_a = replace(scored_a, again=partial(self._score_again, run, assessments))
+        # To find the causes of the difference, `diff` scores A again with some of the changes: it calls `score_again`.
+        scored_a = replace(scored_a, score_again=partial(self._score_again, run, assessments))
         options_of_b, names_of_changes = self._options_of_b(changes)
         gold_of_b = gold_of_a
         if changes.pool is not None:

@@ -27,7 +27,7 @@ DIMENSIONS: Final = (
 )  # fmt: skip
 """The dimensions by which lines and classes are grouped."""
 
-RUN_ONLY: Final = frozenset({"value_type", "category"})
+DIMENSIONS_OF_RUNS_ONLY: Final = frozenset({"value_type", "category"})
 """Dimensions that the pool does not know: a class that was not found has no group there."""
 
 GroupNames: TypeAlias = tuple[str, ...]
