@@ -148,7 +148,7 @@ class Loading:
         self._gold_follow_ons = {} if underlying_links is None else underlying_links.follow_ons
         self._edition = query_set.edition
         # The slots that the edition knows; None for editions with the whole inventory.
-        self._legal_slots = queries.slots_without_events() if query_set.edition.slot_filling_only else None
+        self._legal_slots = queries.slots_before_events() if query_set.edition.slot_filling_only else None
         self._known_answers = known_answers
         self._only_run_id = only_run_id
         self._document_lengths = settings.document_lengths
@@ -225,7 +225,7 @@ class Loading:
         self.links.unread_lines += tab_file.unread_lines
         self._remark_on_nil_lines(tab_file)
         # The limits concern nodes, which only runs of 2017 have. After a fatal error no line is written or scored.
-        if tab_file.schema is RUN_2017 and not self.problems.fatal:
+        if tab_file.schema is RUN_2017 and not self.problems.fatal_errors:
             self._apply_limits()
         if self._after_run is not None:
             self._after_run(self)

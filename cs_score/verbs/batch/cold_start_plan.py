@@ -200,7 +200,7 @@ class PreparedColdStart(PreparedGold):
             with_ldc=bool(self.gold.query_set.ldc_id_by_query),
             has_rankings=self.plan.options.edition.has_rankings,
         )
-        last_hop = max(self.gold.hop_limits.values(), default=0)
+        last_hop = max(self.gold.hop_limit_by_id.values(), default=0)
         return {str(measure): _hops_of_measure(measure, last_hop) for measure in measures}
 
     @cached_property
@@ -569,7 +569,7 @@ class _Attempt(Record):
             if isinstance(prepared_run.problems, RecordingLog):
                 log.also_report(prepared_run.problems)
         if error is not None:
-            log.fatal.append(error)
+            log.fatal_errors.append(error)
         return tuple(log.occurrences_since(problems_of_gold, self.run.file.name))
 
     # -- The files

@@ -478,7 +478,7 @@ class IndexedRun:
         """Return the effect on the scores of adding an answer of the pool to the run; None if the run has no scores."""
         if self.measure is None:
             return None
-        change = Change(added=self.effects.editor.lines_to_add([answer]))
+        change = Change(added_lines=self.effects.editor.lines_to_add([answer]))
         effect = self.effects.effect_of(change)
         return self._line_effect("found", change, effect)  # the class of the answer is found
 
