@@ -17,9 +17,9 @@ from functools import partial
 from typing import Final, TypeAlias
 
 from cs_score.base.errors import InputError
-from cs_score.base.outputs import encoded, outputs_at_once, write_whole
+from cs_score.base.outputs import encoded, outputs_immediately, write_whole
 from cs_score.base.records import Record, replace
-from cs_score.base.runtime import paused_collector
+from cs_score.base.runtime import paused_garbage_collection
 from cs_score.base.signature import RUN
 from cs_score.base.sources import Input, Source, open_source
 from cs_score.coldstart.file_columns import RUN_2014, FileKind, Schema
@@ -396,7 +396,7 @@ def _score_part(task: _PartTask, part: int) -> _PartScore:
     may contain an earlier line that is fatal.
     """
     try:
-        with paused_collector():
+        with paused_garbage_collection():
             run = _load_part(task, part)
             run_id = next(iter(run.lines_by_run_and_unit), "")
             units = CallScorer(run, run.gold.options.policy, run.problems).score_units(run_id)
@@ -413,7 +413,7 @@ def _write_debug_texts(task: _PartTask, part: int, units: Iterable[UnitResult], 
     The files are complete at once, before the other outputs of the call: the debug file is put together from them.
     """
     responses = responses_text(tallies_of(units))
-    with outputs_at_once():
+    with outputs_immediately():
         write_whole(task.response_file(part), encoded(responses))
         write_whole(task.ranking_file(part), encoded(rankings_text(rankings)))
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 from cs_score.base.display import join_first
 from cs_score.base.errors import InputError, UsageError, did_you_mean
 from cs_score.base.records import Record, replace
-from cs_score.base.runtime import paused_collector
+from cs_score.base.runtime import paused_garbage_collection
 from cs_score.base.signature import RUN, Origin
 from cs_score.base.sources import Input, InputDigest, name_of, open_source
 from cs_score.coldstart import judging
@@ -363,7 +363,7 @@ class CallScorer:
             self.remarks.append(self._remark_without_match(run_id, line_count))
 
     def _remark_without_match(self, run_id: str, line_count: int) -> str:
-        """Return the remark that none of the lines of a run has an assessment, and what the reason may be.
+        """Return the remark that none of the lines of a run has an assessment, with the likely reason.
 
         The usual causes are that the pool (the file of assessments) is missing or is the wrong one.
         """
@@ -414,7 +414,7 @@ class CallScorer:
         unit_by_query = {query.full_id: gold.cluster_of(query) for query in gold.selected_queries(self._hop_limits)}
         if unit_by_query:
             # A row may be named after a class of a query that is not selected.
-            unit_by_query |= gold.clusters_of_others(row.name.partition(":")[0] for row in sf.rows)
+            unit_by_query |= gold.clusters_of_unscored_queries(row.name.partition(":")[0] for row in sf.rows)
         tables = add_ldc_tables(sf, gold.query_set)
         return ScoredRun(run_id, tables, tuple(units), unit_by_query=unit_by_query)
 
@@ -930,7 +930,7 @@ def score_each(gold: ColdStartGold, runs: Sequence[OneRun], load: LoadRun = load
     `gold` has the queries and the assessments. Raises InputError for the first run that cannot be scored; the error
     names the file of the run.
     """
-    with paused_collector():
+    with paused_garbage_collection():
         return [_score_one_run(gold, run, gold.problems.copy(), load) for run in runs]
 
 

@@ -18,7 +18,7 @@ from msgspec import Meta
 from cs_score.base.display import one_line
 from cs_score.base.errors import InputError, UsageError, did_you_mean
 from cs_score.base.records import Record, asdict, replace
-from cs_score.base.runtime import Late, paused_collector
+from cs_score.base.runtime import Late, paused_garbage_collection
 from cs_score.base.signature import ANSWERED, Origin
 from cs_score.base.sources import Input, InputDigest, Source
 from cs_score.evidence.reading import ErrorLocation, InputContent, read_input, text_of
@@ -339,7 +339,7 @@ class Mode(ABC):
         read_content = self.gold  # the method that reads gold in a task
         return read_input(gold, "gold", read_content, has_lines=self.has_lines)
 
-    @paused_collector()
+    @paused_garbage_collection()
     def score(
         self, gold: Input | object, predictions: Input | object, *, progress: Progress = iter, **options: Any
     ) -> ScoredPredictions:
@@ -359,7 +359,7 @@ class Mode(ABC):
         mode_with_options = files.mode
         return mode_with_options.result_of(files, files.systems[0], progress)
 
-    @paused_collector()
+    @paused_garbage_collection()
     def score_each(
         self, gold: Input | object, predictions: Input | object, *, progress: Progress = iter, **options: Any
     ) -> dict[str, ScoredPredictions]:

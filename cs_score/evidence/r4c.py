@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, NamedTuple, T
 
 from msgspec import Meta
 
-from cs_score.base.display import SCREEN, number_with_noun
+from cs_score.base.display import SCREEN_WIDTH, number_with_noun
 from cs_score.base.errors import CsScoreError, InputError, MissingExtraError, UsageError
 from cs_score.base.records import Record
 from cs_score.base.sources import Source
@@ -739,7 +739,7 @@ def _explain_alignment(evaluation: InstanceEvaluation) -> list[str]:
     rows = _alignment_rows(evaluation)
     table_lines = align_rows([_ALIGNMENT_HEADING, *rows])
     width = max([len(line) for line in table_lines])
-    if width + len(_INDENT) <= SCREEN:
+    if width + len(_INDENT) <= SCREEN_WIDTH:
         return table_lines
     lines = []
     for row in rows:

@@ -11,10 +11,10 @@ import os
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from typing import Any, Final, Self, TypeAlias
 
-from cs_score.base.display import cell, one_line
+from cs_score.base.display import one_line, safe_cell
 from cs_score.base.errors import InputError
 from cs_score.base.records import Record, Struct, field
-from cs_score.base.runtime import paused_collector
+from cs_score.base.runtime import paused_garbage_collection
 from cs_score.base.signature import GOLD, RUN
 from cs_score.base.sources import Input, InputDigest, Source, open_source, reason_of
 
@@ -50,7 +50,7 @@ class ConvertedContent(Record):
 # ---- Files and values from memory
 
 
-@paused_collector()
+@paused_garbage_collection()
 def read_input(
     file_or_value: Input | object, role: str, read_content: Callable[[Source], Any], *, has_lines: bool = False
 ) -> InputContent:
@@ -397,7 +397,7 @@ def short_text(value: object) -> str:
     if isinstance(value, str):
         # On one line of at most 200 characters, with escapes for unsafe characters. Backslashes are doubled, so that a
         # line end differs from a backslash and an n.
-        return cell(value, 200)
+        return safe_cell(value, 200)
     return one_line(text_of(value), 200)
 
 

@@ -13,7 +13,7 @@ from msgspec import UNSET, UnsetType
 
 from cs_score.base import display, documents
 from cs_score.base.display import (
-    SCREEN,
+    SCREEN_WIDTH,
     escape_latex,
     escape_markdown,
     number_with_noun,
@@ -205,7 +205,7 @@ def _lines_about_inputs(result: ScoredPredictions, first_line: str) -> list[str]
     """
     rows = _rows_about_inputs(result)
     aligned_lines = align_rows(rows)
-    fits_screen = all(len(line) <= SCREEN for line in (first_line, *aligned_lines))
+    fits_screen = all(len(line) <= SCREEN_WIDTH for line in (first_line, *aligned_lines))
     if fits_screen:
         return aligned_lines
     lines = []

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Unpack
 
 from cs_score.api import arguments
-from cs_score.api.arguments import Files, Together, checked
+from cs_score.api.arguments import ClustersArgument, Files, checked
 from cs_score.api.run_results import switches_of
 from cs_score.api.shown import ShownDocument, member
 from cs_score.base.errors import UsageError
@@ -91,7 +91,7 @@ def batch(
     seed: int = 0,
     confidence: float = 95.0,
     interval: IntervalMethod | None = None,
-    clusters: Together = None,
+    clusters: ClustersArgument = None,
     correction: Correction | None = None,
     baseline: str | None = None,
     force: bool = False,

@@ -20,7 +20,7 @@ from cs_score.base.errors import InputError, UsageError
 from cs_score.base.outputs import encoded
 from cs_score.base.records import Record, field, replace
 from cs_score.base.signature import QUERY_LIST, SAMPLES
-from cs_score.base.slices import part_of_slice
+from cs_score.base.slices import load_from_command_package
 from cs_score.base.sources import Input, InputDigest, name_of
 from cs_score.coldstart import output_files as outputs
 from cs_score.coldstart.gold import ColdStartGold, Run, open_gold, with_pool
@@ -581,7 +581,7 @@ class _Attempt(Record):
             if isinstance(prepared_run.problems, RecordingLog):
                 log.also_report(prepared_run.problems)
         if error is not None:
-            log.fatal.append(error)
+            log.fatal_errors.append(error)
         return tuple(log.occurrences_since(problems_of_gold, self.run.file.name))
 
     # -- The files
@@ -665,7 +665,7 @@ def _page_of_run(run: AnalysedRun, make_page: Callable[[Any], str]) -> str | Non
     `make_page` makes a page of an analysis.
     """
     # The module `cs_score.verbs.analyze.by_task` is imported only here, because most batches make no pages.
-    analyze_result = part_of_slice("analyze", "by_task:analyze_result", needed_by="the page of a run")
+    analyze_result = load_from_command_package("analyze", "by_task:analyze_result", needed_by="the page of a run")
     try:
         return make_page(analyze_result(task_named(COLD_START_MODE), run))
     except InputError:

@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple
 from msgspec import UNSET
 
 from cs_score.analysis.rankings import RowTests, TestedRow, compare_rows, measure_formula
-from cs_score.base.display import SCREEN, escape_latex, escape_markdown, one_line, wrap_lines
+from cs_score.base.display import SCREEN_WIDTH, escape_latex, escape_markdown, one_line, wrap_lines
 from cs_score.base.documents import json_text
 from cs_score.base.records import asdict, replace
 from cs_score.measures import undefined_sentences
@@ -583,7 +583,7 @@ def leaderboard_text(board: LeaderboardDocument, limit: int = 10) -> str:
     The only scores in it are those by the ranking measure, below the heading `Score`.
     """
     table = _narrow_layout(board).table(board)
-    lines = list(text_lines(table, limit, SCREEN))[1:]  # the first line is blank
+    lines = list(text_lines(table, limit, SCREEN_WIDTH))[1:]  # the first line is blank
     failures = _failures(board)
     sentences = _notes(board) + [one_line(failure, 300) for failure in failures[:limit]]
     for sentence in sentences:

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Final
 from urllib.parse import quote
 
 from cs_score.analysis.rankings import RankingLimits, RankingPair, RunRanking
-from cs_score.base.display import cell
+from cs_score.base.display import safe_cell
 from cs_score.base.records import asdict
 from cs_score.measures import undefined_sentences
 from cs_score.pages.charts import (
@@ -132,7 +132,7 @@ class BatchPage(PageMaker):
         It leads to the table of units on that page, and leaves only this unit in it.
         """
         column_of_units = "ldc" if self.document.unit == "LDC query" else "unit"
-        cell_text = cell(unit)  # as the table of units shows it
+        cell_text = safe_cell(unit)  # as the table of units shows it
         row_selection = quote(f"{column_of_units}:{cell_text}", safe="")
         return f"{self._address_of_run(policy, position)}#units.only={row_selection}"
 
