@@ -1365,7 +1365,7 @@ def command(
         """Return a function that makes the command; the command calls `body` to do its work."""
 
         def make_command(task: str) -> Command:
-            """Return the command. It is the same for every task; other makers, those of verbs, use the argument."""
+            """Return the command, which is the same for every task."""
             return contract(name, options, *parameters, body=body, properties=CommandProperties(**properties))
 
         return make_command

@@ -175,7 +175,7 @@ def _open_gold(call: Call, problems: ProblemLog) -> ColdStartGold:
 
     The gold has a remark on every folder without files to load. Raises InputError if the queries cannot be read.
     """
-    gold = open_gold(call.queries, call.options_without_run_ids, problems, validates=call.validates)
+    gold = open_gold(call.query_files, call.options_without_run_ids, problems, validates=call.has_validation)
     return with_remarks_on_empty_folders(gold, call.files)
 
 
@@ -189,7 +189,7 @@ def _score_in_parts(
     if len(runs_and_assessments.runs) != 1:
         return None
     [run] = runs_and_assessments.runs
-    if run.is_shared:  # its file also holds other runs
+    if run.shares_file:  # its file also holds other runs
         return None
     files = (*runs_and_assessments.assessments, run.file)
     result = call.score_in_parts(gold, files, temporary_folders)

@@ -107,13 +107,13 @@ def _conditions_of_runs(command_line: CommandLine, *, refusal: str) -> Origin:
     `refusal` and errors are the same as for `conditions_of`.
     """
     runs = Runs(command_line)
-    if "-" in [*runs.queries, *runs.files]:
+    if "-" in [*runs.query_files, *runs.files]:
         raise UsageError("gold has to be read again later, which standard input cannot: name a file")
     options = runs.options_without_run_ids
     options.check()
     assessments = _assessment_files(runs, refusal)
     with paused_garbage_collection():
-        gold_without_pool = open_gold(runs.queries, options, validates=runs.validates)
+        gold_without_pool = open_gold(runs.query_files, options, validates=runs.has_validation)
         gold = with_pool(gold_without_pool, assessments)
     has_ldc_ids = bool(gold.query_set.ldc_id_by_query)
     return origin_of(options, gold.digests, has_ldc_ids, are_runs_validated=gold.validates)
@@ -125,7 +125,7 @@ def _assessment_files(runs: Runs, refusal: str) -> Sequence[Input]:
     `refusal` is empty if the command line may name a run. Otherwise it begins the message to a user who names one.
     Raises UsageError for such a run, and if there are no queries or no assessments.
     """
-    if not runs.queries:
+    if not runs.query_files:
         raise UsageError("no query file (*.xml) among the files; name queries and assessments")
     run_files, assessments = split_runs_and_assessments(runs.files, runs.knowledge_bases)
     if run_files and refusal:
