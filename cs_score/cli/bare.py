@@ -204,8 +204,8 @@ def _write_error_report(call: Call, result: Result) -> None:
     """Write the error report of a result to its destination, usually the one that -error_file names.
 
     On standard error most editions print the report twice, as the reference program does; an edition with the report
-    before the tables prints it once. With --quiet, only the line with the numbers of problems is printed there, and only if there
-    are errors.
+    before the tables prints it once. With --quiet, only the line with the numbers of problems is printed there, and
+    only if there are errors.
     """
     destination = _destination_of_report(call)
     goes_to_stderr = destination.stream == "stderr"

@@ -88,7 +88,7 @@ class ColdStartPlan(Plan, kw_only=True):
     def measures(self) -> list[str]:
         """Return the names of the measures that can rank runs under these options, the headline measure first."""
         measures = rankable_measures(
-            self.task, with_ldc=self.options.expand is not None, has_rankings=self.options.edition.has_rankings
+            self.task, has_ldc_queries=self.options.expand is not None, has_rankings=self.options.edition.has_rankings
         )
         return [str(measure) for measure in measures]
 
@@ -197,7 +197,7 @@ class PreparedColdStart(PreparedGold):
         """
         measures = rankable_measures(
             COLD_START_MODE,
-            with_ldc=bool(self.gold.query_set.ldc_id_by_query),
+            has_ldc_queries=bool(self.gold.query_set.ldc_id_by_query),
             has_rankings=self.plan.options.edition.has_rankings,
         )
         last_hop = max(self.gold.hop_limits.values(), default=0)

@@ -483,13 +483,13 @@ def headline_remark(run: Measured, baseline: Measured) -> str | None:
     The remark says why the baseline has no average precision.
     """
     measure = default_measure_for_scores(run.origin.task, baseline.scores)
-    with_ldc = measure.table == LDC_MEAN
-    if run.origin.task != COLD_START_MODE or measure == default_measure(with_ldc=with_ldc):
+    has_ldc_queries = measure.table == LDC_MEAN
+    if run.origin.task != COLD_START_MODE or measure == default_measure(has_ldc_queries=has_ldc_queries):
         return None
     reasons = list(baseline.undefined.values())
     if reasons:
-        return substitute_remark(with_ldc, f"{baseline.name}: {reasons[0]}")
-    return substitute_remark(with_ldc, f"{baseline.name} has no average precision")
+        return substitute_remark(has_ldc_queries, f"{baseline.name}: {reasons[0]}")
+    return substitute_remark(has_ldc_queries, f"{baseline.name} has no average precision")
 
 
 class _Test(NamedTuple):

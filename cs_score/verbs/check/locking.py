@@ -16,7 +16,7 @@ from cs_score.base.signature import Origin
 from cs_score.base.sources import Input, name_of
 from cs_score.cli.core import CommandLine, Option, Status
 from cs_score.cli.output import print_text
-from cs_score.cli.predictions import optional_gold_and_predictions
+from cs_score.cli.predictions import find_gold_and_predictions
 from cs_score.cli.run_inputs import Runs
 from cs_score.cli.task_options import option_values_of_task
 from cs_score.coldstart.gold import open_gold, with_pool
@@ -89,7 +89,7 @@ def conditions_of(task: str, command_line: CommandLine, *, refusal: str = "") ->
     if task == COLD_START:
         return _conditions_of_runs(command_line, refusal=refusal)
     mode = mode_named(task).with_options(option_values_of_task(task, command_line))
-    gold_file, words = optional_gold_and_predictions(mode, command_line, is_single_file=not refusal)
+    gold_file, words = find_gold_and_predictions(mode, command_line, is_single_file=not refusal)
     if gold_file is None:
         raise UsageError("there is nothing to score against: name the assessments with --gold FILE")
     if words and refusal:
