@@ -652,7 +652,7 @@ class OutputPlan(Record):
             return False
         return os.path.dirname(os.path.abspath(output.path)) == os.path.abspath(self.folder)
 
-    def clear(self) -> None:
+    def remove_earlier_files(self) -> None:
         """Remove the files that earlier calls wrote at the places of the outputs.
 
         A file that does not look like one of an earlier call stays. A file that is replaced only when the new result is

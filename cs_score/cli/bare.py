@@ -133,7 +133,7 @@ def _score_as_one_run(call: Call, problems: ProblemLog) -> Iterator[Result]:
     """
     call.check_inputs()
     knowledge_bases = call.knowledge_bases  # found by reading files, hence before outputs of an earlier call go
-    call.plan.clear()  # the outputs of an earlier call are removed, so that nobody takes them for those of this one
+    call.plan.remove_earlier_files()  # nobody shall take them for results of this call
     gold = _open_gold(call, problems)
     with contextlib.ExitStack() as folder_cleanup:
         result = call.score_in_parts(gold, call.files, folder_cleanup)

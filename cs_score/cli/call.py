@@ -257,7 +257,7 @@ class Call(Runs):
         if problems_file is None or not isinstance(problems, RecordingLog):
             return
         if isinstance(error, InputError):
-            problems.fatal.append(error)
+            problems.fatal_errors.append(error)
         reports.write_problems(problems, problems_file)
 
 

@@ -872,7 +872,7 @@ class Command(click.Command):
         except UsageError:  # the command has not begun its work
             raise
         except (CsScoreError, KeyboardInterrupt):
-            plan.clear()  # removes the file of an earlier call
+            plan.remove_earlier_files()
             raise
         return status
 

@@ -163,7 +163,7 @@ def _score_separately(call: Call, problems: ProblemLog) -> Iterator[RunsScored]:
     """
     call.check_inputs()
     runs_and_assessments = call.find_runs_and_assessments()
-    call.plan.clear()  # the outputs of an earlier call are removed, so that nobody takes them for those of this one
+    call.plan.remove_earlier_files()  # nobody shall take them for results of this call
     gold = _open_gold(call, problems)
     # If an assessment file has a fatal fault, all such faults are printed before the error is raised again.
     with contextlib.ExitStack() as folder_cleanup, _report_faults_of_pool(gold, runs_and_assessments.assessments):

@@ -221,7 +221,7 @@ class Justifications(Record):
         return cls(justifications_per_document, justifications_per_node)
 
     def __str__(self) -> str:
-        """Return the limits as the text `A:B`, in which `M` stands for any number: `1:M`."""
+        """Return the limits as the text `A:B`, where `M` means any number: `1:M`."""
         return ":".join(
             MANY if limit is None else str(limit)
             for limit in (self.justifications_per_document, self.justifications_per_node)

@@ -29,7 +29,7 @@ from cs_score.base.errors import InputError
 from cs_score.base.records import Record, replace
 from cs_score.base.signature import QUERIES
 from cs_score.base.sources import SPACE, Input, InputDigest
-from cs_score.coldstart.forms import command_removing_blanks, decoded_text, why_no_queries
+from cs_score.coldstart.forms import command_removing_blanks, decode_or_advise, why_no_queries
 from cs_score.coldstart.options import LATEST, Edition, split_at_colons
 from cs_score.coldstart.tab_files import DocumentLengths, Span, SpanProblem, cut_span, outside_document
 from cs_score.problems.log import Detail, Place, ProblemLog
@@ -777,7 +777,7 @@ class _QueryLoading:
         self.names.append(sources.name_of(file))
         with sources.open_source(file) as source:
             data = source.read_bytes()
-            text = decoded_text(data, source.name)
+            text = decode_or_advise(data, source.name)
             self.digests.append(source.digest(QUERIES))
         self._add_queries(source.name, text, _remarks_on_xml(data, source.name))
 

@@ -363,7 +363,7 @@ class CallScorer:
             self.remarks.append(self._remark_without_match(run_id, line_count))
 
     def _remark_without_match(self, run_id: str, line_count: int) -> str:
-        """Return the remark that none of the lines of a run has an assessment, and what the reason may be.
+        """Return the remark that none of the lines of a run has an assessment, with the likely reason.
 
         The usual causes are that the pool (the file of assessments) is missing or is the wrong one.
         """
@@ -414,7 +414,7 @@ class CallScorer:
         unit_by_query = {query.full_id: gold.cluster_of(query) for query in gold.selected_queries(self._hop_limits)}
         if unit_by_query:
             # A row may be named after a class of a query that is not selected.
-            unit_by_query |= gold.clusters_of_others(row.name.partition(":")[0] for row in sf.rows)
+            unit_by_query |= gold.clusters_of_unscored_queries(row.name.partition(":")[0] for row in sf.rows)
         tables = add_ldc_tables(sf, gold.query_set)
         return ScoredRun(run_id, tables, tuple(units), unit_by_query=unit_by_query)
 

@@ -76,7 +76,7 @@ class Removals:
         unit_by_id: dict[str, UnitResult] = {}
         for base_id, lines in self._removed_lines_by_query(change).items():
             query_lines = self._query_lines(base_id)
-            result = query_lines.result_without(lines, change.responses, is_ranked=is_ranked)
+            result = query_lines.result_without(lines, change.removed_indexes, is_ranked=is_ranked)
             unit = unit_by_id.get(query_lines.unit.id, query_lines.unit)
             unit_by_id[unit.id] = _with_result(unit, result)
         return list(unit_by_id.values())
@@ -84,7 +84,7 @@ class Removals:
     def _removed_lines_by_query(self, change: Change) -> dict[str, list[Response]]:
         """Return the responses that a change removes, in load order, by the short id of their query."""
         lines_by_query: dict[str, list[Response]] = defaultdict(list)
-        for index in sorted(change.responses):
+        for index in sorted(change.removed_indexes):
             line = self._scored.run.links.responses[index]
             lines_by_query[line.query.base_id].append(line)
         return lines_by_query
@@ -114,7 +114,9 @@ class Removals:
 
 def _only_removes_responses(change: Change) -> bool:
     """Return whether a change only removes lines, all of them responses, under the same policy."""
-    return not change.added and change.policy is None and len(change.places) == len(change.responses)
+    return (
+        not change.added_lines and change.policy is None and len(change.removed_places) == len(change.removed_indexes)
+    )
 
 
 def _with_result(unit: UnitResult, result: QueryResult) -> UnitResult:

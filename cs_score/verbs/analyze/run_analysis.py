@@ -140,7 +140,7 @@ def analyze(
             undefined=scored.result.undefined or UNSET,
             signature=str(scored.signature.of(str(analysed_measure))),
             origin=origin,
-            added_to=effects.editor.extended_file.name,
+            added_to=effects.editor.file_of_added_lines.name,
             mistake_count=len(faults),
             top=UNSET if top is None else top,
             mistakes=mistakes,

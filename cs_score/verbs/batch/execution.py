@@ -58,7 +58,7 @@ def run_batch(
     """
     outputs = store.planned_batch(plan, runs, options)
     outputs.check()
-    outputs.clear()
+    outputs.remove_earlier_files()
     # A pipe can be read only once, so its bytes are kept in memory from here on.
     repeatable_runs = [replace(run, file=InputFile.of(run.file.name)) for run in runs]
     edition_by_run = _edition_by_run(plan, repeatable_runs, may_differ=options.mix_editions)

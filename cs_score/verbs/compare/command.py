@@ -128,7 +128,7 @@ def _compare_systems(task_name: str, command_line: CommandLine) -> int:
     inputs = find_inputs(task_name, command_line, fewest_systems=2, most_systems=None)
     unit_file = command_line.get("--per-unit")
     outputs = command_line.plan(options.PER_UNIT.outputs(unit_file))
-    outputs.clear()  # if scoring fails, no file of an earlier call is left
+    outputs.remove_earlier_files()  # if scoring fails, no file of an earlier call is left
     systems = inputs.score_all()
     settings = systems.with_baseline(resampling)
     document = comparison.compare(task, systems.results, settings, **_comparison_arguments(command_line))

@@ -122,25 +122,25 @@ VALIDATE_RUN: Final = Program(
 )
 
 
-@VALIDATE_RUN.command
+@VALIDATE_RUN.as_command
 def validate_run(command_line: CommandLine, session: Session) -> int:
     """Check a run, and write the validated run, which the scorer can read. Return the exit status.
 
     A run with errors is not written.
     """
     run_file = command_line.positional_words[1]
-    session.report_to()
+    session.send_report_to(command_line.text("-error_file"))
     checked_run = session.check_runs([run_file], depth=command_line.text("-depth", ""))
     validated_run = checked_run.validated()  # from now on all problems of the run are in the log
     _remark_on_run(checked_run, validated_run, session)
-    session.report()
+    session.report_problems()
     if not session.has_errors:
         destination = _destination_of_run(command_line)
         if destination is not None:
             _write_run(validated_run, destination, session)
         if "--diff" in command_line:
             write_difference(differences(checked_run), has_colours=True)
-    return session.end((checked_run, validated_run))
+    return session.end_report((checked_run, validated_run))
 
 
 def _remark_on_run(checked_run: CheckedRun, validated_run: ValidatedText, session: Session) -> None:
@@ -214,23 +214,23 @@ VALIDATE_QUERIES: Final = Program(
 )
 
 
-@VALIDATE_QUERIES.command
+@VALIDATE_QUERIES.as_command
 def validate_queries(command_line: CommandLine, session: Session) -> int:
     """Check a query file, and write the queries with the changes of the options. Return the exit status.
 
     The queries are written even if there are errors, as the reference program does.
     """
     options = _query_options(command_line)
-    session.report_to()
+    session.send_report_to(command_line.text("-error_file"))
     query_file, output_file = command_line.positional_words
     query_files = session.read_queries()
     _remark_on_queries(query_files, query_file, options, session)
     validated = preparing.validate_queries(query_files.query_set, options, session.problems)
     text = preparing.query_file_text(validated.queries)
-    session.report()
+    session.report_problems()
     file_named(output_file).write(encoded([text]))
     _write_index(validated.index, command_line.get("-index_file"))
-    return session.end(validated)
+    return session.end_report(validated)
 
 
 def _remark_on_queries(
@@ -302,18 +302,18 @@ GENERATE_QUERIES: Final = Program(
     ),
     planned_outputs=_outputs_of_generate_queries,
     example="queries/sf-queries.xml round2.xml submissions/tide-kb.tab.txt",
-    existing_error_file=Existing.REPLACED,
+    rule_for_existing_error_file=Existing.REPLACED,
     encodes_report_once=True,
 )
 
 
-@GENERATE_QUERIES.command
+@GENERATE_QUERIES.as_command
 def generate_queries(command_line: CommandLine, session: Session) -> int:
     """Write the queries of the first round or, if a run is named, of the second round. Return the exit status.
 
     The first round asks for the first slot of each query; the second round asks about the answers of the run.
     """
-    session.report_to()
+    session.send_report_to(command_line.text("-error_file"))
     # Nothing is checked against the documents, but a list that cannot be read is an error.
     session.read_documents()
     queries = session.read_queries()
@@ -337,10 +337,10 @@ def _write_second_round(command_line: CommandLine, queries: QueryFiles, limits: 
     responses = checked_run.loading.links.responses
     second_round_queries = preparing.second_round(responses, is_xml="-valid" in command_line)
     text = preparing.query_file_text(second_round_queries)
-    session.report()
+    session.report_problems()
     if not session.has_errors:
         Destination(output_file).write(encoded([text]))
-    return session.end(checked_run)
+    return session.end_report(checked_run)
 
 
 def _write_first_round(queries: QuerySet, destination: Destination, session: Session, *, has_error_file: bool) -> int:
@@ -379,22 +379,22 @@ PACKAGE_OUTPUT: Final = Program(
 )
 
 
-@PACKAGE_OUTPUT.command
+@PACKAGE_OUTPUT.as_command
 def package_output(command_line: CommandLine, session: Session) -> int:
     """Write the answers to both rounds as one run. Return the exit status.
 
     Answers with different run ids are an error.
     """
     _query_file, first_round_file, second_round_file, output_file = command_line.positional_words
-    session.report_to()
+    session.send_report_to(command_line.text("-error_file"))
     checked_run = session.check_runs([first_round_file, second_round_file])
     session.remark(*checked_run.loading.remarks)
     _check_run_ids(checked_run, session)
-    session.report()
+    session.report_problems()
     if not session.has_errors:
         validated_run = checked_run.validated()
         file_named(output_file).write(encoded(validated_run.pieces))
-    return session.end(checked_run)
+    return session.end_report(checked_run)
 
 
 def _check_run_ids(checked_run: CheckedRun, session: Session) -> None:
@@ -440,20 +440,20 @@ VALIDATE_ASSESSMENTS: Final = Program(
 )
 
 
-@VALIDATE_ASSESSMENTS.command
+@VALIDATE_ASSESSMENTS.as_command
 def validate_assessments(command_line: CommandLine, session: Session) -> int:
     """Check assessments, and write a file with the assessments of each language. Return the exit status."""
     file = command_line.positional_words[1]
-    session.report_to()
+    session.send_report_to(command_line.text("-error_file"))
     _check_languages(command_line.text("-languages"))
     if "--all-problems" in command_line:
         return _report_pool(session, file)
     checked_pool = _check_assessments(session, file)
     assessments = _assessments_with_language(session, checked_pool)
-    session.report()
+    session.report_problems()
     if not session.has_errors:
         _write_assessments(assessments, _destination_by_language(command_line))
-    return session.end(checked_pool)
+    return session.end_report(checked_pool)
 
 
 def _assessments_with_language(session: Session, checked_pool: CheckedRun) -> list[tuple[str, str]]:
@@ -503,7 +503,7 @@ def _report_pool(session: Session, file: str) -> int:
 
     The status is that of a failure if scoring would refuse the file. It also holds the checked assessments.
     """
-    pool = session.check_pool(file)
+    pool = session.check_assessments(file)
     session.remark(*pool.remarks)
     problem_texts = [str(kind) for kind in pool.problem_kinds]
     if not problem_texts:
@@ -527,12 +527,12 @@ APPLY_K: Final = Program(
     options=(Option("-error_file FILE", "Accepted and without effect", "STDERR"), _FEW_JUSTIFICATIONS),
     parameters=(Parameter("runfile", "The run"), Parameter("outputfile", "The file for the lines that are kept")),
     planned_outputs=_outputs_of_apply_k,
-    existing_error_file=None,
+    rule_for_existing_error_file=None,
     example="submissions/tide-kb.tab.txt shorter.tab.txt",
 )
 
 
-@APPLY_K.command
+@APPLY_K.as_command
 def apply_k(command_line: CommandLine, session: Session) -> int:
     """Write the lines of a run with the first documents of each node, up to a limit. Return 0.
 
