@@ -148,7 +148,7 @@ class Loading:
         self._gold_follow_ons = {} if underlying_links is None else underlying_links.follow_ons
         self._edition = query_set.edition
         # The slots that the edition knows; None for editions with the whole inventory.
-        self._legal_slots = queries.slots_without_events() if query_set.edition.slot_filling_only else None
+        self._legal_slots = queries.slots_before_events() if query_set.edition.slot_filling_only else None
         self._known_answers = known_answers
         self._only_run_id = only_run_id
         self._document_lengths = settings.document_lengths

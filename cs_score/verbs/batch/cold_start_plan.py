@@ -200,7 +200,7 @@ class PreparedColdStart(PreparedGold):
             has_ldc_queries=bool(self.gold.query_set.ldc_id_by_query),
             has_rankings=self.plan.options.edition.has_rankings,
         )
-        last_hop = max(self.gold.hop_limits.values(), default=0)
+        last_hop = max(self.gold.hop_limit_by_id.values(), default=0)
         return {str(measure): _hops_of_measure(measure, last_hop) for measure in measures}
 
     @cached_property

@@ -236,7 +236,7 @@ def _rows_of_query(gold: ColdStartGold, query: Query, tree: ClassTree) -> Iterat
     """
     unit = gold.cluster_of(query)
     example_by_class = _example_by_class(gold, query)
-    classes_by_row = _classes_by_row(tree, max_depth=gold.hop_limits[query.short_id])
+    classes_by_row = _classes_by_row(tree, max_depth=gold.hop_limit_by_id[query.short_id])
     for row, classes in classes_by_row.items():
         class_groups = _group_into_targets(classes, is_single=tree.is_single_valued_by_node.get(row, False))
         targets = []
