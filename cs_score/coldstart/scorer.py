@@ -823,7 +823,7 @@ class OneRun(Record):
     run_id: str
     shares_file: bool = False
 
-    def gold_for_run(self, gold: ColdStartGold) -> ColdStartGold:
+    def restrict_gold(self, gold: ColdStartGold) -> ColdStartGold:
         """Return the gold for loading this run alone: if other runs share its file, their lines are not loaded."""
         if not self.shares_file:
             return gold
@@ -962,7 +962,7 @@ def load_separately(
 
     `gold` has the queries, the options and, unless they are in `pool`, the assessments.
     """
-    return load_run(run.gold_for_run(gold), [*pool, run.file], problems=problems)
+    return load_run(run.restrict_gold(gold), [*pool, run.file], problems=problems)
 
 
 def score_each(gold: ColdStartGold, runs: Sequence[OneRun], load: LoadRun = load_separately) -> list[Result]:

@@ -68,7 +68,7 @@ class AnalysedRun(Record, eq=False):
     def headline(self) -> Measure:
         """The headline measure of this run: an average precision unless the run or its edition has none."""
         has_ldc_queries = bool(self.run.gold.query_set.ldc_id_by_query)
-        return default_measure(with_ldc=has_ldc_queries, has_rankings=self.why_unranked is None)
+        return default_measure(has_ldc_queries=has_ldc_queries, has_rankings=self.why_unranked is None)
 
     @property
     def headline_remark(self) -> str | None:
