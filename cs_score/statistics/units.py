@@ -234,13 +234,12 @@ class ClusterDesign(Record):
 class Clusters(Record):
     """The clusters of units, such as the claims of one document: all units of a cluster are drawn together.
 
-    `cluster_by_unit` has the cluster of each unit, by the id of the unit; its name in JSON is `clusters`. If the
-    clusters belong to strata, which are resampled separately, `strata` has the stratum of each cluster. `file` is the
-    file from which they were read.
+    `clusters` has the cluster of each unit, by the id of the unit. If the clusters belong to strata, which are
+    resampled separately, `strata` has the stratum of each cluster. `file` is the file from which they were read.
     """
 
     file: str
-    cluster_by_unit: dict[str, str] = field(name="clusters")
+    cluster_by_unit: dict[str, str] = field(name="clusters")  # its name in JSON and its schema
     strata: dict[str, str] = field(default_factory=dict)
 
     def design(self, units: Sequence[str]) -> ClusterDesign | None:
