@@ -123,7 +123,7 @@ _HOMES = {
     "base.errors": "CsScoreError InputError MissingExtraError OutputError UsageError",
     "base.signature": "Signature",
 }
-"""The names of each module that belongs to no slice; the table of slices has the others."""
+"""The public names of each module outside the folders of commands; the table of those folders has the other names."""
 
 if not TYPE_CHECKING:  # to a type checker it would make every name an object
 
@@ -136,20 +136,22 @@ if not TYPE_CHECKING:  # to a type checker it would make every name an object
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         from importlib import import_module
 
-        value = globals()[name] = getattr(import_module(f"{__name__}.{_home_of(name)}"), name)
+        module = import_module(f"{__name__}.{_module_with(name)}")
+        value = getattr(module, name)
+        globals()[name] = value  # so that Python does not call this function for the name again
         return value
 
 
-def _home_of(name: str) -> str:
-    """Return the module, below this package, that has a name of the public API: `api.run_results` for `RunResult`.
+def _module_with(name: str) -> str:
+    """Return the module, below this package, with a name of the public API: `api.run_results` for `RunResult`.
 
-    Raises AttributeError if the slice that has the name has been taken out.
+    Raises AttributeError if the name belongs to a command whose folder is not installed.
     """
-    from cs_score.verbs import SLICES
+    from cs_score.verbs import SLICES  # a slice is the folder of a command
 
     for names_by_module in (_HOMES, *[slice_.names for slice_ in SLICES]):
         for module, names in names_by_module.items():
-            if name in names.split():
+            if name in names.split():  # the names are one text, with blanks between them
                 return module
     raise AttributeError(f"this installation of {__name__} lacks {name}")
 

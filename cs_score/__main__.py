@@ -21,51 +21,52 @@ def console() -> "NoReturn":
     """
     _leave_at_once_on_signals()
     _open_closed_streams()
-    import atexit
+    import atexit  # not before signals are cared for
 
     status = _run_command()
-    atexit._run_exitfuncs()
+    atexit._run_exitfuncs()  # `os._exit` would skip the functions that libraries have registered for the end
     os._exit(status)
 
 
 def _run_command() -> int:
     """Run the command of this process, and return its exit status, also if a signal or `SystemExit` ends it."""
     from cs_score.base.runtime import ignore_signals, stop_on_signals
-    from cs_score.cli.main import interrupted, main
+    from cs_score.cli.main import main, report_interruption
 
     try:
         stop_on_signals()
         status = main()
         ignore_signals()
     except KeyboardInterrupt:
-        return interrupted()
+        return report_interruption()
     except SystemExit as stop:
         return stop.code if isinstance(stop.code, int) else 1
     return status
 
 
 def _open_closed_streams() -> None:
-    """Let nothing that is opened later take the number of a standard stream that was closed when the process began.
+    """Reserve the file descriptors of standard streams that were closed when the process began.
 
-    To use such a stream stays an error.
+    Otherwise the next file that is opened would become a standard stream.
     """
-    for number, name, mode in ((0, "stdin", os.O_WRONLY), (1, "stdout", os.O_RDONLY), (2, "stderr", os.O_RDONLY)):
+    # Standard input is opened for writing only, the others for reading only, so that to use them stays an error.
+    for descriptor, name, mode in ((0, "stdin", os.O_WRONLY), (1, "stdout", os.O_RDONLY), (2, "stderr", os.O_RDONLY)):
         if getattr(sys, name) is None:
-            _occupy(number, mode)
+            _open_null_device(descriptor, mode)
     if sys.stdin is None:
         sys.stdin = os.fdopen(0)
     if sys.stderr is None:  # without one, what is printed on it goes to standard output
         sys.stderr = os.fdopen(2, "w")
 
 
-def _occupy(number: int, mode: int) -> None:
+def _open_null_device(descriptor: int, mode: int) -> None:
     """Open the null device under a file descriptor, such as 1 for standard output.
 
-    `mode` is the direction in which the stream is never used, such as `os.O_RDONLY`: so to use it stays an error.
+    `mode` says whether it is opened for reading (`os.O_RDONLY`) or for writing (`os.O_WRONLY`).
     """
-    descriptor = os.open(os.devnull, mode)  # the lowest number that is free
-    if descriptor != number:
-        os.dup2(descriptor, number)
+    opened_descriptor = os.open(os.devnull, mode)  # the lowest number that is free
+    if opened_descriptor != descriptor:
+        os.dup2(opened_descriptor, descriptor)
 
 
 if __name__ == "__main__":

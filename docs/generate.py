@@ -70,7 +70,9 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 def command_forms(name: str) -> Mapping[str, Command]:
     """The forms of a command by their task; a command without tasks has one form."""
     return (
-        {task: load_command(name, task) for task in OWN_TASKS} if COMMANDS[name].by_task else {"": load_command(name)}
+        {task: load_command(name, task) for task in OWN_TASKS}
+        if COMMANDS[name].is_split_by_task
+        else {"": load_command(name)}
     )
 
 
@@ -84,7 +86,9 @@ def command(name: str = "") -> str:
     """How a command is called, its options, its words, and what else its help says."""
     forms = command_forms(name)
     usage = "\n".join(f"{each.full_name} {each.usage}" for each in forms.values())
-    calls = "\n".join(f"{each.full_name} {each.form.example}" for each in forms.values() if each.form.example)
+    calls = "\n".join(
+        f"{each.full_name} {each.properties.example}" for each in forms.values() if each.properties.example
+    )
     parts = [f"```text\n{usage}\n```\n\n", f"Examples on the samples:\n\n```sh\n{calls}\n```\n\n" if calls else ""]
     rows: dict[tuple[str, str], list[str]] = {}
     others: dict[tuple[str, str], list[str]] = {}
@@ -122,13 +126,13 @@ def formats() -> str:
     rows = []
     for name in filter(None, COMMANDS):
         for task, form in command_forms(name).items():
-            if form.form.formats or form.form.folder:
+            if form.properties.formats or form.properties.folder_format:
                 rows.append(
                     (
                         name,
                         task,
-                        ", ".join(map(code, form.form.formats)),
-                        code(form.form.folder) if form.form.folder else "",
+                        ", ".join(map(code, form.properties.formats)),
+                        code(form.properties.folder_format) if form.properties.folder_format else "",
                     )
                 )
     merged: dict[tuple[str, ...], list[str]] = {}

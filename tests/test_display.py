@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cs_score.base.display import cell, number_with_noun, one_line, spreadsheet_cell, terminal_safe
+from cs_score.base.display import number_with_noun, one_line, safe_cell, spreadsheet_cell, terminal_safe
 
 HIDDEN = [
     character
@@ -28,7 +28,7 @@ def test_nothing_hidden_reaches_a_terminal() -> None:
 
 @pytest.mark.parametrize("text", ["é", "王小明", "a b", "e\u0301", "😀", "\u00a0", "ا", "־"])
 def test_what_is_seen_stays_as_it_is(text: str) -> None:
-    assert one_line(text) == terminal_safe(text) == cell(text) == text
+    assert one_line(text) == terminal_safe(text) == safe_cell(text) == text
 
 
 @given(st.text())

@@ -139,7 +139,7 @@ def test_every_switch_with_its_default() -> None:
         row = described[option.long_name]
         # What is no value but words, such as "all runs", stands there as words.
         assert spans(row["default"]) == ([defaults[option.long_name]] if option.long_name in defaults else [])
-        assert bool(row["value"]) == (option.value is not None)
+        assert bool(row["value"]) == (option.value_name is not None)
 
 
 def test_every_policy_category_with_the_sides_it_may_stand_on() -> None:
@@ -190,7 +190,7 @@ def test_every_part_that_a_page_asks_for_is_there() -> None:
 def test_every_option_of_a_command_has_its_sentence(name: str) -> None:
     made = PARTS["command"](*filter(None, [name]))
     rows = {row["option"]: row for row in table(made, "option")}
-    for task in TASKS if COMMANDS[name].by_task else ("coldstart",):
+    for task in TASKS if COMMANDS[name].is_split_by_task else ("coldstart",):
         form = load_command(name, task)
         assert form.help
         assert form.full_name in made
@@ -259,7 +259,7 @@ def test_every_option_that_a_page_names_is_there() -> None:
     known = {"--help", "--version"} | {
         option.long_name
         for name, entry in COMMANDS.items()
-        for task in (TASKS if entry.by_task else ("coldstart",))
+        for task in (TASKS if entry.is_split_by_task else ("coldstart",))
         for option in load_command(name, task).options
     }
     for page in (*TOP, ROOT / "SECURITY.md", *(path for path in PAGES if path.parent.name != "development")):

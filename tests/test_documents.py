@@ -14,11 +14,11 @@ from cs_score.analysis.outcomes import json_text as found_json
 from cs_score.base.documents import (
     DEEPEST,
     Document,
+    checked_record,
     document_in,
     failures_as_input_error,
     json_text,
     read_document,
-    record_in,
     value_in,
 )
 from cs_score.base.errors import InputError
@@ -86,7 +86,7 @@ def test_a_document_is_read_as_it_was_written() -> None:
     assert list(json.loads(text)) == ["kind", "schema_version", "task", "signature", "origin", "counts"]
     assert text.endswith("}\n")
     assert '"a\\udcff": 1e-05' in text
-    assert record_in(document_in(text, "f"), _Counts, "f") == counts
+    assert checked_record(document_in(text, "f"), _Counts, "f") == counts
 
 
 @pytest.mark.parametrize(
@@ -102,7 +102,7 @@ def test_a_document_is_read_as_it_was_written() -> None:
 def test_what_is_no_document_of_its_kind_is_refused_with_the_place(changed: dict[str, object], message: str) -> None:
     value = {"kind": "counts", "schema_version": 2, "task": "claims", "counts": {}, **changed}
     with pytest.raises(InputError) as refused:
-        record_in(value, _Counts, "f")
+        checked_record(value, _Counts, "f")
     assert str(refused.value).startswith(message)
 
 
@@ -123,7 +123,7 @@ class _Nested(Document, frozen=True, kw_only=True, tag="nested"):
 def test_a_single_surrogate_where_no_name_of_a_file_can_be(changed: dict[str, object], message: str) -> None:
     value = {"kind": "nested", "schema_version": 1, "task": "claims", "entries": [], **changed}
     with pytest.raises(InputError) as refused:
-        record_in(value, _Nested, "f")
+        checked_record(value, _Nested, "f")
     assert str(refused.value).replace("\\\\", "\\").startswith(message.replace("\\\\", "\\"))
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from cs_score.base import runtime
-from cs_score.base.runtime import paused_collector
+from cs_score.base.runtime import paused_garbage_collection
 
 
 @pytest.fixture(autouse=True)
@@ -29,8 +29,8 @@ class _Circle:
 
 def test_what_was_made_in_a_block_is_not_walked_at_its_end_and_circles_are_collected_later() -> None:
     gc.collect()
-    with paused_collector():
-        with paused_collector():
+    with paused_garbage_collection():
+        with paused_garbage_collection():
             circle = weakref.ref(_Circle())
         assert not gc.isenabled()
         rows = [[number] for number in range(50_000)]
@@ -44,7 +44,7 @@ def test_what_was_made_in_a_block_is_not_walked_at_its_end_and_circles_are_colle
 def test_frozen_objects_of_others_stay_frozen() -> None:
     gc.freeze()
     frozen = gc.get_freeze_count()
-    with paused_collector():
+    with paused_garbage_collection():
         pass
     assert gc.get_freeze_count() >= frozen > 0
 
@@ -64,6 +64,6 @@ def test_an_interruption_after_any_call_leaves_the_collector_on(name: str, monke
             return call
 
     monkeypatch.setattr(runtime, "gc", Interrupted())
-    with pytest.raises(KeyboardInterrupt), paused_collector():
+    with pytest.raises(KeyboardInterrupt), paused_garbage_collection():
         pass
     assert (gc.isenabled(), gc.get_freeze_count()) == (True, 0)

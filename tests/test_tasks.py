@@ -14,7 +14,7 @@ import pytest
 
 from cs_score.base.sources import Source
 from cs_score.evidence import reading
-from cs_score.evidence.mode import Fault, Mode, Pair, Part, ReportRow, Row, Unit
+from cs_score.evidence.mode import Fault, Mode, PairedUnit, Part, ReportRow, Row, Unit
 from cs_score.tasks import TASKS
 from tests.evidence.command import cs_score
 from tests.freeze.calls import REPOSITORY
@@ -35,7 +35,7 @@ class Exact(Mode):
 
     predictions = gold
 
-    def pair_units(self, gold: Any, predictions: Any, options: Any) -> tuple[Iterable[Pair], Iterable[str]]:
+    def pair_units(self, gold: Any, predictions: Any, options: Any) -> tuple[Iterable[PairedUnit], Iterable[str]]:
         return [(item, answer, predictions.content.get(item)) for item, answer in gold.content.items()], ()
 
     def row(self, unit: Unit) -> Row:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, TypeVar
 
 from msgspec import UNSET, UnsetType
 
-from cs_score.base.display import align_columns, cell, one_line
+from cs_score.base.display import align_columns, one_line, safe_cell
 from cs_score.base.documents import Document, json_line
 from cs_score.base.errors import InputError
 from cs_score.base.records import replace, to_builtins
@@ -371,8 +371,8 @@ def _score_lines(difference: TwoSided, what_was_scored: str) -> list[str]:
     """
     rows = [
         ("", "score", what_was_scored),
-        ("A", f"{difference.a:.4f}", cell(difference.names["a"])),
-        ("B", f"{difference.b:.4f}", cell(difference.names["b"])),
+        ("A", f"{difference.a:.4f}", safe_cell(difference.names["a"])),
+        ("B", f"{difference.b:.4f}", safe_cell(difference.names["b"])),
         ("B - A", f"{difference.difference:+.4f}", ""),
     ]
     return align_columns(rows, (False, True, False))

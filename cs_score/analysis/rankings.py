@@ -17,7 +17,7 @@ from functools import lru_cache
 from itertools import combinations
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from cs_score.base.records import Record, replace
+from cs_score.base.records import Record, field, replace
 from cs_score.base.runtime import Late
 from cs_score.measures import COLD_START_MODE, Ratio, SumsFormula, formula_of, parse_measure, ratios, sums_of
 from cs_score.statistics.arithmetic import TIE_TOLERANCE, Floats, possible_rounding
@@ -413,7 +413,7 @@ class Stability(Record):
     """How far rankings agree."""
 
     pairs: tuple[RankingPair, ...]
-    first: tuple[FirstPlace, ...]
+    first_places: tuple[FirstPlace, ...] = field(name="first")
 
 
 ScoresByRanking: TypeAlias = Mapping[RunRanking, Sequence[float | None]]

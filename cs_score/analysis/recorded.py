@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 
 from msgspec import UNSET, defstruct
 
-from cs_score.base.documents import Json, convert_value, member_place, record_in
+from cs_score.base.documents import Json, checked_record, convert_value, member_place
 from cs_score.base.errors import InputError, UsageError
 from cs_score.base.records import Record, asdict
 from cs_score.coldstart.options import DEFAULT_OPTIONS, SCORING_OPTIONS, Options, options_of_values
@@ -88,7 +88,7 @@ def read_scores(value: Mapping[str, Json], file: str) -> RunScoresDocument | Pre
     refuse_several_runs(document, file)
     if document.get("kind") != "score" or not is_task(document.get("task")):
         raise InputError("no result of cs-score", file=file, remedy="a result is what -o FILE.json and to_json make")
-    scores = record_in(document, type_of_scores(document), file, place)
+    scores = checked_record(document, type_of_scores(document), file, place)
     try:
         _check_consistency(scores)
     except _InconsistentMemberError as error:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from cs_score.analysis.outcomes import TwoSided
 from cs_score.base.records import Record, replace
-from cs_score.base.slices import part_of_slice
+from cs_score.base.slices import load_from_command_package
 from cs_score.tables.layout import Column, Layout, Table, text_lines
 from cs_score.verbs import SLICES
 
@@ -110,7 +110,7 @@ def view_of_kind(kind: str, task: Any) -> DocumentView:
     """
     for slice_ in SLICES:
         if kind in slice_.views:
-            view_of_task = part_of_slice(slice_.folder, slice_.views[kind], needed_by=f"the {kind}")
+            view_of_task = load_from_command_package(slice_.folder, slice_.views[kind], needed_by=f"the {kind}")
             view: DocumentView = view_of_task(task)
             return view
     raise KeyError(kind)

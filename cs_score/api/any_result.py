@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, TypeVar
 
-from cs_score.api.arguments import Together, checked, resampling_of
+from cs_score.api.arguments import ClustersArgument, checked, resampling_of
 from cs_score.api.result_tables import INTERVALS
 from cs_score.api.shown import ShownDocument, member, rows_of
 from cs_score.base.errors import UsageError
 from cs_score.base.runtime import Late
 from cs_score.base.signature import Signature
-from cs_score.base.slices import part_of_slice
+from cs_score.base.slices import load_from_command_package
 from cs_score.statistics.resampling_settings import IntervalMethod, Resampling
 from cs_score.tasks import task_named
 
@@ -65,7 +65,7 @@ class AnyResult(ShownDocument, Generic[Source]):
         seed: int = 0,
         confidence: float = 95.0,
         interval: IntervalMethod | None = None,
-        clusters: Together = None,
+        clusters: ClustersArgument = None,
         force: bool = False,
     ) -> list[dict[str, Any]]:
         """Return a row for each score with the limits of its bootstrap interval.
@@ -90,10 +90,12 @@ class AnyResult(ShownDocument, Generic[Source]):
         UsageError for an unknown measure and for a result that was loaded from JSON, InputError for a run without that
         score, MissingExtraError without jinja2 (`pip install 'cs-score[report]'`).
         """
-        analyze_result = part_of_slice("analyze", "by_task:analyze_result", needed_by="report")
-        return pages.Report(analyze_result(task_named(self.task), self._for_analysis("report"), measure))
+        # The function belongs to the command `analyze`, which an installation may lack.
+        analyze_result = load_from_command_package("analyze", "by_task:analyze_result", needed_by="report")
+        scored_result = self._for_analysis("report")
+        return pages.Report(analyze_result(task_named(self.task), scored_result, measure))
 
-    def _source_for(self, method: str) -> Source:
+    def _require_source(self, method: str) -> Source:
         """Return the scored lines or predictions from which the result was made, for the method called `method`.
 
         Raises UsageError, which names the method, for a result that was loaded from JSON: it has no source.
@@ -115,14 +117,14 @@ class AnyResult(ShownDocument, Generic[Source]):
 
         Raises UsageError, which names `method`, for a result that was loaded.
         """
-        return self._source_for(method)
+        return self._require_source(method)
 
     def _result_to_compare(self) -> Any:
         """Return the scored result in the form that comparisons take.
 
         Raises UsageError for several runs and for a result that was loaded.
         """
-        return self._source_for("compare")
+        return self._require_source("compare")
 
     def _notes(self) -> Sequence[str]:
         """Return the notes that notebooks show below the table: the first remarks, and the signature."""

@@ -51,7 +51,7 @@ Limits: TypeAlias = str | Justifications
 Selectors: TypeAlias = str | int | Sequence[str | int]
 """What names the parts of a result to explain: one name or several."""
 
-Together: TypeAlias = "str | os.PathLike[str] | Mapping[str, str] | None"
+ClustersArgument: TypeAlias = "str | os.PathLike[str] | Mapping[str, str] | None"
 """Units that are drawn together: a table with the columns unit, cluster, [stratum], or the cluster of each unit."""
 
 USUAL_POLICY: Final = "kb"
@@ -74,7 +74,7 @@ _ACCEPTED: Final[Mapping[str, _Accepted]] = {
     "int": _Accepted(Integral, "a whole number"),
     "float": _Accepted(Real, "a number"),
     "bool": _Accepted(bool, "True or False"),
-    "Wanted": _Accepted((str, Integral, Iterable), "a name or several"),
+    "Selectors": _Accepted((str, Integral, Iterable), "a name or several"),
 }
 """What values are accepted for an annotation, by its text."""
 
@@ -86,13 +86,15 @@ def checked(function: Callable[Parameters, Returned]) -> Callable[Parameters, Re
     """Return a function that checks the types of its arguments and then calls `function`, a public function.
 
     It is used as a decorator. An argument of another type than annotated raises UsageError. Only parameters with simple
-    annotations, such as `int | None`, are checked; the public function itself checks all others.
+    annotations, such as `int | None`, are checked; the public function itself checks all others. In the signature of
+    the returned function, each option of scoring has a parameter of its own.
     """
     signature = _signature_with_scoring_options(function)
     annotations_by_name = _simple_annotations(signature)  # of the parameters to be checked
 
     @functools.wraps(function)
     def call(*positional: Parameters.args, **keywords: Parameters.kwargs) -> Returned:
+        """Check the types of the arguments, then call the public function. Help shows that function's docstring."""
         value_by_parameter = signature.bind(*positional, **keywords).arguments
         _check_types(value_by_parameter, annotations_by_name)
         return function(*positional, **keywords)
@@ -105,7 +107,7 @@ def _simple_annotations(signature: inspect.Signature) -> dict[str, list[str]]:
     """Return the types of each parameter that has only simple ones: `top: int | None` -> `{"top": ["int", "None"]}`."""
     annotations_by_name = {}
     for name, parameter in signature.parameters.items():
-        annotations = str(parameter.annotation).split(" | ")
+        annotations = str(parameter.annotation).split(" | ")  # modules of the API keep annotations as text
         if all(annotation in _ACCEPTED for annotation in annotations):
             annotations_by_name[name] = annotations
     return annotations_by_name
@@ -122,7 +124,7 @@ def _check_types(value_by_parameter: Mapping[str, object], annotations_by_name: 
 
 
 def _check_type(name: str, value: object, annotations: Sequence[str]) -> None:
-    """Raise UsageError if the argument called `name` has none of the annotated types.
+    """Raise UsageError if the argument called `name` has none of the annotated types, the widest of which comes last.
 
     True and False do not count as numbers.
     """
@@ -131,8 +133,8 @@ def _check_type(name: str, value: object, annotations: Sequence[str]) -> None:
     if has_accepted_type and not is_misplaced_bool:
         return
     descriptions = [_ACCEPTED[annotation].description for annotation in annotations if annotation != "None"]
-    last_description = descriptions[-1]  # the widest one: `str | os.PathLike[str]` is called a path
-    raise UsageError(f"{name} takes {last_description}, not {value!r}")
+    description_of_widest_type = descriptions[-1]  # `str | os.PathLike[str]` is called a path
+    raise UsageError(f"{name} takes {description_of_widest_type}, not {value!r}")
 
 
 def _signature_with_scoring_options(function: Callable[..., object]) -> inspect.Signature:
@@ -161,7 +163,7 @@ def _parameters_of(arguments: type) -> list[inspect.Parameter]:
             name,
             kind=inspect.Parameter.KEYWORD_ONLY,
             default=default_by_name[name],
-            annotation=annotation.__forward_arg__,
+            annotation=annotation.__forward_arg__,  # the text of an annotation that Python has not evaluated
         )
         parameters.append(parameter)
     return parameters
@@ -170,7 +172,8 @@ def _parameters_of(arguments: type) -> list[inspect.Parameter]:
 def _defaults_of_options() -> dict[str | None, object]:
     """Return the default of each option of scoring by its name in Python: `{"policy": "kb", "expand": None, ...}`.
 
-    The limits on justifications are None: by default, the limits of the policy are used.
+    The limits on justifications are None: by default, the limits of the policy are used. The value under the name None
+    is that of options without a name in Python; it is never looked up.
     """
     default_by_name: dict[str | None, object] = {"policy": USUAL_POLICY}
     for option in SCORING_OPTIONS:
@@ -217,7 +220,7 @@ def resampling_of(
     seed: int,
     confidence: float,
     interval: IntervalMethod | None,
-    clusters: Together,
+    clusters: ClustersArgument,
     correction: Correction | None = None,
     baseline: str | None = None,
     *,
@@ -243,8 +246,8 @@ def resampling_of(
     )
 
 
-def _clusters_of(clusters: Together) -> Clusters | UnsetType:
-    """Return the clusters of units, from a mapping or from the table that a path names.
+def _clusters_of(clusters: ClustersArgument) -> Clusters | UnsetType:
+    """Return the clusters of units, from a mapping or from the table that a path names; UNSET if `clusters` is None.
 
     Raises InputError if the file is no table of clusters.
     """
@@ -284,16 +287,17 @@ def policy_of(policy: str | Policy | None, limits: Limits | None, defaults: Poli
     limits that belong to it unless `limits` are given.
     Raises UsageError for an unknown name, and for a value that is neither a name nor a policy.
     """
-    policy_and_limits = _policy_with_usual_limits(policy, defaults)
+    policy_and_limits = _policy_with_its_limits(policy, defaults)
     if limits is None:
         return policy_and_limits
     return policy_and_limits._replace(limits=limits_of(limits))
 
 
-def _policy_with_usual_limits(policy: str | Policy | None, defaults: PolicyAndLimits) -> PolicyAndLimits:
-    """Return the policy that an argument chooses, with the limits on justifications that are used if none are given.
+def _policy_with_its_limits(policy: str | Policy | None, defaults: PolicyAndLimits) -> PolicyAndLimits:
+    """Return the policy that an argument chooses, with the limits on justifications that belong to it.
 
-    They are the limits of a published policy, such as `1:3`, or else the default limits. Raises UsageError for an
+    A published policy, such as `sf`, has limits of its own: `1:3` stands for one justification for each node and
+    document, and three for each node. For any other policy, the default limits are returned. Raises UsageError for an
     unknown name, and for a value that is neither a name nor a policy.
     """
     if policy is None:
@@ -317,16 +321,16 @@ def options_of(arguments: ScoringArguments | CallArguments) -> Options:
     limits = value_by_argument.pop("justifications", None)
     defaults = PolicyAndLimits(DEFAULT_OPTIONS.policy, DEFAULT_OPTIONS.justifications)
     policy_and_limits = policy_of(policy, limits, defaults)
-    other_options = _other_options(value_by_argument)
-    options = Options(policy=policy_and_limits.policy, justifications=policy_and_limits.limits, **other_options)
+    value_by_field = _values_by_field(value_by_argument)
+    options = Options(policy=policy_and_limits.policy, justifications=policy_and_limits.limits, **value_by_field)
     options.check()
     return options
 
 
-def _other_options(value_by_argument: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values of scoring options by the fields of their record, from keyword arguments of a public function.
+def _values_by_field(value_by_argument: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values of scoring options by field of their record, `Options`, from arguments of a public function.
 
-    Raises UsageError for impossible values.
+    The policy and its limits are not among them. Raises UsageError for impossible values.
     """
     value_by_field = {}
     for option in SCORING_OPTIONS:

@@ -147,8 +147,10 @@ class Analysis(_Finding):
     def __repr__(self) -> str:
         """Return the score and the number of mistakes: `<analysis of run1: SF-ALL-Micro-F1 0.2841, 12 mistakes>`."""
         name = getattr(self._document, "run", self.task)
-        mistakes = getattr(self._document, "mistake_count", len(self._document.mistakes))
-        return one_line(f"<analysis of {name}: {self.measure} {self.score:.4f}, {mistakes} mistakes>")
+        mistake_count = getattr(self._document, "mistake_count", None)  # more than the document's list may have
+        if mistake_count is None:
+            mistake_count = len(self._document.mistakes)
+        return one_line(f"<analysis of {name}: {self.measure} {self.score:.4f}, {mistake_count} mistakes>")
 
 
 class Difference(_Finding):

@@ -64,9 +64,9 @@ def _load_finding(kind: str, value: Mapping[str, Any], name: str) -> ShownDocume
     `kind` is one of the names in `_CLASS_BY_KIND`. Raises InputError for an invalid document; the message calls it
     `name`.
     """
-    # Only analyses and differences are also checked for parts that contradict each other.
-    may_contradict = kind in ("analysis", "difference")
-    document = checked_document(value, name) if may_contradict else document_record(value, name)
+    # In analyses and differences, parts may contradict each other: `checked_document` refuses that.
+    read_record = checked_document if kind in ("analysis", "difference") else document_record
+    document = read_record(value, name)
     make_finding = load_value(f"cs_score.{_CLASS_BY_KIND[kind]}", needed_by=f"the {kind}")
     finding: ShownDocument = make_finding(document)
     return finding

@@ -17,10 +17,10 @@ from cs_score.base.outputs import Existing, OutputPlan, PlannedOutput, encoded, 
 from cs_score.base.records import asdict, replace
 from cs_score.base.runtime import Late
 from cs_score.base.separators import escape_separators
-from cs_score.base.slices import part_of_slice
+from cs_score.base.slices import load_from_command_package
 from cs_score.base.sources import Input, rereadable
 from cs_score.evidence.mode import intervals
-from cs_score.evidence.report import PredictionScores, document_of, score_lines, scores_table, table_text, units_option
+from cs_score.evidence.report import PredictionScores, document_of, report_text, score_lines, scores_table, units_option
 from cs_score.measures import headline_names
 from cs_score.statistics.resampling_settings import Resampling
 from cs_score.tables.layout import Table, tsv
@@ -63,15 +63,18 @@ class EvidenceResult(AnyResult["ScoredPredictions"]):
     _source_in_words = "the predictions, which JSON does not hold; score their file"
 
     def __init__(
-        self, document: PredictionScores, result: ScoredPredictions | None = None, files: ScoredFiles | None = None
+        self,
+        document: PredictionScores,
+        scored_predictions: ScoredPredictions | None = None,
+        files: ScoredFiles | None = None,
     ) -> None:
         """Make a result from the document with its scores.
 
-        `result` is the scored predictions, and `files` holds their files and the options of scoring. Both are None if
+        `files` holds the files of the scored predictions and the options of scoring. The last two arguments are None if
         the document was loaded from JSON.
         """
         super().__init__(document)
-        self._source = result
+        self._source = scored_predictions
         self._files = files
 
     scores: Mapping[str, float] = member("Every official measure by its name; 0 to 1.")
@@ -109,14 +112,15 @@ class EvidenceResult(AnyResult["ScoredPredictions"]):
     def explain(self, unit: Selectors = (), *, measure: str | None = None) -> Explanation:
         """Explain how claims, instances or questions were scored: their gold beside their predictions.
 
-        `unit` is an id or several; without ids, the worst mistakes are explained. `measure` is the measure under which
+        `unit` is one id or several; without ids, the worst mistakes are explained. `measure` is the measure under which
         effects are computed, by default the one that ranks leaderboards. Raises InputError if the gold
         standard lacks one of the units, UsageError for an unknown measure and for a result that was loaded from JSON.
         """
-        units = [unit] if isinstance(unit, str | int) else list(unit)
+        unit_ids = [unit] if isinstance(unit, str | int) else list(unit)
         task: Any = task_named(self.task)
-        explain_units = part_of_slice("explain", "unit_explanation:explain", needed_by="explain")
-        document = explain_units(task, self._source_for("explain"), units, measure)
+        # The function belongs to the command `explain`, which an installation may lack.
+        explain_units = load_from_command_package("explain", "unit_explanation:explain", needed_by="explain")
+        document = explain_units(task, self._require_source("explain"), unit_ids, measure)
         return findings.Explanation(document)
 
     @checked
@@ -135,17 +139,22 @@ class EvidenceResult(AnyResult["ScoredPredictions"]):
         return [json_path, table_path]
 
     def _check_paths(self, json_path: str, table_path: str) -> None:
-        """Raise UsageError or OutputError if `write` may not write the JSON and the table of units to these paths."""
-        beginning_of_table = units_option(mode_named(self.task)).formats[".tsv"]
-        json_file = PlannedOutput("prefix", json_path, existing=Existing.RECOGNISED, beginning=_BEGINNING)
-        table_file = PlannedOutput("prefix", table_path, existing=Existing.RECOGNISED, beginning=beginning_of_table)
+        """Raise UsageError or OutputError if `write` may not write the JSON and the table of units to these paths.
+
+        An existing file is overwritten only if it begins as a file of cs-score does.
+        """
+        beginning_of_table = units_option(mode_named(self.task)).formats[
+            ".tsv"
+        ]  # the headings, as `--per-item` has them
+        json_file = PlannedOutput("prefix", json_path, existing=Existing.RECOGNISED, pattern=_BEGINNING)
+        table_file = PlannedOutput("prefix", table_path, existing=Existing.RECOGNISED, pattern=beginning_of_table)
         input_names = [file.name for file in self._document.origin.inputs]
         OutputPlan(input_names, [json_file, table_file]).check()
 
     def __str__(self) -> str:
         """Return the text that the command prints; for a loaded result, without the lines about its files."""
-        if self._source is not None:
-            return table_text(self._source)
+        if self._source is not None:  # the result was not loaded
+            return report_text(self._source)
         units = self._document.units
         sum_by_column = dict(zip(units.columns, units.sums()))
         lines = list(score_lines(mode_named(self.task), self.scores, sum_by_column, self.undefined))
@@ -160,7 +169,7 @@ class EvidenceResult(AnyResult["ScoredPredictions"]):
 
     def _intervals(self, settings: Resampling) -> ScoreIntervals:
         """Return the bootstrap intervals of all scores. Raises UsageError for a result that was loaded."""
-        return intervals(self._source_for("intervals"), settings)
+        return intervals(self._require_source("intervals"), settings)
 
     def _tables(self) -> Iterable[Table]:
         """Return the table of the statistics of units, and the table of scores without intervals."""
@@ -177,7 +186,7 @@ def scifact(
     `gold` and `predictions` hold a JSON object for each claim. Predictions list the claims in the order of gold, or in
     any order with `any_order`. With `answered_only` claims without a prediction are left out. `stage` (`retrieval`,
     `rationale` or `label`) scores the measures of this stage instead. Raises InputError for files that cannot be
-    scored, UsageError for impossible arguments. Contract: SciFact.
+    scored, UsageError for impossible arguments.
     """
     task = "scifact" if stage is None else stage_named("scifact", stage)
     return _score(task, gold, predictions, {"any_order": any_order, "answered_only": answered_only})
@@ -188,7 +197,7 @@ def claims(gold: Lines, predictions: Lines, *, answered_only: bool = False) -> E
     """Score claim verification: documents retrieved, evidence sentences with their label, verdict.
 
     Claims are matched by id, in any order. With `answered_only` claims without a prediction are left out. Raises
-    InputError for files that cannot be scored, UsageError for impossible arguments. Contract: claims.
+    InputError for files that cannot be scored, UsageError for impossible arguments.
     """
     return _score("claims", gold, predictions, {"answered_only": answered_only})
 
@@ -202,7 +211,7 @@ def r4c(
     `references` is the number of reference derivations (1 to 3) that are drawn for each evaluation of an instance. With
     `ignore_missing`, or `answered_only` as other tasks call it, instances without a prediction are left out. Raises
     InputError for files that cannot be scored, UsageError for impossible arguments, MissingExtraError without the
-    packages of `cs-score[r4c]`. Contract: R4C.
+    packages of `cs-score[r4c]`.
     """
     options = {"references": references, "ignore_missing": ignore_missing, "answered_only": answered_only}
     return _score("r4c", gold, predictions, options)
@@ -213,7 +222,7 @@ def hotpotqa(gold: Lines, predictions: Lines, *, answered_only: bool = False) ->
     """Score HotpotQA: answers, supporting facts, and both jointly.
 
     With `answered_only` questions that have neither an answer nor facts are left out. Raises InputError for files that
-    cannot be scored, UsageError for impossible arguments. Contract: HotpotQA.
+    cannot be scored, UsageError for impossible arguments.
     """
     return _score("hotpotqa", gold, predictions, {"answered_only": answered_only})
 
@@ -232,9 +241,9 @@ def pool(
 
     `predictions` and `gold` are paths, open files or rows as mappings. `policy` says which labels count as right and
     wrong, as the command takes it or as `{"right": [...], "wrong": [...]}`. `key` names the columns that join a run
-    to its assessments, such as `answer`. `columns` says how the files call their columns. If a file holds several runs,
-    `run` chooses one; `task("pool").score_each(...)` scores all. Raises InputError for files that cannot be scored,
-    UsageError for impossible arguments. Contract: judged answers.
+    to its assessments, such as `answer`. `columns` says what the columns are called in the files. If a file holds
+    several runs, `run` chooses one; `task("pool").score_each(...)` scores all. Raises InputError for files that cannot
+    be scored, UsageError for impossible arguments.
     """
     options = {"policy": policy, "key": key, "columns": columns, "run": run}
     return _score("pool", gold, predictions, _mappings_as_texts(options))
@@ -326,8 +335,8 @@ def _score(name: str, gold: Lines | None, predictions: Lines, options: Mapping[s
 
     Raises InputError for files that cannot be scored, UsageError for impossible options.
     """
-    files = _scored_files(gold, predictions, options)
-    scored = score_predictions(mode_named(name), files.gold, files.predictions, **options)
+    files = _scored_files(gold, predictions, options)  # the result keeps the files and options for `rescore`
+    scored = score_predictions(mode_named(name), files.gold, files.predictions, **files.options)
     document = document_of(scored, with_units=True)
     return EvidenceResult(document, scored, files)
 

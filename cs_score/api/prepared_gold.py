@@ -11,10 +11,17 @@ from cs_score.api.arguments import Files, Limits, PolicyAndLimits, checked
 from cs_score.api.run_results import RunResult, ScoredLines
 from cs_score.base.errors import InputError, UsageError
 from cs_score.base.records import Record, replace
-from cs_score.base.runtime import Late, paused_collector
+from cs_score.base.runtime import Late, paused_garbage_collection
 from cs_score.base.sources import Input, name_of, open_source, rereadable
 from cs_score.coldstart.converters import converter_for
-from cs_score.coldstart.gold import ColdStartGold, RunInPoolError, load_run, open_gold, with_folder_remarks, with_pool
+from cs_score.coldstart.gold import (
+    ColdStartGold,
+    RunInPoolError,
+    load_run,
+    open_gold,
+    with_pool,
+    with_remarks_on_empty_folders,
+)
 from cs_score.coldstart.linking import NoAnswerYetError, expand_folder
 from cs_score.coldstart.options import CallArguments, Policy
 from cs_score.coldstart.queries import is_query_file
@@ -67,14 +74,14 @@ class Gold(Record, eq=False):
         defaults = PolicyAndLimits(options.policy, options.justifications)
         policy_and_limits = arguments.policy_of(policy, justifications, defaults)
         files = _files_of_run(run)
-        with paused_collector():
-            gold = replace(with_folder_remarks(self._prepared, files), validates=validate)
+        with paused_garbage_collection():
+            gold = replace(with_remarks_on_empty_folders(self._prepared, files), validates=validate)
             if not validate and not _has_file_to_convert(files):  # the files can be loaded as they are
                 loaded_run = load_run(gold, [*files, *self._pool], policy_and_limits.limits)
                 return RunResult(ScoredLines(loaded_run, policy_and_limits.policy, policy_and_limits.limits))
-            return self._score_prepared(gold, files, policy_and_limits)
+            return self._convert_and_score(gold, files, policy_and_limits)
 
-    def _score_prepared(
+    def _convert_and_score(
         self, gold: ColdStartGold, files: Iterable[Input], policy_and_limits: PolicyAndLimits
     ) -> RunResult:
         """Score a run after its files have been converted to runs and, if `gold` says so, validated, all in memory.
@@ -82,10 +89,10 @@ class Gold(Record, eq=False):
         Raises InputError for files that cannot be prepared, read or linked, and ScoringStopped.
         """
         settings = conversion.PreparationSettings(gold.query_set, policy_and_limits.limits, gold.validates)
-        prepared = conversion.prepare_inputs(files, settings)
+        converted = conversion.prepare_inputs(files, settings)
         # An account is a sentence on how a run was changed.
-        accounts = [prepared_run.account for prepared_run in prepared.runs]
-        files_to_load = prepared_runs.Preparation([*prepared.files, *self._pool], prepared.runs)
+        accounts = [converted_run.account for converted_run in converted.runs]
+        files_to_load = prepared_runs.Preparation([*converted.files, *self._pool], converted.runs)
         loaded_run = prepared_runs.load_prepared(gold, files_to_load, policy_and_limits.limits)
         return RunResult(ScoredLines(loaded_run, policy_and_limits.policy, policy_and_limits.limits, accounts=accounts))
 
@@ -95,7 +102,8 @@ class Gold(Record, eq=False):
             pool = f"{len(self._pool)} files of assessments, read with each run"
         else:
             pool = f"{len(self._prepared.links.assessments)} assessments"
-        return f"<gold: {len(self._prepared.hop_limits)} queries to score, {pool}>"
+        query_count = len(self._prepared.hop_limit_by_id)  # it has an entry for each query to score
+        return f"<gold: {query_count} queries to score, {pool}>"
 
 
 def _files_of_run(run: Files) -> list[Input]:
@@ -136,20 +144,20 @@ def prepare(queries: Files, pool: Files = (), **options: Unpack[CallArguments]) 
         raise UsageError("queries takes at least one file")
     pool_files = arguments.files_of(pool, "pool")
     _refuse_swapped(query_files, pool_files)
-    with paused_collector():
+    with paused_garbage_collection():
         gold = open_gold(query_files, scoring)
         if not pool_files:
             return Gold(gold)
         return _read_pool(gold, pool_files)
 
 
-def _read_pool(queries: ColdStartGold, pool_files: Sequence[Input]) -> Gold:
-    """Read the assessments of a pool for some queries, and return both as gold.
+def _read_pool(gold_without_pool: ColdStartGold, pool_files: Sequence[Input]) -> Gold:
+    """Return gold with the assessments of a pool, which are read here, added to its queries.
 
     Some pools refer to the answers of a run. These pools are not read now but after each run. Raises InputError for
     files that cannot be read or linked, and for a run among them.
     """
-    gold = with_folder_remarks(queries, pool_files)
+    gold = with_remarks_on_empty_folders(gold_without_pool, pool_files)
     repeatable_files = tuple([rereadable(file) for file in pool_files])
     try:
         return Gold(with_pool(gold, repeatable_files))

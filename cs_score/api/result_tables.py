@@ -44,10 +44,11 @@ def _score_rows(document: RunScoresDocument) -> Iterable[Mapping[str, Any]]:
     for run in document.runs:
         for name, score in run.scores.items():
             measure = parse_measure(name)
-            average = f"{measure.table}-ALL-{measure.average}" if measure.average else measure.table
-            key = (run.run_id, average, measure.level)  # the level of a measure is the hop
+            # `SF-ALL-Micro` for the micro-average of the table SF; average precision has only the name of its table.
+            name_of_average = f"{measure.table}-ALL-{measure.average}" if measure.average else measure.table
+            key = (run.run_id, name_of_average, measure.level)  # the level of a measure is the hop
             if key not in row_by_key:
-                row_by_key[key] = {"run_id": run.run_id, "average": average, "hop": measure.level}
+                row_by_key[key] = {"run_id": run.run_id, "average": name_of_average, "hop": measure.level}
             row_by_key[key][measure.statistic] = score
     return row_by_key.values()
 
@@ -65,7 +66,7 @@ _TO_BE_FOUND: Final = "classes to be found"
 
 
 def _score_table_rows(document: RunScoresDocument) -> Iterator[Mapping[str, Any]]:
-    """Yield the rows of the score tables of each run, a query or an equivalence class each, without averages.
+    """Yield the rows of each run's score tables. Each is about a query or an equivalence class; averages are left out.
 
     A row of the table `rows` has the name and the scores of a row of a score table, and each of its counts in a column
     of its own: `{"table": "SF", "name": "CS14_0001", "right": 3, ..., "precision": 0.75, ...}`.
@@ -125,7 +126,7 @@ def _counts_by_query(run: Any) -> Mapping[str, list[Counts]]:
 
     A query without rows has an empty list.
     """
-    counts_by_query: dict[str, list[Counts]] = defaultdict(list)
+    counts_by_query: dict[str, list[Counts]] = defaultdict(list)  # looking up any query gives a list
     if run.tables and "SF" in run.tables:
         for row in run.tables["SF"].rows:
             if row.counts is not None:
@@ -276,7 +277,7 @@ def units_of_predictions(document: PredictionScores) -> Table:
     Every measure is computed from the sums of these statistics.
     """
     units = document.units
-    assert units
+    assert units  # every result has them: those without are refused when they are loaded
     rows = list(_unit_rows(units))
     return _table_of_units(["id", *units.columns], rows)
 

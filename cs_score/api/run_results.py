@@ -19,9 +19,9 @@ from cs_score.base.documents import json_text
 from cs_score.base.errors import InputError, UsageError
 from cs_score.base.outputs import Existing, OutputPlan, PlannedOutput, outputs_together, write_whole
 from cs_score.base.records import replace
-from cs_score.base.runtime import Late, paused_collector
+from cs_score.base.runtime import Late, paused_garbage_collection
 from cs_score.base.signature import QUERY_LIST, SAMPLES
-from cs_score.base.slices import part_of_slice
+from cs_score.base.slices import load_from_command_package
 from cs_score.coldstart import output_files as outputs
 from cs_score.coldstart.gold import Run, run_under_limits
 from cs_score.coldstart.options import Justifications, Options, Policy, as_list, switch_words
@@ -52,8 +52,8 @@ else:  # scoring has no use for them
 class ScoredLines:
     """The lines of runs and their scores under a policy; the lines can be scored again without reading files.
 
-    Limits on justifications discard lines. Only the problem report names these lines; scores do not depend on their
-    marks. So the lines are marked when the problem report is first needed (`run`).
+    Limits on justifications discard lines: such lines do not count. Scoring leaves them out by itself. The problem
+    report, which names them, needs lines that are marked as discarded: they are marked when it is first made (`run`).
     """
 
     def __init__(
@@ -72,17 +72,19 @@ class ScoredLines:
         stop.
         """
         self._loaded = loaded
-        self._marked_run: Run | None = None
+        self._run_with_discarded_lines: Run | None = None
         self.accounts = accounts
         self.limits = limits
         self._problems_of_scoring = ProblemLog()
-        with paused_collector():
+        with paused_garbage_collection():
             if limits.justifications_per_node is None:
                 # Without a limit for each node, a node without confidence is an error. Marking the lines now raises it
                 # here, and not only when the problem report is needed.
-                self._marked_run = run_under_limits(loaded, limits)
-            unmarked_run = replace(loaded, limits=limits)
-            self.scores_only = score_runs(unmarked_run, policy, self._problems_of_scoring, earlier_results)
+                self._run_with_discarded_lines = run_under_limits(loaded, limits)
+            run_without_marks = replace(loaded, limits=limits)
+            self.result_without_line_problems = score_runs(
+                run_without_marks, policy, self._problems_of_scoring, earlier_results
+            )
 
     def rescore(self, policy: Policy, limits: Justifications) -> ScoredLines:
         """Return the same lines scored under another policy and other limits; no file is read.
@@ -94,7 +96,9 @@ class ScoredLines:
                 f"the run was validated for justifications {self.limits}, which leaves out what is beyond; score its "
                 f"files again for {limits}, or rescore with justifications={str(self.limits)!r}"
             )
-        return ScoredLines(self._loaded, policy, limits, self.scores_only.runs, accounts=self.accounts)
+        return ScoredLines(
+            self._loaded, policy, limits, earlier_results=self.result_without_line_problems.runs, accounts=self.accounts
+        )
 
     @property
     def run(self) -> Run:
@@ -102,20 +106,20 @@ class ScoredLines:
 
         They are marked when this is first needed.
         """
-        if self._marked_run is None:
-            with paused_collector():
-                self._marked_run = run_under_limits(self._loaded, self.limits)
-        return self._marked_run
+        if self._run_with_discarded_lines is None:
+            with paused_garbage_collection():
+                self._run_with_discarded_lines = run_under_limits(self._loaded, self.limits)
+        return self._run_with_discarded_lines
 
     @cached_property
     def result(self) -> Result:
         """The scores with all problems: of reading the lines, of applying the limits to them, and of scoring.
 
-        `scores_only` has the same scores with the problems of scoring alone.
+        `result_without_line_problems` has the same scores with the problems of scoring alone.
         """
         all_problems = self.run.problems.copy()  # those of reading and of the limits
         all_problems.add_all(self._problems_of_scoring)
-        return replace(self.scores_only, problems=tuple(all_problems))
+        return replace(self.result_without_line_problems, problems=tuple(all_problems))
 
 
 class RunResult(AnyResult[ScoredLines]):
@@ -130,15 +134,15 @@ class RunResult(AnyResult[ScoredLines]):
     _source_in_words = "the lines of the run, which JSON does not hold; score its files"
 
     def __init__(
-        self, lines: ScoredLines | None, stored: RunScoresDocument | None = None, options: Options | None = None
+        self, source: ScoredLines | None, stored: RunScoresDocument | None = None, options: Options | None = None
     ) -> None:
         """Make a result from scored lines or, if it is loaded from JSON, from a stored document.
 
-        `lines` are None for a loaded result; `stored` and `options` are then its document and its scoring options.
+        `source` is None for a loaded result; `stored` and `options` are then its document and its scoring options.
         """
-        self._source = lines
+        self._source = source
         self._stored = stored
-        self._options = options if lines is None else lines.scores_only.options
+        self._options = options if source is None else source.result_without_line_problems.options
 
     @property
     def remarks(self) -> tuple[str, ...]:
@@ -199,7 +203,7 @@ class RunResult(AnyResult[ScoredLines]):
         """The limits on justifications in force, such as `1:3`."""
         if self._source is not None:
             return str(self._source.limits)
-        assert self._options is not None
+        assert self._options is not None  # a result that was loaded has no source but options
         return str(self._options.justifications)
 
     @property
@@ -220,10 +224,10 @@ class RunResult(AnyResult[ScoredLines]):
         a result that was loaded from JSON and for other limits than the run was validated for, InputError if
         scoring has to stop.
         """
-        lines = self._source_for("rescore")
-        old_settings = PolicyAndLimits(self.policy, lines.limits)
+        source = self._require_source("rescore")
+        old_settings = PolicyAndLimits(self.policy, source.limits)
         new_settings = policy_of(policy, justifications, defaults=old_settings)
-        return RunResult(lines.rescore(new_settings.policy, new_settings.limits))
+        return RunResult(source.rescore(new_settings.policy, new_settings.limits))
 
     @checked
     def explain(
@@ -247,7 +251,8 @@ class RunResult(AnyResult[ScoredLines]):
         """
         self.require_one_run()
         scored = self._for_analysis("explain")
-        explain_run = part_of_slice("explain", "run_explanation.explanation:explain", needed_by="explain")
+        # The function belongs to the command `explain`, which an installation may lack.
+        explain_run = load_from_command_package("explain", "run_explanation.explanation:explain", needed_by="explain")
         document = explain_run(
             scored, line=line, query=unit, class_name=class_, node=node, answer=answer, measure=measure
         )
@@ -270,16 +275,16 @@ class RunResult(AnyResult[ScoredLines]):
         written.
         """
         layout = _layout_of(fields, tabs=tabs)
-        with paused_collector():
-            result = self._source_for("write").result
+        with paused_garbage_collection():
+            result = self._require_source("write").result
             return _write_files(result, layout, os.fspath(prefix), error_file)
 
     def to_json(self) -> str:
         """Return the whole result as JSON, the text that `--json` writes; `load` reads it."""
-        with paused_collector():
+        with paused_garbage_collection():
             document = self._stored
             if document is None:
-                document = score_documents.document_of(self._source_for("to_json").result)
+                document = score_documents.document_of(self._require_source("to_json").result)
             return json_text(document)
 
     def __str__(self) -> str:
@@ -317,19 +322,19 @@ class RunResult(AnyResult[ScoredLines]):
         number = f"{len(runs)} runs ({run_ids})" if runs else "no run"
         raise UsageError(f"the result holds {number}, not one; see run_ids and scores_by_run")
 
-    def _for_analysis(self, method: str, run: str | None = None) -> scored_runs.AnalysedRun:
-        """Return the scored run that an analysis works on: the run with the id `run`, or the only one.
+    def _for_analysis(self, method: str, run_id: str | None = None) -> scored_runs.AnalysedRun:
+        """Return the scored run that an analysis works on: the run with this id, or the only one if `run_id` is None.
 
         If the result holds just this run, it is not scored again. Raises UsageError, which names `method`, for a loaded
         result and if it is not clear which run is meant.
         """
-        lines = self._source_for(method)
-        is_scored_already = len(self.run_ids) == 1 and run in (None, self.run_id)
+        source = self._require_source(method)
+        is_scored_already = len(self.run_ids) == 1 and run_id in (None, self.run_id)
         if not is_scored_already:
-            return scored_runs.score_for_analysis(lines.run, self.policy, run)
-        (result,) = lines.result.runs
+            return scored_runs.score_for_analysis(source.run, self.policy, run_id)
+        (result,) = source.result.runs
         return scored_runs.AnalysedRun(
-            run=lines.run,
+            run=source.run,
             run_id=self.run_id,
             policy=self.policy,
             result=result,
@@ -344,7 +349,7 @@ class RunResult(AnyResult[ScoredLines]):
         Raises UsageError for no run or several and for a result that was loaded.
         """
         self.require_one_run()
-        return self._source_for("compare").result
+        return self._require_source("compare").result
 
     def _intervals(self, settings: Resampling) -> ScoreIntervals:
         """Return the bootstrap intervals of all scores of the only run.
@@ -352,7 +357,7 @@ class RunResult(AnyResult[ScoredLines]):
         Raises UsageError for no run or several and for a result that was loaded.
         """
         self.require_one_run()
-        result = self._source_for("intervals").result
+        result = self._require_source("intervals").result
         (intervals_of_run,) = unit_statistics.intervals(result, settings)
         return intervals_of_run
 
@@ -370,7 +375,7 @@ class RunResult(AnyResult[ScoredLines]):
         if self._source is None:
             assert self._stored is not None
             return self._stored
-        result = self._source.result if all_problems else self._source.scores_only
+        result = self._source.result if all_problems else self._source.result_without_line_problems
         return score_documents.document_of(result, parts=parts)
 
     @property
@@ -421,7 +426,7 @@ def loaded_result(scores: RunScoresDocument, name: str) -> RunResult:
     Raises InputError for impossible options; the message calls the document `name`.
     """
     options = recorded.cold_start_options(scores.origin.options, name, "origin.options")
-    return RunResult(None, stored=scores, options=options)
+    return RunResult(source=None, stored=scores, options=options)
 
 
 # ---- The files of a result
@@ -453,9 +458,9 @@ def _write_files(
     # No file is written before all of them are known to be writable.
     planned_files = _planned_files(result, switches, prefix, error_file)
     params = _params_text(result, switches, prefix)
-    shown_result = _resampled_as_shown(result, layout)
+    result_to_write = _with_bootstrap_of_columns(result, layout)
     with outputs_together():
-        for ending, blocks in outputs.file_blocks(shown_result, layout, params):
+        for ending, blocks in outputs.file_blocks(result_to_write, layout, params):
             write_whole(f"{prefix}.{ending}", blocks)
         if error_file is not None:
             _write_report(result, error_file)
@@ -493,10 +498,11 @@ def _write_report(result: Result, file: str | os.PathLike[str]) -> None:
     write_whole(file, [outputs.doubly_encoded(report, result.options.edition)])
 
 
-def _resampled_as_shown(result: Result, layout: outputs.ColumnLayout) -> Result:
+def _with_bootstrap_of_columns(result: Result, layout: outputs.ColumnLayout) -> Result:
     """Return a result whose bootstrap covers exactly the scores in the columns of its tables, as the reference does.
 
-    `layout` names these columns. A result with the right bootstrap is returned unchanged.
+    `layout` names these columns, which the caller chose after scoring. Without bootstrap, or if its scores are these,
+    the result is returned unchanged.
     """
     metrics = outputs.resampled_metrics(layout.fields)
     if metrics == result.options.metrics:

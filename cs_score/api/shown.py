@@ -13,7 +13,7 @@ from cs_score.base.display import one_line
 from cs_score.base.documents import failures_as_input_error, json_text
 from cs_score.base.errors import InputError, UsageError, did_you_mean
 from cs_score.base.records import to_builtins
-from cs_score.base.runtime import paused_collector
+from cs_score.base.runtime import paused_garbage_collection
 from cs_score.tables.layout import Table, frame, html
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ class Shown:
 
         Raises UsageError if there is no table of this name.
         """
-        with paused_collector():
+        with paused_garbage_collection():
             return rows_of(self._table(name))
 
     @checked
@@ -64,7 +64,7 @@ class Shown:
         numbers that may be missing are `Int64` or NaN. Raises UsageError if there is no table of this name,
         MissingExtraError without pandas (`pip install 'cs-score[frames]'`).
         """
-        with paused_collector():
+        with paused_garbage_collection():
             data = frame(self._table(name))
         data.attrs |= self._citation_attributes()
         return data
@@ -153,9 +153,11 @@ class _Member(property):
         """Make a property with the docstring `meaning`.
 
         `convert` computes the value of the property from the member. If it is None, the value is the member itself.
+        The member has the name of the property, which Python tells `__set_name__` later.
         """
 
         def value_of_member(instance: ShownDocument) -> Any:
+            """Return the value of the property for an object. Help shows the property's meaning, set below, instead."""
             value = getattr(instance._document, self._name, None)
             if value is UNSET:
                 value = None
@@ -163,7 +165,7 @@ class _Member(property):
 
         value_of_member.__doc__ = meaning
         super().__init__(value_of_member)
-        self._value_of_member = value_of_member
+        self._value_of_member = value_of_member  # a function for this property alone; `__set_name__` annotates it
 
     def __set_name__(self, owner: type, name: str) -> None:
         """Store the name of the property, and make its annotation the return type, which documentation shows.
@@ -193,8 +195,8 @@ def refuse_incomplete(object_to_check: ShownDocument, file: str) -> None:
     To find out, all members, texts and tables are computed once.
     """
     try:
-        with failures_as_input_error(file):
-            _compute_all_values(object_to_check)  # fails if a value is missing
+        with failures_as_input_error(file):  # errors such as KeyError become InputErrors, UsageErrors do not
+            _compute_all_values(object_to_check)
     except UsageError as error:  # for example, the signature is a text that cannot be parsed
         raise InputError(str(error), file=file) from None
 

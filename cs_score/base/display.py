@@ -38,10 +38,11 @@ def _escape(match: re.Match[str]) -> str:
 
 
 def one_line(text: str, limit: int = LONGEST_LINE, *, keep_tabs: bool = False) -> str:
-    """Return a text on one line of at most `limit` characters: `"a\\x1bb"` gives `a\\\\x1bb`.
+    """Return a text on one line, for example with an escape such as `\\x1b` in the place of a control character.
 
-    Every character that could move a cursor or break the line is written as an escape of Python. With `keep_tabs` tabs
-    are not escaped, for messages that quote lines of tab-separated files.
+    Every character that could move a cursor or break the line is written as an escape of Python, and only the first
+    `limit` characters are shown; a note says how many more there are. With `keep_tabs` tabs are not escaped, for
+    messages that quote lines of tab-separated files.
     """
     if len(text) > limit:
         text = f"{text[:limit]}... ({len(text) - limit} more characters)"
@@ -56,7 +57,7 @@ class JsonText(str):
 
 
 def json_value(value: object) -> JsonText:
-    """Return a value as JSON on one line, with visible characters unescaped: `["\u00e9"]`.
+    """Return a value as JSON on one line, with letters such as é as they are: `["café"]`.
 
     Characters that are invisible or could break a line are written as escapes of JSON, so that the text can be read
     back.
@@ -71,8 +72,8 @@ def _escape_as_json(match: re.Match[str]) -> str:
     return quoted.strip('"')
 
 
-def cell(text: str, limit: int = LONGEST_LINE) -> str:
-    """Return a text for a cell of a table, on one line of at most `limit` characters.
+def safe_cell(text: str, limit: int = LONGEST_LINE) -> str:
+    """Return a text for a cell of a table, on one line. A text of more than `limit` characters is cut.
 
     Unsafe characters are escaped. Backslashes are doubled, so that a backslash in the text does not look like an
     escape. In JSON, which has escapes of its own, they stay as they are.
@@ -88,7 +89,7 @@ def spreadsheet_cell(text: str) -> str:
     A text that the spreadsheet would take for a formula gets an apostrophe: `=1+1` gives `'=1+1`. JSON never begins
     like a formula. The function is not for numbers: `-1` would get an apostrophe, too.
     """
-    safe_text = cell(text, sys.maxsize)
+    safe_text = safe_cell(text, limit=sys.maxsize)  # whole
     if not isinstance(text, JsonText) and _FORMULA.match(text):
         return f"'{safe_text}"
     return safe_text
@@ -99,26 +100,26 @@ def terminal_safe(text: str) -> str:
     return _UNSAFE_IN_TEXT.sub(_escape, text)
 
 
-SCREEN: Final = 80
+SCREEN_WIDTH: Final = 80
 """The number of columns of the summary that a command shows unless the user asks for more."""
 
 WIDEST_TEXT: Final = 120
 """The number of columns of sentences that are not shown on a terminal."""
 
 
-def prose_width(terminal_width: int | None, *, is_screen: bool) -> int:
+def prose_width(terminal_width: int | None, *, fits_one_screen: bool) -> int:
     """Return the number of columns at which sentences are wrapped: the width of the terminal, or 120 without one.
 
-    `terminal_width` is None if the output does not go to a terminal. With `is_screen` the text is a summary that should
-    fit on one screen; its width is at most 80.
+    `terminal_width` is None if the output does not go to a terminal. With `fits_one_screen` the text is a summary for
+    one screen; its width is at most 80.
     """
     width = WIDEST_TEXT if terminal_width is None else terminal_width
-    return min(width, SCREEN) if is_screen else width
+    return min(width, SCREEN_WIDTH) if fits_one_screen else width
 
 
 def wrap_lines(text: str, indent: str = "") -> list[str]:
     """Return a text in lines of at most 80 columns; all lines but the first begin with `indent`. No word is broken."""
-    lines = textwrap.wrap(text, SCREEN, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+    lines = textwrap.wrap(text, SCREEN_WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
     return lines or [""]  # `wrap` gives no line for an empty text
 
 
@@ -216,9 +217,9 @@ _LIGATURE: Final = re.compile(r"([-',])(?=\1)")
 
 def escape_markdown(text: str) -> str:
     """Return a text on one line with every sign of Markdown escaped: `a*b` gives `a\\\\*b`."""
-    return _MARKUP.sub(r"\\\1", cell(text))
+    return _MARKUP.sub(r"\\\1", safe_cell(text))
 
 
 def escape_latex(text: str) -> str:
     """Return a text on one line with every special sign of LaTeX escaped: `a_b` gives `a\\\\_b`."""
-    return _LIGATURE.sub(r"\1{}", cell(text).translate(_LATEX))
+    return _LIGATURE.sub(r"\1{}", safe_cell(text).translate(_LATEX))

@@ -76,9 +76,9 @@ def _list_kinds() -> dict[str, Sequence[str]]:
     A path is `module:class` below the package `cs_score`. The kinds of a command are listed by the command itself.
     """
     paths_by_kind = dict(_OWN_KINDS)
-    for command in SLICES:
-        for kind, paths in command.documents.items():
-            paths_by_kind[kind] = [f"verbs.{command.folder}.{path}" for path in paths]
+    for slice_ in SLICES:  # the folders of commands below `verbs`
+        for kind, paths in slice_.documents.items():
+            paths_by_kind[kind] = [f"verbs.{slice_.folder}.{path}" for path in paths]
     return paths_by_kind
 
 
@@ -121,7 +121,7 @@ def infinity_as_input_error(value: Json) -> Iterator[None]:
             raise
         raise InputError(
             "a number of the result is not finite, and JSON has no such numbers",
-            place=place or None,
+            place=place or None,  # the place of the value itself is empty: it is not named
             remedy="the inputs have numbers too large to compute with",
         ) from None
 
@@ -165,10 +165,10 @@ def json_text(value: object) -> str:
 
 @contextlib.contextmanager
 def failures_as_input_error(file: str) -> Iterator[None]:
-    """Turn any failure in the block into an InputError with the name of `file`. The block shows the document in it.
+    """Turn any failure in the block, which makes the text of a document, into an InputError with the name of its file.
 
-    A document from somebody else may be legal and still incomplete. It may lack a score, for example, or the name of a
-    system.
+    A document from somebody else may fit the schema and still be incomplete. It may lack a score, for example, or the
+    name of a system.
     """
     try:
         yield
@@ -182,17 +182,16 @@ def schema_of(kind: str) -> dict[str, Json]:
     """Return the JSON Schema of a kind of documents, such as `comparison`, made from the records of the kind."""
     import pkgutil  # not imported at the start, since scoring does not need it
 
-    records = [pkgutil.resolve_name(f"cs_score.{name}") for name in KINDS[kind]]
-    schemas_of_records, definitions = msgspec.json.schema_components(records, ref_template="#/$defs/{name}")
+    classes = [pkgutil.resolve_name(f"cs_score.{name}") for name in KINDS[kind]]
+    schema_by_class, definitions = msgspec.json.schema_components(classes, ref_template="#/$defs/{name}")
     for definition in definitions.values():
         definition["description"] = " ".join(definition["description"].split())  # on one line
-    schema_of_records: Json = {"anyOf": list(schemas_of_records)}
-    if len(schemas_of_records) == 1:
-        schema_of_records = schemas_of_records[0]
+    alternatives = list(schema_by_class)
+    union_schema: Json = alternatives[0] if len(alternatives) == 1 else {"anyOf": alternatives}
     schema: dict[str, Json] = {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": f"urn:cs-score:schema:{kind}",
-        **schema_of_records,
+        **union_schema,
         "$defs": definitions,
     }
     return document_in(json.dumps(schema), kind)  # tuples become lists
@@ -287,8 +286,8 @@ def value_in(data: bytes | str, file: str) -> Json:
     """
     text = data if isinstance(data, str) else _decode_utf8(data, file)
     collector = _FaultCollector()
-    value = _load_json(text, collector, file)
-    if not _is_shallow(value):
+    value = _load_json(text, collector, file)  # faults stand in the place of wrong values
+    if not _is_shallow(value):  # checked first, since the search for the place of a fault is recursive
         raise _too_deep(text, file)
     if collector.faults:
         first_fault = collector.faults[0]
@@ -382,15 +381,15 @@ def _position(text: str, index: int) -> str:
     """Return the place of the character with an index in a text: `line 2, column 7`."""
     text_before = text[:index]
     line = text_before.count("\n") + 1
-    column = index - text_before.rfind("\n")
+    column = index - text_before.rfind("\n")  # in the first line, `rfind` returns -1: the first column is 1
     return f"line {line}, column {column}"
 
 
 def _place_of_fault(document: Json, fault: _Fault) -> str | None:
-    """Return the place of a fault in a decoded document, such as `runs[2].score`.
+    """Return the place of a fault in a decoded document, such as `runs[2].score`; None if it does not have the fault.
 
-    Returns None if the document does not have the fault. A fault of an object replaces the whole object, so its place
-    is that of the object.
+    A fault is a text about a problem, which stands in the place of a wrong number. It replaces the whole object if two
+    members of an object have the same name.
     """
     for place, value in _all_values(document, ""):
         if value is fault:
@@ -401,7 +400,7 @@ def _place_of_fault(document: Json, fault: _Fault) -> str | None:
 # ---- Records of documents
 
 
-def record_in(value: Mapping[str, Json], kind: type[DocumentKind], file: str, place: str = "") -> DocumentKind:
+def checked_record(value: Mapping[str, Json], kind: type[DocumentKind], file: str, place: str = "") -> DocumentKind:
     """Return an object that was read from a JSON file as a document, a record of the class `kind`.
 
     `file` is the name of the file, `place` the place of the object in it: empty for the whole file. Raises InputError
@@ -414,14 +413,14 @@ def record_in(value: Mapping[str, Json], kind: type[DocumentKind], file: str, pl
 def document_record(value: Mapping[str, Json], file: str) -> Any:
     """Return an object that was read from a JSON file as a document. Its `kind` and its `task` determine the class.
 
-    `file` is the name of its file in messages. Raises InputError for everything that `record_in` refuses.
+    `file` is the name of its file in messages. Raises InputError for everything that `checked_record` refuses.
     """
     import pkgutil  # not imported at the start, since scoring does not need it
 
-    paths = KINDS[value["kind"]]
+    class_names = KINDS[value["kind"]]
     # Of the classes of a kind, the first is for the task Cold Start and the last for the other tasks.
-    path = paths[0] if value.get("task") == "coldstart" else paths[-1]
-    return record_in(value, pkgutil.resolve_name(f"cs_score.{path}"), file)
+    class_name = class_names[0] if value.get("task") == "coldstart" else class_names[-1]
+    return checked_record(value, pkgutil.resolve_name(f"cs_score.{class_name}"), file)
 
 
 def check_kind(value: Mapping[str, Json], kind: type[Document], file: str, place: str = "") -> None:
@@ -450,6 +449,7 @@ def convert_value(value: Json, kind: type[Kind], file: str, place: str = "") -> 
     `file` is the name of its file, and `place` its place there: `origin.options`. Raises InputError with the place of a
     value that does not fit the type.
     """
+    # Each kind of error gives a problem and its place, with which InputError is raised at the end.
     try:
         return msgspec.convert(value, kind)
     except msgspec.ValidationError as error:

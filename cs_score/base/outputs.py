@@ -102,7 +102,7 @@ _PENDING: ContextVar[_PendingOutputs | None] = ContextVar("pending", default=Non
 
 @contextlib.contextmanager
 def _collecting(outputs: _PendingOutputs | None) -> Iterator[None]:
-    """Collect the files that are written in the block in `outputs`; for None, each appears as soon as it is whole."""
+    """While the block runs, add written files to `outputs`. For None, each file appears as soon as it is whole."""
     token = _PENDING.set(outputs)
     try:
         yield
@@ -125,23 +125,25 @@ def outputs_together() -> Iterator[None]:
         with _collecting(outputs):
             yield
     except BaseException as error:
-        if _leaves_outputs(error):
+        if _keeps_earlier_outputs(error):  # such as an error in an input
             _commit_or_pass_on(outputs, outer_outputs)
-        else:
+        else:  # such as another output that cannot be written
             outputs.discard()
         raise
     _commit_or_pass_on(outputs, outer_outputs)
 
 
-def _leaves_outputs(error: BaseException) -> bool:
-    """Return whether the files written before an error appear all the same.
+def _keeps_earlier_outputs(error: BaseException) -> bool:
+    """Return whether the files written before an error nevertheless get their final names.
 
-    They appear if the error is about an input, the command line or standard error. They do not appear if another output
-    could not be written, after an interruption, and after a defect of cs-score.
+    They do if the error is about an input, the command line or standard error. They do not if another output could not
+    be written, after an interruption, and after a defect of cs-score.
     """
+    if isinstance(error, ReportError):  # only standard error cannot be written; the class is a kind of OutputError
+        return True
     if isinstance(error, OutputError):
-        return isinstance(error, ReportError)
-    return isinstance(error, CsScoreError)
+        return False
+    return isinstance(error, CsScoreError)  # the input or the command line is wrong
 
 
 def _commit_or_pass_on(outputs: _PendingOutputs, outer_outputs: _PendingOutputs | None) -> None:
@@ -164,7 +166,7 @@ def note_new_folder(path: str) -> None:
 
 
 @contextlib.contextmanager
-def outputs_at_once() -> Iterator[None]:
+def outputs_immediately() -> Iterator[None]:
     """Let each file that is written in the block appear as soon as it is whole, even inside `outputs_together`."""
     with _collecting(None):
         yield
@@ -175,7 +177,7 @@ def _rename(temporary: str, target: str, *, with_backup: bool) -> _Renamed:
 
     With a backup, the file that it replaces gets a second name, by which it can be brought back.
     """
-    backup = _second_name(target) if with_backup else None
+    backup = _make_backup_link(target) if with_backup else None
     try:
         os.replace(temporary, target)
     except OSError as error:
@@ -184,17 +186,17 @@ def _rename(temporary: str, target: str, *, with_backup: bool) -> _Renamed:
     return _Renamed(target, backup)
 
 
-def _second_name(path: str) -> str | None:
-    """Give a file a second name (a hard link) in its folder, and return this name; by it the file can be brought back.
+def _make_backup_link(path: str) -> str | None:
+    """Make a backup of a file: a second name (a hard link) in its folder. Return this name.
 
     Returns None if the file does not exist, or its file system has no hard links.
     """
-    second_name = _temporary_path(path)
+    backup = _temporary_path(path)
     try:
-        os.link(path, second_name, follow_symlinks=False)
+        os.link(path, backup, follow_symlinks=False)
     except OSError:
         return None
-    return second_name
+    return backup
 
 
 def _remove_backup(backup: str | None) -> None:
@@ -209,7 +211,7 @@ def _rename_back(renamed: Sequence[_Renamed]) -> None:
         if output.backup is None:
             _remove(output.target)
             continue
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError):  # the error that led here is reported, and the other files come back
             os.replace(output.backup, output.target)
 
 
@@ -222,7 +224,7 @@ def _remove(path: str) -> None:
         os.unlink(path)
 
 
-def _let_appear(temporary: str, target: str) -> None:
+def _move_into_place(temporary: str, target: str) -> None:
     """Give a file or folder that is whole its final name: at once, or at the end of a block of `outputs_together`."""
     outputs = _PENDING.get()
     if outputs is None:
@@ -239,7 +241,7 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """Open a binary file for writing that appears as `path` when the block ends, and not at all if the block fails.
 
     Until then it is a temporary file in the same folder, which is renamed at the end. A device or a pipe such as
-    `/dev/stdout` is written directly; for a terminal control characters are escaped. Raises OutputError if the file
+    `/dev/stdout` is written directly; on a terminal, control characters are escaped. Raises OutputError if the file
     cannot be written.
     """
     try:
@@ -257,7 +259,7 @@ def _open_stream(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
         if not device.isatty():
             yield device
             return
-        content = io.BytesIO()
+        content = io.BytesIO()  # the block writes here, because what goes to a terminal is escaped first
         yield content
         device.writelines(shown_on_terminal([content.getvalue()]))
 
@@ -285,7 +287,7 @@ def _open_temporary(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     try:
         with open(temporary, "xb", buffering=_BLOCK) as file:
             yield file
-        _let_appear(temporary, target)
+        _move_into_place(temporary, target)
     except BaseException:
         _remove(temporary)
         raise
@@ -293,7 +295,8 @@ def _open_temporary(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
 
 def shown_on_terminal(blocks: Iterable[bytes]) -> Iterator[bytes]:
     """Yield blocks of UTF-8 as a terminal may get them: control characters and bytes that are not UTF-8 are escaped."""
-    # A character may be divided between two blocks: the decoder keeps its first bytes until the next block.
+    # A character may be divided between two blocks: the decoder keeps its first bytes until the next block. It makes
+    # surrogates of bytes that are not UTF-8, and `terminal_safe` escapes these.
     decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
     for block in blocks:
         yield terminal_safe(decoder.decode(block)).encode()
@@ -343,7 +346,7 @@ def folder_beside(path: str | None, mode: int = 0o700) -> Iterator[str]:
             raise cannot_write(path_beside, error) from None
         yield temporary
     finally:
-        shutil.rmtree(temporary, ignore_errors=True)
+        shutil.rmtree(temporary, ignore_errors=True)  # does nothing if the folder was not made
 
 
 def _path_among_temporary_files() -> str:
@@ -401,8 +404,8 @@ def write_folder(path: str | os.PathLike[str], folders: Iterable[str], files: It
     temporary = _temporary_path(os.fspath(path))
     try:
         os.mkdir(temporary)
-        _fill_folder(temporary, path, folders, files)
-        _let_appear(temporary, os.path.abspath(path))
+        _fill_folder(temporary, path, folders, files)  # error messages name the final path
+        _move_into_place(temporary, os.path.abspath(path))
     except BaseException as error:
         _remove(temporary)
         if isinstance(error, OSError):
@@ -413,7 +416,7 @@ def write_folder(path: str | os.PathLike[str], folders: Iterable[str], files: It
 def _fill_folder(
     temporary: str, path: str | os.PathLike[str], folders: Iterable[str], files: Iterable[FolderFile]
 ) -> None:
-    """Write subfolders and files into the temporary folder that will be the folder `path`.
+    """Write subfolders and files into a temporary folder. Its later path, `path`, is named in error messages.
 
     Raises OSError, and OutputError for an impossible name of a file.
     """
@@ -453,7 +456,7 @@ def folder_made(path: str | None, option: str) -> Iterator[None]:
 
 
 def _make_new_folder(path: str, option: str) -> None:
-    """Make the folder that an option names. Raises OutputError if a file has this name, or it cannot be made."""
+    """Make the folder that an option names; there is none yet. Raises OutputError, for example if a file is there."""
     if os.path.exists(path):
         raise OutputError(f"{path} is a file; {option} needs a folder")
     try:
@@ -488,7 +491,7 @@ def cannot_write(path: str | os.PathLike[str], error: OSError) -> OutputError:
 
 # ---- The plan of a call
 
-_BEGINNING: Final = 4096
+_COMPARED_BYTES: Final = 4096
 """The number of bytes at the beginning of a file that are read to recognise it."""
 
 _Identity: TypeAlias = tuple[int, int] | str
@@ -502,7 +505,7 @@ class Existing(Enum):
     REPLACED = "the user named this very file: it is replaced when the result is there, and stays where there is none"
     CLEARED = "it belongs to a family of files that earlier calls wrote: it is removed, whatever comes of this call"
     RECOGNISED = "only an earlier output of the same option is replaced, others by force alone"
-    KNOWN = "as RECOGNISED, but it stays until the result is there: another call may still be at work on it"
+    KEPT_UNTIL_RESULT = "as RECOGNISED, but it stays until the result is there: another call may still be at work on it"
 
 
 class OwnOption(Record):
@@ -528,11 +531,12 @@ class OwnOption(Record):
             return
         if path == "-" and self.takes_dash:
             return
-        beginning = self.formats.get(ending_of(path))
+        # The pattern by which a file is recognised that an earlier call wrote; such a file may be replaced.
+        pattern = self.formats.get(ending_of(path))
         may_lack_ending = self.takes_dash and is_stream(path)
-        if beginning is None and not may_lack_ending:
+        if pattern is None and not may_lack_ending:
             raise self._wrong_ending(path)
-        yield PlannedOutput(self.name, path, existing=Existing.RECOGNISED, beginning=beginning)
+        yield PlannedOutput(self.name, path, existing=Existing.RECOGNISED, pattern=pattern)
 
     def _wrong_ending(self, path: str) -> UsageError:
         """Return the error that a path has none of the endings of the formats; it proposes another path."""
@@ -553,13 +557,13 @@ class PlannedOutput(Record):
     """A file that a call of cs-score will write.
 
     `option` is the option or parameter that names it, `existing` says how a file at this place is dealt with.
-    `beginning` is the pattern by which a file that cs-score wrote is recognised.
+    `pattern` matches the beginning of a file that cs-score wrote, by which it is recognised.
     """
 
     option: str
     path: str
     existing: Existing
-    beginning: bytes | None = None
+    pattern: bytes | None = None
 
     def check_place(self) -> None:
         """Raise UsageError if a folder or file is at this place already, OutputError if no file can be made there."""
@@ -576,25 +580,26 @@ class PlannedOutput(Record):
 
         Outputs that may replace any file are not checked.
         """
-        must_be_recognised = self.existing in (Existing.RECOGNISED, Existing.KNOWN)
+        must_be_recognised = self.existing in (Existing.RECOGNISED, Existing.KEPT_UNTIL_RESULT)
         if must_be_recognised and os.path.exists(self.path) and not self.is_recognised():
             raise UsageError(f"{self.path} exists; name another {self.option}, or replace it with --force")
 
     def is_recognised(self) -> bool:
         """Return whether the file at the place of the output looks like one that an earlier call wrote.
 
-        The beginning of its decompressed content is compared with the pattern of such files.
+        The beginning of its decompressed content is compared with the pattern of such files. Any file that may be
+        cleared counts as recognised without a look at it.
         """
         if self.existing is Existing.CLEARED:
             return True
-        if self.beginning is None:
+        if self.pattern is None:
             return False
         try:
             with open_source(self.path) as source:
-                first_bytes = source.binary.read(_BEGINNING)
+                first_bytes = source.binary.read(_COMPARED_BYTES)
         except (InputError, OSError):
             return False
-        return re.match(self.beginning, first_bytes) is not None
+        return re.match(self.pattern, first_bytes) is not None
 
 
 class OutputPlan(Record):
@@ -630,11 +635,13 @@ class OutputPlan(Record):
         Raises UsageError or OutputError for an output that cannot be written, and for two options that name one file.
         """
         output_by_identity: dict[_Identity, PlannedOutput] = {}
-        for output in self._files():
+        for output in self._files_to_check():
             if not self._will_be_in_new_folder(output):
                 output.check_place()
+            # The first output with this file, which may be this one.
             other_output = output_by_identity.setdefault(_identity(output.path), output)
-            # Files of one option never share a path; files of earlier calls may have been linked to save space.
+            # Two files of one option never have the same path. They may still be one file, a file of earlier calls with
+            # several names (hard links), which somebody made to save space; then both paths get new files.
             if other_output.option != output.option:
                 raise UsageError(f"{output.path} is what {other_output.option} writes; choose another {output.option}")
         return output_by_identity
@@ -645,23 +652,28 @@ class OutputPlan(Record):
             return False
         return os.path.dirname(os.path.abspath(output.path)) == os.path.abspath(self.folder)
 
-    def clear(self) -> None:
+    def remove_earlier_files(self) -> None:
         """Remove the files that earlier calls wrote at the places of the outputs.
 
-        A file that does not look like one of an earlier call stays. So does a file that only the result may replace.
+        A file that does not look like one of an earlier call stays. A file that is replaced only when the new result is
+        ready also stays.
         """
-        for output in self._files():
-            stays_until_result = output.existing is Existing.KNOWN
+        for output in self._files_to_check():
+            stays_until_result = output.existing is Existing.KEPT_UNTIL_RESULT
             if stays_until_result or not os.path.isfile(output.path):
                 continue
             if output.is_recognised():
                 with contextlib.suppress(OSError):
                     os.unlink(output.path)
 
-    def _files(self) -> Iterator[PlannedOutput]:
-        """Yield the outputs without devices and pipes, which may be written any number of times."""
+    def _files_to_check(self) -> Iterator[PlannedOutput]:
+        """Yield the outputs without devices and pipes, which may be written any number of times.
+
+        An output that has to be a new file is yielded in any case: `check` refuses it if it is a device.
+        """
         for output in self.outputs:
-            if output.existing is Existing.REFUSED or not is_stream(output.path):
+            must_be_new = output.existing is Existing.REFUSED
+            if must_be_new or not is_stream(output.path):
                 yield output
 
 
@@ -675,9 +687,11 @@ def _identity(path: str, *, is_input: bool = False) -> _Identity:
         status = os.fstat(0) if is_standard_input else os.stat(path)
         return status.st_dev, status.st_ino
     except (OSError, ValueError):  # there is no such file, or no file can have this name
-        with contextlib.suppress(OSError, ValueError):
-            return os.path.realpath(path)
-    return path
+        pass
+    try:
+        return os.path.realpath(path)
+    except (OSError, ValueError):
+        return path
 
 
 def why_not_writable(path: str) -> str | None:
@@ -689,7 +703,8 @@ def why_not_writable(path: str) -> str | None:
         status = os.stat(path)
     except FileNotFoundError:
         return _why_no_new_file(path)
-    except (OSError, ValueError) as error:  # a circle of links, a file on the way; a NUL, which no name has
+    # For example, a loop of symbolic links, a file used as a folder, or a NUL in the path.
+    except (OSError, ValueError) as error:
         return reason_of(error)
     if stat.S_ISDIR(status.st_mode):
         return os.strerror(errno.EISDIR)

@@ -91,14 +91,15 @@ class ProcessPool(Generic[T, R]):
         self._workers: dict[Connection, _Worker[R]] = {}
 
     def __enter__(self) -> ProcessPool[T, R]:
-        # The garbage collector leaves all present objects alone. In workers it would otherwise copy their memory.
+        # Forked workers share the owner's memory until one of them writes on it. The garbage collector writes on the
+        # objects that it looks at, so that all present objects are hidden from it.
         gc.freeze()
         return self
 
     def __exit__(self, *exception: object) -> None:
         for connection in list(self._workers):
             self._remove_worker(connection)
-        gc.unfreeze()
+        gc.unfreeze()  # the objects that `__enter__` froze
 
     def submit(self, item: T) -> Future[R]:
         """Add an item, and return the future of `work(item)`. Items are begun in the order in which they are submitted.
@@ -118,7 +119,7 @@ class ProcessPool(Generic[T, R]):
         """
         if self._jobs == 1:
             return self._compute_next()
-        failed_futures = self._hand_out_items()
+        failed_futures = self._hand_out_items()  # usually none: those of items whose worker turned out to be dead
         # If there is something to return already, this does not wait for more.
         seconds_to_wait = 0 if failed_futures else seconds
         return failed_futures + self._receive_answers(seconds_to_wait)
@@ -143,7 +144,8 @@ class ProcessPool(Generic[T, R]):
         The wait ends after `seconds` at the latest; None sets no limit.
         """
         done_futures = []
-        for connection in wait(list(self._workers), seconds):
+        connections = list(self._workers)  # the pipes to the workers
+        for connection in wait(connections, seconds):
             assert isinstance(connection, Connection)
             future = self._receive(connection)
             if future is not None:
@@ -185,7 +187,7 @@ class ProcessPool(Generic[T, R]):
         worker = self._workers[connection]
         future = worker.future
         worker.future = None  # from now on the worker is idle
-        answer = self._read_answer(connection)
+        answer = self._read_answer(connection)  # of a dead worker, WorkerDiedError; it also removes such a worker
         if future is None:
             return None
         if answer.is_result:
@@ -236,7 +238,8 @@ class ProcessPool(Generic[T, R]):
         """Start a worker process, and return the pipe to it. Raises OSError."""
         owner_end, worker_end = multiprocessing.Pipe()
         # A worker that is forked inherits the owner's ends of all pipes, and has to close them.
-        inherited_ends = [*self._workers, owner_end] if workers_share_memory() else []
+        are_forked = workers_share_memory()
+        inherited_ends = [*self._workers, owner_end] if are_forked else []
         arguments = (worker_end, inherited_ends, self._work)
         process = multiprocessing.Process(target=_work_on_items, args=arguments, daemon=True)
         # A signal between the start of the process and its entry among the workers would leave it running.
@@ -268,7 +271,8 @@ def _work_on_items(connection: Connection, inherited_ends: list[Connection], wor
     for owner_end in inherited_ends:
         owner_end.close()
     _set_signals_of_worker()
-    # Without memory for a thread the worker ends later, when it next reads its pipe.
+    # The thread ends the worker as soon as its parent has ended. If there is no memory for a thread (RuntimeError), the
+    # worker ends later, when it next reads its pipe.
     with contextlib.suppress(RuntimeError):
         threading.Thread(target=_end_with_parent, daemon=True).start()
     # When the owner is gone, reading and sending fail. When memory is short, the owner learns of it by the closed pipe.
@@ -285,8 +289,8 @@ def _work_on_items(connection: Connection, inherited_ends: list[Connection], wor
 def _set_signals_of_worker() -> None:
     """Let a worker process ignore Ctrl-C, and end by the other stop signals.
 
-    Ctrl-C reaches all processes of a terminal; the owner of the pool handles it. The signal that the terminal is closed
-    stays ignored after `nohup`.
+    Ctrl-C reaches all processes of a terminal; the owner of the pool handles it. SIGHUP, which says that the terminal
+    was closed, stays ignored if it is ignored already, as after `nohup`.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)

@@ -31,8 +31,9 @@ def stop_on_signals() -> None:
 
     A second signal ends the process after half a second, whatever the process is doing then.
     """
+    # Python drops an exception that is raised inside a destructor, also that of a signal: the hook handles it again.
     sys.unraisablehook = _repeat_dropped_signal
-    _handle_signals_with(_raise_for_signal)
+    _handle_signals_with(_raise_for_signal)  # it sets the handler for the second signal
 
 
 def ignore_signals() -> None:
@@ -55,7 +56,12 @@ def _exit_at_once(number: int, frame: FrameType | None) -> None:
 
 def _raise_for_signal(number: int, frame: FrameType | None) -> None:
     """Raise KeyboardInterrupt or SystemExit for a signal; the next signal ends the process after half a second."""
-    _handle_signals_with(lambda second, frame: _handle_after(_SECONDS_TO_CLEAN_UP, _exit_at_once, number))
+
+    def exit_soon(number_of_second: int, frame_of_second: FrameType | None) -> None:
+        """End the process, after some time to clean up, with the exit status of the first signal."""
+        _handle_after(_SECONDS_TO_CLEAN_UP, _exit_at_once, number)
+
+    _handle_signals_with(exit_soon)
     if number == signal.SIGINT:
         raise KeyboardInterrupt
     raise SystemExit(128 + number)
@@ -102,12 +108,14 @@ def delayed_signals() -> Iterator[None]:
 def _collect_signals_in(received: list[int]) -> dict[signal.Signals, Any]:
     """Let stop signals only add their numbers to a list from now on, and return their earlier handlers by signal.
 
-    Signals that are ignored stay ignored. In another thread than the main one nothing changes, and the result is empty.
+    Signals that are ignored stay ignored, and a handler that was not set by Python stays. In another thread than the
+    main one nothing changes, and the result is empty.
     """
     handler_by_signal: dict[signal.Signals, Any] = {}
     for stop_signal in STOP_SIGNALS:
         handler = signal.getsignal(stop_signal)
-        if handler is None or handler is signal.SIG_IGN:
+        is_set_outside_python = handler is None
+        if is_set_outside_python or handler is signal.SIG_IGN:
             continue
         try:
             signal.signal(stop_signal, lambda number, frame: received.append(number))
@@ -118,7 +126,7 @@ def _collect_signals_in(received: list[int]) -> dict[signal.Signals, Any]:
 
 
 @contextmanager
-def paused_collector() -> Iterator[None]:
+def paused_garbage_collection() -> Iterator[None]:
     """Pause Python's cyclic garbage collector during the block, to save time where many objects are made and kept.
 
     The collector would look at all of these objects again and again. Afterwards they count as old, so that it does not

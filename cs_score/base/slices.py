@@ -1,4 +1,4 @@
-"""Load the parts of slices by their names in the table of slices, so that no room imports the features above it."""
+"""Load what belongs to one command by its name, so that the modules that all commands share import no command."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import Any
 from cs_score.base.runtime import load_value
 
 
-def part_of_slice(folder: str, part: str, needed_by: str = "this") -> Any:
-    """Import a part of a slice, such as the function `by_task:analyze_result` of the slice `analyze`, and return it.
+def load_from_command_package(folder: str, part: str, needed_by: str = "this") -> Any:
+    """Import and return a function or class of a command, such as `by_task:analyze_result` of the command `analyze`.
 
-    A slice is the folder below `verbs` with the code of one command. `needed_by` names what needs the part.
-    Raises UsageError, with that name, if the slice is not installed.
+    `folder` is the folder below `verbs` with the code of the command, and `part` is `MODULE:NAME`. An installation may
+    lack the folder: then UsageError is raised, and the message says what needs the command (`needed_by`).
     """
     return load_value(f"cs_score.verbs.{folder}.{part}", needed_by)

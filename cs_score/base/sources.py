@@ -175,11 +175,11 @@ def name_of(file: Input) -> str:
 
 
 _content_by_pipe: dict[tuple[int, int], bytes] | None = None
-"""The bytes of named pipes by device and inode, inside `pipes_are_kept`; None outside."""
+"""The bytes of named pipes by device and inode, inside `pipes_kept_in_memory`; None outside."""
 
 
 @contextlib.contextmanager
-def pipes_are_kept() -> Iterator[None]:
+def pipes_kept_in_memory() -> Iterator[None]:
     """Keep the content of named pipes in memory during the block, so that they can be opened again, as files can.
 
     This is for commands: their pipes are filled once. In other programs a pipe may be filled again and again.
@@ -217,7 +217,7 @@ def file_in_folder(path: str) -> str:
 
 
 def _open_path(path: str | os.PathLike[str]) -> io.FileIO | io.BytesIO:
-    """Open a file; inside `pipes_are_kept` a named pipe is read and kept in memory. Raises OSError, ValueError."""
+    """Open a file; inside `pipes_kept_in_memory` a pipe is read and kept in memory. Raises OSError, ValueError."""
     if _content_by_pipe is None or not is_pipe(path):
         return open(path, "rb", buffering=0)
     status = os.stat(path)

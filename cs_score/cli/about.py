@@ -49,7 +49,7 @@ _CODE_LIST: Final = Layout("codes", "Codes:", columns(*ProblemCode.__struct_fiel
 )
 def problems(command_line: CommandLine) -> str:
     """Return the meanings of problem codes; without codes a list of all. Raises UsageError for an unknown code."""
-    codes = [_known_code(word) for word in command_line.words]
+    codes = [_known_code(word) for word in command_line.positional_words]
     document = problem_codes(codes)
     if command_line.format == "json":
         return json_text(document)
@@ -98,9 +98,9 @@ def _code_text(code: ProblemCode) -> str:
 )
 def schema(command_line: CommandLine) -> str:
     """Return the JSON Schema of a kind of document, or the list of kinds. Raises UsageError for an unknown kind."""
-    if not command_line.words:
+    if not command_line.positional_words:
         return "".join(f"{kind}\n" for kind in sorted(KINDS))
-    kind = command_line.words[0]
+    kind = command_line.positional_words[0]
     _check_kind(kind)
     return json_text(schema_of(kind))
 
@@ -133,12 +133,12 @@ _COMMAND: Final = Parameter("[command...]", "A command, perhaps with a task", _C
 )
 def help(command_line: CommandLine) -> str:
     """Return the first page, or the help of a command or a topic. Raises UsageError for any other word."""
-    if not command_line.words:
+    if not command_line.positional_words:
         return first_page()
-    name, *further_words = command_line.words
+    name, *further_words = command_line.positional_words
     if name in TOPICS:
         return TOPICS[name].text(further_words)
-    return _command_named(command_line.words).help_text()
+    return _command_named(command_line.positional_words).help_text()
 
 
 @command("version", ())
@@ -150,7 +150,7 @@ def version(command_line: CommandLine) -> str:
 def all_commands() -> Iterator[Command]:
     """Yield every command of the package, including the command of each task for verbs with several tasks."""
     for name, entry in COMMANDS.items():
-        if entry.by_task:
+        if entry.is_split_by_task:
             for task in OWN_TASKS:
                 yield load_command(name, task)
         else:
@@ -166,9 +166,9 @@ def all_commands() -> Iterator[Command]:
 )
 def man(command_line: CommandLine) -> str:
     """Return a manual page for the program `man`: of one command or, without a word, of cs-score as a whole."""
-    if not command_line.words:
+    if not command_line.positional_words:
         return _page_of_program()
-    named_command = _command_named(command_line.words)
+    named_command = _command_named(command_line.positional_words)
     name = named_command.full_name.replace(" ", "-")
     usage = f"{named_command.full_name} {named_command.usage}"
     return _manual_page(name, named_command.help or "", usage, list(named_command.all_sections()))
@@ -200,7 +200,7 @@ def _rows_of_commands() -> list[tuple[str, str]]:
     rows = []
     for name, entry in COMMANDS.items():
         if name:
-            rows.append((f"{name} [TASK]" if entry.by_task else name, entry.summary))
+            rows.append((f"{name} [TASK]" if entry.is_split_by_task else name, entry.summary))
     for task in OWN_TASKS:
         if task != COLD_START:
             rows.append((task, f"Short for score {task}"))
@@ -262,7 +262,7 @@ def _roff(text: str) -> str:
 )
 def completion(command_line: CommandLine) -> str:
     """Return the script that makes a shell complete the words of cs-score. Raises UsageError for an unknown shell."""
-    shell = command_line.words[0]
+    shell = command_line.positional_words[0]
     script_class = get_completion_class(shell) if shell in SHELLS else None
     if script_class is None:
         raise UsageError(f"there is no completion for {shell}; there is one for {', '.join(SHELLS)}")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from cs_score.base import outputs as storage
 from cs_score.base.errors import CsScoreError, InputError, OutputError
 from cs_score.base.outputs import Existing, PlannedOutput
-from cs_score.base.runtime import Late, paused_collector
+from cs_score.base.runtime import Late, paused_garbage_collection
 from cs_score.base.sources import Input
 from cs_score.cli import output as terminal
 from cs_score.cli import run_options
@@ -21,7 +21,7 @@ from cs_score.cli.core import CommandLine, Parameter, ReferenceCommand, Status, 
 from cs_score.cli.output import STDERR, Destination, is_terminal, print_unless_quiet, warn, write_text
 from cs_score.cli.run_inputs import load_with_preparation
 from cs_score.coldstart import output_files as outputs
-from cs_score.coldstart.gold import ColdStartGold, Run, load_run, open_gold, with_folder_remarks
+from cs_score.coldstart.gold import ColdStartGold, Run, load_run, open_gold, with_remarks_on_empty_folders
 from cs_score.coldstart.result import Result, ScoringStopped
 from cs_score.coldstart.scorer import score_runs
 from cs_score.problems.log import Problem, ProblemLog
@@ -62,7 +62,7 @@ def _score_and_write(call: Call, problems: ProblemLog) -> StatusWithResults:
     Returns the exit status, which also holds the result. Either all files are written or none of them. Problems of the
     input are added to `problems`. Raises InputError or OutputError.
     """
-    with paused_collector(), _score_as_one_run(call, problems) as result:
+    with paused_garbage_collection(), _score_as_one_run(call, problems) as result:
         intervals = call.intervals_of(result)
         with storage.outputs_together():
             _write_tables_and_report(call, result, intervals)
@@ -128,7 +128,7 @@ def _score_as_one_run(call: Call, problems: ProblemLog) -> Iterator[Result]:
     """
     call.check_inputs()
     knowledge_bases = call.knowledge_bases  # found by reading files, hence before outputs of an earlier call go
-    call.plan.clear()  # the outputs of an earlier call are removed, so that nobody takes them for those of this one
+    call.plan.remove_earlier_files()  # nobody shall take them for results of this call
     gold = _open_gold(call, problems)
     with contextlib.ExitStack() as temporary_folders:
         result = call.score_in_parts(gold, call.files, temporary_folders)
@@ -148,7 +148,7 @@ def _open_gold(call: Call, problems: ProblemLog) -> ColdStartGold:
         raise InputError(
             "EvaluationQueryOutput->new called with no filenames", remedy="name a run and its assessments, too"
         )
-    return with_folder_remarks(gold, call.files)
+    return with_remarks_on_empty_folders(gold, call.files)
 
 
 def _score_whole_run(

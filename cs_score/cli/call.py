@@ -101,7 +101,7 @@ class Call(Runs):
 
     def _input_names(self) -> list[str]:
         """Return the names of all files that are read, including the files inside folders."""
-        words = list(self.command_line.words)
+        words = list(self.command_line.positional_words)
         for option in ("-queries", "-samples"):
             value = self.command_line.get(option)
             if value:
@@ -252,7 +252,7 @@ class Call(Runs):
         if not isinstance(problems, RecordingLog) or problems_file is None:
             return
         if isinstance(error, InputError):
-            problems.fatal.append(error)
+            problems.fatal_errors.append(error)
         reports.write_problems(problems, problems_file)
 
 

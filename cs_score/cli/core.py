@@ -48,6 +48,9 @@ from cs_score.verbs import ABOUT, FOLLOWED, SCORE, SLICES, CommandEntry
 WIDEST_HELP: Final = 100
 """The width in columns of a help that is not printed on a terminal."""
 
+_WIDEST_NAMES: Final = 26
+"""The width in columns of the names of options in a wide help. After a longer name, the meaning begins a new line."""
+
 
 class Status(IntEnum):
     """The exit statuses of the commands."""
@@ -88,7 +91,7 @@ Choices: TypeAlias = Sequence[str] | Callable[[str], Iterable[str]]
 Body: TypeAlias = Callable[["CommandLine"], int | str]
 """The function that does the work of a command; it returns the exit status, or the text to be printed."""
 
-Information: TypeAlias = Callable[["Command", Sequence[str]], str]
+TextMaker: TypeAlias = Callable[["Command", Sequence[str]], str]
 """A function that returns the text of an option such as `--help`, from the command and all words that were typed."""
 
 
@@ -117,20 +120,20 @@ class Option(click.Option):
         choices: Choices = (),
         *,
         also: Sequence[str] = (),
-        information: Information | None = None,
+        make_text: TextMaker | None = None,
     ) -> None:
         """Make an option from its `usage` text.
 
         `default_text` is the default that help shows, `choices` are the values that completion offers, `also` are
-        further spellings. An option with `information`, such as `--help`, prints the text that this function returns,
+        further spellings. An option with `make_text`, such as `--help`, prints the text that this function returns,
         and the command does nothing else.
         """
         is_repeated = usage.endswith("...")
         name, _, value = usage.removesuffix("...").partition(" ")
         self.long_name = name
-        self.value = value or None
+        self.value_name = value or None
         self.default_text = default_text
-        self.information = information
+        self.make_text = make_text
         self._choices = choices
         self._separator = _separator_of(value)
         # The first name is the one that click uses itself; the others are typed.
@@ -146,19 +149,20 @@ class Option(click.Option):
         return completions(self._choices, context, typed, finished_items)
 
     @property
-    def is_addition(self) -> bool:
-        """Whether cs-score has added the option, so that the reference programs do not know it."""
-        return self.long_name.startswith("--")
+    def is_reference_switch(self) -> bool:
+        """Whether the option is a switch of a reference program, such as `-expand`; our options have two dashes."""
+        return not self.long_name.startswith("--")
 
     def with_two_dashes(self) -> Option:
         """Return the option with a further spelling for switches of the reference: `--query-base` for `-query_base`.
 
         Commands that the reference programs do not have accept both spellings.
         """
-        if self.is_addition:
+        if not self.is_reference_switch:
             return self
         option = copy.copy(self)
-        option.opts = [*self.opts, f"-{self.long_name.replace('_', '-')}"]
+        name_with_two_dashes = f"-{self.long_name.replace('_', '-')}"  # the name itself begins with one dash
+        option.opts = [*self.opts, name_with_two_dashes]
         return option
 
     def get_help_record(self, ctx: click.Context | None = None) -> tuple[str, str]:
@@ -167,8 +171,8 @@ class Option(click.Option):
         For example `("--output, -o PATH", "Write there instead of printing")`.
         """
         spellings = ", ".join(self._spellings_in_help())
-        if self.value is not None:
-            spellings += f" {self.value}"
+        if self.value_name is not None:
+            spellings += f" {self.value_name}"
         meaning = self.help or ""
         if self.default_text is not None:
             meaning += f" [default: {self.default_text}]"
@@ -205,7 +209,8 @@ class Parameter(click.Argument):
 
     def __init__(self, usage: str, help: str, choices: Choices = ()) -> None:
         """Make a parameter from its `usage` text; `choices` are the words that completion offers, by default files."""
-        self.label = usage.strip("[.]")  # `files` for `[files...]`
+        # The usage text is `files`, `files...` (several words), `[files]` or `[files...]` (which may be left out).
+        self.label = usage.strip("[.]")  # `files`
         self.meaning = help
         self.is_output = self.label.startswith("output")
         self._choices = choices
@@ -251,11 +256,11 @@ OUTPUT_OPTIONS: Final = frozenset(("--output", "--problems", "--per-item", "--pe
 class CommandLine:
     """A parsed command line: the options with their values, the other words, and where the result is written.
 
-    `typed` holds all words in their order, `words` the words that are neither options nor values of options.
+    `typed` holds all words in their order, `positional_words` the words that are neither options nor values of options.
     `options_without_value` are the options whose value is missing, which is wrong usage.
     `value_by_option` has the value of each option by its name, such as `--top`: the last one if it was repeated, and
     None for an option without value.
-    `information` is the text of an option such as `--help`, which is printed instead of running the command.
+    `help_or_version` is the text that `--help` or `--version` prints instead of running the command, or empty.
     `format` is the format of the result. The result is written to `file` or, as several files, into `folder`; without
     both it is printed.
     """
@@ -263,9 +268,9 @@ class CommandLine:
     def __init__(self, typed: Sequence[str], defaults: Mapping[str, str | None] = MappingProxyType({})) -> None:
         """Make a command line without options; `defaults` are the defaults of the options by their names."""
         self.typed = tuple(typed)
-        self.words: list[str] = []
+        self.positional_words: list[str] = []
         self.options_without_value: list[Option] = []
-        self.information = ""
+        self.help_or_version = ""
         self.value_by_option: dict[str, str | None] = {}
         self.format = "text"
         self.file: PlannedOutput | None = None
@@ -333,7 +338,7 @@ class CommandLine:
 
         The names of outputs are compared with this list, so that no command overwrites one of its inputs.
         """
-        names = list(self.words)
+        names = list(self.positional_words)
         for option, values in self._all_values_by_option.items():
             if option not in OUTPUT_OPTIONS:
                 names.extend(values)
@@ -420,7 +425,7 @@ def _remarks_before_errors() -> Iterator[None]:
         raise
 
 
-class Form(NamedTuple):
+class CommandProperties(NamedTuple):
     """The properties of a command beside its options and words: its help, its formats, and its output."""
 
     example: str = ""
@@ -431,15 +436,15 @@ class Form(NamedTuple):
     """Further sections of the help."""
     formats: Sequence[str] = ()
     """The formats of the result, the default first; none for a command without a result of its own."""
-    folder: str = ""
+    folder_format: str = ""
     """The format in which -o names a folder; it is a value of --format only if it is one of `formats`."""
     needs_output: bool = False
     """Whether -o must be given."""
-    format_failure: Callable[[str, str], str] = failure_text
+    text_of_failure: Callable[[str, str], str] = failure_text
     """Returns an error in the format of the result, from the format and the message; empty if it cannot show errors."""
 
 
-DEFAULT_FORM: Final = Form()
+DEFAULT_PROPERTIES: Final = CommandProperties()
 
 
 class Command(click.Command):
@@ -451,63 +456,74 @@ class Command(click.Command):
 
     failure_status = Status.FAILED
     wrong_usage_status = Status.WRONG_USAGE
-    requires_options_first = False
+    follows_reference = False
     """Whether all options have to come before the first file, as in the reference programs."""
 
     def __init__(
-        self, name: str, options: Iterable[Option], *parameters: Parameter, body: Body, form: Form = DEFAULT_FORM
+        self,
+        name: str,
+        options: Iterable[Option],
+        *parameters: Parameter,
+        body: Body,
+        properties: CommandProperties = DEFAULT_PROPERTIES,
     ) -> None:
         """Make a command with its own options, to which the options for output, help and versions are added.
 
-        `parameters` are the words that it takes, `body` is the function that does its work, and `form` holds its other
-        properties, such as the formats of its result.
+        `parameters` are the words that it takes, `body` is the function that does its work, and `properties` holds all
+        else, such as the formats of its result.
         """
         self.body = body
-        self.form = form
+        self.properties = properties
         self.parameters = parameters
-        self.entry = COMMANDS.get(name)
+        self.command_entry = COMMANDS.get(name)
         self.options = self._with_common_options(options)
         self.option_by_spelling = _options_by_spelling(self.options)
         super().__init__(name, params=[*self.options, *parameters], add_help_option=False, help=self._summary())
 
     def _summary(self) -> str:
-        """Return the first line of the help, which is taken from the table of commands if the form has no summary."""
-        if self.form.summary or self.entry is None:
-            return self.form.summary
-        return self.entry.summary
+        """Return the first line of the help: the summary in the command's properties or in the table of commands.
+
+        It is empty if both lack one.
+        """
+        if self.properties.summary or self.command_entry is None:
+            return self.properties.summary
+        return self.command_entry.summary
 
     def _with_common_options(self, own_options: Iterable[Option]) -> list[Option]:
-        """Return the command's own options, and behind them the options for formats, help and versions."""
+        """Return the command's own options, and after them the options for formats, help and versions.
+
+        Only commands that follow a reference program insist on the program's spellings, such as `-query_base`.
+        """
         options = list(own_options)
         options.extend(self._format_options())
         options.append(QUIET)
-        options.extend(self._information_options())
-        if self.requires_options_first:
+        options.extend(self._help_and_version_options())
+        if self.follows_reference:
             return options
-        return [option.with_two_dashes() for option in options]
+        return [option.with_two_dashes() for option in options]  # for example, `--query-base` is accepted as well
 
     def _format_options(self) -> Iterator[Option]:
         """Yield `--format`, `--json` and `--output`, as far as the command has them."""
-        formats = self.form.formats
+        formats = self.properties.formats
         if not formats:
             return
         default_text = "by the ending of -o"
-        if not self.form.needs_output:
+        if not self.properties.needs_output:
             default_text += f", else {formats[0]}"
         yield Option("--format NAME", f"Format of the result: {', '.join(formats)}", default_text, formats)
         if "json" in formats:
             yield _JSON
         yield _OUTPUT
 
-    def _information_options(self) -> Iterator[Option]:
+    def _help_and_version_options(self) -> Iterator[Option]:
         """Yield the options for help and versions, which print a text instead of running the command."""
-        if self.requires_options_first:
-            yield Option("-help", "Show this text", also=["-h", "--help"], information=_requested_help)
+        if self.follows_reference:
+            yield Option("-help", "Show this text", also=["-h", "--help"], make_text=_requested_help)
         else:
-            yield Option("--help", "Show this text", also=["-h", "-help"], information=_requested_help)
-        yield Option("--version", "Show the version of cs-score", information=_own_version)
-        if self.entry is not None and self.entry.followed_version:
-            yield Option("-version", "Show the version that is followed", information=_followed_version)
+            yield Option("--help", "Show this text", also=["-h", "-help"], make_text=_requested_help)
+        yield Option("--version", "Show the version of cs-score", make_text=_own_version)
+        if self.command_entry is not None and self.command_entry.followed_version:
+            yield Option("-version", "Show the version that is followed", make_text=_line_on_followed_version)
 
     @property
     def full_name(self) -> str:
@@ -521,8 +537,9 @@ class Command(click.Command):
         For example `("analyze", "scifact")` for the command `analyze scifact`, `("score", "scifact")` for `scifact`
         and `("bundle evalai", "coldstart")` for `bundle evalai`.
         """
-        first_word, _, further_words = (self.name or "").partition(" ")
-        if first_word in FAMILIES:
+        name = self.name or ""  # click allows commands without a name
+        first_word, _, further_words = name.partition(" ")
+        if first_word in SECOND_WORDS_BY_FIRST:  # names of two words, such as `bundle evalai`
             second_word, _, task = further_words.partition(" ")
             return f"{first_word} {second_word}", task or COLD_START
         if first_word in TASKS:
@@ -533,7 +550,7 @@ class Command(click.Command):
     def has_tasks(self) -> bool:
         """Whether there are commands of the same verb for other tasks, such as `analyze scifact` beside `analyze`."""
         verb, _ = self.verb_and_task
-        return COMMANDS[verb].by_task
+        return COMMANDS[verb].is_split_by_task
 
     def run(self, typed: Sequence[str]) -> int:
         """Parse the words of a command line, run the command, and return the exit status.
@@ -543,8 +560,8 @@ class Command(click.Command):
         """
         try:
             line = self.parse(typed)
-            if line.information:
-                write_text("stdout", line.information)
+            if line.help_or_version:
+                write_text("stdout", line.help_or_version)
                 return Status.DONE
             with quietly("--quiet" in line), self._clock(), _remarks_before_errors():
                 return self._run_and_write(line)
@@ -569,9 +586,9 @@ class Command(click.Command):
         before it.
         """
         format_ = _typed_format(typed)
-        if format_ not in self.form.formats:
+        if format_ not in self.properties.formats:
             return
-        text = self.form.format_failure(format_, str(error))
+        text = self.properties.text_of_failure(format_, str(error))
         if text:
             write_text("stdout", text)
 
@@ -583,12 +600,12 @@ class Command(click.Command):
         Options without their value are reported last, as the reference programs do: after unknown options.
         """
         line = self._read_words(typed)
-        if line.information:
+        if line.help_or_version:
             return line
         if line.options_without_value:
             first_option = line.options_without_value[0]
             raise self._error_without_value(first_option)
-        if not self.requires_options_first:
+        if not self.follows_reference:  # the reference programs use the last value of a repeated option
             self._refuse_repetitions(line)
         line.value_by_option = self._in_order_of_options(line.value_by_option)
         self._check_words(line)
@@ -597,17 +614,17 @@ class Command(click.Command):
     def _read_words(self, typed: Sequence[str]) -> CommandLine:
         """Return a command line with the options and the other words that were typed, before they are checked.
 
-        The words behind an option such as `--help` are not read. Raises UsageError for a word that cannot be read.
+        The words after `--help` or `--version` are not read. Raises UsageError for a word that cannot be read.
         """
         line = CommandLine(typed, {option.long_name: option.default_text for option in self.options})
         rest = deque(typed)
-        while rest and not line.information:
+        while rest and not line.help_or_version:
             word = rest.popleft()
-            if word == "--" and not self.requires_options_first:  # all words behind it are files
-                line.words.extend(rest)
+            if word == "--" and not self.follows_reference:  # all words after it are files
+                line.positional_words.extend(rest)
                 break
-            if self._is_file(word, is_first=not line.words):
-                line.words.append(word)
+            if self._is_file(word, is_first=not line.positional_words):
+                line.positional_words.append(word)
             else:
                 self._read_option(line, word, rest)
         return line
@@ -615,16 +632,18 @@ class Command(click.Command):
     def _read_option(self, command_line: CommandLine, word: str, rest: deque[str]) -> None:
         """Add the option that `word` names to the command line, with its value or with the text that it prints.
 
-        `rest` are the words behind the option; its value is removed from them. An option without its value is added to
-        `options_without_value`. Raises UsageError for an unknown option, and for an option behind a file if options
-        have to come first.
+        `rest` are the words after the option; its value is removed from them. An option without its value is added to
+        `options_without_value`. Raises UsageError for an unknown option. Commands that follow a reference program also
+        refuse an option after a file.
         """
-        if command_line.words and self.requires_options_first:
-            word_count = len(command_line.words) + 1 + len(rest)  # the files, this word, and all words behind it
+        if command_line.positional_words and self.follows_reference:
+            word_count = (
+                len(command_line.positional_words) + 1 + len(rest)
+            )  # the files, this word, and all words behind it
             raise self._error_for_late_option(word, word_count)
         option = self._option_named_by(word, command_line.typed)
-        if option.information is not None:
-            command_line.information = option.information(self, command_line.typed)
+        if option.make_text is not None:
+            command_line.help_or_version = option.make_text(self, command_line.typed)
         elif self._has_value(option, word, rest):
             command_line.add(option, self._value_of(option, word, rest))
         else:
@@ -635,9 +654,9 @@ class Command(click.Command):
 
         The reference programs take `-` for an unknown option if it would be the first file (`is_first`).
         """
-        if word == "-":
-            return not (self.requires_options_first and is_first)
-        return not word.startswith("-")
+        if word == "-" and is_first:
+            return not self.follows_reference
+        return word == "-" or not word.startswith("-")
 
     def _option_named_by(self, word: str, typed: Sequence[str]) -> Option:
         """Return the option that a word such as `--gold` or `--gold=FILE` names.
@@ -648,39 +667,40 @@ class Command(click.Command):
         option = self.option_by_spelling.get(name)
         if option is None:
             raise self._error_for_unknown_option(word, typed)
-        if equals and self.requires_options_first and not option.is_addition:
+        # The reference programs do not know the form `-switch=VALUE`.
+        if equals and self.follows_reference and option.is_reference_switch:
             raise self._error_for_unknown_option(word, typed)
-        if equals and option.value is None and option.information is None:
+        if equals and option.value_name is None and option.make_text is None:
             raise Misuse(f"{option.long_name} takes no value", f"ERROR: Unknown switch: {word}")
         return option
 
     def _has_value(self, option: Option, word: str, rest: deque[str]) -> bool:
         """Return whether an option has all that it needs: its value was typed, or it needs no value.
 
-        `word` is the option as typed, and `rest` are the words behind it. The value stands behind `=` in `word`, or it
+        `word` is the option as typed, and `rest` are the words after it. The value stands after `=` in `word`, or it
         is the first word of `rest`.
         """
         # A value in brackets may be left out, as in `--json [FILE.json]`.
-        needs_no_value = option.value is None or option.value.startswith("[")
+        needs_no_value = option.value_name is None or option.value_name.startswith("[")
         if needs_no_value or "=" in word:
             return True
         if not rest:
             return False
         # The reference programs take any next word for the value, even the name of an option.
         name_of_next_word = rest[0].partition("=")[0]
-        return self.requires_options_first or name_of_next_word not in self.option_by_spelling
+        return self.follows_reference or name_of_next_word not in self.option_by_spelling
 
     def _value_of(self, option: Option, word: str, rest: deque[str]) -> str | None:
-        """Return the value of an option: the text behind `=`, or else the next word, which is removed from `rest`.
+        """Return the value of an option: the text after `=`, or else the next word, which is removed from `rest`.
 
         The result is None for an option that takes no value.
         """
-        if option.value is None:
+        if option.value_name is None:
             return None
         _, equals, value = word.partition("=")
         if equals:
             return value
-        if option.value.startswith("["):
+        if option.value_name.startswith("["):  # the value may be left out, as in `--json [FILE.json]`
             return self._optional_file(option, rest)
         return rest.popleft()
 
@@ -714,11 +734,11 @@ class Command(click.Command):
         The text for standard output is that of the reference: it complains about the first required word instead.
         """
         required_words = []
-        if self.requires_options_first:
+        if self.follows_reference:
             required_words = [parameter.label for parameter in self.parameters if parameter.required]
         first_required_word = required_words[0] if required_words else ""
         return Misuse(
-            f"{option.long_name} needs a value: {option.value}",
+            f"{option.long_name} needs a value: {option.value_name}",
             f"ERROR: Not enough arguments; {first_required_word} must be provided",
         )
 
@@ -747,7 +767,7 @@ class Command(click.Command):
         return "give it once"
 
     def _advice_to_compare(self, command_line: CommandLine) -> str:
-        """Return advice to compare the files of predictions that a repeated `--predictions` names, or to list them."""
+        """Return the advice to use `compare` or `batch`, for a call with several files of predictions."""
         _, task = self.verb_and_task
         gold = command_line.text("--gold", "GOLD")
         predictions = " ".join(command_line.texts("--predictions"))
@@ -758,15 +778,15 @@ class Command(click.Command):
 
     def _check_words(self, command_line: CommandLine) -> None:
         """Raise UsageError if -o or a required word is missing, or if there are too many words."""
-        if self.form.needs_output and "--output" not in command_line:
-            raise UsageError(f"-o PATH must be given, such as: {self.full_name} {self.form.example}")
-        missing_parameters = self.parameters[len(command_line.words) :]
+        if self.properties.needs_output and "--output" not in command_line:
+            raise UsageError(f"-o PATH must be given, such as: {self.full_name} {self.properties.example}")
+        missing_parameters = self.parameters[len(command_line.positional_words) :]
         for parameter in missing_parameters:
             if parameter.required:
                 message = f"Not enough arguments; {parameter.label} must be provided"
                 raise Misuse(message, f"ERROR: {message}")
-        if len(command_line.words) > self._largest_word_count():
-            raise Misuse(self._advice_on_surplus_words(command_line.words), "ERROR: Too many arguments")
+        if len(command_line.positional_words) > self._largest_word_count():
+            raise Misuse(self._advice_on_surplus_words(command_line.positional_words), "ERROR: Too many arguments")
 
     def _advice_on_surplus_words(self, words: Sequence[str]) -> str:
         """Return a message that names the words that are too many, such as `too many words: b.tab c.tab`."""
@@ -777,24 +797,25 @@ class Command(click.Command):
 
     def _largest_word_count(self) -> int:
         """Return the largest number of words, options not counted, that the command takes."""
-        if any(parameter.nargs < 0 for parameter in self.parameters):
+        takes_any_number = any(parameter.nargs < 0 for parameter in self.parameters)  # click's sign for `files...`
+        if takes_any_number:
             return sys.maxsize
         return len(self.parameters)
 
     def _error_for_late_option(self, word: str, word_count: int) -> UsageError:
-        """Return the error for an option that was typed behind the first file.
+        """Return the error for an option that was typed after the first file.
 
-        A reference program reads the option and all words behind it as names of files. `word_count` is the number of
+        A reference program reads the option and all words after it as names of files. `word_count` is the number of
         its file names, with the files before the option.
         """
-        advice = (
+        our_message = (
             f"Could not open {word}: No such file or directory; options come before the files (a file that is called "
             f"like this is written ./{word})"
         )
         # If the program takes so many words, it only fails to open the file. If not, it refuses them with its help.
         if word_count <= self._largest_word_count():
-            return UsageError(advice)
-        return Misuse(advice, "ERROR: Too many arguments")
+            return UsageError(our_message)
+        return Misuse(our_message, reference_message="ERROR: Too many arguments")
 
     def _error_for_unknown_option(self, word: str, typed: Sequence[str]) -> UsageError:
         """Return the error for a word that looks like an option but is not one, with a suggestion.
@@ -804,11 +825,11 @@ class Command(click.Command):
         """
         name = word.partition("=")[0]
         advice = self._advice_on_dashes(word)
-        if not advice and not self.requires_options_first:
+        if not advice and not self.follows_reference:
             advice = _advice_on_option(self, name, typed)
         if not advice:
             advice = f"unknown switch {name}{did_you_mean(name, self.option_by_spelling)}"
-        return Misuse(advice, f"ERROR: Unknown switch: {word}")
+        return Misuse(advice, reference_message=f"ERROR: Unknown switch: {word}")
 
     def _advice_on_dashes(self, word: str) -> str:
         """Return advice if a word such as `-query-base=X` differs from an option only in dashes and underscores.
@@ -818,7 +839,7 @@ class Command(click.Command):
         name, _, value = word.partition("=")
         for option in self.options:
             if _without_dashes(option.long_name) == _without_dashes(name):
-                call = f"{option.long_name} {value or option.value or ''}".rstrip()
+                call = f"{option.long_name} {value or option.value_name or ''}".rstrip()
                 return f"unknown switch {word}; write {call}"
         return ""
 
@@ -829,7 +850,7 @@ class Command(click.Command):
 
         Raises UsageError for a format that the command does not have and for a file that it may not write.
         """
-        if self.form.formats:
+        if self.properties.formats:
             self._choose_output(command_line)
         if command_line.file is not None:
             return self._run_into_file(command_line, command_line.file)
@@ -851,7 +872,7 @@ class Command(click.Command):
         except UsageError:  # the command has not begun its work
             raise
         except (CsScoreError, KeyboardInterrupt):
-            plan.clear()  # removes the file of an earlier call
+            plan.remove_earlier_files()
             raise
         return status
 
@@ -867,7 +888,7 @@ class Command(click.Command):
         """Decide in which format and where the result is written.
 
         `format` of the command line is set, and `file` or `folder`. Without -o, and with `-o -`, the result is printed.
-        Raises UsageError.
+        Raises UsageError for a format that the command does not have, and for a folder that looks like a file.
         """
         path = command_line.get("--output")
         if path == "-":
@@ -888,43 +909,45 @@ class Command(click.Command):
         if not self._always_writes_folder():
             self._refuse_unknown_ending(path)
         command_line.folder = path
-        if command_line.format not in self.form.formats:
-            command_line.format = self.form.formats[0]  # the default
+        if command_line.format not in self.properties.formats:
+            command_line.format = self.properties.formats[0]  # the default
 
     def _always_writes_folder(self) -> bool:
-        """Return whether -o names a folder whatever the format is."""
-        return bool(self.form.folder) and self.form.needs_output
+        """Return whether -o names a folder in every format."""
+        return bool(self.properties.folder_format) and self.properties.needs_output
 
     def _is_folder(self, format_: str) -> bool:
         """Return whether -o names a folder in this format."""
-        return self._always_writes_folder() or format_ == self.form.folder
+        return self._always_writes_folder() or format_ == self.properties.folder_format
 
     def _format_of(self, command_line: CommandLine, path: str | None) -> str:
         """Return the format of the result, such as `json`.
 
         It is the format that --format or --json names. Without them, the ending of `path`, the value of -o, decides;
         if that names no format, the result is the default. Raises UsageError for a format that the command does not
-        have.
+        have, and for `-o` with the ending of an image that cs-score does not write, such as `chart.pdf`.
         """
         default = self._default_format(path)
         format_ = self._requested_format(command_line, path) or default
-        if format_ not in self.form.formats and format_ != default:
+        if format_ not in self.properties.formats and format_ != default:
             self._refuse_format(format_, path)
-        if path is not None and "--format" not in command_line:  # `-o chart.pdf` names no format that cs-score has
+        # `-o chart.pdf` has an unknown ending, so that the format is the default, but PDF was meant.
+        if path is not None and "--format" not in command_line:
             ending = ending_of(path).removeprefix(".")
-            self._refuse_images(ending, path)
+            self._refuse_pdf_or_png(ending, path)
         return format_
 
     def _default_format(self, path: str | None) -> str:
         """Return the format of the result if the user names none; with -o `path` it may be the format of a folder."""
-        if path is not None and self.form.folder and not self._always_writes_folder():
-            return self.form.folder
-        return self.form.formats[0]  # the first format of a command is its default
+        # A command that always writes a folder uses its format for what it prints.
+        if path is not None and self.properties.folder_format and not self._always_writes_folder():
+            return self.properties.folder_format
+        return self.properties.formats[0]  # the first format of a command is its default
 
     def _requested_format(self, command_line: CommandLine, path: str | None) -> str | None:
         """Return the format that --format or --json names, or else the ending of `path`; None if the user names none.
 
-        The ending does not matter if -o names a folder whatever the format is.
+        The ending does not matter if -o names a folder in every format.
         """
         format_ = command_line.get("--format")
         if format_:
@@ -936,11 +959,14 @@ class Command(click.Command):
         return _FORMAT_OF_ENDING.get(ending_of(path))
 
     def _refuse_unknown_ending(self, path: str) -> None:
-        """Raise UsageError if the name of a new folder has an ending, such as `.csv`: probably a file was meant."""
+        """Raise UsageError if the name of a new folder has an ending, such as `.csv`: probably a file was meant.
+
+        Endings that name a format do not come here: `_requested_format` has chosen that format, which is no folder.
+        """
         ending = ending_of(path)
         if not re.fullmatch(r"\.[a-z]{2,5}", ending) or os.path.isdir(path):
             return
-        endings = [known_ending for known_ending, name in _FORMAT_OF_ENDING.items() if name in self.form.formats]
+        endings = [known_ending for known_ending, name in _FORMAT_OF_ENDING.items() if name in self.properties.formats]
         raise UsageError(
             f"-o {path}: no format ends in {ending}, but {', '.join(endings)}; for a folder write {path}{os.sep}"
         )
@@ -957,14 +983,16 @@ class Command(click.Command):
 
     def _refuse_format(self, format_: str, path: str | None) -> NoReturn:
         """Raise UsageError for a format that the command does not have, with the best advice on what to write."""
-        self._refuse_images(format_, path)
+        # The first two calls do nothing for most formats.
+        self._refuse_pdf_or_png(format_, path)
         self._refuse_pages(format_, path)
-        formats = self.form.formats
+        formats = self.properties.formats
         raise UsageError(f"--format takes {', '.join(formats)}, not {format_}{did_you_mean(format_, formats)}")
 
-    def _refuse_images(self, format_: str, path: str | None) -> None:
+    def _refuse_pdf_or_png(self, format_: str, path: str | None) -> None:
         """Raise UsageError if a chart is wanted as PDF or PNG: charts are SVG, which other programs convert."""
-        if format_ not in _OTHER_IMAGES or "svg" not in self.form.formats:
+        draws_charts = "svg" in self.properties.formats
+        if format_ not in _OTHER_IMAGES or not draws_charts:
             return
         stem = "chart" if path is None else os.path.splitext(path)[0]
         raise UsageError(
@@ -980,7 +1008,7 @@ class Command(click.Command):
         formatter.write_text(self._first_line_of_help())
         formatter.write_paragraph()
         formatter.write_usage(self.full_name, self.usage)
-        if self.form.example:
+        if self.properties.example:
             formatter.write_paragraph()
             formatter.write(f"{self._wrapped_example(formatter.width)}\n")
         for title, content in self.all_sections():
@@ -989,21 +1017,24 @@ class Command(click.Command):
         return formatter.getvalue()
 
     def _first_line_of_help(self) -> str:
-        """Return the summary as a sentence; behind the name of the command in the form of the reference programs."""
-        if self.requires_options_first:
+        """Return the first line of the help, the summary of the command: `Score one or more TAC Cold Start runs.`
+
+        Commands that follow a reference program have the form of its help: `NAME:  SUMMARY`.
+        """
+        if self.follows_reference:
             return f"{self.full_name}:  {self.help}"
         return f"{self.help}."
 
     def _wrapped_example(self, width: int) -> str:
         """Return the example of a call in lines of at most `width` columns, the further ones indented."""
-        example = f"Example: {self.full_name} {self.form.example}"
+        example = f"Example: {self.full_name} {self.properties.example}"
         return textwrap.fill(example, width, subsequent_indent="  ", break_on_hyphens=False)
 
     @property
     def usage(self) -> str:
         """The words of a call as the usage line shows them, such as `[OPTIONS] -o PATH [FILES...]`."""
-        labels = ["{-switch {-switch ...}}" if self.requires_options_first else "[OPTIONS]"]
-        if self.form.needs_output:
+        labels = ["{-switch {-switch ...}}" if self.follows_reference else "[OPTIONS]"]
+        if self.properties.needs_output:
             labels.append("-o PATH")
         for parameter in self.parameters:
             label = parameter.label.upper()
@@ -1014,14 +1045,16 @@ class Command(click.Command):
 
     def all_sections(self) -> Iterator[Section]:
         """Yield the sections of the help: switches of the reference, our own options, the words, further sections."""
-        switches = sorted(option.get_help_record() for option in self.options if not option.is_addition)
+        switches = sorted(option.get_help_record() for option in self.options if option.is_reference_switch)
         if switches:
             yield "Switches", switches
-        additions = [option.get_help_record() for option in self.options if option.is_addition]
-        yield "Additions" if switches and self.requires_options_first else "Options", additions
+        our_options = [option.get_help_record() for option in self.options if not option.is_reference_switch]
+        has_options_of_reference = switches and self.follows_reference
+        title = "Additions" if has_options_of_reference else "Options"
+        yield title, our_options
         if self.parameters:
             yield "Arguments", [(parameter.label, parameter.meaning) for parameter in self.parameters]
-        yield from self.form.sections
+        yield from self.properties.sections
 
 
 def _options_by_spelling(options: Iterable[Option]) -> dict[str, Option]:
@@ -1052,8 +1085,8 @@ def _is_file_for(option: Option, word: str) -> bool:
 
     `result.json` and `result.json.gz` have the right ending; `-` and `/dev/stdout` are streams.
     """
-    wanted_ending = ending_of(str(option.value).strip("[]"))
-    return word == "-" or ending_of(word) == wanted_ending or is_stream(word)
+    file_in_usage = str(option.value_name).strip("[]")  # `FILE.json`
+    return word == "-" or is_stream(word) or ending_of(word) == ending_of(file_in_usage)
 
 
 def _write_content(formatter: click.HelpFormatter, content: Sequence[tuple[str, str]] | str) -> None:
@@ -1061,7 +1094,8 @@ def _write_content(formatter: click.HelpFormatter, content: Sequence[tuple[str, 
     if isinstance(content, str):
         formatter.write_text(content)
     else:
-        formatter.write_dl(list(content), col_max=min(26, formatter.width // 3))
+        # At most a third of the line is for names, and on a wide screen no more than most names need.
+        formatter.write_dl(list(content), col_max=min(_WIDEST_NAMES, formatter.width // 3))
 
 
 def _requested_help(command: Command, typed: Sequence[str]) -> str:
@@ -1082,14 +1116,14 @@ def _own_version(command: Command, typed: Sequence[str]) -> str:
     return version_text()
 
 
-def _followed_version(command: Command, typed: Sequence[str]) -> str:
+def _line_on_followed_version(command: Command, typed: Sequence[str]) -> str:
     """Return the line that `-version` prints: the version of the reference program that the command follows.
 
     It is the value of --follow if that was typed.
     """
     version = None
-    if command.entry is not None:
-        version = command.entry.followed_version
+    if command.command_entry is not None:
+        version = command.command_entry.followed_version
     for word, next_word in pairwise(typed):
         if word == "--follow":
             version = next_word
@@ -1136,7 +1170,7 @@ def _line_in_our_words(command: Command, typed: Sequence[str]) -> str:
             continue
         words.append(f"{OUR_NAME_BY_OTHER_NAME.get(name, name)}{equals}{value}")
     if "--output" in words and "--format" not in words and "--json" not in words:
-        words += ["--format", "json"]
+        words += ["--format", "json"]  # what official evaluators write into their output file
     return " ".join(words)
 
 
@@ -1161,6 +1195,7 @@ def _advice_on_evaluators_option(command: Command, name: str, typed: Sequence[st
     """
     option_names = {option.long_name for option in command.options}
     our_name = OUR_NAME_BY_OTHER_NAME.get(name)
+    # Measures are chosen in many commands, also in those that have nothing in common with an evaluator.
     if our_name == "--measure" and our_name in option_names:
         return f"{name} is called {our_name} here"
     # Official evaluators take a gold file: a command without --gold does not do their work.
@@ -1175,8 +1210,11 @@ def _advice_on_evaluators_option(command: Command, name: str, typed: Sequence[st
 
 def _advice_on_unit_option(command: Command, name: str) -> str:
     """Return advice on how to choose one unit if `name` is what other programs call --unit; else an empty text."""
-    is_misspelling = did_you_mean(name, command.option_by_spelling, cutoff=0.9)
-    if name not in UNIT_OPTIONS or is_misspelling:
+    if name not in UNIT_OPTIONS:
+        return ""
+    # The advice for a misspelled option of this command, such as `--items` for `--item`, is better.
+    is_misspelled = did_you_mean(name, command.option_by_spelling, cutoff=0.9) != ""
+    if is_misspelled:
         return ""
     if "--unit" in command.option_by_spelling:
         return f"{name} is called --unit here: {command.full_name} --unit ID ..."
@@ -1210,9 +1248,9 @@ def _advice_on_other_task(command: Command, name: str) -> str:
 
 
 def _advice_on_input_files(command: Command, name: str) -> str:
-    """Return advice if an option names input files in other programs, and they need no option here.
+    """Return advice if the option names input files in other programs, for example `--qrels`, and is not needed here.
 
-    For any other option, the text is empty.
+    Otherwise the text is empty.
     """
     _, task = command.verb_and_task
     if name == "--predictions" and task != COLD_START and "--gold" in command.option_by_spelling:
@@ -1237,9 +1275,9 @@ def _advice_on_mistaken_option(command: Command, name: str) -> str:
 
 
 def _advice_on_tasks_with_option(command: Command, name: str) -> str:
-    """Return advice that names the tasks for which the same verb has an option of this name.
+    """Return advice that names the other tasks for which the same verb has an option of this name.
 
-    For any other option, the text is empty.
+    The text is empty if no other task has the option.
     """
     verb, task = command.verb_and_task
     tasks_with_option = []
@@ -1248,38 +1286,40 @@ def _advice_on_tasks_with_option(command: Command, name: str) -> str:
             tasks_with_option.append(other_task)
     if not tasks_with_option:
         return ""
+    # All tasks but Cold Start are evidence tasks.
     tasks = "evidence tasks" if task == COLD_START else ", ".join(tasks_with_option)
     example_task = tasks_with_option[0]
     return f"{name} is an option of {tasks}: cs-score {verb} {example_task} {name} ..."
 
 
 def _advice_on_other_command(command: Command, name: str) -> str:
-    """Return advice that names the other commands with an option of this or a similar name.
+    """Return advice that names up to three other commands with an option of this or a similar name.
 
-    For any other option, the text is empty.
+    The text is empty if no other command has such an option, and if the command itself has one: then a misspelling of
+    that option is more likely.
     """
     if name in command.option_by_spelling or did_you_mean(name, command.option_by_spelling):
         return ""
     verb, _ = command.verb_and_task
-    for similar_name in _with_similar_name(name):
-        other_commands = [other for other in _commands_with_option(similar_name) if other != verb]
+    for option_name in _name_and_most_similar_name(name):
+        other_commands = [other for other in _commands_with_option(option_name) if other != verb]
         if other_commands:
-            label = "" if similar_name == name else f"{similar_name} "  # a different name is told
+            correction = "" if option_name == name else f"{option_name} "
             some_commands = ", ".join(other_commands[:3])
-            return f"{name} is no option of {command.full_name}, but {label}of {some_commands}"
+            return f"{name} is no option of {command.full_name}, but {correction}of {some_commands}"
     return ""
 
 
-def _with_similar_name(name: str) -> list[str]:
+def _name_and_most_similar_name(name: str) -> list[str]:
     """Return the name of an option, and the most similar name among the options of all commands, if there is one.
 
     For example `["--tops", "--top"]`.
     """
     spellings: set[str] = set()
     for command_name in COMMANDS:
-        if command_name:
+        if command_name:  # not the call without a command, whose name is empty
             spellings.update(load_command(command_name).option_by_spelling)
-    suggestion = did_you_mean(name, spellings)
+    suggestion = did_you_mean(name, spellings)  # a part of a message, such as `; did you mean --top?`
     suggested_name = re.search(r"--?[\w-]+", suggestion)
     if suggested_name is None:
         return [name]
@@ -1308,26 +1348,27 @@ class ReferenceCommand(Command):
 
     failure_status = Status.REFERENCE_FAILURE
     wrong_usage_status = Status.REFERENCE_FAILURE
-    requires_options_first = True
+    follows_reference = True
 
 
 def command(
-    name: str, options: Iterable[Option], *parameters: Parameter, contract: type[Command] = Command, **form: Any
+    name: str, options: Iterable[Option], *parameters: Parameter, contract: type[Command] = Command, **properties: Any
 ) -> Callable[[Body], Callable[[str], Command]]:
-    """Return a decorator for the function that does a command's work; it returns a function that makes the command.
+    """Return a decorator, to be used as `@command("version", ())`, which turns a function into a maker of a command.
 
-    `contract` is the class of the command, and `form` are the values of the fields of its `Form`. `load_command` finds
-    the resulting function in the table of commands, and calls it with a task to get the command.
+    The decorated function does the work of the command: it gets the command line. The name in the module then stands
+    for a function that makes the command; only `load_command` calls it. So a command is made when it is needed.
+    `contract` is the class of the command, and `properties` are the fields of its record of properties.
     """
 
     def decorate(body: Body) -> Callable[[str], Command]:
-        """Return the function that makes the command whose work `body` does."""
+        """Return a function that makes the command; the command calls `body` to do its work."""
 
-        def make(task: str) -> Command:
-            """Return the command, which is the same for every task."""
-            return contract(name, options, *parameters, body=body, form=Form(**form))
+        def make_command(task: str) -> Command:
+            """Return the command. It is the same for every task; other makers, those of verbs, use the argument."""
+            return contract(name, options, *parameters, body=body, properties=CommandProperties(**properties))
 
-        return make
+        return make_command
 
     return decorate
 
@@ -1337,7 +1378,7 @@ def command(
 
 _OWN_COMMANDS: Final[Mapping[str, CommandEntry]] = {
     "": CommandEntry(SCORE, "Score one or more TAC Cold Start runs", "cli.bare", followed_version=FOLLOWED),
-    "score": CommandEntry(SCORE, "Score runs or predictions", "cli.score", by_task=True),
+    "score": CommandEntry(SCORE, "Score runs or predictions", "cli.score", is_split_by_task=True),
     "problems": CommandEntry(ABOUT, "Explain problem codes: what is wrong, an example, what to do", "cli.about"),
     "schema": CommandEntry(ABOUT, "Print the JSON Schema of what cs-score writes", "cli.about"),
     "help": CommandEntry(ABOUT, "Show this page, or the help of a command", "cli.about"),
@@ -1351,12 +1392,12 @@ _OWN_COMMANDS: Final[Mapping[str, CommandEntry]] = {
 def _list_commands() -> dict[str, CommandEntry]:
     """Return the entries of all commands by name, in the order of help; the commands of the scorer come first."""
     scorers = {name: entry for name, entry in _OWN_COMMANDS.items() if entry.group == SCORE}
-    commands_about_program = {name: entry for name, entry in _OWN_COMMANDS.items() if entry.group != SCORE}
-    return scorers | _commands_of_slices() | commands_about_program
+    commands_about_program = {name: entry for name, entry in _OWN_COMMANDS.items() if entry.group == ABOUT}
+    return scorers | _commands_in_own_folders() | commands_about_program
 
 
-def _commands_of_slices() -> dict[str, CommandEntry]:
-    """Return the entries of the commands of all slices (the folders of verbs) by name, in the order of help."""
+def _commands_in_own_folders() -> dict[str, CommandEntry]:
+    """Return the entries of the commands with a folder of their own below `verbs`, by name, in the order of help."""
     entry_by_name: dict[str, CommandEntry] = {}
     for slice_ in SLICES:
         entry_by_name.update(slice_.commands)
@@ -1366,13 +1407,14 @@ def _commands_of_slices() -> dict[str, CommandEntry]:
 def _names_in_order(entry_by_name: Mapping[str, CommandEntry]) -> list[str]:
     """Return the names of commands in the order of help.
 
-    It is the order of the entries, but an entry may name another command behind which it is listed.
+    It is the order of the entries, but an entry may name another command, which it follows in the help
+    (`listed_after`). If that other command is not installed, the entry comes last.
     """
     names = [name for name, entry in entry_by_name.items() if not entry.listed_after]
     for name, entry in entry_by_name.items():
         if not entry.listed_after:
             continue
-        position = len(names)  # if the slice with the other command has been taken out
+        position = len(names)
         if entry.listed_after in names:
             position = names.index(entry.listed_after) + 1
         names.insert(position, name)
@@ -1382,8 +1424,8 @@ def _names_in_order(entry_by_name: Mapping[str, CommandEntry]) -> list[str]:
 COMMANDS: Final[Mapping[str, CommandEntry]] = _list_commands()
 """Every command by its name; the name of the Cold Start scorer is empty."""
 
-FAMILIES: Final[Mapping[str, Sequence[str]]] = {"bundle": ("codabench", "evalai")}
-"""Words that begin the names of several commands but are not commands themselves, with the words that follow them."""
+SECOND_WORDS_BY_FIRST: Final[Mapping[str, Sequence[str]]] = {"bundle": ("codabench", "evalai")}
+"""The commands with names of two words, such as `bundle evalai`; the first word alone is no command."""
 
 
 def help_width() -> int:
@@ -1408,13 +1450,16 @@ def load_command(name: str, task: str = COLD_START) -> Command:
 
     Raises UsageError if a part of the package that the command needs is not installed.
     """
-    return _load_for_task(name, task if COMMANDS[name].by_task else "")
+    return _load_for_task(name, task if COMMANDS[name].is_split_by_task else "")
 
 
 @functools.cache
 def _load_for_task(name: str, task: str) -> Command:
-    """Return the command of a name and a task, as `load_command` does. `task` is empty if tasks share the command."""
-    function_name = re.sub("[- ]", "_", name or "bare")
-    make = load_value(f"cs_score.{COMMANDS[name].module}:{function_name}", needed_by=name)
-    command: Command = make(task or name)
+    """Return the command of a name and a task. `task` is empty if all tasks share the command.
+
+    The module of the command is imported, and its function of the same name makes the command.
+    """
+    function_name = re.sub("[- ]", "_", name or "bare")  # the call without a command has no name
+    make_command = load_value(f"cs_score.{COMMANDS[name].module}:{function_name}", needed_by=name)
+    command: Command = make_command(task)
     return command

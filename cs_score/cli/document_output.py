@@ -48,7 +48,7 @@ def remove_earlier_tables(command_line: CommandLine, view: DocumentView) -> None
         path = os.path.join(folder, file_name)
         planned_tables.append(PlannedOutput("-o", path, Existing.RECOGNISED, header_pattern))
     plan = command_line.plan(planned_tables, folder=folder)  # raises an error if a file must not be replaced
-    plan.clear()
+    plan.remove_earlier_files()
 
 
 def _check_folder(path: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from cs_score.analysis import sampled_labels, sampled_pools, systems
 from cs_score.analysis.coldstart.scored import AnalysedRun, score_for_analysis
 from cs_score.base.errors import UsageError
-from cs_score.base.runtime import paused_collector
+from cs_score.base.runtime import paused_garbage_collection
 from cs_score.cli.core import CommandLine
 from cs_score.cli.document_output import print_statistics
 from cs_score.cli.predictions import Predictions
@@ -34,7 +34,7 @@ def _estimate_from_pool(command_line: CommandLine) -> int:
     inclusion = sampled_pools.read_inclusion(command_line.text("--inclusion"))
     confidence = read_resampling_with_defaults(command_line).confidence
     inputs = Runs(command_line)
-    with paused_collector():
+    with paused_garbage_collection():
         scored_by_name = _score_each_run(inputs)
         estimates = sampled_pools.estimate_from_sample(scored_by_name, inclusion, confidence)
     return print_statistics(command_line, sampled_pools.SAMPLED_POOL_PRINTOUT, estimates)

@@ -19,8 +19,17 @@ from click.shell_completion import CompletionItem
 
 from cs_score.base.display import one_line
 from cs_score.base.errors import CsScoreError, OutputError, UsageError, did_you_mean, missing_part_message
-from cs_score.base.sources import pipes_are_kept
-from cs_score.cli.core import COMMANDS, FAMILIES, Command, Misuse, Status, help_width, load_command, version_text
+from cs_score.base.sources import pipes_kept_in_memory
+from cs_score.cli.core import (
+    COMMANDS,
+    SECOND_WORDS_BY_FIRST,
+    Command,
+    Misuse,
+    Status,
+    help_width,
+    load_command,
+    version_text,
+)
 from cs_score.cli.output import write_text
 from cs_score.tasks import COLD_START, TASKS
 from cs_score.verbs import ABOUT, BEFORE, SCORE
@@ -70,6 +79,7 @@ def _write_group(formatter: click.HelpFormatter, group: str) -> None:
 
     The commands before the scorer and those about cs-score itself are only listed by name.
     """
+    # The call without a command, whose name is empty, is not listed.
     names = [name for name, entry in COMMANDS.items() if name and entry.group == group]
     if group in (BEFORE, ABOUT):
         formatter.write(_indented_list(names, formatter.width))
@@ -97,11 +107,13 @@ def _rows_of_group(names: Sequence[str]) -> list[tuple[str, str]]:
     """
     rows = []
     for name in names:
-        family = name.partition(" ")[0]
-        if family not in FAMILIES:
+        family, _, second_word = name.partition(" ")
+        if family not in SECOND_WORDS_BY_FIRST:
             rows.append((name, COMMANDS[name].summary))
-        elif name == f"{family} {FAMILIES[family][0]}":  # the row stands at the first command of the family
-            rows.append((family, f"Pack a scorer for a platform: {', '.join(FAMILIES[family])}"))
+            continue
+        second_words = SECOND_WORDS_BY_FIRST[family]
+        if second_word == second_words[0]:  # the row stands at the first command of the family
+            rows.append((family, f"Pack a scorer for a platform: {', '.join(second_words)}"))
     return rows
 
 
@@ -134,7 +146,7 @@ class Tree(click.Group):
         return None
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse the words behind the name of the group: the name of a command, and its words.
+        """Parse the words after the name of the group: the name of a command, and its words.
 
         If the first word is not the name of a command, all words belong to the default command.
         """
@@ -154,12 +166,14 @@ class Tree(click.Group):
 def root() -> Tree:
     """Return the group of all commands; the call without a command is its default.
 
-    A verb with several tasks is itself a group, with a command for each task.
+    A verb with several tasks is itself a group, with a command for each task. The names in the group are the possible
+    first words of a command line: commands, first words of names such as `bundle evalai`, and evidence tasks, because
+    `cs-score scifact` is short for `cs-score score scifact`.
     """
-    names = [name for name in COMMANDS if name and " " not in name]
-    names.extend(FAMILIES)
-    names.extend(task for task in TASKS if task != COLD_START)
-    return Tree("cs-score", names, load_command=_command_of_first_word, default="")
+    first_words = [name for name in COMMANDS if name and " " not in name]
+    first_words.extend(SECOND_WORDS_BY_FIRST)
+    first_words.extend(_evidence_tasks())
+    return Tree("cs-score", first_words, load_command=_command_of_first_word, default="")
 
 
 def _command_of_first_word(word: str) -> click.Command:
@@ -167,7 +181,7 @@ def _command_of_first_word(word: str) -> click.Command:
 
     For example a group for `analyze`, which has a command for each task, and the command `score scifact` for `scifact`.
     """
-    if word in FAMILIES:
+    if word in SECOND_WORDS_BY_FIRST:
         return _group_of_family(word)
     if word in TASKS:
         return load_command("score", word)
@@ -176,7 +190,7 @@ def _command_of_first_word(word: str) -> click.Command:
 
 def _group_of_family(family: str) -> Tree:
     """Return the group of the commands whose names begin with the same word, such as `bundle codabench`."""
-    members = FAMILIES[family]
+    members = SECOND_WORDS_BY_FIRST[family]
 
     def load_member(member: str) -> click.Command:
         """Return the command of a member, such as `codabench`, or the group of its commands for tasks."""
@@ -185,19 +199,19 @@ def _group_of_family(family: str) -> Tree:
     return Tree(family, members, load_command=load_member, default=members[0])
 
 
-def _command_or_group(name: str) -> click.Command:
-    """Return the command of a name; for a verb with several tasks, the group of its commands."""
-    if not COMMANDS[name].by_task:
-        return load_command(name)
+def _command_or_group(verb: str) -> click.Command:
+    """Return the command of this name; for a verb with several tasks, such as `compare`, the group of its commands."""
+    if not COMMANDS[verb].is_split_by_task:
+        return load_command(verb)
 
     def load_second_word(word: str) -> click.Command:
-        """Return the command of the verb for a task, or the command whose name ends with the word."""
+        """Return the command `VERB WORD`: that of the verb for a task, or one such as `compare table`."""
         if word in TASKS:
-            return load_command(name, word)
-        return load_command(f"{name} {word}")
+            return load_command(verb, word)
+        return load_command(f"{verb} {word}")
 
-    words = [*TASKS, *_second_words(name)]
-    return Tree(name, words, load_command=load_second_word, default=COLD_START)
+    words = [*TASKS, *_second_words(verb)]
+    return Tree(verb, words, load_command=load_second_word, default=COLD_START)
 
 
 def _second_words(verb: str) -> list[str]:
@@ -207,7 +221,7 @@ def _second_words(verb: str) -> list[str]:
 
 
 def find_command(words: Sequence[str]) -> tuple[Command, list[str]]:
-    """Return the command that the first words name, and the words behind its name.
+    """Return the command that the first words name, and the words after its name.
 
     For `analyze scifact --top 3` they are the command `analyze scifact` and `["--top", "3"]`. If the first word does
     not name a command, it is the call without a command, and all words belong to it. Raises UsageError if the first
@@ -216,7 +230,7 @@ def find_command(words: Sequence[str]) -> tuple[Command, list[str]]:
     for word_count in (2, 1):  # a name of two words, such as `compare table`, comes before that of its first word
         name = " ".join(words[:word_count])
         if name and name in COMMANDS:
-            return _find_task(name, list(words[word_count:]))
+            return _command_for_task(name, list(words[word_count:]))
     first_word = words[0] if words else ""
     if first_word in TASKS:
         return load_command("score", first_word), list(words[1:])
@@ -227,18 +241,18 @@ def find_command(words: Sequence[str]) -> tuple[Command, list[str]]:
 
 def _refuse_incomplete_name(word: str) -> None:
     """Raise UsageError if a word is only the beginning of the names of several commands, such as `bundle`."""
-    if word in FAMILIES:
-        names = [f"{word} {member}" for member in FAMILIES[word]]
+    if word in SECOND_WORDS_BY_FIRST:
+        names = [f"{word} {member}" for member in SECOND_WORDS_BY_FIRST[word]]
         raise UsageError(f"say which: {' or '.join(names)}")
 
 
-def _find_task(name: str, words: list[str]) -> tuple[Command, list[str]]:
-    """Return the command of a name for the task that the first of `words` names, and the words behind the task.
+def _command_for_task(name: str, words: list[str]) -> tuple[Command, list[str]]:
+    """Return the command of a name for the task that the first of `words` names, and the words after the task.
 
     Without a task, or if the command has no tasks, all words are returned. Raises UsageError if the first word seems to
     be a mistyped task.
     """
-    if not COMMANDS[name].by_task or not words:
+    if not COMMANDS[name].is_split_by_task or not words:
         return load_command(name), words
     if words[0] in TASKS:
         return load_command(name, words[0]), words[1:]
@@ -256,7 +270,7 @@ def _refuse_mistyped_name(word: str, kind: str) -> None:
         return
     names = list(TASKS)
     if kind == "command":
-        names = [name for name in (*COMMANDS, *FAMILIES, *TASKS) if name]
+        names = [name for name in (*COMMANDS, *SECOND_WORDS_BY_FIRST, *TASKS) if name]
     suggestion = did_you_mean(word, names)
     if suggestion:
         raise UsageError(f"no {kind} `{word}`, and no such file{suggestion}")
@@ -289,11 +303,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (CsScoreError, OSError, ImportError) as error:
         return call.report_error(error)
     except KeyboardInterrupt:
-        return interrupted()
-    except SyntaxError:
-        pass  # reported below: short of memory, Python's parser reports faults in modules that have none
-    except MemoryError:
-        pass  # reported below: the traceback holds memory until the `except` clause ends
+        return report_interruption()
+    # Both mean that memory ran out: without memory, Python's parser reports faults in modules that have none.
+    # They are reported after the `except` clause, which would keep the memory of the traceback.
+    except (SyntaxError, MemoryError):
+        pass
     return _print_error_line(_NO_MEMORY, call.failure_status)
 
 
@@ -314,7 +328,7 @@ class _ProgramCall:
         If a shell asks for completions, they are printed instead. Raises CsScoreError, OSError or ImportError.
         """
         if COMPLETION_VARIABLE in os.environ:
-            root().main([], "cs-score", COMPLETION_VARIABLE)
+            root().main([], "cs-score", COMPLETION_VARIABLE)  # prints the completions and ends the process
         if len(self.words) == 1 and self.words[0] in _TEXT_FUNCTION_BY_OPTION:
             text_function = _TEXT_FUNCTION_BY_OPTION[self.words[0]]
             write_text("stdout", text_function())
@@ -330,7 +344,10 @@ class _ProgramCall:
         return self.command.failure_status
 
     def report_error(self, error: CsScoreError | OSError | ImportError) -> int:
-        """Report an error that ended the call, as a line on standard error. Return the exit status."""
+        """Report an error that ended the call, as a line on standard error. Return the exit status.
+
+        Wrong usage on which reference programs print their help (`Misuse`) is reported as they do.
+        """
         if isinstance(error, Misuse) and self.command is not None:
             return _report_wrong_usage(self.command, error, has_words=bool(self.words))
         if isinstance(error, UsageError):
@@ -340,8 +357,8 @@ class _ProgramCall:
 
 
 def _run_and_flush(command: Command, words: Sequence[str]) -> int:
-    """Run a command with the words behind its name, and return its exit status when all output is written."""
-    with pipes_are_kept():
+    """Run a command with the words after its name, and return its exit status when all output is written."""
+    with pipes_kept_in_memory():
         status = command.run(words)
     if sys.stdout is not None:
         sys.stdout.flush()
@@ -355,8 +372,7 @@ def _report_wrong_usage(command: Command, error: Misuse, *, has_words: bool) -> 
     output. The exit status is that of a failure if standard output is closed. `has_words` is false for the call of
     cs-score without any word, which prints the first page of help.
     """
-    follows_reference_program = command.requires_options_first
-    if follows_reference_program:
+    if command.follows_reference:
         help_text = command.help_text() if has_words else first_page()
         try:
             write_text("stdout", f"{error.reference_message}\n\n{help_text}")
@@ -369,7 +385,7 @@ def _report_wrong_usage(command: Command, error: Misuse, *, has_words: bool) -> 
     return _print_error_line(advice, command.wrong_usage_status)
 
 
-def interrupted() -> int:
+def report_interruption() -> int:
     """Print a line that the command was interrupted. Return the exit status for an interruption."""
     return _print_error_line("interrupted", 128 + signal.SIGINT)
 
@@ -380,6 +396,7 @@ def _message_about(error: CsScoreError | OSError | ImportError) -> str:
         return str(error)
     if isinstance(error, BrokenPipeError):
         return "standard output was closed before everything was written"
+    # An import may also fail for a reason of the system, such as a removed working folder: then this message is empty.
     message = _message_about_import(error) if isinstance(error, ImportError) else ""
     return message or _message_about_system(error)
 
@@ -397,9 +414,9 @@ def _message_about_system(error: OSError | ImportError) -> str:
 
 
 def _message_of_cause(error: OSError | ImportError) -> str:
-    """Return the message of an error, or of the import error that caused it.
+    """Return the message of an error, or of the import error during whose handling it was raised.
 
-    Some packages catch an import error and raise another one with general advice: the first one has the reason.
+    Some packages catch an import error and raise another one with general advice. The reason is in the original one.
     """
     if isinstance(error.__context__, ImportError):
         return _message_about(error.__context__)
@@ -408,9 +425,10 @@ def _message_of_cause(error: OSError | ImportError) -> str:
 
 def _message_about_import(error: ImportError) -> str:
     """Return a message about a part that is not installed, or a library that does not fit into memory; else empty."""
-    if "failed to map segment" in str(error) and not missing_part_message(error):  # the library exists
+    message = missing_part_message(error)  # empty if the part is installed
+    if not message and "failed to map segment" in str(error):
         return _NO_MEMORY
-    return missing_part_message(error)
+    return message
 
 
 def _has_working_folder() -> bool:

@@ -38,7 +38,7 @@ def gold_and_predictions(command_line: CommandLine) -> tuple[str, list[str]]:
 
     The gold file is the value of --gold or else the first word. Raises UsageError if there is neither.
     """
-    words = list(command_line.words)
+    words = list(command_line.positional_words)
     gold = command_line.get("--gold")
     if not gold and words:
         gold = words.pop(0)
@@ -58,7 +58,7 @@ def optional_gold_and_predictions(
     if mode.needs_gold:
         return gold_and_predictions(command_line)
     gold = command_line.get("--gold")
-    words = list(command_line.words)
+    words = list(command_line.positional_words)
     if gold is None and is_single_file and _has_two_files(command_line):
         return words[0], words[1:]
     return gold, words
@@ -67,7 +67,7 @@ def optional_gold_and_predictions(
 def _has_two_files(command_line: CommandLine) -> bool:
     """Return whether two files are named: by two words, or by one word and --predictions."""
     words_needed = 1 if "--predictions" in command_line else 2
-    return len(command_line.words) == words_needed
+    return len(command_line.positional_words) == words_needed
 
 
 class Predictions:

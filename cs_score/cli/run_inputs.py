@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any
 from cs_score.base.errors import InputError, UsageError
 from cs_score.base.outputs import ending_of
 from cs_score.base.records import Record, replace
-from cs_score.base.runtime import Late, paused_collector
+from cs_score.base.runtime import Late, paused_garbage_collection
 from cs_score.base.sources import Input, name_of, rereadable
 from cs_score.cli.core import CommandLine
 from cs_score.cli.output import is_terminal, print_unless_quiet, remark, warn
 from cs_score.cli.run_options import Scoring
 from cs_score.cli.shared_options import read_resampling
 from cs_score.coldstart.converters import converter_for
-from cs_score.coldstart.gold import load_run, open_gold, with_folder_remarks, with_pool
+from cs_score.coldstart.gold import load_run, open_gold, with_pool, with_remarks_on_empty_folders
 from cs_score.coldstart.linking import describe_contents, empty_folders_among, expand_folder
 from cs_score.coldstart.options import read_policies
 from cs_score.coldstart.output_files import report_for_stderr
@@ -106,7 +106,7 @@ class Runs(Scoring):
         super().__init__(command_line)
         self.queries: list[str] = []
         self.files: list[Input] = []
-        for word in command_line.words:
+        for word in command_line.positional_words:
             if is_query_file(word):
                 self.queries.append(word)
             else:
@@ -232,7 +232,7 @@ class Runs(Scoring):
 
     def _open_gold(self) -> ColdStartGold:
         """Read the queries, and return gold with a remark on every folder that has no file to load."""
-        return with_folder_remarks(open_gold(self.queries, self.options_without_run_ids), self.files)
+        return with_remarks_on_empty_folders(open_gold(self.queries, self.options_without_run_ids), self.files)
 
     # -- Loading
 
@@ -272,7 +272,7 @@ class Runs(Scoring):
     def score_single(self) -> AnalysedRun:
         """Load and score the only run, and print remarks on it. Raises UsageError if there are several runs."""
         single = self._find_single_run()
-        with paused_collector():
+        with paused_garbage_collection():
             gold = self._open_gold()
             loaded_run = self.load_single_run(gold, single.run, single.files_before)
             scored_run = scored.score_for_analysis(loaded_run, self.options_without_run_ids.policy)
@@ -287,7 +287,7 @@ class Runs(Scoring):
         self.options_without_run_ids.check()
         single = self._find_single_run()
         policy = self.options_without_run_ids.policy
-        with paused_collector():
+        with paused_garbage_collection():
             loaded_run, loading_error = self._load_as_far_as_possible(single)
             scored_run = partial_scoring.score_as_far_as_possible(loaded_run, policy, stop=loading_error)
         self._warn_about_scores(loaded_run, scored_run)
@@ -323,7 +323,7 @@ class Runs(Scoring):
 
     def score_all(self) -> systems.Systems:
         """Score each of several runs separately, and return their results by name. Raises UsageError or InputError."""
-        with paused_collector():
+        with paused_garbage_collection():
             runs_with_gold = self.read_queries_and_find_runs()
             _refuse_single_run(runs_with_gold.runs)
             gold = with_pool(runs_with_gold.gold_without_pool, runs_with_gold.assessments)
@@ -348,7 +348,7 @@ class Runs(Scoring):
             raise UsageError("standard input cannot be read once for each of the two: name a file")
         runs_and_assessments = self.find_runs_and_assessments()
         _check_run_count(runs_and_assessments.runs, changes)
-        with paused_collector():
+        with paused_garbage_collection():
             if changes.are_given:
                 [run] = runs_and_assessments.runs
                 return self._score_twice(run, runs_and_assessments.assessments, changes)

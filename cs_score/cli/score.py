@@ -14,7 +14,7 @@ from cs_score.base.runtime import Late
 from cs_score.cli import shared_options as options
 from cs_score.cli.core import CommandLine, Option, Status, StatusWithResults
 from cs_score.cli.output import print_text
-from cs_score.cli.verb import Verb, VerbForm
+from cs_score.cli.verb import Verb, VerbUsage
 from cs_score.tasks import COLD_START, task_named
 
 if TYPE_CHECKING:
@@ -34,20 +34,20 @@ else:  # a call scores runs or predictions
     runs = Late("cs_score.cli.score_runs")
 
 
-def _form_for_runs() -> VerbForm:
+def _usage_for_runs() -> VerbUsage:
     """Return the form of `score` for Cold Start runs: its options, formats, files and sections of help."""
-    return VerbForm(
+    return VerbUsage(
         options=f"{run_options.OPTIONS_OF_CALLS} --run --measure --inclusion --per-unit --all",
         formats="text json tsv markdown latex",
         files=run_options.FILES,
         sections=(run_options.POLICIES, run_options.FIELDS),
-        folder="files",
+        folder_format="files",
     )
 
 
 SCORE_VERB: Final = Verb(
-    form_for_runs=_form_for_runs,
-    form_for_evidence=VerbForm(
+    usage_for_runs=_usage_for_runs,
+    usage_for_evidence=VerbUsage(
         options=f"--gold --predictions --measure --per-item --per-unit --force {options.INTERVAL_OPTIONS}",
         formats="text json tsv markdown latex",
         files=options.FILES_OF_EVIDENCE,

@@ -124,7 +124,7 @@ def score_predictions(task: str, command_line: CommandLine) -> PredictionsScored
     inputs = Predictions(task, command_line)
     plan = _plan_of_outputs(inputs, command_line)
     resampling = read_resampling(command_line)
-    plan.clear()  # removes the outputs of an earlier call
+    plan.remove_earlier_files()
     [file] = inputs.files
     results = inputs.results_of_file(file)
     return PredictionsScored(

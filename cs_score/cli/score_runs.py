@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from cs_score.base import outputs as storage
 from cs_score.base.errors import CsScoreError, InputError, UsageError
 from cs_score.base.records import Record, replace
-from cs_score.base.runtime import Late, paused_collector
+from cs_score.base.runtime import Late, paused_garbage_collection
 from cs_score.base.sources import Input, name_of
 from cs_score.cli import shared_options as options
 from cs_score.cli.call import Call
@@ -19,7 +19,7 @@ from cs_score.cli.output import Destination, is_terminal, print_unless_quiet, re
 from cs_score.cli.run_inputs import RunsAndAssessments, remark_on_duplicates
 from cs_score.cli.shared_options import read_measures
 from cs_score.coldstart import output_files as outputs
-from cs_score.coldstart.gold import ColdStartGold, open_gold, with_folder_remarks, with_pool
+from cs_score.coldstart.gold import ColdStartGold, open_gold, with_pool, with_remarks_on_empty_folders
 from cs_score.coldstart.judging import check_discipline
 from cs_score.coldstart.linking import expand_folder
 from cs_score.coldstart.options import Options
@@ -103,7 +103,7 @@ def score_runs(command_line: CommandLine) -> Iterator[RunsScored]:
     try:
         with (
             storage.folder_made(command_line.folder, "-o"),
-            paused_collector(),
+            paused_garbage_collection(),
             _score_separately(call, problems) as scored,
         ):
             yield scored  # the block prints and writes the scores
@@ -161,7 +161,7 @@ def _score_separately(call: Call, problems: ProblemLog) -> Iterator[RunsScored]:
     """
     call.check_inputs()
     runs_and_assessments = call.find_runs_and_assessments()
-    call.plan.clear()  # the outputs of an earlier call are removed, so that nobody takes them for those of this one
+    call.plan.remove_earlier_files()  # nobody shall take them for results of this call
     gold = _open_gold(call, problems)
     with contextlib.ExitStack() as temporary_folders, _report_faults_of_pool(gold, runs_and_assessments.assessments):
         result = _score_in_parts(call, gold, runs_and_assessments, temporary_folders)
@@ -176,7 +176,7 @@ def _open_gold(call: Call, problems: ProblemLog) -> ColdStartGold:
     The gold has a remark on every folder without files to load. Raises InputError if the queries cannot be read.
     """
     gold = open_gold(call.queries, call.options_without_run_ids, problems, validates=call.validates)
-    return with_folder_remarks(gold, call.files)
+    return with_remarks_on_empty_folders(gold, call.files)
 
 
 def _score_in_parts(

@@ -165,7 +165,7 @@ def formats_text(words: Sequence[str]) -> str:
     _refuse_further_words(words, "formats")
     commands_by_format: dict[str, list[str]] = {}
     for name in COMMANDS:
-        for format_ in load_command(name).form.formats:
+        for format_ in load_command(name).properties.formats:
             commands_by_format.setdefault(format_, []).append(name)
     rows = []
     for format_, commands in commands_by_format.items():

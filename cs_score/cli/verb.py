@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from cs_score.base.runtime import Late
-from cs_score.cli.core import DEFAULT_FORM, Command, CommandLine, Form, Option, Parameter, Section
+from cs_score.cli.core import DEFAULT_PROPERTIES, Command, CommandLine, CommandProperties, Option, Parameter, Section
 from cs_score.cli.shared_options import EXAMPLE, EXAMPLE_OF_GOLD, EXAMPLE_OF_TWO, select_options
 from cs_score.cli.task_options import options_of_task
 from cs_score.tasks import COLD_START, mode_named, stage_named
@@ -30,8 +30,8 @@ POLICY_OPTIONS: Final = {
 """Options, by verb, that only those evidence tasks have whose answers are judged under a policy."""
 
 
-class VerbForm(NamedTuple):
-    """How a verb is called for Cold Start runs, or for the predictions of evidence tasks."""
+class VerbUsage(NamedTuple):
+    """How a verb is called for Cold Start runs, or for the predictions of evidence tasks: options, formats, help."""
 
     options: str
     """The names of its options, separated by blanks."""
@@ -47,7 +47,7 @@ class VerbForm(NamedTuple):
     $ONE stands for a sample of a run or of predictions with its gold, $TWO for two of them, $GOLD for gold alone, and
     $MEASURE for a measure.
     """
-    folder: str = ""
+    folder_format: str = ""
     """The format in which -o names a folder."""
 
 
@@ -57,9 +57,9 @@ class Verb(NamedTuple):
     descriptions.
     """
 
-    form_for_runs: Callable[[], VerbForm]
+    usage_for_runs: Callable[[], VerbUsage]
     """Returns how the verb is called for runs. It is a function so that commands for predictions do not need it."""
-    form_for_evidence: VerbForm
+    usage_for_evidence: VerbUsage
     own_options: Sequence[Option] = ()
     """Options that only this verb has."""
     sections: Sequence[Section] = ()
@@ -70,13 +70,13 @@ class Verb(NamedTuple):
     """Whether a call for Cold Start runs needs at least one file."""
     needs_output: bool = False
     """Whether -o must be given."""
-    format_failure: Callable[[str, str], str] = DEFAULT_FORM.format_failure
+    text_of_failure: Callable[[str, str], str] = DEFAULT_PROPERTIES.text_of_failure
     """Returns an error in the format of the result, from the format and the message."""
 
     def command(self, work: Work) -> Callable[[str], Command]:
-        """Return the function that makes the verb's command for a task; `work` is the function that does its work.
+        """Return a function that makes the verb's command for a task. `work` does what the verb says, for any task.
 
-        This method is a decorator. The verb is named after the decorated function: `bundle_codabench` becomes the verb
+        This method decorates that function, after which the verb is named: `bundle_codabench` becomes the verb
         `bundle codabench`.
         """
         verb_name = work.__name__.replace("_", " ")
@@ -90,46 +90,52 @@ class Verb(NamedTuple):
         return make_command
 
     def _command_for_runs(self, verb_name: str, work: Work) -> Command:
-        """Return the verb's command for Cold Start runs. The function `work` does what the verb says."""
+        """Return the verb's command for Cold Start runs. The function `work` does what the verb says, for any task."""
+        usage = self.usage_for_runs()
         files_usage = "files..." if self.needs_files else "[files...]"
-        verb_form = self.form_for_runs()
         return Command(
             verb_name,
-            run_options.select_run_options(verb_form.options, self.own_options),
-            Parameter(files_usage, verb_form.files),
+            run_options.select_run_options(usage.options, self.own_options),
+            Parameter(files_usage, usage.files),
             body=_body_for_task(work, COLD_START),
-            form=self._form_of_command(COLD_START, verb_form, run_options.LEGEND),
+            properties=self._properties_of_command(COLD_START, usage, run_options.LEGEND, summary=""),
         )
 
     def _command_for_evidence(self, verb_name: str, task: str, work: Work) -> Command:
         """Return the verb's command for the predictions of an evidence task.
 
         The command is named after the verb and the task, such as `analyze scifact`; only the command that scores is
-        named after the task, such as `scifact`. It takes the options of the verb and of the task.
+        named after the task, such as `scifact`. It takes the options of the verb and of the task. The last section of
+        its help describes the files of the task.
         """
         command_name = task if verb_name == "score" else f"{verb_name} {task}"
-        verb_form = self.form_for_evidence
-        form = self._form_of_command(task, verb_form, [("Files", mode_named(task).files)])
+        usage = self.usage_for_evidence
+        section_on_files = ("Files", mode_named(task).files)
+        summary = self._summary_for_evidence(task)
         return Command(
             command_name,
             self._options_for_evidence(verb_name, task),
-            Parameter("[files...]", verb_form.files),
+            Parameter("[files...]", usage.files),
             body=_body_for_task(work, task),
-            form=form._replace(summary=self._summary_for_evidence(task)),
+            properties=self._properties_of_command(task, usage, [section_on_files], summary),
         )
 
-    def _form_of_command(self, task: str, verb_form: VerbForm, last_sections: Sequence[Section]) -> Form:
-        """Return the form of the verb's command for a task: its formats, its example and the sections of its help.
+    def _properties_of_command(
+        self, task: str, usage: VerbUsage, last_sections: Sequence[Section], summary: str
+    ) -> CommandProperties:
+        """Return the properties of the verb's command for a task: its formats, its example and its help.
 
-        The help has the sections of the verb, the sections in `verb_form`, and `last_sections`.
+        The help has the sections of the verb, the sections in `usage`, and `last_sections`. Its first line is
+        `summary` or, if that is empty, the summary in the table of commands.
         """
-        return Form(
-            example=_example(task, verb_form.example),
-            sections=(*self.sections, *verb_form.sections, *last_sections),
-            formats=verb_form.formats.split(),
-            folder=verb_form.folder,
+        return CommandProperties(
+            example=_example(task, usage.example),
+            summary=summary,
+            sections=(*self.sections, *usage.sections, *last_sections),
+            formats=usage.formats.split(),
+            folder_format=usage.folder_format,
             needs_output=self.needs_output,
-            format_failure=self.format_failure,
+            text_of_failure=self.text_of_failure,
         )
 
     def _options_for_evidence(self, verb_name: str, task: str) -> list[Option]:
@@ -138,10 +144,11 @@ class Verb(NamedTuple):
         The list has the options of the verb, the options of the task and, if its answers are judged under a policy, the
         options for policies.
         """
-        options = select_options(self.form_for_evidence.options, self.own_options)
+        options = select_options(self.usage_for_evidence.options, self.own_options)
         options += options_of_task(task)
         if mode_named(task).has_policies:
             policy_options = POLICY_OPTIONS.get(verb_name, "")
+            # Options for policies are those of Cold Start runs, which `select_options` does not know.
             options += run_options.select_run_options(policy_options, self.own_options)
         return options
 
@@ -215,7 +222,10 @@ def _words_by_placeholder(task: str) -> dict[str, str]:
 
 
 def _words_of_sample(task: str, sample: _Sample) -> dict[str, str]:
-    """Return the words for each placeholder of examples, which name the files of a task's samples."""
+    """Return the text that replaces each placeholder in an example, with the names of a task's sample files.
+
+    For example, `$GOLD` is replaced by `--gold assessments/scifact-gold.jsonl`.
+    """
     gold = f"--gold assessments/{task}-gold.{sample.ending}"
     system_a = f"submissions/{task}-a.{sample.ending}"
     system_b = f"submissions/{task}-b.{sample.ending}"

@@ -9,7 +9,15 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 
 from msgspec import UNSET, UnsetType
 
-from cs_score.base.display import SCREEN, align_columns, cell, escape_latex, escape_markdown, one_line, wrap_lines
+from cs_score.base.display import (
+    SCREEN_WIDTH,
+    align_columns,
+    escape_latex,
+    escape_markdown,
+    one_line,
+    safe_cell,
+    wrap_lines,
+)
 from cs_score.base.documents import Document, json_pieces
 from cs_score.base.errors import InputError
 from cs_score.base.outputs import OwnOption
@@ -566,7 +574,7 @@ def undefined_remarks(scores: RunScoresDocument) -> Iterator[str]:
     If there are several runs, each sentence ends with the name of its run in brackets.
     """
     for run, heading in zip(scores.runs, _headings(scores)):
-        run_in_brackets = f" ({cell(heading)})" if len(scores.runs) > 1 else ""
+        run_in_brackets = f" ({safe_cell(heading)})" if len(scores.runs) > 1 else ""
         for sentence in undefined_sentences(run.undefined or {}):
             yield f"{sentence}{run_in_brackets}"
 
@@ -616,10 +624,10 @@ def _blocks_of_columns(scores: RunScoresDocument) -> list[list[list[str]]]:
     first_column = ["", *measures]
     blocks = [[first_column]]
     for run, heading in zip(scores.runs, _headings(scores)):
-        column = [cell(heading)]
+        column = [safe_cell(heading)]
         column += [score_text(run, measure) for measure in measures]
         block_has_run = len(blocks[-1]) > 1
-        if block_has_run and _total_width([*blocks[-1], column]) > SCREEN:
+        if block_has_run and _total_width([*blocks[-1], column]) > SCREEN_WIDTH:
             blocks.append([first_column])
         blocks[-1].append(column)
     return blocks

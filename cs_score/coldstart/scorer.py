@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 from cs_score.base.display import join_first
 from cs_score.base.errors import InputError, UsageError, did_you_mean
 from cs_score.base.records import Record, replace
-from cs_score.base.runtime import paused_collector
+from cs_score.base.runtime import paused_garbage_collection
 from cs_score.base.signature import RUN, Origin
 from cs_score.base.sources import Input, InputDigest, name_of, open_source
 from cs_score.coldstart import judging
@@ -274,7 +274,7 @@ class CallScorer:
         self.options = replace(run.gold.options, policy=policy, justifications=run.limits)
         self.edition = run.gold.query_set.edition
         self.remarks = [*run.remarks, *_remarks_on_call(run, policy)]
-        self._hop_limits = run.gold.hop_limits
+        self._hop_limit_by_id = run.gold.hop_limit_by_id
         # The units of the runs that were scored before in this call.
         self._units_so_far: dict[str, UnitResult] = {}
         self._earlier_units = _units_by_run_id(earlier_results)
@@ -315,7 +315,7 @@ class CallScorer:
         """
         earlier_units = self._earlier_units.get(run_id)
         units = []
-        for unit in units_of(self._run, run_id, self._hop_limits, self._units_so_far, earlier_units):
+        for unit in units_of(self._run, run_id, self._hop_limit_by_id, self._units_so_far, earlier_units):
             units.append(score_unit(unit, self.options.policy))
         if len(self._run.run_ids) > 1:
             for unit_result in units:
@@ -363,7 +363,7 @@ class CallScorer:
             self.remarks.append(self._remark_without_match(run_id, line_count))
 
     def _remark_without_match(self, run_id: str, line_count: int) -> str:
-        """Return the remark that none of the lines of a run has an assessment, and what the reason may be.
+        """Return the remark that none of the lines of a run has an assessment, with the likely reason.
 
         The usual causes are that the pool (the file of assessments) is missing or is the wrong one.
         """
@@ -411,10 +411,12 @@ class CallScorer:
         """
         gold = self._gold
         sf = averaged_table(rows)
-        unit_by_query = {query.full_id: gold.cluster_of(query) for query in gold.selected_queries(self._hop_limits)}
+        unit_by_query = {
+            query.full_id: gold.cluster_of(query) for query in gold.selected_queries(self._hop_limit_by_id)
+        }
         if unit_by_query:
             # A row may be named after a class of a query that is not selected.
-            unit_by_query |= gold.clusters_of_others(row.name.partition(":")[0] for row in sf.rows)
+            unit_by_query |= gold.clusters_of_unscored_queries(row.name.partition(":")[0] for row in sf.rows)
         tables = add_ldc_tables(sf, gold.query_set)
         return ScoredRun(run_id, tables, tuple(units), unit_by_query=unit_by_query)
 
@@ -501,7 +503,7 @@ class CallScorer:
         """
         if samples:
             last_sample = max(samples, key=lambda sample: sample.label)
-            self._hop_limits = dict(last_sample.one_entry_point())
+            self._hop_limit_by_id = dict(last_sample.draw_counts_of_first_entry_points())
 
     def result(self, runs: Sequence[ScoredRun]) -> Result:
         """Return the result of the call from the results of its runs, with the problems and the remarks.
@@ -732,11 +734,11 @@ def _hop_limit_of_row(row_name: str, unit: ScoringUnit, query: Query) -> int:
     """
     query_id = row_name.partition(":")[0]
     if query_id == query.full_id:
-        return unit.hop_limits[query.short_id]
+        return unit.hop_limit_by_id[query.short_id]
     parts = parse_query_id(query_id)
     if parts is None:
         return 0
-    return unit.hop_limits.get(parts.base_id, 0)
+    return unit.hop_limit_by_id.get(parts.base_id, 0)
 
 
 def _rank_query(unit: ScoringUnit, gold: QueryGold, counted: UnitResult, query_result: QueryResult) -> QueryResult:
@@ -764,7 +766,7 @@ def _shown_rankings(rankings: Iterable[Ranking], unit: ScoringUnit, gold: QueryG
     """
     if gold.classes.edition.ranks_all_levels:
         return tuple(rankings)
-    hop_limit = unit.hop_limits[gold.query.short_id]
+    hop_limit = unit.hop_limit_by_id[gold.query.short_id]
     return tuple([ranking for ranking in rankings if _is_scored_level(ranking.level, hop_limit)])
 
 
@@ -930,7 +932,7 @@ def score_each(gold: ColdStartGold, runs: Sequence[OneRun], load: LoadRun = load
     `gold` has the queries and the assessments. Raises InputError for the first run that cannot be scored; the error
     names the file of the run.
     """
-    with paused_collector():
+    with paused_garbage_collection():
         return [_score_one_run(gold, run, gold.problems.copy(), load) for run in runs]
 
 

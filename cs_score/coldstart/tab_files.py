@@ -15,7 +15,7 @@ from cs_score.base.errors import InputError
 from cs_score.base.records import Record
 from cs_score.base.sources import SPACE, WHITE_SPACE, Source, reason_of
 from cs_score.coldstart.file_columns import FileKind, Schema, detect_schema
-from cs_score.coldstart.forms import FirstLine, decoded_text, why_no_layout
+from cs_score.coldstart.forms import FirstLine, decode_or_advise, why_no_layout
 from cs_score.coldstart.options import LATEST, Edition
 from cs_score.problems.log import Place, ProblemLog
 
@@ -244,7 +244,7 @@ def _numbered_blocks(source: Source, first_block: list[bytes]) -> Iterator[Itera
     for block in line_blocks(source, _BLOCK_SIZE):
         if not first_block:
             first_block.append(block)
-        text = decoded_text(block, source.name, lines_before, first_block[0])
+        text = decode_or_advise(block, source.name, lines_before, first_block[0])
         if "\r" in text:
             text = text.replace("\r", "")
         lines = text.split("\n")

@@ -137,7 +137,10 @@ class AbstractsMode(Mode):
     # ---- Faults of predictions
 
     def faults(self, unit: Unit, measure: str) -> list[Fault]:
-        """Return the faults of the prediction for a claim, in the order in which an analysis corrects them."""
+        """Return the faults of the prediction for a claim, in the order in which an analysis corrects them.
+
+        They are sorted by kind. Faults of one kind have the order in which they are found here.
+        """
         sets_by_abstract = self.gold_sets(unit)
         predicted = self.predicted_entries(unit)
         faults = []
@@ -176,12 +179,17 @@ class AbstractsMode(Mode):
         return [Fault(kind=INCOMPLETE_RATIONALE, part=abstract, predicted=None, gold=missing_json)]
 
     def _find_nearest_set(self, sets: Sequence[Entry], entries: Sequence[Entry]) -> NearestSet:
-        """Return the gold set of an abstract that misses the fewest sentences in the predicted entries."""
+        """Return the gold set of an abstract whose predicted entry lacks the fewest of its sentences.
+
+        `sets` are the gold sets of the abstract, and `entries` its predicted entries. If several sets lack equally few,
+        the first one is returned.
+        """
         # The keys of an entry are made only once, because it may be compared with many sets. They are stored by the
         # identity of the entry, because an entry is a dictionary, which cannot be a key.
         keys_by_identity = {id(entry): sentence_keys(entry["sentences"]) for entry in entries}
         candidates = []
         for gold_set, entry in zip(sets, self.entry_for_each_set(sets, entries)):
+            # A set may be compared with no entry. Then `entry` is None, and all sentences of the set are missing.
             predicted_keys = keys_by_identity.get(id(entry), frozenset())
             missing_sentences = _missing_sentences(gold_set, predicted_keys)
             candidates.append(NearestSet(gold_set, entry, missing_sentences))
@@ -231,11 +239,14 @@ class AbstractsMode(Mode):
     def correction_scorer(self, units: Sequence[Unit], rows: Sequence[Row]) -> CorrectionScorer:
         """Return a function that scores a claim again after the correction of a single fault.
 
-        The function takes the fault and returns the new row of the claim in a list. It is quick, because it scores only
-        the abstract with the fault.
+        `units` and `rows` have a length of 1, since each claim has a prediction of its own. The function takes the
+        fault and returns the new row of the claim in a list. It is quick, because it scores only the abstract with the
+        fault.
         """
+        [unit] = units
+        [row] = rows
         try:
-            abstract_correction_scorer = AbstractCorrectionScorer(self, units[0], rows[0])
+            abstract_correction_scorer = AbstractCorrectionScorer(self, unit, row)
             return abstract_correction_scorer.rows_after_correction
         except InputError:  # the scorer would refuse any prediction for the claim
             return super().correction_scorer(units, rows)
@@ -376,12 +387,14 @@ def _missing_sentences(gold_set: Entry, predicted_keys: frozenset[Hashable]) -> 
 def _remove_extra_sentences(faults: Iterable[Fault], evidence: Mapping[str, Any]) -> None:
     """Remove extra sentences, one for each of these faults, from predicted evidence, which is changed in place.
 
-    `evidence` holds the predicted entries by abstract.
+    The part of a fault is an abstract, and its predicted value is the extra sentence. `evidence` holds the predicted
+    entries by abstract.
     """
-    keys_by_abstract: dict[str, set[Hashable]] = {}
+    extra_keys_by_abstract: dict[str, set[Hashable]] = {}
     for fault in faults:
-        keys_by_abstract.setdefault(str(fault.part), set()).add(as_key(fault.predicted))
-    for abstract, extra_keys in keys_by_abstract.items():
+        abstract = str(fault.part)
+        extra_keys_by_abstract.setdefault(abstract, set()).add(as_key(fault.predicted))
+    for abstract, extra_keys in extra_keys_by_abstract.items():
         for entry in scorable_entries(evidence[abstract]):
             entry["sentences"] = [sentence for sentence in entry["sentences"] if as_key(sentence) not in extra_keys]
 
@@ -410,9 +423,9 @@ def _confusions_of_gold_abstract(sets: Sequence[Entry], entries: Sequence[Entry]
     the predicted label is that of the first entry.
     """
     predicted_labels = _labels_by_key(entries)
-    for key, label in _labels_by_key(sets).items():
+    for label_key, label in _labels_by_key(sets).items():
         gold_label = text_of(label)
-        predicted_label = gold_label if key in predicted_labels else _first_label(entries)
+        predicted_label = gold_label if label_key in predicted_labels else _first_label(entries)
         yield "abstract", gold_label, predicted_label
 
 
@@ -429,8 +442,8 @@ def _first_label(entries: Sequence[Entry]) -> str:
 def scorable_entries(entries: object) -> list[Entry]:
     """Return the predicted entries of an abstract that the scorer would accept.
 
-    The list is empty if `entries` is not a list. Entries that the scorer would not accept occur only where it does not
-    read them.
+    The list is empty if `entries` is not a list. The scorer stops at a malformed entry that it reads. The entries that
+    are left out here were therefore never read.
     """
     if not isinstance(entries, list):
         return []

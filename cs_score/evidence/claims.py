@@ -26,16 +26,16 @@ from cs_score.evidence.mode import (
     AnsweredOptions,
     Confusion,
     Fault,
-    Pair,
+    PairedUnit,
     Part,
     ReportRow,
     Row,
     Unit,
     left_out_notices,
-    pairs_with_prediction,
+    paired_units_with_prediction,
     report_rows,
 )
-from cs_score.evidence.reading import InputContent, as_key, set_text, short_text, text_of
+from cs_score.evidence.reading import InputContent, as_key, braced_text, short_text, text_of
 from cs_score.measures import Divide, measure_names, precision_recall_f1
 from cs_score.statistics.units import UnitTable
 
@@ -121,9 +121,13 @@ class Claims(AbstractsMode):
     # ---- Files
 
     def gold(self, source: Source) -> dict[Hashable, Claim] | reading.ConvertedContent:
-        """Return the claims of a gold file by the key of their id. Raises InputError for a malformed line."""
+        """Return the claims of a gold file by the key of their id.
+
+        If the file has rows of the Hugging Face data set, the claims are returned with a notice: such rows have no
+        evidence. Raises InputError for a malformed line.
+        """
         file = _read_claims(source)
-        if not file.is_of_data_set:
+        if not file.has_hugging_face_rows:
             return file.claims
         notice = (
             "the rows of the Hugging Face data set have no evidence that is scored; cs-score scifact says how to "
@@ -137,13 +141,14 @@ class Claims(AbstractsMode):
 
     def pair_units(
         self, gold: InputContent, predictions: InputContent, options: Any
-    ) -> tuple[Iterable[Pair], Iterable[str]]:
+    ) -> tuple[Iterable[PairedUnit], Iterable[str]]:
         """Return each claim of gold with its prediction, and the notices for the user.
 
         The prediction is None for a claim without one. Predictions for claims that gold does not have are ignored.
         """
+        # Ids are matched by their keys, since 5 and 5.0 are two spellings of the same id.
         pairs = [(claim.id, claim, predictions.content.get(key)) for key, claim in gold.content.items()]
-        answered_pairs = pairs_with_prediction(pairs)
+        answered_pairs = paired_units_with_prediction(pairs)
         if options.answered_only:
             notices = left_out_notices(predictions.name, len(answered_pairs), len(pairs), self.unit)
             pairs = answered_pairs
@@ -158,11 +163,11 @@ class Claims(AbstractsMode):
 
         Labels or citations may be missing in gold, and the predictions may spell ids or labels differently than gold.
         """
-        yield from self._notices_of_missing_gold(gold, predictions, units, table)
+        yield from self._missing_gold_notices(gold, predictions, units, table)
         yield from _claim_id_notices(gold, predictions, units)
         yield from _spelling_notices(units[: mismatches.MOST_COMPARED], (gold.name, predictions.name))
 
-    def _notices_of_missing_gold(
+    def _missing_gold_notices(
         self, gold: InputContent, predictions: InputContent, units: Sequence[Unit], table: UnitTable
     ) -> Iterator[str]:
         """Yield a notice if no claim of gold has a label, and one if no claim cites documents.
@@ -174,11 +179,14 @@ class Claims(AbstractsMode):
         totals = dict(zip(table.columns, table.sums()))
         if not totals["labelled"]:
             yield f"{gold.name}: no claim has a label, so that label_accuracy is 0"
-        if any(cited_documents(unit.gold) for unit in units):
+        has_cited_documents = any(cited_documents(unit.gold) for unit in units)
+        if has_cited_documents:
             return
-        if any(claim.citations is not UNSET for claim in predictions.content.values()):
+        predictions_have_citations = any(claim.citations is not UNSET for claim in predictions.content.values())
+        has_evidence = any(unit.gold.evidence for unit in units)
+        if predictions_have_citations:  # as only gold should have
             yield f"{gold.name}: no claim cites documents, where {predictions.name} does: are the files swapped?"
-        elif not any(unit.gold.evidence for unit in units):
+        elif not has_evidence:
             yield f"{gold.name}: no claim has evidence or cites documents, so that only labels count"
 
     # ---- Scoring
@@ -193,6 +201,7 @@ class Claims(AbstractsMode):
         is_labelled = unit.gold.label is not UNSET
         if unit.prediction is None:
             document_count, sentence_count = self._count_all_missed(unit)
+            # Nothing is right or wrong; all documents and all sentences are missed.
             return 0, 0, document_count, 0, 0, sentence_count, int(is_labelled), 0
         numbers = self._read_document_numbers(unit)
         verdicts = self.judge_sets(unit)
@@ -213,14 +222,13 @@ class Claims(AbstractsMode):
         Raises InputError, with the file, for an id that is not a number. Documents with evidence in gold are checked,
         too, since the published scorer would refuse their ids.
         """
-        gold_file, predictions_file = unit.files
         with self.error_location(unit) as location:
-            location.file = gold_file
-            documents = gold_documents(unit.gold)
+            location.file = unit.gold_file  # errors name this file, until another one is set
+            gold_evidence = gold_evidence_by_document(unit.gold)
             cited_numbers = document_numbers(cited_documents(unit.gold))
-            document_numbers(documents)  # only raises InputError
-            location.file = predictions_file
-            predicted_numbers = document_numbers(predicted_documents(unit.prediction, documents))
+            document_numbers(gold_evidence)  # only raises InputError
+            location.file = unit.predictions_file
+            predicted_numbers = document_numbers(predicted_evidence_by_document(unit.prediction, gold_evidence))
         return DocumentNumbers(cited_numbers, predicted_numbers)
 
     def _count_all_missed(self, unit: Unit) -> tuple[int, int]:
@@ -230,7 +238,7 @@ class Claims(AbstractsMode):
         counts as often as it is listed. Raises InputError for malformed evidence.
         """
         with self.error_location(unit):
-            sets_by_document = gold_documents(unit.gold)
+            sets_by_document = gold_evidence_by_document(unit.gold)
             document_count = len(cited_documents(unit.gold))
             sentence_count = sum([_count_listed_sentences(sets) for sets in sets_by_document.values()])
         return document_count, sentence_count
@@ -241,23 +249,25 @@ class Claims(AbstractsMode):
         A set is compared with the first predicted entry that has the same document and label. Entries after this entry
         are not read. Raises InputError for a malformed set, and for a malformed entry that is read.
         """
-        documents = gold_documents(unit.gold)
-        predicted = predicted_documents(unit.prediction, documents)
-        gold_file, predictions_file = unit.files
+        gold_evidence = gold_evidence_by_document(unit.gold)
+        predicted_evidence = predicted_evidence_by_document(unit.prediction, gold_evidence)
         verdicts = []
         with self.error_location(unit) as location:
-            for document, sets in documents.items():
+            for document, sets in gold_evidence.items():
                 location.place["document"] = document
-                location.file = gold_file
-                labels_and_keys = _read_gold_sets(sets)
-                location.file = predictions_file
-                verdicts += _judge_sets_of_document(document, labels_and_keys, predicted)
+                location.file = unit.gold_file  # errors name this file, until another one is set
+                labelled_sets = _read_gold_sets(sets)
+                location.file = unit.predictions_file
+                verdicts += _judge_sets_of_document(document, labelled_sets, predicted_evidence)
         return verdicts
 
     def explain_unit(self, unit: Unit, row: Row) -> Iterator[str]:
-        """Yield the lines that explain how a claim was scored: its documents, its evidence sets in gold, its label."""
+        """Yield the lines that explain how a claim was scored: its documents, its evidence sets in gold, its label.
+
+        The counts of the `row` are not needed, since the claim is compared again.
+        """
         cited = reading.list_text(cited_documents(unit.gold))
-        documents = reading.list_text(gold_documents(unit.gold))
+        documents = reading.list_text(gold_evidence_by_document(unit.gold))
         yield f"claim {short_text(unit.id)}"
         yield f"  gold       cited {cited}, evidence in {documents}"
         if unit.prediction is None:
@@ -268,8 +278,11 @@ class Claims(AbstractsMode):
         yield _explain_label(unit.gold, unit.prediction)
 
     def _explain_prediction(self, unit: Unit) -> Iterator[str]:
-        """Yield the lines about the predicted documents of a claim, and a block of lines for each gold set."""
-        predicted = predicted_documents(unit.prediction, gold_documents(unit.gold))
+        """Yield the lines about the predicted documents of a claim, and a block of lines for each gold set.
+
+        The claim has been scored, so that each id of a document is known to be a number.
+        """
+        predicted = predicted_evidence_by_document(unit.prediction, gold_evidence_by_document(unit.gold))
         cited_numbers = document_numbers(cited_documents(unit.gold))
         yield f"  predicted  documents {reading.list_text(predicted)}"
         yield from _explain_documents(cited_numbers, document_numbers(predicted))
@@ -286,7 +299,7 @@ class Claims(AbstractsMode):
     def gold_sets(self, unit: Unit) -> dict[str, list[Entry]]:
         """Return the evidence sets of gold for a claim by document; documents without sets are left out."""
         sets_by_document: dict[str, list[Entry]] = {}
-        for document, sets in gold_documents(unit.gold).items():
+        for document, sets in gold_evidence_by_document(unit.gold).items():
             for gold_set in iterate_entries(sets or []):
                 entry = {"label": gold_set.get("label"), "sentences": listed_sentences(gold_set)}
                 sets_by_document.setdefault(document, []).append(entry)
@@ -294,11 +307,11 @@ class Claims(AbstractsMode):
 
     def gold_evidence(self, unit: Unit) -> Mapping[str, Any]:
         """Return the evidence of gold for a claim by document, in the form of the file."""
-        return gold_documents(unit.gold)
+        return gold_evidence_by_document(unit.gold)
 
     def predicted_evidence(self, unit: Unit) -> Mapping[str, Any]:
         """Return the predicted evidence for a claim by document, in the form of the file."""
-        return predicted_documents(unit.prediction, gold_documents(unit.gold))
+        return predicted_evidence_by_document(unit.prediction, gold_evidence_by_document(unit.gold))
 
     def scored_citations(self, unit: Unit) -> Iterable[object]:
         """Return the documents that a claim of gold cites, with which predicted documents are compared."""
@@ -315,7 +328,8 @@ class Claims(AbstractsMode):
         """
         if unit.prediction is None:
             return {}
-        predicted = predicted_documents(unit.prediction, {})
+        # As if the claim had no gold sets: null and an empty list count as no evidence, and are no error.
+        predicted = predicted_evidence_by_document(unit.prediction, {})
         return {document: _copy_entries(entries) for document, entries in predicted.items()}
 
     def entries_to_json(self, entries: Any) -> Any:
@@ -340,7 +354,7 @@ class Claims(AbstractsMode):
 
     def extra_abstracts(self, unit: Unit, gold: Mapping[str, Any], predicted: Iterable[str]) -> list[str]:
         """Return the predicted documents that are wrong: gold neither cites them nor has evidence in them."""
-        gold_keys = _document_keys([*_cited_if_readable(unit.gold), *gold])
+        gold_keys = _document_keys([*_cited_unless_malformed(unit.gold), *gold])
         return [document for document in predicted if _document_key(document) not in gold_keys]
 
     def faults(self, unit: Unit, measure: str) -> list[Fault]:
@@ -353,14 +367,15 @@ class Claims(AbstractsMode):
     def _missed_citation_faults(self, unit: Unit) -> list[Fault]:
         """Return a fault for each document of a claim that gold cites without evidence and that is not predicted.
 
-        A document with evidence in gold is left out, because its missing evidence is a fault already.
+        A document with evidence in gold is left out, because its missing evidence is a fault already. In kinds of
+        faults a document is called an abstract, as in the task SciFact.
         """
         predicted_keys = _document_keys(self.predicted_entries(unit))
         evidence_keys = _document_keys(self.gold_sets(unit))
         faults = []
-        for key in _document_keys(_cited_if_readable(unit.gold)):
-            if key not in predicted_keys and key not in evidence_keys:
-                faults.append(Fault(kind=MISSED_ABSTRACT, part=str(key), predicted=None, gold=[]))
+        for document_key in _document_keys(_cited_unless_malformed(unit.gold)):
+            if document_key not in predicted_keys and document_key not in evidence_keys:
+                faults.append(Fault(kind=MISSED_ABSTRACT, part=str(document_key), predicted=None, gold=[]))
         return faults
 
     def correct_faults(self, unit: Unit, faults: Iterable[Fault]) -> object:
@@ -374,8 +389,8 @@ class Claims(AbstractsMode):
                 evidence_faults.append(fault)
         if not evidence_faults:
             return claim_fields
-        unit_with_right_label = unit._replace(prediction=parse_claim(claim_fields))
-        return super().correct_faults(unit_with_right_label, evidence_faults)
+        unit_with_corrected_label = unit._replace(prediction=parse_claim(claim_fields))
+        return super().correct_faults(unit_with_corrected_label, evidence_faults)
 
     def confusions(self, unit: Unit) -> Iterator[Confusion]:
         """Yield the labels of a claim's abstracts in gold and as predicted, then the labels of the claim itself.
@@ -392,7 +407,7 @@ class Claims(AbstractsMode):
     def parts(self, unit: Unit, measure: str) -> Iterator[Part]:
         """Yield each document of a claim, each evidence set of gold, and the claim's label, with their judgments."""
         yield from self._document_parts(unit)
-        yield from self._set_parts(unit)
+        yield from self._evidence_set_parts(unit)
         gold_label = unit.gold.label
         if gold_label is UNSET:
             return
@@ -401,24 +416,30 @@ class Claims(AbstractsMode):
         yield Part(noun="label", value=gold_label, is_right=predicted_label == gold_label, judgment=judgment)
 
     def _document_parts(self, unit: Unit) -> Iterator[Part]:
-        """Yield each document that gold cites for a claim, then each other predicted document, with judgments."""
-        cited_keys = _document_keys(_cited_if_readable(unit.gold))
-        predicted_keys = _document_keys(self.predicted_entries(unit))
-        for key in cited_keys:
-            is_predicted = key in predicted_keys
-            judgment = "cited" if is_predicted else None
-            yield Part(noun="abstract", value=str(key), is_right=is_predicted, judgment=judgment)
-        for key in predicted_keys:
-            if key not in cited_keys:
-                yield Part(noun="abstract", value=str(key), is_right=False, judgment="not cited")
+        """Yield each document that gold cites for a claim, then each other predicted document, with judgments.
 
-    def _set_parts(self, unit: Unit) -> Iterator[Part]:
+        A cited document that is not predicted has no judgment.
+        """
+        cited_keys = _document_keys(_cited_unless_malformed(unit.gold))
+        predicted_keys = _document_keys(self.predicted_entries(unit))
+        for document_key in cited_keys:
+            document = str(document_key)
+            if document_key in predicted_keys:
+                yield Part(noun="abstract", value=document, is_right=True, judgment="cited")
+            else:
+                yield Part(noun="abstract", value=document, is_right=False, judgment=None)
+        for document_key in predicted_keys:
+            if document_key not in cited_keys:
+                yield Part(noun="abstract", value=str(document_key), is_right=False, judgment="not cited")
+
+    def _evidence_set_parts(self, unit: Unit) -> Iterator[Part]:
         """Yield each evidence set of gold for a claim; its judgment counts the right, wrong and missed sentences.
 
-        A set is right if none of its sentences is missed. Its judgment is None if its document is not predicted.
+        A set is right if none of its sentences is missed. Its judgment is None if its document is not predicted, and
+        if the claim has no prediction.
         """
         values = self._values_of_sets(unit)
-        verdicts: Sequence[SetVerdict | None] = [None] * len(values)
+        verdicts: Sequence[SetVerdict | None] = [None] * len(values)  # for a claim without a prediction
         if unit.prediction is not None:
             verdicts = self.judge_sets(unit)  # in the same order as `values`
         for value, verdict in zip(values, verdicts):
@@ -452,7 +473,10 @@ def _missing_prediction_notices(predictions_file: str, answered_count: int, clai
 
 
 def _empty_list_notices(predictions: InputContent) -> list[str]:
-    """Return a list with a notice if predictions have an empty list as evidence, or an empty list otherwise."""
+    """Return the notice about predictions whose evidence is an empty list: "run.jsonl: 3 claims with evidence [], ...".
+
+    It is in a list, which is empty if there are no such predictions.
+    """
     claims_with_list = [claim for claim in predictions.content.values() if claim.evidence == []]
     if not claims_with_list:
         return []
@@ -502,7 +526,7 @@ class _ClaimsFile(NamedTuple):
     """The claims of a file by the key of their id, and whether they are rows of the Hugging Face data set."""
 
     claims: dict[Hashable, Claim]
-    is_of_data_set: bool
+    has_hugging_face_rows: bool
 
 
 def parse_claim(fields: reading.Object) -> Claim:
@@ -519,27 +543,27 @@ def parse_claim(fields: reading.Object) -> Claim:
 
 
 def _read_claims(source: Source) -> _ClaimsFile:
-    """Return the claims of a file of gold or of predictions.
+    """Return the claims of a file of gold or of predictions, and whether they are rows of the Hugging Face data set.
 
     If several lines have the same id, the claim of the last line replaces that of the first one and takes its position.
     Raises InputError for a malformed line.
     """
     claims: dict[Hashable, Claim] = {}
-    is_of_data_set = False
+    has_hugging_face_rows = False
     with reading.ErrorLocation() as location:
         for value in reading.json_lines(source, location, skipped_marks=SKIPPED_MARKS):
             fields = reading.as_object(value, "the line")
             claim = parse_claim(fields)
             if not claims:
-                is_of_data_set = _is_row_of_data_set(fields)
+                has_hugging_face_rows = _is_hugging_face_row(fields)
             key = as_key(claim.id)
             if key in claims:
                 claim = claim._replace(id=claims[key].id)  # 5 and 5.0 are the same id in different spellings
             claims[key] = claim
-    return _ClaimsFile(claims, is_of_data_set)
+    return _ClaimsFile(claims, has_hugging_face_rows)
 
 
-def _is_row_of_data_set(fields: reading.Object) -> bool:
+def _is_hugging_face_row(fields: reading.Object) -> bool:
     """Return whether the JSON object of a line is a row of the Hugging Face data set, which has no key `evidence`."""
     return "evidence_doc_id" in fields and "evidence" not in fields
 
@@ -554,7 +578,7 @@ def cited_documents(gold: Claim) -> list[object]:
     return reading.as_list(gold.citations, "'cited_doc_ids'")
 
 
-def _cited_if_readable(gold: Claim) -> Iterable[object]:
+def _cited_unless_malformed(gold: Claim) -> Iterable[object]:
     """Return the documents that a claim of gold cites, or an empty tuple if the line does not have a list of them.
 
     The scorer does not read the citations of a claim without a prediction, so that they may be malformed.
@@ -565,7 +589,7 @@ def _cited_if_readable(gold: Claim) -> Iterable[object]:
         return ()
 
 
-def gold_documents(gold: Claim) -> Mapping[str, object]:
+def gold_evidence_by_document(gold: Claim) -> Mapping[str, object]:
     """Return the evidence of a claim of gold by document: `{"11": [{"label": "SUPPORT", "sentences": [2]}]}`.
 
     The published scorer treats a missing key, null, 0, "" and [] as an empty object, and so does this function. Raises
@@ -576,7 +600,7 @@ def gold_documents(gold: Claim) -> Mapping[str, object]:
     return reading.as_object(gold.evidence, "'evidence'")
 
 
-def predicted_documents(predicted: Claim, gold: Mapping[str, object]) -> Mapping[str, object]:
+def predicted_evidence_by_document(predicted: Claim, gold: Mapping[str, object]) -> Mapping[str, object]:
     """Return the predicted evidence for a claim by document: `{"11": [{"label": "SUPPORT", "sentences": [2]}]}`.
 
     It is empty if the line has no evidence. Null and an empty list count as empty, too, unless gold has evidence sets
@@ -637,11 +661,11 @@ def _read_gold_sets(value: object) -> list[tuple[object, frozenset[Hashable]]]:
     Each set is a pair of its label and the keys of its sentences (`as_key`), such as ("SUPPORT", frozenset({"2"})).
     Raises InputError for a malformed set.
     """
-    labels_and_keys = []
+    labelled_sets = []
     for gold_set in iterate_entries(value):
         label = reading.member(gold_set, "label")
-        labels_and_keys.append((label, _sentence_keys_of(gold_set)))
-    return labels_and_keys
+        labelled_sets.append((label, _sentence_keys_of(gold_set)))
+    return labelled_sets
 
 
 def _copy_entries(entries: object) -> object:
@@ -675,10 +699,10 @@ def document_numbers(ids: Iterable[object]) -> set[str]:
 def _document_key(document: object) -> object:
     """Return the number of a document, such as "10" for "010", or the text of its id if the id is not a number."""
     try:
-        [document_number] = document_numbers([document])
+        numbers = document_numbers([document])  # a set with a single number
     except InputError:
         return text_of(document)
-    return document_number
+    return numbers.pop()
 
 
 def _document_keys(documents: Iterable[object]) -> dict[object, None]:
@@ -706,7 +730,8 @@ class _PredictedEntries:
                 remedy="files in this shape are scored with cs-score scifact",
             )
         self._value = value
-        self._unread_entries = enumerate(iterate_entries(value))  # yields each entry with its position
+        # An iterator over the entries with their positions, which goes on where the last loop over it has stopped.
+        self._unread_entries = enumerate(iterate_entries(value))
         self._first_entry_by_label: dict[Hashable, tuple[int, reading.Object]] = {}
         self._keys_by_position: dict[int, frozenset[Hashable]] = {}
 
@@ -747,17 +772,18 @@ class _PredictedEntries:
 
 
 def _judge_sets_of_document(
-    document: str, labels_and_keys: Sequence[tuple[object, frozenset[Hashable]]], predicted: Mapping[str, object]
+    document: str, labelled_sets: Sequence[tuple[object, frozenset[Hashable]]], predicted: Mapping[str, object]
 ) -> list[SetVerdict]:
     """Return the verdict on each evidence set of gold for a document.
 
     A set is given by its label and the keys of its sentences. `predicted` holds the JSON value that is predicted for
-    each document. It is not read if gold has no set. Raises InputError for a malformed entry that is read.
+    each document. Its entries are read one after the other, and only as far as the labels of the sets require. Raises
+    InputError for a malformed entry that is read.
     """
     entries = None
-    if labels_and_keys and document in predicted:
+    if labelled_sets and document in predicted:
         entries = _PredictedEntries(predicted[document])
-    return [_judge_set(document, label, gold_keys, entries) for label, gold_keys in labels_and_keys]
+    return [_judge_set(document, label, gold_keys, entries) for label, gold_keys in labelled_sets]
 
 
 def _judge_set(
@@ -790,8 +816,8 @@ def _verdict_without_entry(
 ) -> SetVerdict:
     """Return the verdict on an evidence set of gold if no predicted entry has its label: all its sentences are missed.
 
-    The sentences of all predicted `entries` for the document are wrong. The arguments have the same meaning as in
-    `_judge_set`.
+    The set has a label and the keys of its sentences. The sentences of all predicted `entries` for the document are
+    wrong; `entries` is None if the document is not predicted.
     """
     return SetVerdict(
         document=document,
@@ -825,7 +851,8 @@ def _explain_documents(cited: set[str], predicted: set[str]) -> Iterator[str]:
 
 def _explain_set(verdict: SetVerdict) -> Iterator[str]:
     """Yield three lines that explain the verdict on an evidence set: the set, the predicted entry, the counts."""
-    yield f"document {short_text(verdict.document)}, gold set {short_text(verdict.label)} {set_text(verdict.gold_keys)}"
+    gold_set = f"{short_text(verdict.label)} {braced_text(verdict.gold_keys)}"
+    yield f"document {short_text(verdict.document)}, gold set {gold_set}"
     yield f"  predicted  {_describe_predicted_entry(verdict)}"
     yield f"  sentences  tp {verdict.tp}, fp {verdict.fp}, fn {verdict.fn}"
 
@@ -838,9 +865,10 @@ def _describe_predicted_entry(verdict: SetVerdict) -> str:
     if not verdict.is_retrieved:
         return "the document is not predicted"
     if verdict.entry_position is None:
-        return f"no predicted entry has this label, so every listed sentence ({verdict.fp}) is wrong"
+        wrong_sentence_count = verdict.fp  # the sentences of all entries for the document
+        return f"no predicted entry has this label, so every listed sentence ({wrong_sentence_count}) is wrong"
     number = verdict.entry_position + 1
-    return f"entry {number}, the first with this label: {set_text(verdict.predicted_keys)}"
+    return f"entry {number}, the first with this label: {braced_text(verdict.predicted_keys)}"
 
 
 def _explain_label(gold: Claim, predicted: Claim | None) -> str:

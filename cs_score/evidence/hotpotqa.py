@@ -29,12 +29,12 @@ from cs_score.evidence.mode import (
     CorrectionScorer,
     Fault,
     Mode,
-    Pair,
+    PairedUnit,
     Part,
     Row,
     Unit,
     left_out_notices,
-    pairs_with_prediction,
+    paired_units_with_prediction,
     report_rows,
 )
 from cs_score.evidence.reading import InputContent, as_key, quoted, short_text, text_of
@@ -68,7 +68,7 @@ NOTICED_IDS: Final = 5
 TYPES_OF_2WIKI: Final = frozenset({"compositional", "inference", "bridge_comparison"})
 """Types of questions that occur in the data set 2WikiMultihopQA, but not in HotpotQA."""
 
-TYPES_LOOKED_AT: Final = 100
+QUESTIONS_LOOKED_AT: Final = 100
 """The number of questions whose types are compared with those of 2WikiMultihopQA."""
 
 _GOLD_KEYS: Final = frozenset(
@@ -122,7 +122,8 @@ class HotpotQA(Mode):
     def gold(self, source: Source) -> list[Any] | reading.ConvertedContent:
         """Return the questions of a gold file: a list of questions, or a question on each line.
 
-        Raises InputError for a file of any other form, and for a question without an id.
+        Questions of the Hugging Face data set are converted to the form of the HotpotQA corpus. Raises InputError for a
+        file of any other form, and for a question without an id.
         """
         decoder = json.JSONDecoder(object_pairs_hook=_keep_gold_keys)
         text = reading.document_text(source)
@@ -155,7 +156,7 @@ class HotpotQA(Mode):
 
     def pair_units(
         self, gold: InputContent, predictions: InputContent, options: Any
-    ) -> tuple[Iterable[Pair], Iterable[str]]:
+    ) -> tuple[Iterable[PairedUnit], Iterable[str]]:
         """Return each question of gold with its prediction, and the notices for the user.
 
         The prediction is None for a question without one. Missing answers and missing facts score 0; notices tell for
@@ -164,7 +165,7 @@ class HotpotQA(Mode):
         pairs = _pair_questions(gold.content, predictions.content)
         notices: list[str] = []
         if options.answered_only:
-            answered_pairs = pairs_with_prediction(pairs)
+            answered_pairs = paired_units_with_prediction(pairs)
             notices += left_out_notices(predictions.name, len(answered_pairs), len(pairs), self.unit)
             pairs = answered_pairs
         ids = [question_id for question_id, _, _ in pairs]
@@ -177,7 +178,7 @@ class HotpotQA(Mode):
     ) -> Iterator[str]:
         """Yield notices about gold of another data set, and about ids and facts that gold spells differently."""
         files = (gold.name, predictions.name)
-        yield from _other_data_set_notices(units[:TYPES_LOOKED_AT], gold.name)
+        yield from _other_data_set_notices(units[:QUESTIONS_LOOKED_AT], gold.name)
         ids_without_prediction = [unit.id for unit in units if unit.prediction is None]
         if ids_without_prediction:
             predicted_ids = [*predictions.content[ANSWER], *predictions.content[FACTS]]
@@ -215,7 +216,10 @@ class HotpotQA(Mode):
         return 1, *answer_agreement, *facts_agreement, *joint
 
     def explain_unit(self, unit: Unit, row: Row) -> Iterator[str]:
-        """Yield the lines that explain a question: its answers, its facts, and the twelve values."""
+        """Yield the lines that explain a question: its answers, its facts, and the twelve values of its row.
+
+        These are exact match, F1, precision and recall of the answer, of the facts, and of both jointly.
+        """
         prediction = unit.prediction or {}
         yield f"question {short_text(unit.id)}"
         if ANSWER in prediction:
@@ -228,7 +232,8 @@ class HotpotQA(Mode):
         else:
             yield "  facts: none predicted"
         value_by_measure = dict(zip(self.columns, row))
-        for line in score_lines(self, value_by_measure, {}):
+        no_totals: Mapping[str, float] = {}  # the report shows no totals for this task
+        for line in score_lines(self, value_by_measure, no_totals):
             yield f"  {line}"
 
     # ---- Faults of predictions
@@ -350,7 +355,7 @@ class FactCorrectionScorer:
         if fault.kind == EXTRA_FACT:
             return FactChange(fact_key(fault.predicted), -1)
         key = fact_key(fault.gold)
-        is_new = key not in self._predicted_keys
+        is_new = key not in self._predicted_keys  # a fact that one question misses may be right for another question
         return FactChange(key, int(is_new))
 
     def _row_with_facts(self, row: Row, facts_agreement: AnswerAgreement) -> Row:
@@ -359,7 +364,8 @@ class FactCorrectionScorer:
         joint = NO_AGREEMENT
         if self._has_answer:
             joint = joint_agreement(answer_agreement, facts_agreement)
-        return 1, *answer_agreement, *facts_agreement, *joint
+        question_count = 1  # the first column counts the questions
+        return question_count, *answer_agreement, *facts_agreement, *joint
 
 
 def _answer_agreement_of_row(row: Row) -> AnswerAgreement:
@@ -385,17 +391,18 @@ def _questions_on_lines(text: str, decoder: json.JSONDecoder) -> list[Any] | Non
     Return None for any other text.
     """
     questions = reading.lines_in(text, decoder)
-    if questions is None or forms.questions_of_data_set(questions) is None:
+    if questions is None:
         return None
-    return questions
+    have_form_of_data_set = forms.questions_of_data_set(questions) is not None
+    return questions if have_form_of_data_set else None  # the caller converts them
 
 
-def _pair_questions(questions: Iterable[Any], predictions: Mapping[str, Any]) -> list[Pair]:
+def _pair_questions(questions: Iterable[Any], predictions: Mapping[str, Any]) -> list[PairedUnit]:
     """Return a triple `(id, question, prediction)` for each question of gold; its prediction is None if it has none.
 
     `predictions` holds all answers and all facts by question id, under the keys `ANSWER` and `FACTS`.
     """
-    pairs: list[Pair] = []
+    pairs: list[PairedUnit] = []
     for question in questions:
         question_id = question["_id"]
         pairs.append((question_id, question, _prediction_for(question_id, predictions)))
@@ -511,8 +518,8 @@ def _missing_notices(ids: Sequence[Any], predictions: InputContent, key: str, no
     shown_ids = ", ".join(missing_ids[:NOTICED_IDS])
     if len(missing_ids) > NOTICED_IDS:
         shown_ids += ", ..."
-    missing_of_all = f"{len(missing_ids):,} of {number_with_noun(len(ids), 'question')}"
-    return [f"{predictions.name}: no {noun} for {missing_of_all}: {shown_ids}"]
+    missing_in_words = f"{len(missing_ids):,} of {number_with_noun(len(ids), 'question')}"
+    return [f"{predictions.name}: no {noun} for {missing_in_words}: {shown_ids}"]
 
 
 def _other_data_set_notices(units: Iterable[Unit], gold_file: str) -> Iterator[str]:
@@ -546,13 +553,12 @@ def _questions_with_wrong_facts(units: Sequence[Unit], table: UnitTable) -> Iter
 def _agreement_of_answer(unit: Unit, location: reading.ErrorLocation) -> AnswerAgreement:
     """Return how well the predicted answer to a question agrees with the answer of gold.
 
-    The prediction has an answer. `location` is the context manager of the caller; its file is set to the file that is
-    read, for errors. Raises InputError if one of the answers is not a text, and if gold has no answer.
+    The prediction has an answer. `location` is the context manager of the caller, which adds its file to errors; this
+    function sets the file. Raises InputError if one of the answers is not a text, and if gold has no answer.
     """
-    gold_file, predictions_file = unit.files
-    location.file = predictions_file
+    location.file = unit.predictions_file
     predicted_answer = check_answer(unit.prediction[ANSWER])
-    location.file = gold_file
+    location.file = unit.gold_file
     gold_answer = check_answer(reading.member(unit.gold, "answer"))
     return compare_answers(normalise_answer(predicted_answer), normalise_answer(gold_answer))
 
@@ -560,13 +566,12 @@ def _agreement_of_answer(unit: Unit, location: reading.ErrorLocation) -> AnswerA
 def _agreement_of_facts(unit: Unit, location: reading.ErrorLocation) -> AnswerAgreement:
     """Return how well the predicted facts of a question agree with the facts of gold.
 
-    The prediction has facts. `location` is the context manager of the caller; its file is set to the file that is
-    read, for errors. Raises InputError if the facts of a file are no list of facts, and if gold has no facts.
+    The prediction has facts. `location` is the context manager of the caller, which adds its file to errors; this
+    function sets the file. Raises InputError if the facts of a file are no list of facts, and if gold has no facts.
     """
-    gold_file, predictions_file = unit.files
-    location.file = predictions_file
+    location.file = unit.predictions_file
     predicted_keys = facts_by_key(unit.prediction[FACTS]).keys()
-    location.file = gold_file
+    location.file = unit.gold_file
     gold_keys = facts_by_key(reading.member(unit.gold, "supporting_facts")).keys()
     right_count = len(predicted_keys & gold_keys)
     return compare_facts(right_count, len(predicted_keys), len(gold_keys))
@@ -673,7 +678,10 @@ def _gold_facts(unit: Unit) -> Mapping[FactKey, list[object]]:
 
 
 def _kind_of_answer(answer: str) -> str:
-    """Return the kind of an answer: "yes", "no", "number" or "other". The normalised text of a number is all digits."""
+    """Return the kind of an answer: "yes", "no", "number" or "other".
+
+    An answer is a number if its normalised text consists of digits and blanks, as that of "1 000".
+    """
     text = normalise_answer(answer)
     if text in YES_OR_NO:
         return text
@@ -705,7 +713,10 @@ def _correct_facts(facts: Iterable[Any], faults: Sequence[Fault]) -> list[Any]:
 
 
 def _answer_part(gold_answer: str, predicted_answer: Any) -> Part:
-    """Return the answer of gold to a question, judged by the predicted answer, which is None if it is missing."""
+    """Return the answer of gold as a part of the question: it is right if the prediction has the same answer.
+
+    Answers are compared in their normalised form. `predicted_answer` is None if there is no predicted answer.
+    """
     if predicted_answer is None:
         missed = Fault(kind=MISSED_ANSWER, part=ANSWER, predicted=None, gold=gold_answer)
         return Part(noun="answer", value=gold_answer, is_right=False, judgment=None, faults=(missed,))

@@ -64,7 +64,7 @@ def _sentence_number_notices(claims: Iterable[DocumentsOfClaim], files: Files, d
     for claim, document in _predicted_documents(claims, are_in_gold=True):
         predicted_sentences = claim.predicted[document]
         if _are_text_and_number(predicted_sentences, claim.gold[document]):
-            types = _describe_types(predicted_sentences, gold_file)
+            types = _types_in_words(predicted_sentences[0], gold_file)  # "text where gold.jsonl has numbers"
             place = f"claim {short_text(claim.id)}, {document_noun} {short_text(document)}"
             example = f"{place}: {quoted(predicted_sentences[0])}"
             yield f"{predictions_file}: sentence numbers are {types} ({example}), so that they equal none of gold's"
@@ -110,7 +110,7 @@ def _find_same_document(predicted_id: str, claim: DocumentsOfClaim) -> str | Non
     An id in gold that is itself predicted is not considered.
     """
     for gold_id in claim.gold:
-        if gold_id not in claim.predicted and is_same_text(predicted_id, gold_id):
+        if gold_id not in claim.predicted and is_same_id(predicted_id, gold_id):
             return gold_id
     return None
 
@@ -124,18 +124,22 @@ def _are_text_and_number(first: Sequence[object], second: Sequence[object]) -> b
     return first_is_text != second_is_text
 
 
-def _describe_types(predicted: Sequence[object], gold_file: str) -> str:
-    """Return the type of predicted values and the type that gold has, such as `text where gold.jsonl has numbers`."""
-    if isinstance(predicted[0], str):
+def _types_in_words(predicted_value: object, gold_file: str) -> str:
+    """Return the type of a predicted value and the other type, which gold has: `text where gold.jsonl has numbers`.
+
+    One of the two types is text, and the other one is number. `gold_file` is the name of the gold file.
+    """
+    if isinstance(predicted_value, str):
         return f"text where {gold_file} has numbers"
     return f"numbers where {gold_file} has text"
 
 
-def is_same_text(first: str, second: str) -> bool:
+def is_same_id(first: str, second: str) -> bool:
     """Return whether two texts are spellings of the same id.
 
-    Spellings may differ in letter case, in surrounding blanks, in leading zeros, in ".0" at the end, and in a prefix
-    such as "PMC" before a number. So "PMC7", "007", "7.0" and "7" are the same id, but "17" and "7" are not.
+    Spellings may differ in letter case and in surrounding blanks. In addition, one of them may have leading zeros, ".0"
+    at the end, or a prefix such as "PMC" before a number. So "PMC7", "007" and "7.0" are each the same id as "7", but
+    "17" is not.
     """
     plain_ids = [text.strip().casefold() for text in (first, second)]
     shorter, longer = sorted(plain_ids, key=len)
@@ -143,7 +147,7 @@ def is_same_text(first: str, second: str) -> bool:
         return True
     if not shorter or not longer.endswith(shorter):
         return False
-    prefix = longer.removesuffix(shorter)  # "pmc" or "00" or "1" before "7"
+    prefix = longer.removesuffix(shorter)  # "00" of "007", "pmc" of "pmc7", but also "1" of "17"
     has_only_zeros = prefix.strip("0") == ""
     is_prefix_of_number = shorter.isdecimal() and not prefix[-1].isdecimal()
     return has_only_zeros or is_prefix_of_number
@@ -160,14 +164,14 @@ def label_notices(gold: Iterable[str], predicted: Iterable[str], files: Files) -
     gold_file, predictions_file = files
     gold_labels = set(gold)
     predicted_labels = set(predicted)
-    notice = _describe_spellings(gold_file, gold_labels, predictions_file, predicted_labels)
-    if notice is None:
-        notice = _describe_spellings(predictions_file, predicted_labels, gold_file, gold_labels)
+    notice = _spelling_notice(gold_file, gold_labels, predictions_file, predicted_labels)
+    if notice is None:  # each label of gold is predicted, too, but predictions may have further spellings of it
+        notice = _spelling_notice(predictions_file, predicted_labels, gold_file, gold_labels)
     if notice is not None:
         yield notice
 
 
-def _describe_spellings(file: str, labels: set[str], other_file: str, other_labels: set[str]) -> str | None:
+def _spelling_notice(file: str, labels: set[str], other_file: str, other_labels: set[str]) -> str | None:
     """Return a notice about labels of a file that another file spells differently. Return None without such labels.
 
     `labels` occur in the file called `file`, and `other_labels` in the file called `other_file`.
@@ -205,7 +209,7 @@ def id_notices(unmatched: Iterable[Any], predicted: Iterable[Any], files: Files,
     for gold_id in unmatched:
         predicted_id = predicted_by_text.get(str(gold_id))
         if predicted_id is not None and _are_text_and_number([predicted_id], [gold_id]):
-            types = _describe_types([predicted_id], gold_file)
+            types = _types_in_words(predicted_id, gold_file)  # "text where gold.jsonl has numbers"
             example = f"{unit_noun} {short_text(gold_id)}"
             yield f"{predictions_file}: ids are {types} ({example}), so that they are not matched"
             return
@@ -233,14 +237,17 @@ def fact_notices(questions: Iterable[FactsOfQuestion], files: Files) -> Iterator
 
     example_of_type = _example_of_other_spelling(compared_questions, _key_without_type)
     if example_of_type is not None:
-        file_names = f"{predictions_file} or in {gold_file}"
-        difference = f"sentence numbers of facts are text in {file_names} and numbers in the other"
-        yield f"{predictions_file}: {difference} ({example_of_type}), so that they do not count as found"
+        yield (
+            f"{predictions_file}: sentence numbers of facts are text in {predictions_file} or in {gold_file} and "
+            f"numbers in the other ({example_of_type}), so that they do not count as found"
+        )
 
     example_of_case = _example_of_other_spelling(compared_questions, _key_without_case)
     if example_of_case is not None:
-        difference = f"titles of facts have another letter case or other blanks than in {gold_file}"
-        yield f"{predictions_file}: {difference} ({example_of_case}), so that they do not count as found"
+        yield (
+            f"{predictions_file}: titles of facts have another letter case or other blanks than in {gold_file} "
+            f"({example_of_case}), so that they do not count as found"
+        )
 
 
 def _example_of_other_spelling(

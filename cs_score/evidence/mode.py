@@ -18,7 +18,7 @@ from msgspec import Meta
 from cs_score.base.display import one_line
 from cs_score.base.errors import InputError, UsageError, did_you_mean
 from cs_score.base.records import Record, asdict, replace
-from cs_score.base.runtime import Late, paused_collector
+from cs_score.base.runtime import Late, paused_garbage_collection
 from cs_score.base.signature import ANSWERED, Origin
 from cs_score.base.sources import Input, InputDigest, Source
 from cs_score.evidence.reading import ErrorLocation, InputContent, read_input, text_of
@@ -38,8 +38,8 @@ Row: TypeAlias = tuple[float, ...]
 Contents: TypeAlias = tuple[tuple[int, str], ...]
 """What an input contains, as numbers with their nouns: ((300, "claim"), (412, "abstract"))."""
 
-Pair: TypeAlias = tuple[Any, Any, Any]
-"""The id of a unit, its gold and its prediction."""
+PairedUnit: TypeAlias = tuple[Any, Any, Any]
+"""The id of a unit, its gold and its prediction, which is None if the unit has none."""
 
 
 class AnsweredOptions(Record):
@@ -74,6 +74,16 @@ class Unit(NamedTuple):
     gold: Any
     prediction: Any
     files: tuple[str, str]
+
+    @property
+    def gold_file(self) -> str:
+        """The name of the gold file."""
+        return self.files[0]
+
+    @property
+    def predictions_file(self) -> str:
+        """The name of the predictions file."""
+        return self.files[1]
 
 
 class UnitsUnderPolicy(NamedTuple):
@@ -144,30 +154,29 @@ def report_rows(
     return tuple(rows)
 
 
-def pairs_with_prediction(pairs: Iterable[Pair]) -> list[Pair]:
+def paired_units_with_prediction(paired_units: Iterable[PairedUnit]) -> list[PairedUnit]:
     """Return the triples `(id, gold, prediction)` whose prediction is not None."""
-    answered_pairs = []
-    for pair in pairs:
-        _unit_id, _gold, prediction = pair
+    answered_units = []
+    for paired_unit in paired_units:
+        _unit_id, _gold, prediction = paired_unit
         if prediction is not None:
-            answered_pairs.append(pair)
-    return answered_pairs
+            answered_units.append(paired_unit)
+    return answered_units
 
 
-def left_out_notices(predictions: str, answered_count: int, unit_count: int, unit_noun: str) -> list[str]:
+def left_out_notices(predictions_file: str, answered_count: int, unit_count: int, unit_noun: str) -> list[str]:
     """Return a list with a notice if units without a prediction are left out: "2 of 300 claims left out, ...".
 
-    The list is empty if all units have a prediction. `predictions` is the name of the predictions file.
+    The list is empty if all units have a prediction. `predictions_file` is the name of the predictions file.
     `answered_count` is the number of units with a prediction, `unit_count` the number of all units, and `unit_noun` the
     noun for a unit, such as "claim". Raises InputError if no unit has a prediction.
     """
     if not answered_count:
-        raise InputError(f"no {unit_noun} has a prediction, so there is nothing to score", file=predictions)
+        raise InputError(f"no {unit_noun} has a prediction, so there is nothing to score", file=predictions_file)
     if answered_count == unit_count:
         return []
     missing_count = unit_count - answered_count
-    noun = unit_noun if unit_count == 1 else f"{unit_noun}s"
-    return [f"{predictions}: {missing_count:,} of {unit_count:,} {noun} left out, without prediction"]
+    return [f"{predictions_file}: {missing_count:,} of {unit_count:,} {unit_noun}s left out, without prediction"]
 
 
 class Mode(ABC):
@@ -238,8 +247,8 @@ class Mode(ABC):
     def measures(self) -> tuple[str, ...]:
         """The official names of the measures in the official order."""
         measures: list[str] = []
-        for row in self.rows:
-            measures += row.measures
+        for row_of_report in self.rows:
+            measures += row_of_report.measures
         return tuple(measures)
 
     def formula(self, sums: Sequence[Any], divide: Divide) -> tuple[Any, ...]:
@@ -273,19 +282,23 @@ class Mode(ABC):
         return dict(scores)
 
     def origin(
-        self, options: Mapping[str, object], gold: InputDigest | None, run: InputDigest, measure: str | None = None
+        self,
+        options: Mapping[str, object],
+        gold: InputDigest | None,
+        predictions: InputDigest,
+        measure: str | None = None,
     ) -> Origin:
         """Return the origin of scores, which says from what they were computed.
 
-        It has the task, the options, the digests of gold and predictions, and the headline measure. The signature of
-        the origin shows only options that differ from their defaults. If `measure` is None, the headline measure is the
-        one that the table of measures names for the task.
+        It has the task, all options, the digests of gold and predictions, and the headline measure. Its settings are
+        what its signature shows: the task and only the options that differ from their defaults. If `measure` is None,
+        the headline measure is the one that the table of measures names for the task.
         """
         all_options = {**self._default_options(), **options}
         return Origin(
             task=self.name,
             options=all_options,
-            inputs=(run,) if gold is None else (gold, run),
+            inputs=(predictions,) if gold is None else (gold, predictions),
             settings=self._settings_in_signature(all_options),
             measure=headline_names(self.name)[0] if measure is None else measure,
         )
@@ -323,17 +336,19 @@ class Mode(ABC):
         """
         if gold is None and not self.needs_gold:
             return None
-        return read_input(gold, "gold", self.gold, has_lines=self.has_lines)
+        read_content = self.gold  # the method that reads gold in a task
+        return read_input(gold, "gold", read_content, has_lines=self.has_lines)
 
-    @paused_collector()
+    @paused_garbage_collection()
     def score(
         self, gold: Input | object, predictions: Input | object, *, progress: Progress = iter, **options: Any
     ) -> ScoredPredictions:
         """Return the result of predictions, scored against gold.
 
         `gold` and `predictions` are paths, open files or JSON values; `gold` may also be a value of `read_gold`.
-        `options` are fields of the task's record of options, and `progress` shows how far scoring is. Raises InputError
-        for files that cannot be scored, and UsageError for invalid options and for a file with several systems.
+        `options` are fields of the task's record of options. `progress` shows how far scoring is; the built-in `iter`
+        shows nothing. Raises InputError for files that cannot be scored, and UsageError for invalid options and for a
+        file with several systems.
         """
         files = self._read_files(gold, predictions, options)
         has_several_systems = len(files.systems) != 1
@@ -341,9 +356,10 @@ class Mode(ABC):
             names = ", ".join([one_line(name, 40) for name in files.systems])
             problem = f"{files.predictions.name} has {len(files.systems)} runs ({names})"
             raise UsageError(f"{problem}: choose one by its name (--run; in Python run=), or score each (score_each)")
-        return files.mode.result_of(files, files.systems[0], progress)
+        mode_with_options = files.mode
+        return mode_with_options.result_of(files, files.systems[0], progress)
 
-    @paused_collector()
+    @paused_garbage_collection()
     def score_each(
         self, gold: Input | object, predictions: Input | object, *, progress: Progress = iter, **options: Any
     ) -> dict[str, ScoredPredictions]:
@@ -355,15 +371,16 @@ class Mode(ABC):
         return {system: files.mode.result_of(files, system, progress) for system in files.systems}
 
     def _read_files(self, gold: Input | object, predictions: Input | object, options: Mapping[str, Any]) -> FilesRead:
-        """Return gold and predictions, read with these options. Gold from `read_gold` is not read again.
+        """Return gold and predictions, read with these options, with the mode in which the options are in force.
 
-        Raises InputError for a file that cannot be read, UsageError for invalid options, and MissingExtraError if a
-        package that scoring needs is not installed.
+        The names of the systems in the predictions are returned, too. Gold from `read_gold` is not read again. Raises
+        InputError for a file that cannot be read, UsageError for invalid options, and MissingExtraError if a package
+        that scoring needs is not installed.
         """
-        mode = self.with_options(options)
-        mode.check_packages()  # before any reading, so that a missing package is reported at once
-        gold_content = gold if isinstance(gold, InputContent) else mode.read_gold(gold)
-        mode = mode._copy_with(has_gold=gold_content is not None)
+        mode_with_options = self.with_options(options)
+        mode_with_options.check_packages()  # before any reading, so that a missing package is reported at once
+        gold_content = gold if isinstance(gold, InputContent) else mode_with_options.read_gold(gold)
+        mode = mode_with_options._copy_with(has_gold=gold_content is not None)
         run_content = read_input(predictions, "predictions", mode.predictions, has_lines=mode.has_lines)
         systems = mode.systems(run_content)
         return FilesRead(mode, gold_content, run_content, systems)
@@ -374,6 +391,7 @@ class Mode(ABC):
     def result_of(self, files: FilesRead, system: str, progress: Progress) -> ScoredPredictions:
         """Return the result of a system, given its name, which is one of `files.systems`.
 
+        A copy of this mode scores the system. Another copy, without the measures that have no value, makes the report.
         `progress` shows how far scoring is. Raises InputError for files that cannot be scored.
         """
         system_mode = self.mode_for_system(system, files.systems)
@@ -454,7 +472,8 @@ class Mode(ABC):
         if has_chosen_system:
             return ()
         try:
-            content = read_input(predictions, "predictions", self.predictions, has_lines=self.has_lines)
+            read_content = self.predictions  # the method that reads predictions in a task
+            content = read_input(predictions, "predictions", read_content, has_lines=self.has_lines)
             return self.systems(content)
         except InputError:
             return ()
@@ -478,7 +497,7 @@ class Mode(ABC):
         if not measures:
             return self
         remaining_rows = [row for row in self.rows if set(row.measures).isdisjoint(measures)]
-        reduced_mode = self._copy_with(rows=tuple(remaining_rows))
+        reduced_mode = self._copy_with(rows=tuple(remaining_rows))  # the copy has the measures of these rows only
         # If only last rows are left out, the remaining measures are the first ones of all measures.
         first_measures = self.measures[: len(reduced_mode.measures)]
         if reduced_mode.measures != first_measures:
@@ -522,7 +541,9 @@ class Mode(ABC):
         return None
 
     @abstractmethod
-    def pair_units(self, gold: Any, predictions: InputContent, options: Any) -> tuple[Iterable[Pair], Iterable[str]]:
+    def pair_units(
+        self, gold: Any, predictions: InputContent, options: Any
+    ) -> tuple[Iterable[PairedUnit], Iterable[str]]:
         """Return the id, the gold and the prediction of each unit that is scored, and the notices for the user.
 
         Raises InputError if gold and predictions do not belong together.
@@ -531,7 +552,10 @@ class Mode(ABC):
     def mismatches(
         self, gold: InputContent, predictions: InputContent, units: Sequence[Unit], table: UnitTable
     ) -> Iterable[str]:
-        """Return notices about the files that explain low scores, such as ids that gold spells differently."""
+        """Return notices about the files that explain low scores, such as ids that gold spells differently.
+
+        There are none by default. Tasks with such notices override this method.
+        """
         return ()
 
     def contents(self, gold: Any, predictions: Any, table: UnitTable) -> tuple[Contents, Contents]:
@@ -559,10 +583,11 @@ class Mode(ABC):
     def error_location(self, unit: Unit) -> ErrorLocation:
         """Return a context manager that adds the gold file and the id of a unit to every InputError of its block.
 
-        The block sets the attribute `file` of the context manager to `unit.files[1]` while it reads the prediction.
+        The block sets the attribute `file` of the context manager to the predictions file while it reads the
+        prediction.
         """
-        gold_file = unit.files[0]
-        return ErrorLocation(gold_file, {self.unit: unit.id})
+        unit_noun = self.unit  # such as "claim"
+        return ErrorLocation(unit.gold_file, {unit_noun: unit.id})
 
     # ---- Faults of a prediction that `row` accepts
 
@@ -585,8 +610,7 @@ class Mode(ABC):
 
     def sort_by_kind(self, faults: list[Fault]) -> list[Fault]:
         """Sort faults in place, by kind and then by the number of their part, and return them."""
-        if len(faults) > 1:
-            faults.sort(key=self._kind_and_number)
+        faults.sort(key=self._kind_and_number)
         return faults
 
     def _kind_and_number(self, fault: Fault) -> tuple[int, int]:
@@ -613,7 +637,8 @@ class Mode(ABC):
 
     def _score_corrected(self, units: Sequence[Unit], fault: Fault) -> list[Row]:
         """Return the new rows of units that share a prediction, after the correction of a fault of this prediction."""
-        corrected_json = self.correct_faults(units[0], [fault])
+        any_unit = units[0]  # each unit has the same prediction
+        corrected_json = self.correct_faults(any_unit, [fault])
         corrected_prediction = self.prediction_from_json(corrected_json)
         return [self.row(unit._replace(prediction=corrected_prediction)) for unit in units]
 
@@ -713,7 +738,8 @@ class ScoredPredictions(Record):
 
         Without gold, both are the name of the predictions file.
         """
-        return self.origin.inputs[0].name, self.origin.inputs[-1].name
+        inputs = self.origin.inputs  # gold, if there is any, and then the predictions
+        return inputs[0].name, inputs[-1].name
 
     def positions_of(self, unit_id: str | int) -> list[int]:
         """Return the positions of the units with this id. There are several positions if gold repeats the id.

@@ -19,12 +19,12 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, NamedTuple, T
 
 from msgspec import Meta
 
-from cs_score.base.display import SCREEN, number_with_noun
+from cs_score.base.display import SCREEN_WIDTH, number_with_noun
 from cs_score.base.errors import CsScoreError, InputError, MissingExtraError, UsageError
 from cs_score.base.records import Record
 from cs_score.base.sources import Source
 from cs_score.evidence import reading
-from cs_score.evidence.mode import Contents, Fault, Mode, Pair, Part, Row, Unit, report_rows
+from cs_score.evidence.mode import Contents, Fault, Mode, PairedUnit, Part, Row, Unit, report_rows
 from cs_score.evidence.reading import InputContent, quoted, short_text
 from cs_score.evidence.report import align_rows
 from cs_score.measures import divide, measure_names, precision_recall_f1
@@ -59,8 +59,11 @@ Its arguments are the similarities of the heads, of the relations and of the tai
 EVALUATIONS: Final = tuple(_WEIGHTS_BY_EVALUATION)
 """The three evaluations, of entities (e), relation (r) and both (er), in the order in which they draw references."""
 
-REFERENCE_POSITIONS: Final = 3
-"""The number of reference derivations of an instance from which some are drawn. A fourth reference is never used."""
+MOST_REFERENCES: Final = 3
+"""The largest number of reference derivations of an instance that are used; a fourth reference never is.
+
+An evaluation tries all of them, or some that are drawn at random.
+"""
 
 SEED: Final = 3
 """The seed of the official script's random stream, which is never reset."""
@@ -84,7 +87,7 @@ class R4COptions(Record):
 
     references: Annotated[
         int, Meta(ge=1, le=3, description="Reference derivations drawn for each evaluation of an instance, 1 to 3")
-    ] = REFERENCE_POSITIONS
+    ] = MOST_REFERENCES
     ignore_missing: Annotated[bool, Meta(description="Leave out instances without prediction instead of failing")] = (
         False
     )
@@ -95,8 +98,8 @@ class R4COptions(Record):
 
     def __post_init__(self) -> None:
         """Raise UsageError unless the number of references is possible, which is a whole number from 1 to 3."""
-        if self.references not in range(1, REFERENCE_POSITIONS + 1):
-            problem = f"references is {self.references!r}, not a whole number from 1 to {REFERENCE_POSITIONS}"
+        if self.references not in range(1, MOST_REFERENCES + 1):
+            problem = f"references is {self.references!r}, not a whole number from 1 to {MOST_REFERENCES}"
             raise UsageError(problem)
 
 
@@ -118,8 +121,8 @@ Derivation: TypeAlias = tuple[Fact, ...]
 class AlignedPair(NamedTuple):
     """The positions of a predicted fact and a gold fact that are aligned, and the weight of the pair, above 0."""
 
-    predicted: int
-    gold: int
+    predicted_position: int
+    gold_position: int
     weight: float
 
 
@@ -206,28 +209,31 @@ class R4C(Mode):
         return reading.as_object(reading.member(self.gold(source), "re"), "'re'")
 
     def is_gold(self, first: object) -> bool | None:
-        """Return whether the value of a file is gold, which has no key "re". Return None if it is not an object."""
+        """Return whether the first JSON value of a file is gold, which has no key "re". Return None if it is no object.
+
+        A file of this task has a single JSON value.
+        """
         if not isinstance(first, dict):
             return None
         return "re" not in first
 
     def pair_units(
         self, gold: InputContent, predictions: InputContent, options: R4COptions
-    ) -> tuple[Iterable[Pair], Iterable[str]]:
+    ) -> tuple[Iterable[PairedUnit], Iterable[str]]:
         """Return the id, the references and the prediction of each instance, and the notices for the user.
 
         Instances without a prediction are left out if the options say so. Otherwise InputError is raised.
         """
         missing_ids = [instance for instance in gold.content if instance not in predictions.content]
-        missing_of_all = f"{len(missing_ids):,} of {number_with_noun(len(gold.content), 'instance')}"
+        missing_in_words = f"{len(missing_ids):,} of {number_with_noun(len(gold.content), 'instance')}"
         if missing_ids and not self.is_answered_only(options):
-            raise _no_derivation_error(missing_ids[0], missing_of_all, predictions.name)
+            raise _no_derivation_error(missing_ids[0], missing_in_words, predictions.name)
         pairs = _pair_instances(gold.content, predictions.content, options.references)
         if not pairs:
             raise InputError("no instance has a prediction, so there is nothing to score", file=predictions.name)
         notices = []
         if missing_ids:
-            notices.append(f"{predictions.name}: {missing_of_all} left out, without prediction")
+            notices.append(f"{predictions.name}: {missing_in_words} left out, without prediction")
         return pairs, notices
 
     def is_answered_only(self, options: Any) -> bool:
@@ -256,26 +262,30 @@ class R4C(Mode):
         return tuple(row)
 
     def evaluate(self, unit: Unit) -> list[InstanceEvaluation]:
-        """Return the three evaluations of an instance, each with the reference that it chooses.
+        """Return the three evaluations of an instance, in the order of `EVALUATIONS`, with the references they choose.
 
         An evaluation aligns the predicted derivation with each reference that was drawn for it, and chooses the
         reference with the largest total weight. Raises InputError for a malformed derivation, for a drawn reference
         that the instance does not have, and for two empty texts that would have to be compared.
         """
-        gold_file, predictions_file = unit.files
         with self.error_location(unit) as location:
-            location.file = predictions_file
+            location.file = unit.predictions_file  # errors name this file, until another one is set
             predicted = _read_derivation(unit.prediction)
-            location.file = gold_file
+            location.file = unit.gold_file
             references = _read_references(unit.gold)
             comparison = _compare_with_references(predicted, references)
             evaluations = []
-            for order, weight_function in zip(unit.gold.orders, _WEIGHTS_BY_EVALUATION.values()):
+            # The orders are those of the evaluations e, r and er, as `EVALUATIONS` has them.
+            for order, evaluation_name in zip(unit.gold.orders, EVALUATIONS):
+                weight_function = _WEIGHTS_BY_EVALUATION[evaluation_name]
                 evaluations.append(_choose_reference(comparison, order, weight_function))
         return evaluations
 
     def explain_unit(self, unit: Unit, row: Row) -> Iterator[str]:
-        """Yield the lines that explain an instance: for each evaluation the references tried and the alignment."""
+        """Yield the lines that explain an instance: for each evaluation the references tried and the alignment.
+
+        The scores in the `row` are not needed, since the instance is evaluated again.
+        """
         yield f"instance {short_text(unit.id)}"
         for evaluation_name, evaluation in zip(EVALUATIONS, self.evaluate(unit)):
             scores = [f"{aspect} {score:.4f}" for aspect, score in zip(ASPECTS, evaluation.scores)]
@@ -297,6 +307,7 @@ class R4C(Mode):
         evaluation_name = measure.partition("_")[0]
         evaluation_by_name = dict(zip(EVALUATIONS, self.evaluate(unit)))
         evaluation = evaluation_by_name[evaluation_name]
+        # A step is [title, sentence number, fact], as the file has it.
         steps_of_reference = unit.gold.derivations[evaluation.reference]
         yield from _gold_fact_parts(evaluation, steps_of_reference)
         yield from _extra_fact_parts(evaluation)
@@ -335,24 +346,25 @@ class R4C(Mode):
         return {"gold_facts": str(len(first_reference))}
 
 
-def _no_derivation_error(instance: str, missing_of_all: str, predictions_file: str) -> InputError:
+def _no_derivation_error(instance: str, missing_in_words: str, predictions_file: str) -> InputError:
     """Return the error for an instance without a predicted derivation.
 
-    `missing_of_all` says how many instances have none, such as "2 of 300 instances".
+    `missing_in_words` says how many instances have none, such as "2 of 300 instances".
     """
     return InputError(
-        f"no derivation for it ({missing_of_all} have none)",
+        f"no derivation for it ({missing_in_words} have none)",
         file=predictions_file,
         place=f"instance {short_text(instance)}",
         remedy="--ignore-missing leaves such instances out",
     )
 
 
-def _pair_instances(gold: reading.Object, predictions: reading.Object, reference_count: int) -> list[Pair]:
+def _pair_instances(gold: reading.Object, predictions: reading.Object, reference_count: int) -> list[PairedUnit]:
     """Return a triple `(id, references, prediction)` for each instance of gold that has a prediction.
 
     `gold` and `predictions` hold the references and the predicted derivations by instance id. `reference_count` is the
-    number of references that are drawn for each evaluation of an instance.
+    number of references that are drawn for each evaluation of an instance. They are drawn here, in the `orders` in
+    which the evaluations try them.
     """
     ids = [instance for instance in gold if instance in predictions]
     pairs = []
@@ -381,7 +393,8 @@ class _Comparison(NamedTuple):
 def _compare_with_references(predicted: Derivation, references: Mapping[int, Derivation]) -> _Comparison:
     """Return the similarities of the predicted facts with the facts of all references, which are given by position.
 
-    The facts of all references are in one list, so that one call of the edit distance compares them all.
+    The facts of all references are in one list, so that one call of the edit distance compares them all. In a matrix of
+    similarities, each predicted fact has a row, and each fact of this list has a column.
     """
     gold_facts: list[Fact] = []
     columns_of_reference: dict[int, slice] = {}
@@ -420,19 +433,20 @@ def _gold_fact_parts(evaluation: InstanceEvaluation, steps: Sequence[Any]) -> It
 
     A fact without an aligned one is missed. `steps` are the steps of the reference as the file has them.
     """
-    pair_by_gold_position = {pair.gold: pair for pair in evaluation.pairs}
-    for position, gold in enumerate(evaluation.gold):
-        pair = pair_by_gold_position.get(position)
+    pair_by_gold_position = {pair.gold_position: pair for pair in evaluation.pairs}
+    for gold_position, gold_fact in enumerate(evaluation.gold):
+        pair = pair_by_gold_position.get(gold_position)
         if pair is not None:
-            yield _judge_aligned_fact(pair, evaluation.predicted[pair.predicted], gold)
+            predicted_fact = evaluation.predicted[pair.predicted_position]
+            yield _judge_aligned_fact(pair, predicted_fact, gold_fact)
         else:
-            missed = Fault(kind=MISSED_FACT, part=None, predicted=None, gold=steps[position])
-            yield Part(noun="fact", value=list(gold), is_right=False, judgment=None, faults=(missed,))
+            missed = Fault(kind=MISSED_FACT, part=None, predicted=None, gold=steps[gold_position])
+            yield Part(noun="fact", value=list(gold_fact), is_right=False, judgment=None, faults=(missed,))
 
 
 def _extra_fact_parts(evaluation: InstanceEvaluation) -> Iterator[Part]:
     """Yield each predicted fact that is not aligned with a fact of the chosen reference, judged as wrong."""
-    aligned_positions = {pair.predicted for pair in evaluation.pairs}
+    aligned_positions = {pair.predicted_position for pair in evaluation.pairs}
     for position, fact in enumerate(evaluation.predicted):
         if position not in aligned_positions:
             extra = Fault(kind=EXTRA_FACT, part=position + 1, predicted=list(fact), gold=None)
@@ -440,15 +454,16 @@ def _extra_fact_parts(evaluation: InstanceEvaluation) -> Iterator[Part]:
             yield Part(noun="fact", value=list(fact), is_right=False, judgment=judgment, faults=(extra,))
 
 
-def _judge_aligned_fact(pair: AlignedPair, predicted: Fact, gold: Fact) -> Part:
-    """Return a fact of gold with the judgment and the faults of the predicted fact that is aligned with it.
+def _judge_aligned_fact(pair: AlignedPair, predicted_fact: Fact, gold_fact: Fact) -> Part:
+    """Return a fact of gold as a part of the instance, with the faults of the predicted fact aligned with it.
 
-    `pair` has the positions of the two facts and their weight.
+    `pair` has the positions of the two facts and their weight. The judgment shows the predicted fact and the weight.
     """
-    faults = _faults_of_aligned_fact(pair.predicted + 1, predicted, gold)
-    predicted_texts = ", ".join([quoted(text) for text in predicted])
+    step_number = pair.predicted_position + 1
+    faults = _faults_of_aligned_fact(step_number, predicted_fact, gold_fact)
+    predicted_texts = ", ".join([quoted(text) for text in predicted_fact])
     judgment = f"[{predicted_texts}], weight {pair.weight:.4f}"
-    return Part(noun="fact", value=list(gold), is_right=not faults, judgment=judgment, faults=tuple(faults))
+    return Part(noun="fact", value=list(gold_fact), is_right=not faults, judgment=judgment, faults=tuple(faults))
 
 
 def _faults_of_aligned_fact(step_number: int, predicted: Fact, gold: Fact) -> list[Fault]:
@@ -499,14 +514,15 @@ def _differ(first: str, second: str) -> bool:
 
 
 def draw_orders(instance_count: int, reference_count: int) -> list[tuple[Order, ...]]:
-    """Return for each instance the three orders in which the evaluations `e`, `r` and `er` try the references.
+    """Return for each instance the three orders in which the evaluations try its references.
 
+    The evaluations compare entities (`e`), relations (`r`), and both (`er`).
     An order such as (2, 0) has `reference_count` of the positions 0, 1 and 2, drawn at random. As in the official
     script, one stream of random numbers is used for the whole run. It first draws the orders of `e` for all instances,
     then the orders of `r`, and then the orders of `er`.
     """
     stream = random.Random(SEED)
-    positions = range(REFERENCE_POSITIONS)
+    positions = range(MOST_REFERENCES)
     orders_by_evaluation = []
     for _evaluation in EVALUATIONS:
         orders = [tuple(stream.sample(positions, reference_count)) for _instance in range(instance_count)]
@@ -539,6 +555,7 @@ def _import_scipy_with_one_thread() -> None:
     little memory even for one thread.
     """
     user_has_set_threads = _THREADS_VARIABLE in os.environ
+    # A trial before the import, which may never end if there is too little memory: the memory is reserved and freed.
     mmap.mmap(-1, _SCIPY_MEGABYTES << 20).close()  # raises OSError if there is not enough memory
     try:
         os.environ.setdefault(_THREADS_VARIABLE, "1")
@@ -559,7 +576,7 @@ def compare_facts(predicted: Sequence[Fact], gold: Sequence[Fact]) -> tuple[Matr
 def similarities(predicted: Sequence[str], gold: Sequence[str]) -> Matrix:
     """Return the similarity of each predicted text (row) with each text of gold (column).
 
-    Repeated texts are compared once. See `_compare_distinct_texts` for the similarity.
+    Repeated texts are compared once. See `_similarity_matrix` for the similarity.
     """
     import numpy as np
 
@@ -567,7 +584,7 @@ def similarities(predicted: Sequence[str], gold: Sequence[str]) -> Matrix:
     column_by_text = _number_distinct_texts(gold)
     if not row_by_text or not column_by_text:
         return np.zeros((len(predicted), len(gold)))
-    similarity_of_texts = _compare_distinct_texts(list(row_by_text), list(column_by_text))
+    similarity_of_texts = _similarity_matrix(list(row_by_text), list(column_by_text))
     if len(row_by_text) == len(predicted) and len(column_by_text) == len(gold):
         return similarity_of_texts
     rows = [row_by_text[text] for text in predicted]
@@ -575,7 +592,7 @@ def similarities(predicted: Sequence[str], gold: Sequence[str]) -> Matrix:
     return similarity_of_texts[np.ix_(rows, columns)]
 
 
-def _compare_distinct_texts(predicted: Sequence[str], gold: Sequence[str]) -> Matrix:
+def _similarity_matrix(predicted: Sequence[str], gold: Sequence[str]) -> Matrix:
     """Return the similarity of each predicted text (row) with each text of gold (column).
 
     The similarity is 1 - d / n, where d is the Levenshtein distance of both texts in lower case, and n is the length of
@@ -613,7 +630,7 @@ def align(weights: ArrayLike) -> list[AlignedPair]:
     import numpy as np
     from scipy.optimize import linear_sum_assignment
 
-    gains = np.maximum(0.0, weights)
+    gains = np.maximum(0.0, weights)  # NaN, which is the similarity of two empty texts, stays NaN
     if not gains.size:
         return []
     if np.isnan(gains).any():
@@ -623,7 +640,7 @@ def align(weights: ArrayLike) -> list[AlignedPair]:
     pairs = []
     for row, column, weight in zip(rows.tolist(), columns.tolist(), weights_of_pairs.tolist()):
         if weight > 0:
-            pairs.append(AlignedPair(predicted=row, gold=column, weight=weight))
+            pairs.append(AlignedPair(predicted_position=row, gold_position=column, weight=weight))
     return pairs
 
 
@@ -654,9 +671,10 @@ def _read_references(gold: References) -> dict[int, Derivation]:
 
 
 def _derivation_at(derivations: Sequence[object], position: int) -> Derivation:
-    """Return the facts of the reference at a position. Raises InputError if it is malformed or missing.
+    """Return the facts of the reference at a position, which an evaluation has drawn at random to try it.
 
-    `derivations` are the JSON values of all references of the instance.
+    `derivations` are the JSON values of all references of the instance. Raises InputError if the reference is malformed
+    or missing.
     """
     if position >= len(derivations):
         number_in_words = number_with_noun(len(derivations), "reference")
@@ -702,7 +720,10 @@ def _texts_of_fact(fact: object) -> list[str]:
 
 
 def _show_totals(evaluation: InstanceEvaluation) -> str:
-    """Return the total weights of references in words: "reference 2 total 1.5000, reference 1 total 0.7500"."""
+    """Return the total weights of the references that an evaluation tried, in words, in the order of the trials.
+
+    An example is "reference 2 total 1.5000, reference 1 total 0.7500".
+    """
     totals_in_words = []
     for position, total in zip(evaluation.order, evaluation.totals):
         totals_in_words.append(f"reference {position + 1} total {total:.4f}")
@@ -718,7 +739,7 @@ def _explain_alignment(evaluation: InstanceEvaluation) -> list[str]:
     rows = _alignment_rows(evaluation)
     table_lines = align_rows([_ALIGNMENT_HEADING, *rows])
     width = max([len(line) for line in table_lines])
-    if width + len(_INDENT) <= SCREEN:
+    if width + len(_INDENT) <= SCREEN_WIDTH:
         return table_lines
     lines = []
     for row in rows:
@@ -735,7 +756,8 @@ def _lines_of_row(row: Sequence[str]) -> list[str]:
     lines = [f"predicted  {predicted_text}", f"gold       {gold_text}"]
     if numbers:
         numbers_with_names = [f"{name} {number}" for name, number in zip(_ALIGNMENT_HEADING[2:], numbers)]
-        lines.append(f"{'':9}  {', '.join(numbers_with_names)}")
+        below_facts = " " * len("predicted  ")  # the numbers stand below the facts
+        lines.append(f"{below_facts}{', '.join(numbers_with_names)}")
     return lines
 
 
@@ -745,13 +767,13 @@ def _alignment_rows(evaluation: InstanceEvaluation) -> list[tuple[str, ...]]:
     A fact that is not aligned has two cells, the fact and a hyphen in the place of the other fact.
     """
     rows = [_row_of_pair(evaluation, pair) for pair in evaluation.pairs]
-    aligned_predicted = {pair.predicted for pair in evaluation.pairs}
-    aligned_gold = {pair.gold for pair in evaluation.pairs}
+    aligned_predicted_positions = {pair.predicted_position for pair in evaluation.pairs}
+    aligned_gold_positions = {pair.gold_position for pair in evaluation.pairs}
     for position, fact in enumerate(evaluation.predicted):
-        if position not in aligned_predicted:
+        if position not in aligned_predicted_positions:
             rows.append((_show_fact(fact), "-"))
     for position, fact in enumerate(evaluation.gold):
-        if position not in aligned_gold:
+        if position not in aligned_gold_positions:
             rows.append(("-", _show_fact(fact)))
     return rows
 
@@ -761,10 +783,11 @@ def _row_of_pair(evaluation: InstanceEvaluation, pair: AlignedPair) -> tuple[str
 
     The parts are heads, relations and tails.
     """
-    predicted = evaluation.predicted[pair.predicted]
-    gold = evaluation.gold[pair.gold]
-    similarities_of_parts = [f"{similarity.item():.4f}" for similarity in compare_facts([predicted], [gold])]
-    return _show_fact(predicted), _show_fact(gold), *similarities_of_parts, f"{pair.weight:.4f}"
+    predicted_fact = evaluation.predicted[pair.predicted_position]
+    gold_fact = evaluation.gold[pair.gold_position]
+    matrices = compare_facts([predicted_fact], [gold_fact])  # three matrices with a single cell
+    similarities_of_parts = [f"{matrix.item():.4f}" for matrix in matrices]
+    return _show_fact(predicted_fact), _show_fact(gold_fact), *similarities_of_parts, f"{pair.weight:.4f}"
 
 
 def _show_fact(fact: Fact) -> str:

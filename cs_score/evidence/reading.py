@@ -11,10 +11,10 @@ import os
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from typing import Any, Final, Self, TypeAlias
 
-from cs_score.base.display import cell, one_line
+from cs_score.base.display import one_line, safe_cell
 from cs_score.base.errors import InputError
 from cs_score.base.records import Record, Struct, field
-from cs_score.base.runtime import paused_collector
+from cs_score.base.runtime import paused_garbage_collection
 from cs_score.base.signature import GOLD, RUN
 from cs_score.base.sources import Input, InputDigest, Source, open_source, reason_of
 
@@ -50,7 +50,7 @@ class ConvertedContent(Record):
 # ---- Files and values from memory
 
 
-@paused_collector()
+@paused_garbage_collection()
 def read_input(
     file_or_value: Input | object, role: str, read_content: Callable[[Source], Any], *, has_lines: bool = False
 ) -> InputContent:
@@ -74,7 +74,8 @@ def open_input(file_or_value: Input | object, role: str, *, has_lines: bool = Fa
 
     A value is first written as JSON text, which is then read like a file. The name of this file is the `role` in angle
     brackets, such as `<gold>`. Values therefore follow the same rules as files, and the caller may change them later.
-    Raises InputError for a value that cannot be written as JSON.
+    If `has_lines` is true, the value is an iterable, and each of its values is written on a line. Raises InputError for
+    a value that cannot be written as JSON.
     """
     is_path = isinstance(file_or_value, (str, os.PathLike))
     if is_path or hasattr(file_or_value, "read"):
@@ -143,7 +144,8 @@ class ErrorLocation(Struct):
         """
         places = []
         for noun, value in self.place.items():
-            if not isinstance(value, (dict, list)):
+            is_shown = not isinstance(value, (dict, list))  # a list stands for an id that is missing or malformed
+            if is_shown:
                 places.append(f"{noun} {short_text(value)}")
         if error.place:
             places.append(error.place)
@@ -165,7 +167,7 @@ def json_lines(
     """
     try:
         for number, line in enumerate(_split_lines(source), start=1):
-            location.place = {"line": number}
+            location.place = {"line": number}  # errors of the caller's block name this line until the next one is read
             if skips_blank and not line.strip():
                 continue
             yield _parse_line(line, skipped_marks)
@@ -325,16 +327,16 @@ def _nested_key(value: object) -> Hashable:
     values_left: list[object] = [value]
     while values_left:
         next_value = values_left.pop()
-        key.append(_part_of_key(next_value))
-        values_left += _values_in(next_value)
+        key.append(_shape_key(next_value))
+        values_left += _values_in(next_value)  # the last one of them is popped first
     return tuple(key)
 
 
-def _part_of_key(value: object) -> Hashable:
-    """Return the part of a key for a value without the values in it.
+def _shape_key(value: object) -> Hashable:
+    """Return a key for the shape of a value: the same for two lists of one length, and for objects with equal names.
 
-    It is `"[2"` for a list of two values, `("{", "a", "b")` for an object with these names, and the own key of any
-    other value.
+    It is `"[2"` for a list of two values, and `("{", "a", "b")` for an object with these names. A value that is no
+    list or object has its own key (`as_key`). Keys of nested values are made of such keys.
     """
     if isinstance(value, list):
         return f"[{len(value)}"
@@ -393,7 +395,9 @@ def short_text(value: object) -> str:
     if isinstance(value, (dict, list)):
         return kind_of(value)
     if isinstance(value, str):
-        return cell(value, 200)  # doubles backslashes, so that a line end differs from a backslash and an n
+        # On one line of at most 200 characters, with escapes for unsafe characters. Backslashes are doubled, so that a
+        # line end differs from a backslash and an n.
+        return safe_cell(value, 200)
     return one_line(text_of(value), 200)
 
 
@@ -407,7 +411,7 @@ def list_text(values: Iterable[object]) -> str:
     return f"[{', '.join([short_text(value) for value in values])}]"
 
 
-def set_text(keys: Iterable[Hashable]) -> str:
+def braced_text(keys: Iterable[Hashable]) -> str:
     """Return keys of JSON values (`as_key`) in braces, short ones first: "{2, 10, 'abc'}"."""
     shown_keys = [short_text(key) for key in keys]
     shown_keys.sort(key=lambda shown_key: (len(shown_key), shown_key))

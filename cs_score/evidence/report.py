@@ -13,7 +13,7 @@ from msgspec import UNSET, UnsetType
 
 from cs_score.base import display, documents
 from cs_score.base.display import (
-    SCREEN,
+    SCREEN_WIDTH,
     escape_latex,
     escape_markdown,
     number_with_noun,
@@ -102,8 +102,9 @@ def result_object(
 ) -> dict[str, object]:
     """Return the object that `--json` writes for a result.
 
-    It has the keys that the official evaluator writes, and the document of the result under the key "signature". The
-    arguments have the same meaning as in `document_of`.
+    It has the keys that the official evaluator writes, and under the key "signature" the document of the result, which
+    holds the signature among other things. The document contains the `intervals` of the measures if they are given, and
+    the statistics of each unit if `with_units` is true.
     """
     document = document_of(result, intervals, with_units=with_units)
     return {**result.mode.official_scores(result.scores), "signature": document}
@@ -154,11 +155,11 @@ def score_lines(
     return align_rows(rows_of_cells)
 
 
-def table_text(result: ScoredPredictions) -> str:
+def report_text(result: ScoredPredictions) -> str:
     """Return the report of a result: the inputs, the headline measure, all measures, and the signature."""
     first_line = _first_line(result)
     lines = [first_line]
-    lines += _lines_about_inputs(result, first_line)
+    lines += _lines_about_inputs(result, first_line)  # if the first line is wide, these lines are made narrow
     lines += head_lines(result.head)
     lines.append("")
     lines += _headline_lines(result)
@@ -204,7 +205,7 @@ def _lines_about_inputs(result: ScoredPredictions, first_line: str) -> list[str]
     """
     rows = _rows_about_inputs(result)
     aligned_lines = align_rows(rows)
-    fits_screen = all(len(line) <= SCREEN for line in (first_line, *aligned_lines))
+    fits_screen = all(len(line) <= SCREEN_WIDTH for line in (first_line, *aligned_lines))
     if fits_screen:
         return aligned_lines
     lines = []
@@ -270,25 +271,26 @@ def _wrap_all(sentences: Iterable[str]) -> list[str]:
     return lines
 
 
-def scores_table(scores: PredictionScores, *, for_programs: bool = True) -> Table:
+def scores_table(document: PredictionScores, *, for_programs: bool = True) -> Table:
     """Return a table with a row for each measure, which has its score and the limits of its confidence interval.
 
     There are no limits if the document has no intervals. A table `for_programs` also has columns for the settings of
     the intervals. If only answered units were scored, another column says how many.
     """
-    rows: list[dict[str, object]] = [{"measure": name, "score": score} for name, score in scores.scores.items()]
+    rows: list[dict[str, object]] = [{"measure": name, "score": score} for name, score in document.scores.items()]
     keys = ["measure", "score"]
-    if scores.intervals:
-        _add_limits(rows, scores.intervals)
+    if document.intervals:
+        _add_limits(rows, document.intervals)
         keys += ["low", "high"]
         if for_programs:
             keys += SETTINGS_COLUMNS
-    answered = scores.origin.answered_count_text
+    answered = document.origin.answered_count_text
     if answered is not None:
         keys.append("answered")
-        rows = [{**row, "answered": answered} for row in rows]
-    table_layout = layout.Layout(name="scores", title="", columns=layout.columns(*keys), rows=lambda _: rows)
-    return table_layout.table(scores)
+        for row in rows:
+            row["answered"] = answered
+    table_layout = layout.Layout(name="scores", title="", columns=layout.columns(*keys), rows=lambda _document: rows)
+    return table_layout.table(document)
 
 
 def _add_limits(rows: Iterable[dict[str, object]], intervals: ScoreIntervals) -> None:
@@ -316,35 +318,38 @@ def format_scores(
 ) -> str:
     """Return the scores in a format: text, tsv, markdown or latex.
 
-    `measures` are patterns of measures to show; if there are none, all measures are shown. Raises UsageError for a
+    `measures` are patterns of measures to show; if there are none, all measures are shown. The text of all measures is
+    a report, with a table of the intervals below it. In tsv, the limits and the settings of the intervals are columns.
+    In every other case, the limits are columns, and sentences below the table explain them. Raises UsageError for a
     pattern that matches no measure.
     """
     if format_ == "text" and not measures:
-        report = table_text(result)
+        report = report_text(result)
         return report if intervals is None else f"{report}\n\n{intervals_text(intervals)}"
-    scores = _select_scores(document_of(result, intervals), measures)
+    document = _select_scores(document_of(result, intervals), measures)
     if format_ == "tsv":
-        table_for_programs = scores_table(scores, for_programs=True)
+        table_for_programs = scores_table(document, for_programs=True)
         return b"".join(layout.tsv(table_for_programs)).decode()
     scores_with_notes = _ScoresWithNotes(
         head=_head_of_table(result),
-        table=scores_table(scores, for_programs=False),
-        explanation=[] if intervals is None else intervals.explanation(list(scores.scores)),
+        table=scores_table(document, for_programs=False),
+        explanation=[] if intervals is None else intervals.explanation(list(document.scores)),
         signature=str(result.origin.signature),
     )
     return _format_with_notes(format_, scores_with_notes)
 
 
-def _select_scores(scores: PredictionScores, patterns: Sequence[str]) -> PredictionScores:
-    """Return scores with only the measures that match one of the patterns.
+def _select_scores(document: PredictionScores, patterns: Sequence[str]) -> PredictionScores:
+    """Return the document of a result with only the measures that match one of the patterns.
 
     Without patterns, all measures are returned, the headline measure first. Raises UsageError for a pattern that
     matches no measure.
     """
-    names = select_names(list(scores.scores), patterns)
+    names = select_names(list(document.scores), patterns)
     if not patterns:
-        names.sort(key=lambda name: name != scores.measure)  # moves the headline measure to the front
-    return replace(scores, scores={name: scores.scores[name] for name in names})
+        headline_measure = document.measure
+        names.sort(key=lambda name: name != headline_measure)  # moves this measure to the front
+    return replace(document, scores={name: document.scores[name] for name in names})
 
 
 def _head_of_table(result: ScoredPredictions) -> list[str]:
@@ -360,10 +365,10 @@ def _format_with_notes(format_: str, scores: _ScoresWithNotes) -> str:
         return _markdown_text(scores)
     if format_ == "latex":
         return _latex_text(scores)
-    return _plain_text(scores)
+    return _text_with_notes(scores)
 
 
-def _plain_text(scores: _ScoresWithNotes) -> str:
+def _text_with_notes(scores: _ScoresWithNotes) -> str:
     """Return a table as text. Its head is above it; sentences about its intervals and the signature are below it."""
     lines = []
     if scores.head:
@@ -372,7 +377,7 @@ def _plain_text(scores: _ScoresWithNotes) -> str:
     lines += table_lines
     lines += _wrap_all(scores.explanation)
     lines += ["", f"signature  {scores.signature}"]
-    return "\n".join(lines).lstrip("\n")
+    return "\n".join(lines).lstrip("\n")  # without the title of the table, which is an empty line
 
 
 def _markdown_text(scores: _ScoresWithNotes) -> str:

@@ -22,8 +22,8 @@ from cs_score.base.sources import Source
 from cs_score.evidence import mismatches, reading
 from cs_score.evidence.abstracts import AbstractsMode, Claim, Entry, extra_sentences, sentence_keys
 from cs_score.evidence.mismatches import DocumentsOfClaim
-from cs_score.evidence.mode import Contents, Pair, Part, Progress, Row, Unit, left_out_notices, report_rows
-from cs_score.evidence.reading import InputContent, as_key, quoted, set_text, short_text, text_of
+from cs_score.evidence.mode import Contents, PairedUnit, Part, Progress, Row, Unit, left_out_notices, report_rows
+from cs_score.evidence.reading import InputContent, as_key, braced_text, quoted, short_text, text_of
 from cs_score.measures import Divide, measure_names, precision_recall_f1
 from cs_score.statistics.units import UnitTable
 
@@ -74,7 +74,7 @@ class LabelledSentences(NamedTuple):
     label: Any
     sentences: tuple[object, ...]
 
-    def entry(self) -> Entry:
+    def as_entry(self) -> Entry:
         """Return the label and the sentences as a dictionary: {"label": "SUPPORT", "sentences": (2, 5)}."""
         return {"label": self.label, "sentences": self.sentences}
 
@@ -138,11 +138,13 @@ class SciFact(AbstractsMode):
     def formula(self, sums: Sequence[Any], divide: Divide) -> tuple[Any, ...]:
         """Return precision, recall and F1 of the four groups of measures from the sums of the columns."""
         abstracts, retrieved_abstracts, sentences, retrieved_sentences, *correct_counts = sums
-        label_only, rationalized, selection, label = correct_counts
+        # The abstracts that are correct by their label only and those that are also rationalized, then the sentences
+        # that are correct by selection and those in abstracts with the right label.
+        label_only_abstracts, rationalized_abstracts, selected_sentences, labelled_sentences = correct_counts
         scores: list[Any] = []
-        for correct_abstracts in (label_only, rationalized):
+        for correct_abstracts in (label_only_abstracts, rationalized_abstracts):
             scores += precision_recall_f1(correct_abstracts, retrieved_abstracts, abstracts, divide)
-        for correct_sentences in (selection, label):
+        for correct_sentences in (selected_sentences, labelled_sentences):
             scores += precision_recall_f1(correct_sentences, retrieved_sentences, sentences, divide)
         return tuple(scores)
 
@@ -158,7 +160,7 @@ class SciFact(AbstractsMode):
 
     def pair_units(
         self, gold: InputContent, predictions: InputContent, options: SciFactOptions
-    ) -> tuple[Iterable[Pair], Iterable[str]]:
+    ) -> tuple[Iterable[PairedUnit], Iterable[str]]:
         """Return each claim of gold with its prediction, and the notices for the user.
 
         Each line of gold is paired with the same line of the predictions. With the option `any_order`, claims are
@@ -176,7 +178,11 @@ class SciFact(AbstractsMode):
     def mismatches(
         self, gold: InputContent, predictions: InputContent, units: Sequence[Unit], table: UnitTable
     ) -> Iterator[str]:
-        """Yield notices about labels, ids of abstracts and sentence numbers that gold spells differently."""
+        """Yield a notice if gold has no evidence at all, and otherwise notices about different spellings.
+
+        Labels of gold may be unknown. Ids of abstracts and sentence numbers of the predictions may have other spellings
+        than in gold.
+        """
         has_evidence = any(unit.gold.evidence for unit in units)
         if units and not has_evidence:
             yield f"{gold.name}: no claim has evidence, so that every measure is 0"
@@ -192,21 +198,25 @@ class SciFact(AbstractsMode):
         The numbers of each file are pairs such as `((300, "claim"), (412, "abstract"), (520, "evidence sentence"))`.
         """
         totals = [int(total) for total in table.sums()]
-        abstracts, retrieved_abstracts, sentences, retrieved_sentences = totals[:4]  # as in `row`
-        claims = (len(gold), "claim")
-        return (
-            (claims, (abstracts, "abstract"), (sentences, "evidence sentence")),
-            (claims, (retrieved_abstracts, "abstract"), (retrieved_sentences, "evidence sentence")),
-        )
+        total_by_column = dict(zip(table.columns, totals))
+        claims = (len(gold), "claim")  # the files have the same claims, and other files cannot be scored
+        gold_abstracts = (total_by_column["relevant_abstracts"], "abstract")
+        gold_sentences = (total_by_column["relevant_sentences"], "evidence sentence")
+        predicted_abstracts = (total_by_column["retrieved_abstracts"], "abstract")
+        predicted_sentences = (total_by_column["retrieved_sentences"], "evidence sentence")
+        return (claims, gold_abstracts, gold_sentences), (claims, predicted_abstracts, predicted_sentences)
 
     # ---- Scoring
 
     def rows_of(self, units: Sequence[Unit], progress: Progress) -> list[Row]:
-        """Return the row of each claim, as `row` computes it. Raises InputError, with the line of the claim."""
+        """Return the row of each claim, as `row` computes it. Raises InputError, with the line of the claim.
+
+        Claims are scored so quickly that no `progress` is shown.
+        """
         rows = []
         with reading.ErrorLocation() as location:
             for line, unit in enumerate(units, start=1):
-                location.file = unit.files[0]
+                location.file = unit.gold_file  # errors name this file and place until the next claim
                 location.place = {"line": line, "claim": unit.id}
                 rows.append(self.row(unit))
         return rows
@@ -263,7 +273,7 @@ class SciFact(AbstractsMode):
         """Return the evidence sets of gold for a claim, by abstract."""
         sets_by_abstract = {}
         for abstract, sets in unit.gold.evidence.items():
-            sets_by_abstract[abstract] = [gold_set.entry() for gold_set in sets]
+            sets_by_abstract[abstract] = [gold_set.as_entry() for gold_set in sets]
         return sets_by_abstract
 
     def gold_evidence(self, unit: Unit) -> Mapping[str, Any]:
@@ -278,7 +288,7 @@ class SciFact(AbstractsMode):
 
     def predicted_entries(self, unit: Unit) -> dict[str, list[Entry]]:
         """Return the predicted entries for a claim by abstract. An abstract has a list with a single entry."""
-        return {abstract: [entry.entry()] for abstract, entry in unit.prediction.evidence.items()}
+        return {abstract: [entry.as_entry()] for abstract, entry in unit.prediction.evidence.items()}
 
     def entries_to_json(self, entries: Any) -> Any:
         """Return the first entry of an abstract as a JSON object: `{"label": "SUPPORT", "sentences": [2, 5]}`.
@@ -303,14 +313,16 @@ class SciFact(AbstractsMode):
         For example, the abstracts "1", "2" and "3" of gold and the predicted abstracts "3", "9" and "2" give "3", "2"
         and "1".
         """
-        gold_abstracts = frozenset(gold)
-        predicted_first = [abstract for abstract in predicted if abstract in gold_abstracts]
-        return dict.fromkeys([*predicted_first, *gold])
+        gold_abstracts = list(gold)
+        distinct_gold_abstracts = frozenset(gold_abstracts)
+        predicted_gold_abstracts = [abstract for abstract in predicted if abstract in distinct_gold_abstracts]
+        return dict.fromkeys(predicted_gold_abstracts + gold_abstracts)  # each one only once, at its first position
 
     def parts(self, unit: Unit, measure: str) -> Iterator[Part]:
         """Yield the judged parts of a claim: its abstracts, their gold sets, and predicted sentences in no gold set.
 
-        The abstracts of gold come first. Predicted abstracts without evidence in gold follow.
+        The abstracts of gold come first. Predicted abstracts without evidence in gold follow. The parts are the same
+        for each measure.
         """
         gold = unit.gold.evidence
         predicted = unit.prediction.evidence
@@ -343,8 +355,8 @@ def _extra_sentence_parts(abstract: str, sets: Sequence[LabelledSentences], entr
 
     `sets` are the gold sets of the abstract, and `entry` is the prediction for it.
     """
-    gold_sets = [gold_set.entry() for gold_set in sets]
-    for sentence in extra_sentences([entry.entry()], gold_sets):
+    gold_sets = [gold_set.as_entry() for gold_set in sets]
+    for sentence in extra_sentences([entry.as_entry()], gold_sets):
         value = {"abstract": abstract, "sentence": sentence}
         yield Part(noun="sentence", value=value, is_right=False, judgment="in no gold set")
 
@@ -418,8 +430,9 @@ def _gold_labels(units: Iterable[Unit]) -> set[str]:
     labels: set[str] = set()
     for unit in units:
         for sets in unit.gold.evidence.values():
-            if isinstance(sets[0].label, str):
-                labels.add(sets[0].label)
+            label = sets[0].label  # all sets of an abstract have the same label
+            if isinstance(label, str):
+                labels.add(label)
     return labels
 
 
@@ -444,7 +457,7 @@ def _read_claims(source: Source, read_evidence: Callable[[object], Any]) -> list
     with reading.ErrorLocation() as location:
         for value in reading.json_lines(source, location):
             fields = reading.as_object(value, "the line")
-            location.place["claim"] = fields.get("id", [])
+            location.place["claim"] = fields.get("id", [])  # a list is left out of messages
             claims.append(_parse_claim(fields, read_evidence))
             null_or_list_count += is_empty_evidence(fields["evidence"])
     if not null_or_list_count:
@@ -465,7 +478,7 @@ def _parse_claim(fields: reading.Object, read_evidence: Callable[[object], Any])
     if not is_empty_evidence(value):
         with reading.ErrorLocation() as location:
             for abstract, entries in reading.as_object(value, "'evidence'").items():
-                location.place["abstract"] = abstract
+                location.place["abstract"] = abstract  # for errors of the next line
                 evidence[abstract] = read_evidence(entries)
     citations = fields.get("cited_doc_ids", UNSET)
     return Claim(claim_id, label=UNSET, evidence=evidence, citations=citations)
@@ -571,7 +584,7 @@ def select_scored_claims(gold: InputContent, predictions: InputContent, options:
     return ScoredClaims(replace(gold, content=claims), notices)
 
 
-def pair_claims(claims: Iterable[Any], predictions: Iterable[Any]) -> list[Pair]:
+def pair_claims(claims: Iterable[Any], predictions: Iterable[Any]) -> list[PairedUnit]:
     """Return a pair `(id, claim, prediction)` for each claim of gold; the predictions have the same order."""
     return [(claim.id, claim, predicted) for claim, predicted in zip(claims, predictions)]
 
@@ -648,6 +661,7 @@ class _IdMismatch(NamedTuple):
         """
         for position, claim_id in enumerate(self.predicted_ids):
             if as_key(claim_id) in self.extra_predictions:
+                # Both files may repeat an id; then gold has fewer claims with this id than there are predictions.
                 return self._error_at(position, f"{self.gold_file} has no such claim (or fewer of them)")
         return self._error_of_missing_prediction()
 
@@ -656,10 +670,12 @@ class _IdMismatch(NamedTuple):
 
         If there is none before the end of the predictions, the error names the first claim without a prediction.
         """
-        position = self._first_different_position()
-        if position == len(self.predicted_ids):
+        position = self._first_different_position()  # the end of the shorter file if all ids up to there are equal
+        predictions_end_here = position == len(self.predicted_ids)
+        if predictions_end_here:
             return self._error_of_missing_prediction()
-        if position == len(self.gold_ids):
+        gold_ends_here = position == len(self.gold_ids)
+        if gold_ends_here:
             return self._error_at(position, f"{self.gold_file} ends before this line")
         return self._error_at(position, self._describe_different_ids(position))
 
@@ -720,8 +736,9 @@ def _check_claims(gold: InputContent, predictions: InputContent, *, any_order: b
     mismatch = _compare_ids(gold_ids, predicted_ids, (gold.name, predictions.name))
     if not any_order:
         raise mismatch.error_of_matching_by_position()
-    if not mismatch.is_other_order:
-        raise mismatch.error_of_matching_by_id()
+    if mismatch.is_other_order:
+        return
+    raise mismatch.error_of_matching_by_id()
 
 
 def _compare_ids(gold_ids: list[Hashable], predicted_ids: list[Hashable], file_names: tuple[str, str]) -> _IdMismatch:
@@ -802,7 +819,8 @@ def judge_abstract(sets: Sequence[LabelledSentences] | None, predicted: Labelled
         return _VERDICT_ON_IRRELEVANT
     keys_of_sets = [sentence_keys(gold_set.sentences) for gold_set in sets]
     predicted_keys = [as_key(sentence) for sentence in predicted.sentences]
-    leading_count = max(SENTENCE_CAP, min([len(keys) for keys in keys_of_sets]))
+    length_of_shortest_set = min([len(keys) for keys in keys_of_sets])
+    leading_count = max(SENTENCE_CAP, length_of_shortest_set)
     leading_keys = frozenset(predicted_keys[:leading_count])
     return AbstractVerdict(
         is_label_right=predicted.label == sets[0].label,  # all gold sets of an abstract have the same label
@@ -853,7 +871,7 @@ def _check_in_one_set(keys_of_sets: Iterable[frozenset[Hashable]], predicted_key
         predicted_keys_of_set = keys & predicted_keys
         shared_keys = keys_in_earlier_sets & predicted_keys_of_set
         if shared_keys:
-            shared_sentence = min([short_text(key) for key in shared_keys])
+            shared_sentence = min([short_text(key) for key in shared_keys])  # the key of the number 2 is the text "2"
             raise InputError(f"the predicted sentence {shared_sentence} lies in two evidence sets of the abstract")
         keys_in_earlier_sets |= predicted_keys_of_set
 
@@ -863,7 +881,7 @@ def _check_in_one_set(keys_of_sets: Iterable[frozenset[Hashable]], predicted_key
 
 def _show_gold_sets(sets: Sequence[LabelledSentences]) -> str:
     """Return the label of the gold sets of an abstract and the sentences of each set: `SUPPORT  {0, 1} {11}`."""
-    shown_sets = [set_text(sentence_keys(gold_set.sentences)) for gold_set in sets]
+    shown_sets = [braced_text(sentence_keys(gold_set.sentences)) for gold_set in sets]
     return f"{short_text(sets[0].label)}  {' '.join(shown_sets)}"
 
 
@@ -906,13 +924,13 @@ def _explain_missed_abstract(abstract: str, sets: Sequence[LabelledSentences]) -
 
 def _explain_verdict(verdict: AbstractVerdict) -> Iterator[str]:
     """Yield two lines about a predicted abstract: whether its label is right, and whether it is rationalized."""
-    label_only = "correct" if verdict.is_label_right else "wrong"
-    rationalized = "correct" if verdict.is_rationalized else "wrong"
+    label_only_outcome = "correct" if verdict.is_label_right else "wrong"
+    rationalized_outcome = "correct" if verdict.is_rationalized else "wrong"
     labels = "labels agree" if verdict.is_label_right else "labels differ"
-    contained_set = "no whole gold set" if verdict.contained_set is None else set_text(verdict.contained_set)
+    contained_set = "no whole gold set" if verdict.contained_set is None else braced_text(verdict.contained_set)
     leading_sentences = f"the first {verdict.leading_count} sentences contain {contained_set}"
-    yield f"  label only       {label_only}: {labels}"
-    yield f"  rationalized     {rationalized}: {labels}, {leading_sentences}"
+    yield f"  label only       {label_only_outcome}: {labels}"
+    yield f"  rationalized     {rationalized_outcome}: {labels}, {leading_sentences}"
 
 
 def _explain_sentences(
@@ -947,15 +965,16 @@ def _outcome_of_sentence(key: Hashable, verdict: AbstractVerdict, missing_by_sen
 
 
 def _missing_by_sentence(sets: Iterable[LabelledSentences], predicted_keys: frozenset[Hashable]) -> dict[Hashable, str]:
-    """Return for each sentence of the gold sets the other sentences of its first set that are not predicted.
+    """Return for each sentence of the gold sets which sentences of its first set are not predicted: "{3, 4}".
 
-    The dictionary has texts such as "{3, 4}" by the keys (`as_key`) of the sentences. `predicted_keys` are the keys of
-    the predicted sentences of the abstract.
+    They are given as text, by the key (`as_key`) of the sentence. The caller looks up only predicted sentences, so that
+    the missing ones are other sentences of the set. `predicted_keys` are the keys of the predicted sentences of the
+    abstract.
     """
     missing_by_sentence: dict[Hashable, str] = {}
     for gold_set in sets:
         keys = sentence_keys(gold_set.sentences)
-        missing = set_text(keys - predicted_keys)
+        missing = braced_text(keys - predicted_keys)
         for key in keys:
             missing_by_sentence.setdefault(key, missing)
     return missing_by_sentence

@@ -16,7 +16,7 @@ from cs_score.base.errors import InputError
 from cs_score.base.sources import Source
 from cs_score.evidence import reading
 from cs_score.evidence.abstracts import sentence_keys
-from cs_score.evidence.mode import Confusion, Fault, Mode, Pair, Part, ReportRow, Row, Unit
+from cs_score.evidence.mode import Confusion, Fault, Mode, PairedUnit, Part, ReportRow, Row, Unit
 from cs_score.evidence.reading import InputContent, as_key, quoted, short_text, text_of
 from cs_score.evidence.scifact import (
     NOT_ENOUGH_INFO,
@@ -89,7 +89,7 @@ class Stage(Mode):
         with reading.ErrorLocation() as location:
             for value in reading.json_lines(source, location):
                 fields = reading.as_object(value, "the line")
-                location.place["claim"] = fields.get("id", [])
+                location.place["claim"] = fields.get("id", [])  # a list is left out of messages
                 claim_id = reading.identifier(fields, "id")
                 claims.append(GoldClaim(claim_id, _read_evidence(fields, self.read_gold_sets)))
         return claims
@@ -106,14 +106,14 @@ class Stage(Mode):
 
         Raises InputError for a malformed line.
         """
-        claims = []
+        predictions = []
         with reading.ErrorLocation() as location:
             for value in reading.json_lines(source, location):
                 fields = reading.as_object(value, "the line")
                 # If both keys are missing, the claim is an empty list, which messages leave out.
                 location.place["claim"] = fields.get("claim_id", fields.get("id", []))
-                claims.append(self.prediction_from_json(fields))
-        return claims
+                predictions.append(self.prediction_from_json(fields))
+        return predictions
 
     def prediction_from_json(self, prediction: Any) -> Prediction:
         """Return the prediction in a line, which has the form of the stage or of the leaderboard.
@@ -157,7 +157,7 @@ class Stage(Mode):
 
     def pair_units(
         self, gold: InputContent, predictions: InputContent, options: SciFactOptions
-    ) -> tuple[Iterable[Pair], Iterable[str]]:
+    ) -> tuple[Iterable[PairedUnit], Iterable[str]]:
         """Return each claim of gold with its prediction, and the notices for the user.
 
         Raises InputError if the files have different claims, or if claims are matched by position and the files have
@@ -202,7 +202,7 @@ def _read_evidence(fields: reading.Object, read_document: Callable[[object], Any
     evidence_by_document = {}
     with reading.ErrorLocation() as location:
         for document, content in _evidence_of(fields).items():
-            location.place["abstract"] = document
+            location.place["abstract"] = document  # for errors of the next line
             evidence_by_document[document] = read_document(content)
     return evidence_by_document
 
@@ -251,7 +251,10 @@ def _unknown_claim_error(gold: InputContent, predictions: InputContent, position
 
 
 def _positions_by_id_key(claims_file: InputContent) -> dict[Hashable, int]:
-    """Return the position of each claim of a file by the key of its id. Raises InputError for a repeated id."""
+    """Return the position of each claim of a file by the key of its id. Raises InputError for a repeated id.
+
+    A file has a claim on each line, so that the claim at position 0 is that of line 1.
+    """
     position_by_key: dict[Hashable, int] = {}
     for position, claim in enumerate(claims_file.content):
         key = as_key(claim.id)
@@ -312,14 +315,14 @@ class Retrieval(Stage):
         The second is 1 if at least one document of gold is retrieved, the third is 1 if all are. Both are 1 for a claim
         without documents in gold. Raises InputError if the id of a document in gold is not a whole number.
         """
-        gold_numbers = self._gold_numbers(unit)
+        gold_numbers = self._gold_document_numbers(unit)
         hit_count = len(gold_numbers & set(unit.prediction.content))
         hits_one = hit_count > 0 or not gold_numbers
         hits_all = hit_count == len(gold_numbers)
         return 1, int(hits_one), int(hits_all)
 
-    def _gold_numbers(self, unit: Unit) -> set[int]:
-        """Return the numbers of the documents of gold for a claim.
+    def _gold_document_numbers(self, unit: Unit) -> set[int]:
+        """Return the ids of the documents of gold for a claim, as whole numbers: {11, 12}.
 
         Raises InputError for an id that is not a whole number.
         """
@@ -327,9 +330,12 @@ class Retrieval(Stage):
             return {_document_number(document) for document in unit.gold.evidence}
 
     def explain_unit(self, unit: Unit, row: Row) -> Iterator[str]:
-        """Yield the lines that explain a claim: documents of gold, retrieved documents, and whether it is a hit."""
-        gold_numbers = self._gold_numbers(unit)
-        _, hits_one, hits_all = row
+        """Yield the lines that explain a claim: documents of gold, retrieved documents, and whether it is a hit.
+
+        It is a hit of one if at least one document of gold is retrieved, and a hit of all if all of them are.
+        """
+        gold_numbers = self._gold_document_numbers(unit)
+        _claim_count, hits_one, hits_all = row
         reason = "" if gold_numbers else ": gold has no document"
         yield f"claim {short_text(unit.id)}"
         yield f"  gold       {reading.list_text(sorted(gold_numbers))}"
@@ -414,7 +420,10 @@ class Rationale(Stage):
         return relevant_count, retrieved_count, correct_count
 
     def explain_unit(self, unit: Unit, row: Row) -> Iterator[str]:
-        """Yield the lines that explain a claim: the gold sets and the predicted sentences of each document."""
+        """Yield the lines that explain a claim: the gold sets and the predicted sentences of each document.
+
+        The counts in the `row` are not needed, since the sentences are compared again.
+        """
         sets_by_document = unit.gold.evidence
         predicted = unit.prediction.content
         yield f"claim {short_text(unit.id)}"
@@ -446,9 +455,11 @@ class Rationale(Stage):
             document = str(fault.part)
             sentences = evidence.get(document, [])
             if fault.kind == EXTRA_SENTENCE:
-                evidence[document] = _without_sentence(sentences, fault.predicted)
+                extra_sentence = fault.predicted
+                evidence[document] = _without_sentence(sentences, extra_sentence)
             else:
-                evidence[document] = _with_missing_sentences(sentences, fault.gold)
+                missing_sentences_of_set = fault.gold
+                evidence[document] = _with_missing_sentences(sentences, missing_sentences_of_set)
         return self.prediction_to_json(Prediction(unit.prediction.id, evidence))
 
 
@@ -500,7 +511,7 @@ def _are_correct(sets: Sequence[LabelledSentences], sentences: Sequence[object])
         keys = sentence_keys(gold_set.sentences)
         is_complete = keys <= predicted_keys
         for key in keys:
-            is_complete_by_key.setdefault(key, is_complete)
+            is_complete_by_key.setdefault(key, is_complete)  # the first gold set with this sentence decides
     return [is_complete_by_key.get(as_key(sentence), False) for sentence in sentences]
 
 
@@ -538,8 +549,9 @@ def _judge_gold_set(
 ) -> Part:
     """Return a gold set of a document with its judgment: it is right if all of its sentences are predicted.
 
-    `number` is the number of the set in the document, from 1. `predicted_keys` are the keys (`as_key`) of the sentences
-    that are predicted for the document.
+    Otherwise it has a fault: an incomplete rationale if some of its sentences are predicted, and a missed one if none
+    is. `number` is the number of the set in the document, from 1. `predicted_keys` are the keys (`as_key`) of the
+    predicted sentences of the document.
     """
     sentence_by_key = {as_key(sentence): sentence for sentence in gold_set.sentences}
     missing_sentences = [sentence for key, sentence in sentence_by_key.items() if key not in predicted_keys]
@@ -633,7 +645,8 @@ class Label(Stage):
             f1_values.append(f1)
         macro_f1 = _mean(f1_values, _count_labels_that_occur(counts_of_labels), divide)
         f1_values_without_nei = [f1 for label, f1 in zip(LABELS, f1_values) if label != NOT_ENOUGH_INFO]
-        two_labels = 2 + 0 * document_count  # an array of twos if the sums are arrays
+        # The number of labels in the second mean. It is an array of twos if the sums are arrays, which `divide` needs.
+        two_labels = 2 + 0 * document_count
         return *scores, macro_f1, _mean(f1_values_without_nei, two_labels, divide)
 
     def read_stage_value(self, value: object) -> dict[str, str]:
@@ -661,13 +674,14 @@ class Label(Stage):
 
     def pair_units(
         self, gold: InputContent, predictions: InputContent, options: SciFactOptions
-    ) -> tuple[Iterable[Pair], Iterable[str]]:
+    ) -> tuple[Iterable[PairedUnit], Iterable[str]]:
         """Return each claim of gold with its prediction, and the notices for the user.
 
         Raises InputError if the files have different claims, and if no document has a label.
         """
         pairs, notices = super().pair_units(gold, predictions, options)
-        if not any(claim.content for claim in predictions.content):
+        has_labels = any(prediction.content for prediction in predictions.content)
+        if not has_labels:
             raise InputError("no document has a label, so there is nothing to score", file=predictions.name)
         return pairs, notices
 
@@ -677,17 +691,17 @@ class Label(Stage):
         Each of its nine cells is the number of documents with a label in gold and a predicted label.
         """
         counts = [0] * len(self.columns)
-        for labels in self._compare_labels(unit):
+        for labels in self._labels_of_documents(unit):
             cell = _CELL_BY_LABELS[labels.gold, labels.predicted]
             counts[cell] += 1
         return tuple(counts)
 
     def confusions(self, unit: Unit) -> Iterator[Confusion]:
         """Yield ("document", label of gold, predicted label) for each predicted document of a claim."""
-        for labels in self._compare_labels(unit):
+        for labels in self._labels_of_documents(unit):
             yield "document", labels.gold, labels.predicted
 
-    def _compare_labels(self, unit: Unit) -> Iterator[LabelsOfDocument]:
+    def _labels_of_documents(self, unit: Unit) -> Iterator[LabelsOfDocument]:
         """Yield the label of gold and the predicted label of each predicted document of a claim.
 
         Raises InputError for an unknown label of gold.
@@ -702,30 +716,35 @@ class Label(Stage):
         Raises InputError, with the gold file and the claim, for a label other than the three known ones.
         """
         sets = unit.gold.evidence.get(document)
-        label = sets[0].label if sets else NOT_ENOUGH_INFO
+        label = sets[0].label if sets else NOT_ENOUGH_INFO  # all sets of a document have the same label
         if label not in LABELS:
             with self.error_location(unit):
                 raise InputError(f"label {quoted(label)} is not one of {', '.join(LABELS)}")
         return str(label)
 
     def explain_unit(self, unit: Unit, row: Row) -> Iterator[str]:
-        """Yield the lines that explain a claim: the label of each predicted document, and whether it is correct."""
+        """Yield the lines that explain a claim: the label of each predicted document, and whether it is correct.
+
+        The counts in the `row` are not needed.
+        """
         yield f"claim {short_text(unit.id)}"
-        for labels in self._compare_labels(unit):
+        for labels in self._labels_of_documents(unit):
             outcome = "correct" if labels.is_right else f"wrong, gold {labels.gold}"
             yield f"  document {short_text(labels.document)}: {labels.predicted}, {outcome}"
         if not unit.prediction.content:
             yield "  no document is predicted, so nothing counts"
 
     def parts(self, unit: Unit, measure: str) -> Iterator[Part]:
-        """Yield the label of each predicted document of a claim, with a fault if it is wrong."""
-        for labels in self._compare_labels(unit):
+        """Yield the label of each predicted document of a claim, with a fault if it is wrong, for every measure.
+
+        The value of the part is the document, and its judgment is the predicted label.
+        """
+        for labels in self._labels_of_documents(unit):
+            document = labels.document
             faults: tuple[Fault, ...] = ()
             if not labels.is_right:
-                faults = (Fault(WRONG_LABEL, part=labels.document, predicted=labels.predicted, gold=labels.gold),)
-            yield Part(
-                noun="label", value=labels.document, is_right=labels.is_right, judgment=labels.predicted, faults=faults
-            )
+                faults = (Fault(kind=WRONG_LABEL, part=document, predicted=labels.predicted, gold=labels.gold),)
+            yield Part(noun="label", value=document, is_right=labels.is_right, judgment=labels.predicted, faults=faults)
 
     def correct_faults(self, unit: Unit, faults: Iterable[Fault]) -> Any:
         """Return the prediction for a claim as a JSON object, in which gold's labels replace wrong labels."""
@@ -735,7 +754,10 @@ class Label(Stage):
         return self.prediction_to_json(Prediction(unit.prediction.id, labels))
 
     def further_table(self, sums: Sequence[float]) -> list[tuple[str, ...]]:
-        """Return the confusion table of all documents as rows of text, its heading first."""
+        """Return the confusion table of all documents as rows of text, its heading first.
+
+        `sums` has the cells of the table, row by row: the number of documents with a label in gold and a predicted one.
+        """
         table: list[tuple[str, ...]] = [("gold \\ predicted", *LABELS)]
         for position, label in enumerate(LABELS):
             counts = [str(int(count)) for count in _row_of_table(sums, position)]
@@ -759,10 +781,14 @@ def _count_by_label(sums: Sequence[Any]) -> list[LabelCounts]:
 
 
 def _count_labels_that_occur(counts_of_labels: Iterable[LabelCounts]) -> Any:
-    """Return the number of labels with a document in gold or in the predictions, or an array of such numbers."""
+    """Return the number of labels with a document in gold or in the predictions.
+
+    For resamples of the claims, counts are arrays with a number for each resample, and so is the returned number.
+    """
     label_count: Any = 0
     for counts in counts_of_labels:
-        label_count += (counts.gold + counts.predicted) > 0
+        label_occurs = (counts.gold + counts.predicted) > 0  # a truth value, or an array of them
+        label_count += label_occurs  # adds 1 where it is true
     return label_count
 
 
@@ -785,8 +811,9 @@ def _mean(f1s: Sequence[Any], label_count: Any, divide: Divide) -> Any:
         return divide(sum(f1s), label_count)
     quotients = []
     for f1 in f1s:
-        is_undefined = f1.denominator == 0
-        quotients.append(f1.numerator / (f1.denominator + is_undefined))  # 0 / 1 instead of 0 / 0
+        is_undefined = f1.denominator == 0  # a truth value, or an array of them
+        denominator = f1.denominator + is_undefined  # where F1 is 0 / 0, this is 1, so that the quotient is 0
+        quotients.append(f1.numerator / denominator)
     return Ratio(sum(quotients), label_count)
 
 

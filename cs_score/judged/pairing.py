@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from cs_score.base.display import number_with_noun, one_line
 from cs_score.base.errors import InputError, UsageError
-from cs_score.evidence.mode import Pair
+from cs_score.evidence.mode import PairedUnit
 from cs_score.evidence.reading import quoted
 from cs_score.judged.counting import Rules, UnitGold
 from cs_score.judged.labelled_lines import JudgedFile, LabelledLine
@@ -47,8 +47,9 @@ def check_labelled_run(run: JudgedFile, label_heading: str) -> None:
 def check_assessments_and_run(assessments: JudgedFile, run: JudgedFile, label_heading: str) -> None:
     """Raise an error if assessments and run are swapped, or have columns that exclude each other.
 
-    `label_heading` is the heading of the column of labels, such as "verdict". Raises UsageError for swapped files, and
-    InputError for a file that has to be changed.
+    The user names the assessments with --gold and the run with --predictions. `label_heading` is the heading of the
+    column of labels, such as "verdict". Raises UsageError for swapped files, and InputError for a file that has to be
+    changed.
     """
     if "label" not in assessments.filled_columns:
         if "label" in run.filled_columns:
@@ -107,7 +108,7 @@ def drop_repeated_answers(lines_by_unit: LinesByUnit, file: str) -> DistinctAnsw
 
 
 def _distinct_lines_of_units(lines_by_unit: LinesByUnit, file: str) -> dict[str, Sequence[LabelledLine]]:
-    """Return the lines of each unit with repeated lines, after removing the repeated ones. Other units are left out.
+    """Return the distinct lines of each unit that repeats a line. Units without repeated lines are left out.
 
     Raises InputError if a repeated line has another label than the first one.
     """
@@ -141,7 +142,7 @@ def _drop_repeated_lines(lines: Sequence[LabelledLine], unit: str, file: str) ->
 
 def pair_with_assessments(
     assessments: JudgedFile, assessed_lines_by_unit: LinesByUnit, answers_by_unit: LinesByUnit, rules: Rules
-) -> Iterator[Pair]:
+) -> Iterator[PairedUnit]:
     """Yield the id, the gold and the answers of each unit of the assessments.
 
     The answers are empty if the run has none for the unit. `assessed_lines_by_unit` holds the lines of the
@@ -153,7 +154,7 @@ def pair_with_assessments(
 
 def pair_with_own_labels(
     run: JudgedFile, lines_by_unit: LinesByUnit, answers_by_unit: LinesByUnit, rules: Rules
-) -> Iterator[Pair]:
+) -> Iterator[PairedUnit]:
     """Yield the id, the gold and the answers of each unit of a file of runs whose lines have labels of their own.
 
     `lines_by_unit` holds the lines of all runs of the file, and `answers_by_unit` the lines of the run that is scored.

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
-from cs_score.base.display import cell, with_minus_signs
+from cs_score.base.display import safe_cell, with_minus_signs
 from cs_score.base.records import Record, field
 from cs_score.base.runtime import Late
 
@@ -294,7 +294,7 @@ def _relative_width(character: str) -> float:
 
 def _safe(text: str) -> str:
     """Return a text of an input on one line and without control characters, cut to 500 characters."""
-    return cell(text, 500)
+    return safe_cell(text, 500)
 
 
 def _pair(x: float, y: float) -> str:

@@ -12,7 +12,7 @@ from cs_score.base import documents
 from cs_score.base.documents import document_record
 from cs_score.base.errors import InputError, UsageError, did_you_mean
 from cs_score.base.records import convert, to_builtins
-from cs_score.base.slices import part_of_slice
+from cs_score.base.slices import load_from_command_package
 from cs_score.pages.charts import Drawing
 from cs_score.pages.page import PageMaker, page_html, page_template
 from cs_score.tasks import is_task
@@ -58,7 +58,7 @@ def page_maker() -> Callable[[Any], str]:
     """
     # Both calls raise an error if something is not installed; what they return is loaded again when it is needed.
     page_template()
-    part_of_slice("analyze", "page:AnalysisPage", needed_by="the page of a run")
+    load_from_command_package("analyze", "page:AnalysisPage", needed_by="the page of a run")
     return page_of
 
 
@@ -104,7 +104,7 @@ def chart_kinds() -> list[str]:
     kinds: dict[str, None] = {}  # a dictionary keeps the order, which a set does not
     for name in _MAKER_NAME_BY_KIND.values():
         try:
-            maker_class = part_of_slice(name.slice_folder, name.class_name)
+            maker_class = load_from_command_package(name.slice_folder, name.class_name)
         except UsageError:  # the slice is not installed
             continue
         kinds |= dict.fromkeys(maker_class.CHARTS)
@@ -118,7 +118,7 @@ def _page_maker(document: Any) -> PageMaker:
     """
     kind = document.__struct_config__.tag  # such as "analysis"
     name = _MAKER_NAME_BY_KIND[kind]
-    maker_class: type[PageMaker] = part_of_slice(name.slice_folder, name.class_name, needed_by="the page")
+    maker_class: type[PageMaker] = load_from_command_package(name.slice_folder, name.class_name, needed_by="the page")
     return maker_class(document)
 
 

@@ -18,7 +18,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, TypeAlias
 
 from cs_score.analysis.evidence.document_text import unit_name
-from cs_score.base.display import cell, terminal_safe, with_minus_signs
+from cs_score.base.display import safe_cell, terminal_safe, with_minus_signs
 from cs_score.base.errors import MissingExtraError
 from cs_score.base.records import Record, asdict, field, replace
 from cs_score.measures import COLD_START_MODE
@@ -294,7 +294,7 @@ def table_of_rows(
 
 def link_to_rows(value: str | int, target: ChartTarget) -> Cell:
     """Return a cell with a link to the rows of a table of the page that have a certain value in a column."""
-    attributes = f'data-column="{escape(target.column)}" data-value="{escape(cell(target.value))}"'
+    attributes = f'data-column="{escape(target.column)}" data-value="{escape(safe_cell(target.value))}"'
     return Cell(value, f'<a href="#{escape(target.table)}" {attributes}>', "</a>")
 
 
@@ -313,8 +313,8 @@ def cell_with_details(summary: str, items: Iterable[tuple[str, str]]) -> Cell:
     """Return a cell that shows a summary, and below it, when a reader opens it, a list of names with their texts."""
     entries = []
     for name, text in items:
-        entries.append(f"<dt>{escape(cell(name))}</dt><dd>{escape(cell(text))}</dd>")
-    return Cell("", f"<details><summary>{escape(cell(summary))}</summary><dl>{''.join(entries)}</dl></details>")
+        entries.append(f"<dt>{escape(safe_cell(name))}</dt><dd>{escape(safe_cell(text))}</dd>")
+    return Cell("", f"<details><summary>{escape(safe_cell(summary))}</summary><dl>{''.join(entries)}</dl></details>")
 
 
 # ---- The names of units and keys on a page
@@ -397,7 +397,7 @@ def _escape_controls(value: object) -> object:
     """
     is_html = hasattr(value, "__html__")  # as `Markup` has
     if isinstance(value, str) and not is_html:
-        return cell(value)  # which escapes control characters
+        return safe_cell(value)  # which escapes control characters
     return value
 
 
@@ -429,7 +429,7 @@ def _entry_for_script(entry: ExpandableEntry, number_by_key: Mapping[str, int]) 
     for title, keys in entry.groups:
         groups.append([title, [number_by_key[key] for key in keys]])
     svg = "" if entry.drawing is None else entry.drawing.svg()
-    safe_head = cell(entry.head)
+    safe_head = safe_cell(entry.head)
     return [safe_head, list(entry.steps), groups, svg]
 
 

@@ -20,12 +20,12 @@ from cs_score.base.display import join_first, one_line
 from cs_score.base.errors import InputError, UsageError
 from cs_score.base.outputs import encoded
 from cs_score.base.records import Record, Struct, field, replace
-from cs_score.base.runtime import paused_collector
+from cs_score.base.runtime import paused_garbage_collection
 from cs_score.base.sources import InMemory, Input, InputDigest, name_of, open_source, rereadable
 from cs_score.coldstart.file_columns import RUN_2017, FileKind, Schema
 from cs_score.coldstart.gold import ColdStartGold, Run, load_run
 from cs_score.coldstart.lines import JUDGMENT_OF_CODE, Assessment, LinkedQuery, Response
-from cs_score.coldstart.linking import Loading, expand_folder, kind_of
+from cs_score.coldstart.linking import Loading, LoadingSettings, expand_folder, kind_of
 from cs_score.coldstart.options import Justifications
 from cs_score.coldstart.output_files import closing_line
 from cs_score.coldstart.queries import DEFAULT_CODE, QueryFiles, QuerySet, language_code
@@ -253,7 +253,7 @@ class _Pooling:
     def discard_lines(self, loading: Loading) -> None:
         """Discard the lines that were loaded beyond the depth of pooling, unless there was a fatal condition."""
         depth = self._limits.depth
-        if depth is None or loading.problems.fatal:
+        if depth is None or loading.problems.fatal_errors:
             return
         discard_beyond_depth(
             depth,
@@ -284,16 +284,18 @@ def check_run(
         queries.query_set,
         limits.justifications,
         problems,
-        document_lengths=None if documents is None else documents.length_by_docid,
-        allow_comments=allow_comments,
         only_run_id=only_run_id,
-        is_validation=True,
-        on_error=problems.fatal.append,
-        after_run=_Pooling(limits).discard_lines,
+        settings=LoadingSettings(
+            document_lengths=None if documents is None else documents.length_by_docid,
+            allow_comments=allow_comments,
+            is_validation=True,
+            on_error=problems.fatal_errors.append,
+            after_run=_Pooling(limits).discard_lines,
+        ),
     )
     loading.remarks += queries.remarks
     loading.digests += queries.digests
-    with paused_collector():
+    with paused_garbage_collection():
         _load_and_check(loading, run, documents)
     return CheckedRun(loading)
 
@@ -312,7 +314,7 @@ def _load_and_check(loading: Loading, run: Iterable[Input], documents: DocumentL
         last_errors.append(error)
     if documents is not None:
         _verify_lines(loading, documents, problems)
-    problems.fatal += last_errors
+    problems.fatal_errors += last_errors
     problems.end_if_fatal(loading.remarks)
     _report_run_ids(loading.links.responses, problems)
 
@@ -324,12 +326,12 @@ def _verify_lines(loading: Loading, documents: DocumentList, problems: ProblemLo
     order, and line.
     """
     for lines in (loading.links.responses, loading.links.assessments):
-        problems.fatal += verify_fillers(lines, loading.layouts, documents, problems)
+        problems.fatal_errors += verify_fillers(lines, loading.layouts, documents, problems)
     number_by_file = {name: number for number, name in enumerate(loading.layouts)}
 
     # Two stable sorts: the second one keeps the order of lines within a file.
-    problems.fatal.sort(key=_line_number)
-    problems.fatal.sort(key=lambda error: number_by_file.get(error.file or "", -1))
+    problems.fatal_errors.sort(key=_line_number)
+    problems.fatal_errors.sort(key=lambda error: number_by_file.get(error.file or "", -1))
 
 
 def _line_number(error: InputError) -> int:

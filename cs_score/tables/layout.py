@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
 from cs_score.base.display import (
     LONGEST_LINE,
     align_columns,
-    cell,
     escape_latex,
     escape_markdown,
     one_line,
+    safe_cell,
     spreadsheet_cell,
     with_minus_signs,
 )
@@ -157,7 +157,7 @@ class Table(Record):
         """The title of the table. A % in it is replaced by the value of the column `split_by`, if there is one."""
         title = self.layout.title
         if self.layout.split_by and self.rows:
-            return title.replace("%", cell(self.split_value))
+            return title.replace("%", safe_cell(self.split_value))
         return title
 
     def parts(self) -> Iterator[Table]:
@@ -241,7 +241,7 @@ def shown(value: Value, column: Column, longest: int = LONGEST_CELL) -> str:
     if value is None:
         return "-"
     if isinstance(value, str):
-        return cell(value, longest)
+        return safe_cell(value, longest)
     if column.format is Format.P:  # a p-value
         is_too_small = 0 < value < 0.0001
         return "<0.0001" if is_too_small else f"{value:.4f}"

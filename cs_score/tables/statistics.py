@@ -8,7 +8,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 
-from cs_score.base.display import SCREEN, escape_latex, escape_markdown, number_with_noun, one_line, wrap_lines
+from cs_score.base.display import SCREEN_WIDTH, escape_latex, escape_markdown, number_with_noun, one_line, wrap_lines
 from cs_score.base.documents import json_text
 from cs_score.base.errors import UsageError
 from cs_score.base.records import Record, asdict, replace
@@ -462,7 +462,7 @@ def comparison_screen(comparison: SystemComparison, top: int = 10) -> str:
         lines += _measure_on_screen(measure_comparison, comparison.resampling.level, top)
         if equivalence_sentences:
             # The sentences are the same for all measures; they stand below each table, which they explain.
-            lines += text_lines(_EQUIVALENT_PAIRS_ON_SCREEN.table([measure_comparison]), top, SCREEN)
+            lines += text_lines(_EQUIVALENT_PAIRS_ON_SCREEN.table([measure_comparison]), top, SCREEN_WIDTH)
             lines += _wrap_sentences(equivalence_sentences)
     # Explanations for all measures, each after a blank line.
     for paragraph in _paragraphs_on_screen(comparison):
@@ -492,8 +492,10 @@ def _measure_on_screen(measure_comparison: MeasureComparison, level: float, top:
 
     `level` is the level of significance, such as 0.05. Each table has at most `top` rows.
     """
-    lines = list(text_lines(_table_of_measure(_SYSTEMS_ON_SCREEN, measure_comparison), top, SCREEN))
-    lines += text_lines(_table_of_measure(_pairs_on_screen(measure_comparison, level), measure_comparison), top, SCREEN)
+    lines = list(text_lines(_table_of_measure(_SYSTEMS_ON_SCREEN, measure_comparison), top, SCREEN_WIDTH))
+    lines += text_lines(
+        _table_of_measure(_pairs_on_screen(measure_comparison, level), measure_comparison), top, SCREEN_WIDTH
+    )
     lines.append("")
     sentences = [f"Verdict: {measure_comparison.verdict}.", f"Tests: {measure_comparison.tests}."]
     sentences += _effect_sentences(measure_comparison, level)

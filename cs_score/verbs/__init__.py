@@ -28,7 +28,7 @@ class CommandEntry(NamedTuple):
     summary: str
     module: str
     """The module with the function that makes the command, below `cs_score`: `cli.score`."""
-    by_task: bool = False
+    is_split_by_task: bool = False
     """Whether each task has a command of this name."""
     followed_version: str | None = None
     """The version of the reference program that the command replaces."""
@@ -71,7 +71,10 @@ SLICES: Final[Sequence[Slice]] = (
         "analyze",
         commands={
             "analyze": CommandEntry(
-                WHY, "List what each mistake costs, with an error budget", "verbs.analyze.command", by_task=True
+                WHY,
+                "List what each mistake costs, with an error budget",
+                "verbs.analyze.command",
+                is_split_by_task=True,
             )
         },
         documents={"analysis": ("run_analysis:RunAnalysis", "prediction_analysis:EvidenceAnalysis")},
@@ -85,7 +88,10 @@ SLICES: Final[Sequence[Slice]] = (
         "explain",
         commands={
             "explain": CommandEntry(
-                WHY, "Explain how a line, node, query or claim was scored", "verbs.explain.command", by_task=True
+                WHY,
+                "Explain how a line, node, query or claim was scored",
+                "verbs.explain.command",
+                is_split_by_task=True,
             )
         },
         documents={"explanation": ("run_explanation.document:RunExplanation", "unit_explanation:EvidenceExplanation")},
@@ -97,7 +103,10 @@ SLICES: Final[Sequence[Slice]] = (
         "diff",
         commands={
             "diff": CommandEntry(
-                WHY, "Explain why one run or system scores higher than another", "verbs.diff.command", by_task=True
+                WHY,
+                "Explain why one run or system scores higher than another",
+                "verbs.diff.command",
+                is_split_by_task=True,
             )
         },
         documents={"difference": ("run_difference:RunDifference", "evidence_documents:EvidenceDifference")},
@@ -110,7 +119,7 @@ SLICES: Final[Sequence[Slice]] = (
         "report",
         commands={
             "report": CommandEntry(
-                WHY, "Make an HTML page of an analysis or a difference", "verbs.report.command", by_task=True
+                WHY, "Make an HTML page of an analysis or a difference", "verbs.report.command", is_split_by_task=True
             ),
             "plot": CommandEntry(WHY, "Draw one chart of an analysis, as SVG", "verbs.report.command"),
         },
@@ -124,7 +133,7 @@ SLICES: Final[Sequence[Slice]] = (
                 SEVERAL,
                 "Score many runs against one pool, on one machine or several",
                 "verbs.batch.command",
-                by_task=True,
+                is_split_by_task=True,
             )
         },
         documents={
@@ -140,7 +149,10 @@ SLICES: Final[Sequence[Slice]] = (
         "compare",
         commands={
             "compare": CommandEntry(
-                SEVERAL, "Compare systems: intervals, paired tests, ranks, tiers", "verbs.compare.command", by_task=True
+                SEVERAL,
+                "Compare systems: intervals, paired tests, ranks, tiers",
+                "verbs.compare.command",
+                is_split_by_task=True,
             ),
             "compare table": CommandEntry(
                 SEVERAL, "Compare the columns of any table of units by systems", "verbs.compare.command"
@@ -155,7 +167,10 @@ SLICES: Final[Sequence[Slice]] = (
         "studies",
         commands={
             "power": CommandEntry(
-                SEVERAL, "Plan a test: detectable difference, units needed", "verbs.studies.command", by_task=True
+                SEVERAL,
+                "Plan a test: detectable difference, units needed",
+                "verbs.studies.command",
+                is_split_by_task=True,
             ),
             "pool-bias": CommandEntry(
                 SEVERAL, "Score runs without assessments that only they led to", "verbs.studies.command"
@@ -177,10 +192,16 @@ SLICES: Final[Sequence[Slice]] = (
         "bundle",
         commands={
             "bundle codabench": CommandEntry(
-                SEVERAL, "Pack a scorer with gold for a competition on Codabench", "verbs.bundle.command", by_task=True
+                SEVERAL,
+                "Pack a scorer with gold for a competition on Codabench",
+                "verbs.bundle.command",
+                is_split_by_task=True,
             ),
             "bundle evalai": CommandEntry(
-                SEVERAL, "Pack a scorer with gold for a challenge on EvalAI", "verbs.bundle.command", by_task=True
+                SEVERAL,
+                "Pack a scorer with gold for a challenge on EvalAI",
+                "verbs.bundle.command",
+                is_split_by_task=True,
             ),
         },
         documents={"bundle": ("settings:Bundle",)},
@@ -190,7 +211,7 @@ SLICES: Final[Sequence[Slice]] = (
         "check",
         commands={
             "check": CommandEntry(
-                SEVERAL, "Check scores against limits and a baseline", "verbs.check.command", by_task=True
+                SEVERAL, "Check scores against limits and a baseline", "verbs.check.command", is_split_by_task=True
             )
         },
         documents={"check": ("checking:Checked",), "lock": ("locks:Lock",)},

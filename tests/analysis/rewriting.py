@@ -15,7 +15,7 @@ from cs_score.base.errors import CsScoreError
 from cs_score.base.records import Record, replace, to_builtins
 from cs_score.cli.main import find_command
 from cs_score.cli.run_options import Scoring as Asked
-from cs_score.coldstart.gold import load_run, open_gold, with_folder_remarks
+from cs_score.coldstart.gold import load_run, open_gold, with_remarks_on_empty_folders
 from cs_score.coldstart.options import Justifications, Options, Policy, read_policies
 from cs_score.coldstart.queries import is_query_file
 from cs_score.coldstart.result import ScoredRun, ScoringStopped
@@ -42,7 +42,7 @@ class Call(Record):
     def scored(self, run_id: str) -> AnalysedRun:
         """The run as analyses take it. Raises InputError where it cannot be scored."""
         with contextlib.chdir(self.folder):
-            gold = with_folder_remarks(open_gold(self.queries, self.options), self.files)
+            gold = with_remarks_on_empty_folders(open_gold(self.queries, self.options), self.files)
             return score_for_analysis(load_run(gold, self.files), self.options.policy, run_id)
 
     def analyzed(
@@ -103,8 +103,10 @@ def call_of(case: Case, folder: Path) -> Call | None:
     except (CsScoreError, Exit):  # what the case is about
         return None
     switches = [word for name in SCORING if name in line.value_by_option for word in (name, line.text(name, ""))]
-    queries = tuple(word for word in line.words if is_query_file(word))
-    return Call(folder, tuple(switches), queries, tuple(word for word in line.words if word not in queries), options)
+    queries = tuple(word for word in line.positional_words if is_query_file(word))
+    return Call(
+        folder, tuple(switches), queries, tuple(word for word in line.positional_words if word not in queries), options
+    )
 
 
 ALL_WRONG: Final = Policy(wrong=("INCORRECT", "INCORRECT_PARENT", "INEXACT", "UNASSESSED", "DUPLICATE"), ignore=())

@@ -74,7 +74,7 @@ def _check_case(case: Case, folder: Path, most: int) -> None:
             below = Editor(run, analysis["run"]).removal_of(
                 [line for line in lines if line.confidence < row["threshold"]]
             )
-            check_row(call, analysis, row, set(below.places))
+            check_row(call, analysis, row, set(below.removed_places))
 
 
 @pytest.mark.parametrize("case", thinned(committed_cases()))
@@ -225,7 +225,7 @@ def check_budget(call: Call, analysis: Mapping[str, Any]) -> None:
     effects = Effects(scored, [scored.measure(analysis["measure"])])
     order = effects.editor.position_by_file
     faults = list(find_faults(scored, effects.editor))
-    faults.sort(key=lambda fault: (order[fault.line.file], fault.line.number))
+    faults.sort(key=lambda fault: (order[fault.listed_line.file], fault.listed_line.number))
     change = correction_of(KINDS, effects, scored.policy, faults)
     gone = to_builtins(effects.editor.places_removed_by(change))
     corrected = score({"removed": gone, "added": change.added_texts}, change.policy or scored.policy)

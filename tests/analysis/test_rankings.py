@@ -62,7 +62,7 @@ class TestStability:
     def test_without_resamples_there_are_neither_intervals_nor_shares(self) -> None:
         found = compare_rankings(self.SCORES)
         nobody = (None, None, None)
-        assert found.first == (FirstPlace("F1", "", (0,), nobody), FirstPlace("AP", "", (1,), nobody))
+        assert found.first_places == (FirstPlace("F1", "", (0,), nobody), FirstPlace("AP", "", (1,), nobody))
         (pair,) = found.pairs
         assert pair.tau == pytest.approx(1 / 3)
         assert pair == RankingPair(F1, AP, pair.tau, None)
@@ -74,7 +74,7 @@ class TestStability:
             AP: np.array([[0.5] * 4, [0.9] * 4, [0.1] * 4]),
         }
         found = compare_rankings(self.SCORES, drawn, 0.5)
-        assert [each.shares for each in found.first] == [(0.75, 0.25, 0.0), (0.0, 1.0, 0.0)]
+        assert [each.shares for each in found.first_places] == [(0.75, 0.25, 0.0), (0.0, 1.0, 0.0)]
         # The taus are 1/3, 1/3, 1/3 and 1; the upper quartile lies a quarter of the way to the last.
         limits = found.pairs[0].interval
         assert limits is not None
@@ -84,10 +84,10 @@ class TestStability:
         """Two tied runs are first in half of the resamples each, whether the resamples are tied or not."""
         apart = np.array([[0.4, 0.6], [0.6, 0.4]])
         found = compare_rankings({F1: [0.5, 0.5]}, {F1: apart}, 0.05)
-        assert found.first == (FirstPlace("F1", "", (0, 1), (0.5, 0.5)),)
+        assert found.first_places == (FirstPlace("F1", "", (0, 1), (0.5, 0.5)),)
         tied = np.array([[0.5, 0.5, 0.9], [0.5, 0.5, 0.5], [0.1, 0.5, 0.9]])
         found = compare_rankings({F1: [0.5, 0.5, None, 0.4]}, {F1: tied[[0, 1, 0, 2]]}, 0.05)
-        assert found.first[0].shares == pytest.approx(
+        assert found.first_places[0].shares == pytest.approx(
             ((1 / 2 + 1 / 3 + 1 / 2) / 3, (1 / 2 + 1 / 3) / 3, None, (1 / 3 + 1 / 2) / 3)
         )
 
@@ -100,7 +100,7 @@ class TestStability:
     def test_too_many_resamples_without_a_score_leave_no_interval(self) -> None:
         lacking = np.array([[0.9, np.nan, np.nan, 0.9], [0.5] * 4, [0.1] * 4])
         found = compare_rankings(self.SCORES, dict.fromkeys(self.SCORES, lacking), 0.05)
-        assert [each.shares for each in found.first] == [(None, None, None)] * 2
+        assert [each.shares for each in found.first_places] == [(None, None, None)] * 2
         assert found.pairs[0].interval is None
 
 
@@ -202,12 +202,12 @@ def test_pooled_recall_is_the_mean_over_all_choices_of_runs(runs: list[tuple[int
     found = [{thing for thing in range(things) if bitset >> thing & 1} for bitset, _ in runs]
     of_runs = [mark_targets(bitset, things) for bitset, _ in runs]
     pooled = shares_found_together(count_finders(of_runs, things), len(runs))
-    assert [each.systems for each in pooled] == list(range(1, len(runs) + 1) if things else [])
+    assert [each.run_count for each in pooled] == list(range(1, len(runs) + 1) if things else [])
     for each in pooled[:4]:
-        unions = [set().union(*chosen) for chosen in combinations(found, each.systems)]
-        assert each.recall == pytest.approx(sum(map(len, unions)) / len(unions) / things)
-        agreed = [sum(thing in of_run for of_run in found) >= each.systems for thing in range(things)]
-        assert each.agreed == pytest.approx(sum(agreed) / things)
+        unions = [set().union(*chosen) for chosen in combinations(found, each.run_count)]
+        assert each.found_by_any == pytest.approx(sum(map(len, unions)) / len(unions) / things)
+        agreed = [sum(thing in of_run for of_run in found) >= each.run_count for thing in range(things)]
+        assert each.found_by_at_least == pytest.approx(sum(agreed) / things)
 
 
 @given(st.sets(st.integers(0, 40)), st.frozensets(ids), st.lists(st.floats(0, 9), min_size=4, max_size=4))

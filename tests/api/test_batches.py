@@ -52,8 +52,9 @@ def test_a_batch_is_that_of_the_command(world: Path, monkeypatch: pytest.MonkeyP
     ("options", "said"),
     [
         ({"policy": "fs"}, "no policy called fs; there are kb, sf"),
-        ({"also_policy": "fs"}, "fs: no such preset; there are kb, sf"),
+        ({"also_policy": "fs"}, "also_policy fs: no such preset; there are kb, sf"),
         ({"also_policy": "kb"}, "also_policy kb is the policy in force already"),
+        ({"also_policy": ["problems.tsv:right=CORRECT"]}, "also_policy problems.tsv: that is a file of every batch"),
         ({"also_policy": {"own": "CORRECT"}}, "also_policy takes a Policy for each name; own is 'CORRECT'"),
         ({"jobs": 0}, "jobs takes a number from 1, not 0"),
         ({"measure": "F2"}, "measure: no measure called F2; there are LDC-MEAN-AP"),

@@ -100,7 +100,7 @@ def _checked(program: str, folder: Path) -> str:
 # ---- Arguments: what is of no type that an annotation names is one clear line
 
 
-_SIMPLE: Final = {"str", "int", "float", "bool", "os.PathLike[str]", "Wanted", "None"}
+_SIMPLE: Final = {"str", "int", "float", "bool", "os.PathLike[str]", "Selectors", "None"}
 
 
 def _parameters() -> Iterator[tuple[str, Callable[..., Any], str, dict[str, Any]]]:

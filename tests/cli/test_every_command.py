@@ -60,7 +60,7 @@ def test_help_has_four_names_and_shows_all_that_the_command_takes(name: str, tmp
     calls += [["help", *name.split()]] if name else []
     texts = {score_in(tmp_path, words).stdout.decode() for words in calls}
     (text,) = texts
-    beginning = f"{command.full_name}:  {command.help}" if command.requires_options_first else f"{command.help}."
+    beginning = f"{command.full_name}:  {command.help}" if command.follows_reference else f"{command.help}."
     assert " ".join(text.split()).startswith(" ".join(beginning.split()))
     assert max(map(len, text.splitlines())) <= WIDEST_HELP
     listed = {word.rstrip(",") for line in text.splitlines() if re.match("  -", line) for word in line.split()[:2]}
@@ -126,7 +126,7 @@ def test_what_takes_long_shows_on_a_terminal_for_how_long(more: list[str]) -> No
         "import sys; from cs_score.cli import output; from cs_score.cli.main import main; "
         "output.SECONDS_BEFORE_PROGRESS = 0.01; sys.exit(main(sys.argv[1:]))"
     )
-    shown = shown_by([sys.executable, "-c", script, "explain", *more, *ALL[""].form.example.split()])
+    shown = shown_by([sys.executable, "-c", script, "explain", *more, *ALL[""].properties.example.split()])
     clock = "\r\x1b[Kcs-score explain, 0 s\r\x1b[K"
     assert (clock in shown) is not bool(more)
     assert shown.replace(clock, "").startswith("TIDE_KB" if more else "cs-score: 5 duplicates")
@@ -147,13 +147,13 @@ def test_wrong_usage_is_one_line_that_says_what_to_type(name: str, tmp_path: Pat
 
     assert "unknown switch --hepl; did you mean " in refused("--hepl")
     behind = ["x"] * max(len(command.parameters), 1)
-    if command.requires_options_first:
+    if command.follows_reference:
         assert "Could not open -help: No such file or directory; options come before" in refused(*behind, "-help")
     else:
         assert call(tmp_path, name, *behind, "-help").stderr == b""
     for option in command.options:
-        if option.value is not None and not option.value.startswith("["):
-            assert f"{option.long_name} needs a value: {option.value}" in refused(option.long_name)
+        if option.value_name is not None and not option.value_name.startswith("["):
+            assert f"{option.long_name} needs a value: {option.value_name}" in refused(option.long_name)
 
 
 def test_a_file_that_is_nearly_called_like_a_command_is_a_file(tmp_path: Path) -> None:
@@ -203,9 +203,9 @@ def samples(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in ("queries", "assessments", "submissions"):
         (folder / name).symlink_to(ROOT / name)
     for words in (
-        f"analyze {ALL[''].form.example} -o analysis.json",
-        f"--json result.json {ALL[''].form.example}",
-        f"validate-kb {ALL['validate-kb'].form.example}",
+        f"analyze {ALL[''].properties.example} -o analysis.json",
+        f"--json result.json {ALL[''].properties.example}",
+        f"validate-kb {ALL['validate-kb'].properties.example}",
         "validate-run -output_file round1.tab queries/sf-queries.xml submissions/tide-kb.tab.txt",
     ):
         assert score_in(folder, words.split()).status == 0
@@ -218,7 +218,7 @@ def samples(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_example_of_every_help_runs_on_the_samples(name: str, samples: Path) -> None:
     if name == "resolve-queries":
         shutil.copy(samples / "kept", samples / "tide.tac.valid")
-    words = [*name.split(), *ALL[name].form.example.split()]
+    words = [*name.split(), *ALL[name].properties.example.split()]
     assert f"cs-score {' '.join(words)}".strip() in " ".join(ALL[name].help_text().split())
     assert score_in(samples, words).status in (0, 3)
     (samples / "tide.tac.valid").unlink(missing_ok=True)
@@ -235,7 +235,7 @@ def test_the_first_screen_is_one(name: str, more: list[str], samples: Path) -> N
     """Words that are longer than a line, such as signatures, are left whole."""
     takes = [] if "--bootstrap" not in ALL[name].option_by_spelling or ALL[name].verb_and_task[0] == "check" else more
     lines = (
-        score_in(samples, [*name.split(), *takes, *ALL[name].form.example.split(), "--force"])
+        score_in(samples, [*name.split(), *takes, *ALL[name].properties.example.split(), "--force"])
         .stdout.decode()
         .splitlines()
     )
@@ -243,14 +243,14 @@ def test_the_first_screen_is_one(name: str, more: list[str], samples: Path) -> N
     assert [line for line in lines if len(line) > 80 and not line.startswith("signature")] == []
 
 
-@pytest.mark.parametrize("name", [name for name in FIRST if "json" in ALL[name].form.formats])
+@pytest.mark.parametrize("name", [name for name in FIRST if "json" in ALL[name].properties.formats])
 def test_formats_hold_the_numbers_of_the_json(name: str, samples: Path) -> None:
     """But for differences to a number that stands in it, which have a sign."""
-    words = [*name.split(), *ALL[name].form.example.split(), "--force"]
+    words = [*name.split(), *ALL[name].properties.example.split(), "--force"]
     document = json.loads(score_in(samples, [*words, "--format", "json"]).stdout)
     numbers = [float(number) for number in re.findall(r"-?\d+\.\d+(?:e-?\d+)?", json.dumps(document))]
     shown = {f"{number:.4f}" for number in numbers}
-    for form in {"tsv", "markdown", "latex"} & {*ALL[name].form.formats}:
+    for form in {"tsv", "markdown", "latex"} & {*ALL[name].properties.formats}:
         text = score_in(samples, [*words, "--format", form]).stdout.decode().replace("\\", "")
         found = re.findall(r"(?<![\w./+-])(\d\.\d{4,})(?![\w.])", text)
         assert found or name.startswith("explain")
@@ -303,7 +303,7 @@ def test_where_the_reference_is_followed_its_switches_have_one_spelling(word: st
 def test_json_takes_no_input_for_its_file(words: list[str], value: str, rest: tuple[str, ...]) -> None:
     files = Parameter("[files...]", "")
     line = ReferenceCommand("made", OPTIONS, files, body=lambda _: 0).parse(words)
-    assert (line.value_by_option["--json"], tuple(line.words)) == (value, rest)
+    assert (line.value_by_option["--json"], tuple(line.positional_words)) == (value, rest)
 
 
 def test_where_options_come_first_a_file_behind_json_is_no_input_either() -> None:
@@ -317,7 +317,7 @@ def test_versions_are_those_of_the_programs(tmp_path: Path) -> None:
     assert score_in(tmp_path, ["-V"]).stdout == versions
     for name in NAMES:
         assert call(tmp_path, name, "--version").stdout == versions
-        if (entry := ALL[name].entry) and entry.followed_version:
+        if (entry := ALL[name].command_entry) and entry.followed_version:
             said = f"{ALL[name].full_name} version {entry.followed_version}\n"
             assert call(tmp_path, name, "-version").stdout.decode() == said
 

@@ -63,7 +63,7 @@ def test_help_formats_has_every_format_of_a_command(capsys: pytest.CaptureFixtur
     text = _help_text("formats", capsys)
     explained = {name for names, _ in FORMATS for name in names.split(", ")}
     for command in COMMANDS:
-        assert set(load_command(command).form.formats) <= explained
+        assert set(load_command(command).properties.formats) <= explained
     assert "score, analyze" in text
 
 

@@ -17,7 +17,7 @@ import pytest
 from cs_score.base.errors import InputError, OutputError
 from cs_score.base.outputs import (
     folder_made,
-    outputs_at_once,
+    outputs_immediately,
     outputs_together,
     write_folder,
     write_together,
@@ -75,7 +75,7 @@ def test_a_block_within_another_one_appears_with_it() -> None:
         write_together([("second", [b"2"])])
         raise OutputError("full")
     assert contents() == {"earlier": "before"}
-    with outputs_together(), outputs_at_once():
+    with outputs_together(), outputs_immediately():
         write_whole("first", [b"1"])
         assert contents()["first"] == "1"
 

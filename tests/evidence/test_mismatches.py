@@ -9,7 +9,7 @@ from typing import Any, Final
 import pytest
 
 import cs_score as cs
-from cs_score.evidence.mismatches import is_same_text
+from cs_score.evidence.mismatches import is_same_id
 from tests.evidence.command import cs_score
 from tests.evidence.test_forms import ANSWERS, CLAIMS, ENTRIES, LEADERBOARD, QUESTIONS, rows_of_data_set, usual
 
@@ -171,7 +171,7 @@ def test_the_notice_goes_to_standard_error_and_the_scores_stay(tmp_path: Path, m
     ],
 )
 def test_ids_that_differ_in_writing_alone(one: str, other: str, is_same: bool) -> None:
-    assert is_same_text(one, other) is is_same_text(other, one) is is_same
+    assert is_same_id(one, other) is is_same_id(other, one) is is_same
 
 
 def test_incomplete_predictions_say_how_many_and_the_line_to_write() -> None:

@@ -279,9 +279,9 @@ def test_alignment_is_as_good_as_the_best_of_all() -> None:
         weights = [[draw.choice((-0.5, 0, 0.25, 0.5, 1)) for _ in range(columns)] for _ in range(rows)]
         pairs = r4c.align(weights)
         assert r4c.total_weight(pairs) == best_total(weights)
-        assert all(pair.weight == weights[pair.predicted][pair.gold] > 0 for pair in pairs)
-        assert [pair.predicted for pair in pairs] == sorted({pair.predicted for pair in pairs})
-        assert len({pair.gold for pair in pairs}) == len(pairs)
+        assert all(pair.weight == weights[pair.predicted_position][pair.gold_position] > 0 for pair in pairs)
+        assert [pair.predicted_position for pair in pairs] == sorted({pair.predicted_position for pair in pairs})
+        assert len({pair.gold_position for pair in pairs}) == len(pairs)
 
 
 def stream(instances: int, references: int) -> Iterator[str]:

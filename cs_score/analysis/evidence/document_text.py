@@ -9,7 +9,7 @@ from textwrap import wrap
 from typing import Any, Final
 
 from cs_score.analysis.evidence.mistake_records import EvidenceMistake, ExplainedUnit
-from cs_score.base.display import LONGEST_LINE, JsonText, cell, json_value, one_line, prose_width
+from cs_score.base.display import LONGEST_LINE, JsonText, json_value, one_line, prose_width, safe_cell
 from cs_score.base.records import asdict, replace
 from cs_score.evidence.mode import Mode
 from cs_score.evidence.reading import text_of
@@ -135,12 +135,12 @@ def _object_text(members: Mapping[str, object]) -> str:
     """
     if members.keys() == {"label", "sentences"}:
         return f"{_member_text(members['label'])} {as_json(members['sentences'])}"
-    return ", ".join([f"{cell(key)} {_member_text(member)}" for key, member in members.items()])
+    return ", ".join([f"{safe_cell(key)} {_member_text(member)}" for key, member in members.items()])
 
 
 def _member_text(value: object) -> str:
     """Return a value in an object for tables: a text without quotes, every other value as JSON."""
-    return cell(value) if isinstance(value, str) else json_value(value)
+    return safe_cell(value) if isinstance(value, str) else json_value(value)
 
 
 def shorten(text: str | None, longest: int) -> str | None:
@@ -187,7 +187,7 @@ class DocumentText:
         """
         self.mode = mode
         self.is_screen = top is None and can_be_shortened
-        self.width = prose_width(terminal_width, is_screen=top is None)
+        self.width = prose_width(terminal_width, fits_one_screen=top is None)
         self.table_width = self.width if self.is_screen else terminal_width
         self.top = top
         self.layouts = layouts

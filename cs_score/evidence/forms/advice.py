@@ -18,7 +18,7 @@ from cs_score.evidence.forms import r4c_forms as r4c
 from cs_score.evidence.forms import scifact_forms as scifact
 from cs_score.evidence.forms import stage_forms as stages
 from cs_score.evidence.forms.files import Advice, Values, conversion_advice, text_of_file, values_of
-from cs_score.evidence.forms.form import AS_IT_IS, CanScore, Files, Remedy
+from cs_score.evidence.forms.form import NO_CHANGE, CanScore, Files, Remedy
 from cs_score.evidence.mode import Mode
 from cs_score.evidence.reading import InputContent
 
@@ -50,7 +50,8 @@ def add_remedy(
     if error.file is None or error.file not in (gold_file, predictions_file) or not os.path.isfile(error.file):
         return error
     remedy = None
-    if not isinstance(gold, InputContent):  # gold that was read without an error is not a file of predictions
+    gold_was_read_before = isinstance(gold, InputContent)  # without an error, so that it is no file of predictions
+    if not gold_was_read_before:
         remedy = _advise_on_swapped_files(mode, gold_file, predictions_file)
     if remedy is None:
         files = _files_of_call(error.file, gold_file, predictions_file, can_score)
@@ -63,7 +64,10 @@ def add_remedy(
 def _files_of_call(
     refused_file: str, gold_file: str | None, predictions_file: str | None, can_score: CanScore
 ) -> Files:
-    """Return the files of a call; the task refused `refused_file`. A name is None if a value was passed."""
+    """Return the files of a call, of which the task refused `refused_file`.
+
+    The name of gold or of the predictions is None if the call passed data instead of a file.
+    """
     return Files(
         gold=gold_file or "",
         predictions=predictions_file,
@@ -86,9 +90,10 @@ def _name_of_input(source: object) -> str | None:
 
 
 def _remedy_in_words(mode: Mode, file: str, files: Files) -> str | None:
-    """Return a description of the wrong form of a file, and a command that corrects it.
+    """Return a description of the wrong form of a file, with a command that corrects it or with advice.
 
-    Return None if the file has the form that the task reads, or if its form is not recognised.
+    Return None if the file has the form that the task reads, and if it cannot be read. There is advice if the file has
+    no JSON values or if no command can correct it.
     """
     values = _read_values(file, has_lines=mode.has_lines)
     if values is None:
@@ -98,8 +103,10 @@ def _remedy_in_words(mode: Mode, file: str, files: Files) -> str | None:
     remedy = _remedy_for_values(mode, values, files)
     if isinstance(remedy, Advice):
         return str(remedy)
-    if remedy == AS_IT_IS and not values.diagnosis:
+    has_usual_layout = not values.diagnosis
+    if remedy == NO_CHANGE and has_usual_layout:
         return None
+    # The layout of the file may be wrong, and also the form of its values. One command corrects both.
     diagnoses = [diagnosis for diagnosis in (values.diagnosis, remedy.diagnosis) if diagnosis]
     command = conversion_advice(file, values, remedy.expression, has_lines=mode.has_lines)
     return f"{' and '.join(diagnoses)}; {command}"
@@ -112,7 +119,7 @@ def _remedy_for_values(mode: Mode, values: Values, files: Files) -> Remedy:
     """
     find_remedy = _REMEDY_FINDER_BY_TASK.get(mode.name)
     if find_remedy is None:
-        return AS_IT_IS
+        return NO_CHANGE
     return find_remedy(values.content, files)
 
 
@@ -123,12 +130,12 @@ def _read_values(file: str, *, has_lines: bool) -> Values | Advice | None:
     object is treated as a file with this object on its only line.
     """
     try:
-        text = text_of_file(file)
+        text_or_advice = text_of_file(file)
     except OSError:
         return None
-    if text is None or isinstance(text, Advice):
-        return text
-    values = values_of(text, has_lines=has_lines)
+    if text_or_advice is None or isinstance(text_or_advice, Advice):
+        return text_or_advice
+    values = values_of(text_or_advice, has_lines=has_lines)
     if has_lines and isinstance(values, Values) and isinstance(values.content, dict):
         return replace(values, content=[values.content], reading_code=f"[{values.reading_code}]")
     return values

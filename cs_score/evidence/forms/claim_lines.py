@@ -107,12 +107,11 @@ def stage_of(line_value: Mapping[str, Any]) -> str | None:
     """
     if "claim_id" not in line_value:
         return None
-    if "doc_ids" in line_value:
-        return STAGES["doc_ids"]
-    if "evidence" in line_value:
-        return STAGES["evidence"] if _is_evidence_of_rationales(line_value["evidence"]) else None
-    if "labels" in line_value:
-        return STAGES["labels"]
+    for key, stage in STAGES.items():
+        if key in line_value:
+            if key == "evidence" and not _is_evidence_of_rationales(line_value[key]):
+                return None
+            return stage
     return None
 
 
@@ -122,7 +121,7 @@ def _is_evidence_of_rationales(evidence: object) -> bool:
     Only the first document is checked.
     """
     if not isinstance(evidence, dict) or not evidence:
-        return True
+        return True  # no document shows the opposite
     value_of_first_document = next(iter(evidence.values()))
     return isinstance(value_of_first_document, list)
 
@@ -163,7 +162,8 @@ def change_for_claims_by_id(line_values: Sequence[dict[str, Any]], files: Files)
         return None
     [claim_by_id] = line_values
     id_expression = _id_expression(claim_by_id, files)
-    # In the expressions, `i` is the id of a claim and `c` its value in the object.
+    # In the expressions, `i` is the id of a claim and `c` its value in the object. For ids that stay text they are
+    # '[{**c, "id": i} for i, c in R[0].items()]' and '[{"id": i, "evidence": c} for i, c in R[0].items()]'.
     have_evidence_key = all("evidence" in claim for claim in claim_by_id.values())
     if have_evidence_key:
         expression = f'[{{**c, "id": {id_expression}}} for i, c in R[0].items()]'
@@ -183,10 +183,10 @@ def _is_object_with_claims(value: Mapping[str, Any]) -> bool:
 
 
 def _id_expression(ids: Iterable[str], files: Files) -> str:
-    """Return the Python expression for the id of a claim, in which the variable `i` is the id as a key of an object.
+    """Return the Python expression that converts a key `i` of a JSON object, which is text, to the id of a claim.
 
-    Keys of JSON are text. The expression is `int(i)` if the ids of gold are numbers, so that both are equal, and `i`
-    otherwise.
+    It is `int(i)` if the ids of gold are numbers, so that the claims are found in gold, and `i` otherwise. `ids` are
+    the keys of the object.
     """
     can_be_numbers = all(claim_id.isdecimal() for claim_id in ids)
     return "int(i)" if can_be_numbers and files.has_number_ids() else "i"
@@ -205,6 +205,8 @@ def change_for_listed_documents(line_values: Sequence[dict[str, Any]], document_
     have_ids = all(is_entry(document) and "doc_id" in document for document in documents)
     if not documents or not have_ids:
         return None
+    # For the document expression `[e]` they are '{str(e["doc_id"]): [e] for e in c["evidence"] or []}' and
+    # '[{**c, "evidence": {str(e["doc_id"]): [e] for e in c["evidence"] or []}} for c in R]'.
     evidence_expression = f'{{str(e["doc_id"]): {document_expression} for e in c["evidence"] or []}}'
     expression = f'[{{**c, "evidence": {evidence_expression}}} for c in R]'
     return FormChange(expression, "evidence is a list of documents")

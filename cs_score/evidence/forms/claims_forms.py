@@ -10,7 +10,7 @@ from typing import Any, Final
 from cs_score.evidence.forms import claim_lines
 from cs_score.evidence.forms.claim_lines import are_entries, are_lists_of_entries, evidence_values
 from cs_score.evidence.forms.files import Advice
-from cs_score.evidence.forms.form import AS_IT_IS, Files, FormChange, Remedy
+from cs_score.evidence.forms.form import NO_CHANGE, Files, FormChange, Remedy
 
 WANTED_GOLD: Final = f"each line of gold is to be like {claim_lines.GOLD_LINE}"
 WANTED_PREDICTIONS: Final = (
@@ -23,28 +23,35 @@ def find_remedy(line_values: Any, files: Files) -> Remedy:
     """Return the remedy for a file with these JSON values on its lines. The values may have any type."""
     are_objects = bool(line_values) and all(isinstance(line_value, dict) for line_value in line_values)
     if files.is_gold:
-        return _find_gold_remedy(line_values) if are_objects else Advice("", WANTED_GOLD)
-    return _find_predictions_remedy(line_values, files) if are_objects else Advice("", WANTED_PREDICTIONS)
+        return _find_gold_remedy(line_values) if are_objects else Advice(action=WANTED_GOLD)
+    return _find_predictions_remedy(line_values, files) if are_objects else Advice(action=WANTED_PREDICTIONS)
 
 
 def _find_gold_remedy(line_values: list[dict[str, Any]]) -> Remedy:
-    """Return the remedy for the lines of a file that should be gold."""
+    """Return the remedy for a file with these lines that should be gold.
+
+    It is `NO_CHANGE` if the lines have the form of gold.
+    """
     have_ids = all("id" in line_value for line_value in line_values)
     is_gold = have_ids and are_lists_of_entries(evidence_values(line_values))
-    is_of_data_set = "evidence_doc_id" in line_values[0]  # such rows have no evidence that could be wrong
-    if is_gold and not is_of_data_set:
-        return AS_IT_IS
+    # Such rows look like gold, because they have no key `evidence` with a value that could be wrong.
+    are_hugging_face_rows = "evidence_doc_id" in line_values[0]
+    if is_gold and not are_hugging_face_rows:
+        return NO_CHANGE
     remedy = claim_lines.find_gold_remedy(line_values)
     if remedy is not None:
         return remedy
-    return AS_IT_IS if is_gold else Advice("", WANTED_GOLD)
+    return NO_CHANGE if is_gold else Advice(action=WANTED_GOLD)
 
 
 def _find_predictions_remedy(line_values: list[dict[str, Any]], files: Files) -> Remedy:
-    """Return the remedy for the lines of a file that should be predictions."""
-    change = claim_lines.change_for_listed_documents(
-        line_values, '[{"label": e["label"], "sentences": e["sentences"]}]'
-    )
+    """Return the remedy for a file with these lines that should be predictions.
+
+    It is `NO_CHANGE` if the lines have the form of predictions.
+    """
+    # The Python expression for the predicted entries of a document, which is `e` in a list of documents.
+    entries_expression = '[{"label": e["label"], "sentences": e["sentences"]}]'
+    change = claim_lines.change_for_listed_documents(line_values, entries_expression)
     if change is not None:
         return change
     have_ids = all("id" in line_value for line_value in line_values)
@@ -58,7 +65,11 @@ def _find_predictions_remedy(line_values: list[dict[str, Any]], files: Files) ->
 
 
 def _find_remedy_without_ids(line_values: list[dict[str, Any]], files: Files) -> Remedy:
-    """Return the remedy for predictions of FEVER, and for predictions whose lines have no key `id`."""
+    """Return the remedy for predictions of FEVER, and for predictions whose lines have no key `id`.
+
+    The lines may have the key `claim_id` instead, or the file may be an object with claims by their id. For any other
+    form, the remedy is the advice to write predictions like an example.
+    """
     have_claim_ids = all("claim_id" in line_value for line_value in line_values)
     if have_claim_ids and are_lists_of_entries(evidence_values(line_values)):
         # In each claim `c`, the key "claim_id" is replaced by "id"; `k` and `v` are its other keys and values.
@@ -66,7 +77,7 @@ def _find_remedy_without_ids(line_values: list[dict[str, Any]], files: Files) ->
         return FormChange(expression, "the ids are called claim_id")
     if "predicted_label" in line_values[0]:
         return Advice("these are predictions of FEVER", WANTED_PREDICTIONS)
-    return claim_lines.change_for_claims_by_id(line_values, files) or Advice("", WANTED_PREDICTIONS)
+    return claim_lines.change_for_claims_by_id(line_values, files) or Advice(action=WANTED_PREDICTIONS)
 
 
 def _find_remedy_with_ids(line_values: list[dict[str, Any]], files: Files) -> Remedy:
@@ -75,13 +86,13 @@ def _find_remedy_with_ids(line_values: list[dict[str, Any]], files: Files) -> Re
     if are_lists_of_entries(values):
         have_objects_as_evidence = all(isinstance(line_value.get("evidence", {}), dict) for line_value in line_values)
         if have_objects_as_evidence:
-            return AS_IT_IS
+            return NO_CHANGE
         # In each claim `c`, an empty object replaces null, an empty list, or missing evidence.
         expression = '[{**c, "evidence": c.get("evidence") or {}} for c in R]'
         return FormChange(expression, 'a claim without evidence has "evidence": {}')
     if values and are_entries(values):
         return _find_remedy_for_objects(files)
-    return Advice("", WANTED_PREDICTIONS)
+    return Advice(action=WANTED_PREDICTIONS)
 
 
 def _find_remedy_for_objects(files: Files) -> Remedy:
@@ -95,5 +106,7 @@ def _find_remedy_for_objects(files: Files) -> Remedy:
         command = files.command_for_task("scifact", any_order=True)
     if command is not None:
         return Advice(diagnosis, command)
-    with_lists = '{d: [e] for d, e in (c.get("evidence") or {}).items()}'
-    return FormChange(f'[{{**c, "evidence": {with_lists}}} for c in R]', diagnosis)
+    # In each claim `c`, every document `d` gets a list with its entry `e` in place of the entry alone:
+    # {"11": {"label": "SUPPORT", "sentences": [2]}} becomes {"11": [{"label": "SUPPORT", "sentences": [2]}]}.
+    expression = '[{**c, "evidence": {d: [e] for d, e in (c.get("evidence") or {}).items()}} for c in R]'
+    return FormChange(expression, diagnosis)

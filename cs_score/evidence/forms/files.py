@@ -48,10 +48,11 @@ _WEB_PAGES: Final = ("<!doctype html", "<html")
 class Advice(Record):
     """Advice on a file that does not have the form that a task reads.
 
-    `diagnosis` says which form the file has, and `action` what the user can do. At least one of them is not empty.
+    `diagnosis` says which form the file has, and `action` what the user can do. At least one of them is not empty. If
+    the form is not recognised, there is no diagnosis, and the action shows an example of the right form.
     """
 
-    diagnosis: str
+    diagnosis: str = ""
     action: str = ""
 
     def __str__(self) -> str:
@@ -100,7 +101,9 @@ def text_of_file(file: str) -> Text | Advice | None:
         data = handle.read()
     if data.startswith(_ZIP):
         return _text_in_archive(file, data)
-    unpacked = _unpack(data) or _UnpackedBytes(module=None, data=data)
+    unpacked = _unpack(data)
+    if unpacked is None:  # the file is not packed, so that no module unpacks it
+        unpacked = _UnpackedBytes(module=None, data=data)
     return _decode(file, unpacked)
 
 
@@ -183,14 +186,15 @@ def _text_in_archive(file: str, data: bytes) -> Text | Advice | None:
             return _advice_on_archive(file, members)
         return _text_of_member(file, archive, members[0])
     except (zipfile.BadZipFile, RuntimeError, NotImplementedError, UnicodeDecodeError, zlib.error):
-        # RuntimeError is raised for an encrypted file, and NotImplementedError for an unknown compression.
         return None
 
 
 def _text_of_member(file: str, archive: zipfile.ZipFile, member: str) -> Text | None:
-    """Return the text of a member of a zip archive; None if it is too large.
+    """Return the text of a member of a zip archive, with the Python code that opens it; None if it is too large.
 
-    `file` is the name of the archive. Raises one of several errors if the member is damaged or not text.
+    `file` is the name of the archive. The caller catches the errors of a member that is damaged (BadZipFile,
+    zlib.error), encrypted (RuntimeError), compressed in an unknown way (NotImplementedError), or no text
+    (UnicodeDecodeError).
     """
     if archive.getinfo(member).file_size > MOST_BYTES:
         return None
@@ -274,15 +278,16 @@ def values_of(text: Text, *, has_lines: bool) -> Values | Advice | None:
 def _diagnosis_of(text: Text, values: Values, *, has_lines: bool) -> str:
     """Return in words how the packing, encoding or layout of a file differs from what a task reads.
 
-    An example is "the file is a JSON list, where an object a line is expected". `has_lines` says that the task expects
-    an object on each line. The text is empty if nothing differs.
+    An example is "the file is in UTF-16, and the file is a JSON list, where an object a line is expected". `has_lines`
+    says that the task expects an object on each line. The text is empty if nothing differs.
     """
-    diagnoses = []
-    if text.diagnosis:
-        diagnoses.append(text.diagnosis)
+    packing_in_words = text.diagnosis
     layout_in_words = values.diagnosis
     if not layout_in_words and values.has_line_values != has_lines:
         layout_in_words = _describe_layout(values)
+    diagnoses = []
+    if packing_in_words:
+        diagnoses.append(packing_in_words)
     if layout_in_words:
         expectation = "an object a line is expected" if has_lines else "one JSON value is expected"
         diagnoses.append(f"{layout_in_words}, where {expectation}")
@@ -342,7 +347,10 @@ def _read_pretty_printed(text: str, opening_code: str) -> Values | None:
     values = _parse_all([f"[{with_commas}]"])
     if values is None:
         return None
-    reading_code = rf'json.loads("[" + {opening_code}.read().strip().replace("\n}}\n{{", "\n}},\n{{") + "]")'
+    # For the opening code `open("a.json")`, the reading code is as follows:
+    # json.loads("[" + open("a.json").read().strip().replace("\n}\n{", "\n},\n{") + "]")
+    replacement_code = r'.replace("\n}\n{", "\n},\n{")'
+    reading_code = f'json.loads("[" + {opening_code}.read().strip(){replacement_code} + "]")'
     diagnosis = "the file has objects that take several lines each"
     return Values(values[0], reading_code, has_line_values=True, diagnosis=diagnosis)
 

@@ -66,8 +66,11 @@ class FormChange(Record):
     diagnosis: str = ""
 
 
-AS_IT_IS = FormChange("R")
-"""A change that leaves the value as it is, because it already has the form that the task reads."""
+NO_CHANGE = FormChange("R")
+"""The remedy for a file that already has the form that the task reads: its value stays as it is.
+
+The task refuses such a file for another reason, such as the value of a key, or because of its packing or layout.
+"""
 
 Remedy: TypeAlias = FormChange | Advice
 """The change that a file needs, or advice to the user if no Python expression can make the change."""

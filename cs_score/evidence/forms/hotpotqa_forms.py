@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from cs_score.evidence.forms.files import Advice
-from cs_score.evidence.forms.form import AS_IT_IS, Files, FormChange, Remedy
+from cs_score.evidence.forms.form import NO_CHANGE, Files, FormChange, Remedy
 
 WANTED_GOLD: Final = (
     'gold is to be a list like [{"_id": "q1", "answer": "Paris", "supporting_facts": [["France", 0], ["Paris", 2]]}]'
@@ -20,6 +20,8 @@ WANTED_PREDICTIONS: Final = (
 
 _ANSWER: Final = "answer"
 _FACT_KEYS: Final = ("sp", "supporting_facts")
+"""The two keys under which a prediction may have its facts."""
+
 _ID_KEYS: Final = ("_id", "id")
 
 
@@ -33,13 +35,15 @@ def predictions_by_question(value: object) -> tuple[str, dict[str, dict[Any, Any
     object with a prediction for each question id, or a list of predictions that have a key `_id` or `id`, or a single
     prediction of this kind. Return None for any other value.
     """
-    is_single_prediction = isinstance(value, dict) and (_ANSWER in value or "sp" in value)
-    if isinstance(value, dict) and not is_single_prediction:
-        prediction_by_id: dict[Any, Any] | None = value
-        form = "an object with answer and facts for each question id"
+    form = "an object with id, answer and facts for each question"
+    prediction_by_id: dict[Any, Any] | None
+    if not isinstance(value, dict):
+        prediction_by_id = _index_by_id(value)
+    elif _ANSWER in value or "sp" in value:  # a single prediction
+        prediction_by_id = _index_by_id([value])
     else:
-        prediction_by_id = _index_by_id([value] if is_single_prediction else value)
-        form = "an object with id, answer and facts for each question"
+        prediction_by_id = value
+        form = "an object with answer and facts for each question id"
     if not prediction_by_id:
         return None
     if not all(_is_prediction(prediction) for prediction in prediction_by_id.values()):
@@ -99,18 +103,18 @@ def _is_prediction(value: object) -> bool:
     return any(key in value for key in (_ANSWER, *_FACT_KEYS))
 
 
-def questions_of_data_set(questions: list[Any]) -> list[Any] | None:
-    """Return the questions of the Hugging Face data set in the form of the corpus, which is the form of gold.
+def questions_of_data_set(rows: list[Any]) -> list[Any] | None:
+    """Return the rows of the Hugging Face data set as questions of the corpus, which is the form of gold.
 
     Return None if a value is not a question with an id, an answer and supporting facts.
     """
-    for question in questions:
-        if not _has_answer_and_facts(question):
+    for row in rows:
+        if not _has_answer_and_facts(row):
             return None
-        has_id = any(key in question for key in _ID_KEYS)
+        has_id = any(key in row for key in _ID_KEYS)
         if not has_id:
             return None
-    return [_question_of_row(row) for row in questions]
+    return [_question_of_row(row) for row in rows]
 
 
 def _question_of_row(row: dict[str, Any]) -> dict[str, Any]:
@@ -152,7 +156,7 @@ def _find_gold_remedy(value: Any, files: Files) -> Remedy:
         remedy = _find_remedy_for_gold_object(value, files)
     elif isinstance(value, list) and value:
         remedy = _find_remedy_for_gold_list(value)
-    return remedy or Advice("", WANTED_GOLD)
+    return remedy or Advice(action=WANTED_GOLD)
 
 
 def _find_remedy_for_gold_object(value: dict[Any, Any], files: Files) -> Remedy | None:
@@ -171,9 +175,12 @@ def _find_remedy_for_gold_object(value: dict[Any, Any], files: Files) -> Remedy 
 
 
 def _find_remedy_for_gold_list(questions: list[Any]) -> Remedy | None:
-    """Return the remedy for a list that should be gold; None if the form of its values is not recognised."""
+    """Return the remedy for a list that should be gold; None if the form of its values is not recognised.
+
+    It is `NO_CHANGE` if all values are questions of gold: the task refuses the file for another reason.
+    """
     if all(_is_question(question) for question in questions):
-        return AS_IT_IS
+        return NO_CHANGE
     if all(isinstance(question, dict) and _ANSWER not in question for question in questions):
         return Advice("no question has an answer, as in the public test set", WANTED_GOLD)
     return None
@@ -192,18 +199,18 @@ def _is_question(value: object) -> bool:
 def _find_predictions_remedy(value: Any, files: Files) -> Remedy:
     """Return the remedy for a file that should be predictions. Its JSON value may have any type."""
     if not isinstance(value, dict):
-        return Advice("", WANTED_PREDICTIONS)
+        return Advice(action=WANTED_PREDICTIONS)
     remedy = _find_remedy_for_answers_and_facts(value)
     if remedy is not None:
         return remedy
-    if "re" in value:
+    if "re" in value:  # the key of predicted derivations
         command = files.command_for_task("r4c")
         if command is not None:
             return Advice("these are predictions for R4C", command)
     has_only_texts = all(isinstance(answer, str) for answer in value.values())
     if value and has_only_texts:
         return FormChange('{"answer": R, "sp": {}}', "the file is an object with answers by question id")
-    return Advice("", WANTED_PREDICTIONS)
+    return Advice(action=WANTED_PREDICTIONS)
 
 
 def _find_remedy_for_answers_and_facts(value: Mapping[str, Any]) -> FormChange | None:
@@ -214,7 +221,7 @@ def _find_remedy_for_answers_and_facts(value: Mapping[str, Any]) -> FormChange |
     has_answers = isinstance(value.get(_ANSWER), dict)
     has_facts = isinstance(value.get("sp"), dict)
     if has_answers and has_facts:
-        return AS_IT_IS
+        return NO_CHANGE
     if has_answers and isinstance(value.get("supporting_facts"), dict):
         expression = '{"answer": R["answer"], "sp": R["supporting_facts"]}'
         return FormChange(expression, "the facts are called supporting_facts, where sp is expected")

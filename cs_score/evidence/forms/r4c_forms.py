@@ -9,7 +9,7 @@ from collections.abc import Collection
 from typing import Any, Final, NamedTuple
 
 from cs_score.evidence.forms.files import Advice
-from cs_score.evidence.forms.form import AS_IT_IS, Files, FormChange, Remedy
+from cs_score.evidence.forms.form import NO_CHANGE, Files, FormChange, Remedy
 
 _DERIVATION: Final = '[["Ada Lovelace", 0, ["Ada Lovelace", "was born in", "London"]]]'
 WANTED_GOLD: Final = f'gold is to be an object like {{"q1": [{_DERIVATION}, {_DERIVATION}, {_DERIVATION}]}}'
@@ -24,7 +24,8 @@ _BARE_FACTS: Final = "each step is a fact alone, where [title, sentence number, 
 class InstancesById(NamedTuple):
     """The derivations of a file by instance id.
 
-    `expression` is the Python expression for these derivations, in which the variable `R` is the value of the file.
+    `expression` is the Python expression for these derivations, in which the variable `R` is the value of the file. It
+    is `R` if the file itself is an object with derivations by instance id.
     """
 
     expression: str
@@ -52,7 +53,7 @@ def _find_gold_remedy(value: Any, files: Files) -> Remedy:
         command = files.command_for_task("hotpotqa")
         if command is not None:
             return Advice("this is gold of HotpotQA", command)
-    return Advice("", WANTED_GOLD)
+    return Advice(action=WANTED_GOLD)
 
 
 def _find_gold_change(instances: InstancesById) -> FormChange | None:
@@ -69,6 +70,7 @@ def _find_gold_change(instances: InstancesById) -> FormChange | None:
         return FormChange(instances.expression, diagnosis)
     if all(_is_fact(step) for step in steps):
         # Each fact `f` of a derivation `d` becomes a step without a title. `ds` are the derivations of instance `i`.
+        # For instances in `R` the expression is '{i: [[["", 0, f] for f in d] for d in ds] for i, ds in (R).items()}'.
         with_steps = f'{{i: [[["", 0, f] for f in d] for d in ds] for i, ds in ({instances.expression}).items()}}'
         return FormChange(with_steps, _BARE_FACTS)
     return None
@@ -99,7 +101,7 @@ def _find_predictions_remedy(value: Any) -> Remedy:
     remedy = None
     if instances is not None and _are_lists(instances.derivations.values()):
         remedy = _find_predictions_change(instances, are_below_key=are_below_key)
-    return remedy or Advice("", WANTED_PREDICTIONS)
+    return remedy or Advice(action=WANTED_PREDICTIONS)
 
 
 def _are_lists(values: Collection[object]) -> bool:
@@ -118,10 +120,11 @@ def _find_predictions_change(instances: InstancesById, *, are_below_key: bool) -
         steps += derivation
     if all(_is_step(step) for step in steps):
         if are_below_key:
-            return AS_IT_IS
+            return NO_CHANGE
         return FormChange(f'{{"re": {instances.expression}}}', 'the derivations are not below the key "re"')
     if all(_is_fact(step) for step in steps):
-        # Each fact `f` of the derivation `d` of an instance `i` becomes a step without a title.
+        # Each fact `f` of the derivation `d` of an instance `i` becomes a step without a title. For instances in `R`
+        # the expression is '{"re": {i: [["", 0, f] for f in d] for i, d in (R).items()}}'.
         with_steps = f'{{i: [["", 0, f] for f in d] for i, d in ({instances.expression}).items()}}'
         return FormChange(f'{{"re": {with_steps}}}', _BARE_FACTS)
     return None
@@ -133,7 +136,7 @@ def _find_instances(value: Any) -> InstancesById | None:
     The value is an object by id, a list of objects with an id and derivations, or a list of objects by id.
     """
     if isinstance(value, dict):
-        return InstancesById("R", value)
+        return InstancesById(expression="R", derivations=value)  # the derivations are the value of the file
     if not isinstance(value, list) or not value:
         return None
     if not all(isinstance(item, dict) for item in value):
@@ -146,9 +149,10 @@ def _find_instances(value: Any) -> InstancesById | None:
 
 
 def _index_instances(instances: list[dict[str, Any]], id_key: str, derivation_key: str) -> InstancesById | None:
-    """Return the derivations of a list of instances by id; None if an instance lacks one of the two keys.
+    """Return the derivations of a list of instances by id, with the Python expression that makes this dictionary.
 
-    `id_key` is the key under which an instance has its id, and `derivation_key` the key of its derivations.
+    `id_key` is the key under which an instance has its id, and `derivation_key` the key of its derivations. An example
+    of the expression is '{c["id"]: c["re"] for c in R}'. Return None if an instance lacks one of the two keys.
     """
     derivations = {}
     for instance in instances:

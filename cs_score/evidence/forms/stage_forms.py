@@ -11,7 +11,7 @@ from typing import Any, Final
 from cs_score.evidence.forms import claim_lines
 from cs_score.evidence.forms import scifact_forms as scifact
 from cs_score.evidence.forms.files import Advice
-from cs_score.evidence.forms.form import AS_IT_IS, Files, Remedy
+from cs_score.evidence.forms.form import NO_CHANGE, Files, Remedy
 
 WANTED: Final = {
     "retrieval": '{"claim_id": 1, "doc_ids": [11]}',
@@ -30,17 +30,15 @@ def find_remedy(stage: str, line_values: Any, files: Files) -> Remedy:
     remedy: Remedy | None = None
     if line_values and all(isinstance(line_value, dict) for line_value in line_values):
         remedy = _find_predictions_remedy(stage, line_values, files)
-    example_as_advice = Advice(
-        "", f"each line of predictions is to be like {WANTED[stage]}, or of the leaderboard's form"
-    )
-    return remedy or example_as_advice
+    example = f"each line of predictions is to be like {WANTED[stage]}, or of the leaderboard's form"
+    return remedy or Advice(action=example)
 
 
 def _find_predictions_remedy(stage: str, line_values: Sequence[dict[str, Any]], files: Files) -> Remedy | None:
     """Return the remedy for the lines of predictions that a stage refuses; None if their form is not recognised.
 
-    Lines in the form of another stage get the advice to score that stage. Lines in the form of the stage itself or of
-    the leaderboard need no change.
+    Lines in the form of another stage get the advice to score that stage. For lines in the form of the stage itself or
+    of the leaderboard the remedy is `NO_CHANGE`: the stage refuses them for another reason than their form.
     """
     if claim_lines.stage_of(line_values[0]) != stage:
         advice = claim_lines.find_stage_advice(line_values, files, "this is the file of another stage")
@@ -49,4 +47,4 @@ def _find_predictions_remedy(stage: str, line_values: Sequence[dict[str, Any]], 
     key = _KEY_BY_STAGE[stage]
     is_of_stage = all("claim_id" in line_value and key in line_value for line_value in line_values)
     is_of_leaderboard = all("id" in line_value and "evidence" in line_value for line_value in line_values)
-    return AS_IT_IS if is_of_stage or is_of_leaderboard else None
+    return NO_CHANGE if is_of_stage or is_of_leaderboard else None

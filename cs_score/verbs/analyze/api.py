@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from cs_score.api.any_result import task_of
-from cs_score.api.arguments import Together, check_at_least_one, checked, policy_words, resampling_of
+from cs_score.api.arguments import ClustersArgument, check_at_least_one, checked, policy_words, resampling_of
 from cs_score.api.findings import Analysis
 from cs_score.api.prediction_results import EvidenceResult
 from cs_score.api.run_results import RunResult
@@ -32,7 +32,7 @@ def analyze(
     seed: int = 0,
     confidence: float = 95.0,
     interval: IntervalMethod | None = None,
-    clusters: Together = None,
+    clusters: ClustersArgument = None,
     force: bool = False,
 ) -> Analysis:
     """Return an analysis of why a result has its score under `measure`, by default the one that ranks leaderboards.

@@ -24,7 +24,7 @@ from cs_score.cli.output import with_percentage
 from cs_score.cli.predictions import Predictions, with_analysis_percentage
 from cs_score.cli.run_inputs import Runs
 from cs_score.cli.shared_options import read_top
-from cs_score.cli.verb import Verb, VerbForm
+from cs_score.cli.verb import Verb, VerbUsage
 from cs_score.tasks import COLD_START, task_named
 from cs_score.tasks.task import Task
 from cs_score.verbs.analyze.by_task import analyze_result, view_of_analyses
@@ -36,25 +36,25 @@ _ANALYSIS: Final = (
 )
 
 
-def _form_for_runs() -> VerbForm:
+def _usage_for_runs() -> VerbUsage:
     """Return how the command is called for Cold Start runs."""
-    return VerbForm(
+    return VerbUsage(
         options=f"{ANALYSIS_OF_RUNS} --all --force",
         formats=FORMATS,
         files=FILES_OF_RUNS,
         sections=[_ANALYSIS, *POLICY_SECTIONS],
-        folder="tsv",
+        folder_format="tsv",
     )
 
 
 ANALYZE_VERB: Final = Verb(
-    form_for_runs=_form_for_runs,
-    form_for_evidence=VerbForm(
+    usage_for_runs=_usage_for_runs,
+    usage_for_evidence=VerbUsage(
         options=f"{ANALYSIS_OF_EVIDENCE} --all --force",
         formats=FORMATS,
         files=options.FILES_OF_EVIDENCE,
         sections=[ABOUT_MISTAKES],
-        folder="tsv",
+        folder_format="tsv",
     ),
     own_options=OWN_OPTIONS,
     summary="List what each mistake of {task} predictions costs",

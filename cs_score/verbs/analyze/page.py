@@ -1,6 +1,7 @@
 """The page of an analysis of one run, and its charts by kind. The analysis (`document`) says what each mistake
 costs: how much a score would gain if the mistake were corrected. A page is made of sections, and these of blocks:
-facts, charts, tables and texts.
+facts, charts, tables and texts. An expandable entry is an explanation, such as that of a line, which opens below the
+cell of a table.
 """
 
 from __future__ import annotations
@@ -128,21 +129,24 @@ class AnalysisPage(PageMaker):
 
     @cached_property
     def expandable_entries(self) -> ExpandableEntries:
-        """The explanations that open on the page, to which cells of tables refer."""
+        """The explanations of lines, queries and units, each of which opens below a cell with its key."""
         return openings.expandable_entries_of(self.document)
 
     def page(self) -> Page:
         """Return the page: scores, costs and kinds of mistakes, groups, confusions, units, and how to make it again."""
         title = self.document.run if self.is_cold_start else f"{self.document.task} predictions"
         sections = self._sections_of_run() if self.is_cold_start else self._sections_of_predictions()
-        sections.append(analysis_origin(self.document))
+        how_made = analysis_origin(self.document)
+        sections.append(how_made)
         return Page(title, self._subtitle(), sections, self.expandable_entries)
 
     def _subtitle(self) -> str:
         """Return the measure with its score and, if known, the number of answers that it is about: "F1 0.4583"."""
-        subtitle = f"{self.measure} {self.document.score:.4f}"
-        answered = self.document.origin.answered_count_text if self.document.origin else None
-        return subtitle if answered is None else f"{subtitle} over {answered}"
+        score_text = f"{self.measure} {self.document.score:.4f}"
+        origin = self.document.origin
+        if not origin or origin.answered_count_text is None:
+            return score_text
+        return f"{score_text} over {origin.answered_count_text}"
 
     def _sections_of_run(self) -> list[Section]:
         """Return the sections about a Cold Start run, in the order of the page."""
@@ -173,9 +177,10 @@ class AnalysisPage(PageMaker):
     # ---- Scores
 
     def contradictions(self) -> Iterator[Contradiction]:
-        """Yield a contradiction for each explanation with the number of a text missing in the document.
+        """Yield a contradiction for each explanation with a reference to a text missing in the document.
 
-        Lines, queries, classes and units are explained in steps, and a step is the number of its text.
+        Lines, queries, classes and units are explained in steps. A step is the position of its text in the list `texts`
+        of the document.
         """
         explanations = self.document.explanations
         if not explanations:
@@ -183,10 +188,10 @@ class AnalysisPage(PageMaker):
         text_count = len(explanations.texts)
         for kind in ("lines", "queries", "classes", "units"):
             for position, entry in enumerate(getattr(explanations, kind, ())):
-                largest_number = max(entry.steps, default=-1)  # texts are numbered from 0
-                if largest_number >= text_count:
+                last_text = max(entry.steps, default=-1)  # texts are numbered from 0
+                if last_text >= text_count:
                     place = f"/explanations/{kind}/{position}/steps"
-                    yield Contradiction(place, f"there is no text {largest_number}")
+                    yield Contradiction(place, f"there is no text {last_text}")
 
     def _scores_section(self) -> Section:
         """Return the section of the chosen measure's score, the headline measures and the signature."""
@@ -198,6 +203,7 @@ class AnalysisPage(PageMaker):
         elif analysis.scenarios.unassessed:
             blocks.append(self._scenario_facts())
         blocks += [self._headline_facts(), Code([analysis.signature])]
+        # Analyses of evidence tasks say this above the scores, and older documents of runs do not have the field.
         reason_by_measure = getattr(analysis, "undefined", None) or {}
         blocks += [f"Undefined for this run: {sentence}." for sentence in undefined_sentences(reason_by_measure)]
         return Section("scores", "Scores", blocks)
@@ -221,11 +227,12 @@ class AnalysisPage(PageMaker):
 
     def _evidence_blocks(self) -> list[Block]:
         """Return the blocks above the scores of an evidence task: notes, undefined measures, scenarios, policies."""
-        blocks: list[Block] = list(self.document.head or ())
+        notes = self.document.head or ()
+        blocks: list[Block] = list(notes)
         for measure, reason in (self.document.undefined or {}).items():
             blocks.append(f"Undefined: {measure}: {reason}")
         for name in ("scenarios", "policies"):
-            if name in self.layouts:
+            if name in self.layouts:  # a small table has neither paging nor filters
                 blocks += tables_of_document(self.layouts[name], self.document, is_small=True)
         return blocks
 
@@ -242,8 +249,8 @@ class AnalysisPage(PageMaker):
             row = row_by_measure.setdefault(measure, {"measure": measure})
             row[_column_of_hop(hop)] = score
         headings = {"measure": "", **_hop_headings(hops)}
-        tables = table_of_rows("measures", "Every score", row_by_measure.values(), headings)
-        return Section("every-score", "Every score", list(tables))
+        table_blocks = table_of_rows("measures", "Every score", row_by_measure.values(), headings)  # one table
+        return Section("every-score", "Every score", list(table_blocks))
 
     def _scenario_facts(self) -> Facts:
         """Return the scores of the SF table, their values in both scenarios, and the number of unassessed answers.
@@ -255,10 +262,11 @@ class AnalysisPage(PageMaker):
             "if every unassessed answer were wrong (pessimistic scenario), and if every one were right (optimistic)"
         )
         facts = []
-        for measure, scenario in scenarios.shown.items():
-            pessimistic = _text_of(scenario.pessimistic, ".4f", "none")
-            optimistic = _text_of(scenario.optimistic, ".4f", "none")
-            facts.append(PageFact(f"{measure} {scenario.score:.4f}", f"{pessimistic}, {optimistic}", explanation))
+        for measure, measure_scores in scenarios.shown.items():
+            pessimistic = _text_of(measure_scores.pessimistic, ".4f", "none")
+            optimistic = _text_of(measure_scores.optimistic, ".4f", "none")
+            score_text = f"{measure} {measure_scores.score:.4f}"
+            facts.append(PageFact(score_text, f"{pessimistic}, {optimistic}", explanation))
         facts.append(PageFact("unassessed answers", str(scenarios.unassessed), scenarios.reason or ""))
         return Facts(facts)
 
@@ -283,10 +291,13 @@ class AnalysisPage(PageMaker):
     def _count_cell(self, row: Mapping[str, Any], _: int) -> object:
         """Return the number of mistakes of a kind; unless it is 0, it is a link to these mistakes in the cost list."""
         count = row["count"]
-        return link_to_rows(count, self._mistakes_of_kind(row["kind"])) if count else 0
+        return link_to_rows(count, self._link_to_mistakes(row["kind"])) if count else 0
 
-    def _mistakes_of_kind(self, kind: str) -> ChartTarget:
-        """Return the target of links to the rows of the cost list that have a kind of the error budget."""
+    def _link_to_mistakes(self, kind: str) -> ChartTarget:
+        """Return the target of a link to the mistakes of a kind, such as "missed class".
+
+        The link leads to the table of mistakes and filters it by the column with the kind.
+        """
         if self.is_cold_start:
             return ChartTarget("mistakes", "category", kind.upper())
         return ChartTarget("mistakes", "kind", kind)
@@ -297,14 +308,15 @@ class AnalysisPage(PageMaker):
         It is a link to these mistakes if there are any. `row` is the row of the error budget, `note` the text beside
         the bar.
         """
-        target = self._mistakes_of_kind(row.kind) if row.count else None
+        target = self._link_to_mistakes(row.kind) if row.count else None
         return Bar(f"{row.kind} ({row.count})", start, end, note, target)
 
     def gain_charts(self) -> Iterator[Drawing]:
         """Yield the chart of gains: how much the score would rise if one kind of mistakes alone were corrected."""
         rows = []
         for row in self.document.budget:
-            rows.append(self._budget_bar(row, 0.0, row.gain or 0.0, _text_of(row.gain, "+.4f")))
+            note = _text_of(row.gain, "+.4f")
+            rows.append(self._budget_bar(row, start=0.0, end=row.gain or 0.0, note=note))
         caption = Caption(
             "budget-gains", "Gain of each kind corrected alone", f"gain in {self.measure}", "kind (mistakes)"
         )
@@ -316,7 +328,7 @@ class AnalysisPage(PageMaker):
         score = self.document.score
         for row in self.document.budget:
             next_score = score if row.cumulated is None else row.cumulated  # None: not computed
-            rows.append(self._budget_bar(row, score, next_score, _text_of(row.cumulated, ".4f")))
+            rows.append(self._budget_bar(row, start=score, end=next_score, note=_text_of(row.cumulated, ".4f")))
             score = next_score
         caption = Caption("budget-steps", "Score, one kind after the other", self.measure, "kind (mistakes)")
         introduction = f"{self.measure} {self.document.score:.4f}; then "
@@ -329,7 +341,7 @@ class AnalysisPage(PageMaker):
         about = "Precision, recall and F1 of the lines and ground truth of each group, and its share of all mistakes."
         if not self.is_cold_start:
             about = f"Scores of the units of each group, by the family of {self.measure}, and its mistakes."
-        group_tables = tables_of_document(self._group_layout(), self.document, "by")
+        group_tables = tables_of_document(self._group_layout(), self.document, name="by")  # tables "by-slot" etc.
         return Section("groups", "Scores by group", [about, charts_side_by_side(self.group_charts()), *group_tables])
 
     def _group_layout(self) -> Layout:
@@ -345,6 +357,7 @@ class AnalysisPage(PageMaker):
         other_keys = [key for key in layout.keys if key not in _LEFT_TO_JSON]
         distinct_keys = dict.fromkeys([*layout.shown, *other_keys])
         rows = self._ordered_group_rows(layout)
+        # The member `rows` is a function of the document; here the rows are already made.
         return replace(layout, shown=tuple(distinct_keys), rows=lambda _: rows)
 
     def _ordered_group_rows(self, layout: Layout) -> list[Any]:
@@ -377,8 +390,10 @@ class AnalysisPage(PageMaker):
     def _group_dots(self, group: Any) -> Dots:
         """Return the row of a group in a chart: its precision, recall and F1, with the interval of F1.
 
-        If the group has none of these, its score by the analysed measure is drawn.
+        `group` is a Group of a run or an EvidenceGroup of predictions. If it has none of these scores, its score by the
+        analysed measure is drawn; only evidence tasks give such scores.
         """
+        name = group.group
         scores = {}
         for key, series in _SERIES.items():
             score = getattr(group, key)
@@ -387,12 +402,12 @@ class AnalysisPage(PageMaker):
         if not scores and self.measure in getattr(group, "scores", {}):
             scores = {self.measure: group.scores[self.measure]}
         intervals = getattr(group, "intervals", None) or {}
-        return Dots(group.group, scores, limits(intervals.get("f1"), "F1"))
+        return Dots(name, scores, limits(intervals.get("f1"), "F1"))
 
     # ---- Confusions
 
     def _confusions_section(self) -> Section:
-        """Return the section of confusions: charts and tables of the labels or categories given for others."""
+        """Return the section of confusions. Its charts and tables count wrong labels, or the categories of lines."""
         about = "How often each label of gold met each predicted one; none where there was no such label."
         if self.is_cold_start:
             about = (
@@ -408,7 +423,12 @@ class AnalysisPage(PageMaker):
         return Section("confusions", "Confusions", blocks)
 
     def confusion_charts(self) -> Iterator[Drawing]:
-        """Yield charts of shares: of the lines of a slot by category, or of a label of gold by the predicted label."""
+        """Yield charts of shares.
+
+        For Cold Start there is one chart: which share of the lines of a slot are of each category. For an evidence task
+        there is a chart for each part of a prediction with labels: which share of a gold label's occurrences was
+        predicted as each label.
+        """
         if self.is_cold_start:
             counts = [_Count(row.slot, row.category, row.count) for row in self.document.confusions.slots]
             if counts:
@@ -422,9 +442,11 @@ class AnalysisPage(PageMaker):
 
         It shows which labels were predicted for each label of gold, as shares of this label's occurrences.
         """
-        rows = self.document.confusions
-        for part in dict.fromkeys([row.of for row in rows]):
-            counts = [_Count(row.gold, row.predicted, row.count) for row in rows if row.of == part]
+        counts_by_part: dict[str, list[_Count]] = defaultdict(list)
+        for confusion in self.document.confusions:
+            part = confusion.of
+            counts_by_part[part].append(_Count(confusion.gold, confusion.predicted, confusion.count))
+        for part, counts in counts_by_part.items():
             title = f"Labels of each {part}, share of gold's"
             caption = Caption(f"confusions-{slug(part)}", title, "predicted", "gold", subject=part)
             yield _share_chart(caption, counts)
@@ -434,7 +456,7 @@ class AnalysisPage(PageMaker):
     def _confidence_section(self) -> Section:
         """Return the section of confidences: the best threshold, reliability in numbers, and both as tables."""
         analysis = self.document
-        charts = charts_side_by_side(self.sweep_charts(), self.reliability_charts())
+        charts = charts_side_by_side(self.threshold_charts(), self.reliability_charts())
         blocks: list[Block] = [charts, self._confidence_facts()]
         blocks += tables_of_document(self.layouts["sweep"], analysis, is_linked=True)
         blocks += tables_of_document(self.layouts["reliability"], analysis, is_small=True)
@@ -452,15 +474,16 @@ class AnalysisPage(PageMaker):
             facts.append(PageFact(name, f"{number:.4f}", f"{reliability.lines} assessed lines"))
         return Facts(facts)
 
-    def sweep_charts(self) -> Iterator[Drawing]:
+    def threshold_charts(self) -> Iterator[Drawing]:
         """Yield the chart of precision, recall and F1 of the run without the lines below each threshold.
 
-        A threshold is a confidence. The best one is marked in the chart.
+        A threshold is a confidence. The best one is marked in the chart, with its gain over the whole run. There is no
+        chart for evidence tasks, whose analyses have no thresholds.
         """
-        sweep = getattr(self.document, "sweep", ())
-        if not sweep:
+        rows = getattr(self.document, "sweep", ())
+        if not rows:
             return
-        description = f"{len(sweep)} thresholds from {sweep[0].threshold:g} to {sweep[-1].threshold:g}"
+        description = f"{len(rows)} thresholds from {rows[0].threshold:g} to {rows[-1].threshold:g}"
         best = getattr(self.document, "best", None)
         mark = None
         if best is not None:
@@ -468,7 +491,7 @@ class AnalysisPage(PageMaker):
             description += f"; the best is {best.threshold:g}, which gains {best.gain:+.4f}"
         x_title = "threshold: lines of less confidence are left out"
         caption = Caption("sweep", "Scores by confidence threshold", x_title, "score")
-        yield curve_chart(caption, f"{description}.", _sweep_curves(sweep), mark=mark)
+        yield curve_chart(caption, f"{description}.", _threshold_curves(rows), mark=mark)
 
     def reliability_charts(self) -> Iterator[Drawing]:
         """Yield the chart of the share of right answers at each confidence.
@@ -505,7 +528,7 @@ class AnalysisPage(PageMaker):
     def _mistakes_section(self) -> Section:
         """Return the section of the cost list: all mistakes, the costliest first.
 
-        The places of mistakes and the units in it are links that open their explanations.
+        A click on the place of a mistake, or on its unit, unfolds the explanation.
         """
         about = (
             f"What correcting each mistake alone would bring to {self.measure}. The effects on other measures open "
@@ -539,7 +562,7 @@ class AnalysisPage(PageMaker):
         return layout_with_cells(self.layouts["mistakes"], [Column("effects")], make_cell_by_key, shown)
 
     def _effects_cell(self, _: Mapping[str, Any], row_number: int) -> Cell | None:
-        """Return a cell that opens the effects of correcting a mistake on all measures.
+        """Return a cell that unfolds the effects of correcting a mistake on all measures.
 
         Mistakes far down the list have no such cell: the page would become too large.
         """
@@ -548,14 +571,18 @@ class AnalysisPage(PageMaker):
         return _cell_of_effects(self.document.mistakes[row_number])
 
     def _place_cell(self, _: Mapping[str, Any], row_number: int) -> object:
-        """Return the file and line of a mistake, which opens the explanation of its line, class or node."""
+        """Return a cell with the file and line of a mistake.
+
+        A click on the cell unfolds the explanation of the line, class or node. Explanations have keys such
+        as "line run.tab:12" and "node :Entity_1".
+        """
         mistake = self.document.mistakes[row_number]
         place = f"{mistake.file}:{mistake.line}"
         name_by_kind = {"line": place, "class": mistake.class_name, "node": mistake.node}
         return self.expandable_entries.cell_that_opens(place, f"{mistake.kind} {name_by_kind[mistake.kind]}")
 
     def _unit_cell(self, row: Mapping[str, Any], _: int) -> object:
-        """Return the unit of a mistake, which opens the explanation of the unit."""
+        """Return a cell with the unit of a mistake; a click unfolds the explanation of the unit."""
         return self.expandable_entries.cell_that_opens(row["name"], f"query {row['name']}")
 
     # ---- Units
@@ -569,7 +596,7 @@ class AnalysisPage(PageMaker):
         return Section("queries", title, [self._sentences_on_units(noun, title), *unit_tables])
 
     def _sentences_on_units(self, noun: str, plural: str) -> str:
-        """Return the sentences above the table of units. They say how it is sorted, and what opens in it.
+        """Return the sentences above the table of units: how it is sorted, what a click unfolds, what is left out.
 
         `noun` is the word for a unit, such as "query", and `plural` the word for all of them, such as "Queries".
         """
@@ -583,25 +610,32 @@ class AnalysisPage(PageMaker):
         return about
 
     def _unit_rows(self) -> list[dict[str, Any]]:
-        """Return the rows of the table of units, the costliest first; units without mistakes come at the end."""
+        """Return the rows of the table of units, the costliest first; units without mistakes come at the end.
+
+        The units of Cold Start are queries, which have further cells.
+        """
         mistakes_by_unit = _mistakes_by_unit(self.document.mistakes[:MOST_ROWS])
+        # Explanations of a run have `queries`, those of predictions have `units`, and a short analysis has neither.
         explanations = self.document.explanations or None
-        query_by_unit = {query.query: query for query in getattr(explanations, "queries", ())}
+        explanation_by_query = {query.query: query for query in getattr(explanations, "queries", ())}
         explained_units = [unit_text(unit) for unit in getattr(explanations, "units", ())]
         rows = []
-        names = dict.fromkeys([*mistakes_by_unit, *query_by_unit, *explained_units])  # each name once
+        names = dict.fromkeys([*mistakes_by_unit, *explanation_by_query, *explained_units])  # each name once
         for name in names:
             row = self._unit_row(name, mistakes_by_unit.get(name, ()))
-            if name in query_by_unit:
-                row |= _values_of_query(query_by_unit[name])
+            if name in explanation_by_query:
+                row |= _cells_of_query(explanation_by_query[name])
             rows.append(row)
         return sorted(rows, key=_cost_order)
 
     def _unit_row(self, name: str, mistakes: Sequence[Any]) -> dict[str, Any]:
-        """Return the cells of a unit: its name, which opens, the number of its mistakes, and their largest gain."""
+        """Return the cells of a unit: its name, the number of its mistakes, and their largest gain.
+
+        A click on the name unfolds the explanation of the unit. A click on the number shows its mistakes.
+        """
         gains = [mistake.gain for mistake in mistakes if mistake.gain is not None]
         target = ChartTarget("mistakes", "query" if self.is_cold_start else "unit", name)
-        return {
+        return {  # the key of an explanation is "query ..." in all tasks
             "unit": self.expandable_entries.cell_that_opens(name, f"query {name}"),
             "mistakes": link_to_rows(len(mistakes), target) if mistakes else 0,
             "largest": max(gains, default=None),
@@ -630,7 +664,7 @@ class AnalysisPage(PageMaker):
             for switch in switches:
                 row[switch] = policy.policy.get(switch)
             rows.append(row)
-        headings = dict.fromkeys(["policy", *switches], "")
+        headings = dict.fromkeys(["policy", *switches], "")  # without a heading the key itself is shown
         blocks: list[Block] = list(table_of_rows("policy", "Policies", rows, headings, is_small=True))
         blocks += tables_of_document(self.layouts["policies"], self.document, "policy", is_small=True)
         return Section("policies", "Policies", blocks)
@@ -646,7 +680,7 @@ class AnalysisPage(PageMaker):
         "budget": gain_charts,
         "cumulated": step_charts,
         "groups": group_charts,
-        "sweep": sweep_charts,
+        "sweep": threshold_charts,
         "reliability": reliability_charts,
         "precision": precision_charts,
         "confusions": confusion_charts,
@@ -661,7 +695,7 @@ def _column_of_hop(hop: str) -> str:
 def _hop_headings(hops: set[str]) -> dict[str, str]:
     """Return the headings of the columns with the scores of hops: {"all": "All hops", "hop1": "Hop 1", ...}.
 
-    The hop `""` means all hops. If there is no other one, the heading of the single column is "Score".
+    The hop `""` means all hops; it is always among the hops. If it is the only one, its heading is "Score".
     """
     if len(hops) < 2:
         return {"all": "Score"}
@@ -683,20 +717,26 @@ def _group_chart(dimension: str, rows: Sequence[Dots], *, is_part: bool) -> Draw
 
     With `is_part` the `rows` are only some of the groups; then the description of the chart says so.
     """
-    name = words(dimension)
-    caption = Caption(f"groups-{slug(dimension)}", f"Scores by {name}", "score", name, subject=dimension)
+    dimension_words = words(dimension)  # "ldc_query" -> "ldc query"
+    caption = Caption(
+        name=f"groups-{slug(dimension)}",
+        title=f"Scores by {dimension_words}",
+        x_title="score",
+        y_title=dimension_words,
+        subject=dimension,
+    )
     introduction = f"The {_MOST_GROUPS} groups with the most mistakes. " if is_part else ""
     return dot_chart(caption, rows, introduction=introduction)
 
 
-def _sweep_curves(sweep: Sequence[Any]) -> dict[str, Curve]:
+def _threshold_curves(rows: Sequence[Any]) -> dict[str, Curve]:
     """Return the curves of precision, recall and F1 by name: {"Precision": [(threshold, precision), ...], ...}.
 
-    `sweep` has a row for each threshold. Scores that are undefined at a threshold have no point.
+    `rows` has the scores at each threshold. Scores that are undefined at a threshold have no point.
     """
     curves: dict[str, Curve] = {}
     for key, series in _SERIES.items():
-        points = [(row.threshold, getattr(row, key)) for row in sweep]
+        points = [(row.threshold, getattr(row, key)) for row in rows]
         curves[series] = [point for point in points if point[1] is not None]
     return curves
 
@@ -756,7 +796,7 @@ class _Count(NamedTuple):
 
     row: str
     column: str
-    times: int
+    number: int
 
 
 def _share_chart(caption: Caption, counts: Sequence[_Count]) -> Drawing:
@@ -766,14 +806,17 @@ def _share_chart(caption: Caption, counts: Sequence[_Count]) -> Drawing:
     """
     total_by_row: dict[str, int] = defaultdict(int)
     count_by_cell: dict[tuple[str, str], int] = defaultdict(int)
-    for row, column, times in counts:
-        total_by_row[row] += times
-        count_by_cell[row, column] += times
+    for count in counts:
+        total_by_row[count.row] += count.number
+        count_by_cell[count.row, count.column] += count.number
     columns = list(dict.fromkeys([count.column for count in counts]))
     rows = []
     for row, total in total_by_row.items():
         rows.append(GridRow(row, _shares(row, total, columns, count_by_cell)))
-    texts = [f"{row} {column}: {times}, {times / total_by_row[row]:.4f}" for row, column, times in counts]
+    texts = []
+    for count in counts:
+        share = count.number / total_by_row[count.row]
+        texts.append(f"{count.row} {count.column}: {count.number}, {share:.4f}")
     return grid_chart(caption, f"{'; '.join(texts)}.", rows, columns)
 
 
@@ -806,25 +849,30 @@ def _target_cell(row: Mapping[str, Any], _: int) -> object:
     return row["node"] or row["class"]
 
 
-def _values_of_query(query: Any) -> dict[str, Any]:
-    """Return the cells that describe a query: its LDC query, entity, slot and hop, and counts of lines and classes."""
+def _cells_of_query(query: Any) -> dict[str, Any]:
+    """Return the cells that describe a query: its LDC query, entity, slot and hop, and counts of lines and classes.
+
+    `query` is the explanation of a query.
+    """
+    line_count_by_side = query.lines  # {"right": 3, "wrong": 1, "ignored": 2}
+    class_count_by_status = query.classes  # {"found": 2, "missed": 1}
     return {
-        "ldc": query.unit,
+        "ldc": query.unit,  # the unit of a query is its LDC query
         "name": query.name,
         "slot": query.slot,
         "hop": query.hop,
-        "lines": sum(query.lines.values()),
-        "right": query.lines.get("right", 0),
-        "wrong": query.lines.get("wrong", 0),
-        "found": query.classes.get("found", 0),
-        "missed": query.classes.get("missed", 0),
+        "lines": sum(line_count_by_side.values()),
+        "right": line_count_by_side.get("right", 0),
+        "wrong": line_count_by_side.get("wrong", 0),
+        "found": class_count_by_status.get("found", 0),
+        "missed": class_count_by_status.get("missed", 0),
     }
 
 
 def _cell_of_effects(mistake: Any) -> Cell:
     """Return a cell that shows how many measures change if a mistake is corrected: "3 measures".
 
-    It opens the change of each measure, and how the mistake is corrected.
+    A click on the cell shows the change of each measure, or why it was not computed, and how the mistake is corrected.
     """
     effects = [(measure, _text_of(effect, "+.4f")) for measure, effect in mistake.effects.items() if effect]
     items = [("not computed", mistake.reason)] if mistake.reason else []
@@ -849,7 +897,10 @@ def _correction_of_run(mistake: Any) -> list[tuple[str, str]]:
 
 
 def _correction_of_prediction(mistake: Any) -> list[tuple[str, str]]:
-    """Return the prediction that corrects a mistake of an evidence task, under the name `prediction`."""
+    """Return how the prediction must be to correct a mistake of an evidence task.
+
+    The list has one pair: `("prediction", ...)` with the prediction as JSON, or with "left out" if there must be none.
+    """
     if mistake.prediction is None:
         return [("prediction", "left out")]
     return [("prediction", as_json(mistake.prediction) or "")]

@@ -21,7 +21,7 @@ from cs_score.analysis.evidence.mistake_records import (
     PolicyScores,
 )
 from cs_score.base.documents import Document
-from cs_score.base.runtime import paused_collector
+from cs_score.base.runtime import paused_garbage_collection
 from cs_score.evidence.mode import Progress, ScoredPredictions
 from cs_score.tables.layout import TOP
 
@@ -51,7 +51,7 @@ class EvidenceAnalysis(Document, frozen=True, kw_only=True, tag="analysis"):
     explanations: EvidenceExplanations | UnsetType = UNSET
 
 
-@paused_collector()
+@paused_garbage_collection()
 def analyze(
     task: EvidenceTask,
     result: ScoredPredictions,

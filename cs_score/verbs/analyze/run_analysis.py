@@ -19,7 +19,7 @@ from cs_score.analysis.coldstart.scenarios import Scenarios, scenarios
 from cs_score.analysis.coldstart.scored import AnalysedRun, Progress, silent
 from cs_score.base.documents import Document
 from cs_score.base.records import Record, replace
-from cs_score.base.runtime import Late, paused_collector
+from cs_score.base.runtime import Late, paused_garbage_collection
 from cs_score.coldstart.options import NamedPolicy
 from cs_score.coldstart.unit_statistics import drawn_units, intervals_of_run, resampled_unit
 from cs_score.measures import COLD_START_MODE, MEASURES, Measure
@@ -114,7 +114,7 @@ def analyze(
         resampling = replace(resampling, unit=resampled_unit(scored.run.gold.has_clusters))
         origin = origin.with_option("bootstrap", resampling.as_json())
         intervals = intervals_of_run(scored.result, resampling)
-    with paused_collector():
+    with paused_garbage_collection():
         # Scoring the whole run again needs most memory, but only for a while: it comes before results are collected.
         both_scenarios = scenarios(scored, analysed_measure)
         scores_under_policies = policy_rows(scored, analysed_measure, policies, progress)
@@ -140,7 +140,7 @@ def analyze(
             undefined=scored.result.undefined or UNSET,
             signature=str(scored.signature.of(str(analysed_measure))),
             origin=origin,
-            added_to=effects.editor.extended_file.name,
+            added_to=effects.editor.file_of_added_lines.name,
             mistake_count=len(faults),
             top=UNSET if top is None else top,
             mistakes=mistakes,

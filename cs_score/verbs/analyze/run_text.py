@@ -32,7 +32,7 @@ def text_of(analysis: RunAnalysis, terminal_width: int | None, top: int | None =
     With `top` it has every table, each with at most `top` rows; without, it has only the first screen. Tables fit the
     width of the terminal; if this is None, cells are not cut. Control characters in texts of the inputs are replaced.
     """
-    width = prose_width(terminal_width, is_screen=top is None)
+    width = prose_width(terminal_width, fits_one_screen=top is None)
     head = _analysis_head(analysis, width)
     if top is None:
         return "\n".join(first_screen(analysis, head, _SCREEN, _HINT, width))
@@ -44,7 +44,7 @@ def _whole_analysis(analysis: RunAnalysis, head: Sequence[str], terminal_width: 
 
     Each table has at most `top` rows, and fits the width of the terminal unless this is None.
     """
-    width = prose_width(terminal_width, is_screen=False)
+    width = prose_width(terminal_width, fits_one_screen=False)
     lines = list(head)
     for layout in LAYOUTS:
         lines += text_lines(layout.table(analysis), top, terminal_width)

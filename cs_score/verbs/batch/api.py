@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Unpack
 
 from cs_score.api import arguments
-from cs_score.api.arguments import Files, Together, checked
+from cs_score.api.arguments import ClustersArgument, Files, checked
 from cs_score.api.run_results import switches_of
 from cs_score.api.shown import ShownDocument, member
 from cs_score.base.errors import UsageError
@@ -91,7 +91,7 @@ def batch(
     seed: int = 0,
     confidence: float = 95.0,
     interval: IntervalMethod | None = None,
-    clusters: Together = None,
+    clusters: ClustersArgument = None,
     correction: Correction | None = None,
     baseline: str | None = None,
     force: bool = False,
@@ -113,7 +113,7 @@ def batch(
     error of a single run does not end the batch; the row of the run reports it.
     """
     # The settings that all runs share.
-    page = page_maker() if html else None
+    make_page = page_maker() if html else None
     scoring = arguments.options_of(options)
     resampling = None
     if bootstrap is not None:
@@ -121,22 +121,23 @@ def batch(
             bootstrap, seed, confidence, interval, clusters, correction, baseline, force=force
         )
     policies = _policies_to_score(scoring, options.get("policy", arguments.USUAL_POLICY), also_policy)
+    usual_columns = ColumnLayout()  # the command has options for other columns, this function has not
     plan = cold_start_plan(
         arguments.files_of(queries, "queries"),
         arguments.files_of(pool, "pool"),
         scoring,
         policies,
-        switches=tuple(switches_of(scoring, ColumnLayout())),
+        switches=tuple(switches_of(scoring, usual_columns)),
         resampling=resampling,
         validates=validate,
-        page=page,
+        page=make_page,
     )
     ranking_measure = None if measure is None else _exact_measure(measure, plan)
     arguments.check_at_least_one("jobs", jobs)
 
     # The runs themselves.
     run_names = [name_of(run) for run in arguments.files_of(runs, "runs")]
-    batch_runs, remarks = find_runs(run_names, None, (RUN_SUFFIX,))
+    batch_runs, remarks = find_runs(run_names, list_file=None, run_endings=(RUN_SUFFIX,))
     settings = BatchOptions(out=os.fspath(output), measure=ranking_measure, resume=resume, force=force, jobs=jobs)
     result = run_batch(plan, batch_runs, settings, remarks.append)
     return Leaderboard(result.leaderboard, remarks)

@@ -164,7 +164,7 @@ class LeaderboardDocument(Document, kw_only=True, tag="leaderboard"):
         return len({row.policy for row in self.rows}) > 1
 
 
-def family_lines(families: Mapping[str, Family], verdicts: Mapping[str, str], measure: str) -> list[str]:
+def sentences_on_tests(families: Mapping[str, Family], verdicts: Mapping[str, str], measure: str) -> list[str]:
     """Return sentences about the tests under each policy: which runs differ by `measure`, and how they were tested.
 
     `families` has the tests and `verdicts` their results in words, both by policy. If there are several policies, each
@@ -179,7 +179,7 @@ def family_lines(families: Mapping[str, Family], verdicts: Mapping[str, str], me
     return sentences
 
 
-def limit_lines(settings: Resampling, unit_count: int, families: Mapping[str, Family]) -> list[str]:
+def sentences_on_limits(settings: Resampling, unit_count: int, families: Mapping[str, Family]) -> list[str]:
     """Return sentences that say what limits, tiers and p-values of a leaderboard mean.
 
     `settings` are the settings of the intervals, and `unit_count` is the number of units that were resampled.
@@ -190,6 +190,7 @@ def limit_lines(settings: Resampling, unit_count: int, families: Mapping[str, Fa
         has_baseline = any(family.baseline for family in families.values())
         sentences.append(_significance_in_words(settings.level, has_baseline=has_baseline))
         sentences.append(
+            # "That difference" is the one in the sentence before.
             "Effect: that difference over the standard deviation of the units' differences; W/T/L: units that the run "
             "wins, ties and loses against the other one."
         )
@@ -244,7 +245,7 @@ class BatchOverview(Document, kw_only=True, tag="batch"):
     pages: bool
     runs: tuple[System, ...]
     leaderboard: tuple[RankedRow, ...]
-    queries: tuple[UnitScores, ...]
-    answers: tuple[Difficulty, ...]
+    unit_scores: tuple[UnitScores, ...] = field(name="queries")
+    difficulties: tuple[Difficulty, ...] = field(name="answers")
     agreement: tuple[Agreement, ...]
     stability: Stability

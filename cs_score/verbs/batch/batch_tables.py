@@ -11,7 +11,7 @@ from cs_score.analysis.rankings import FirstPlace, RankingLimits, RankingPair
 from cs_score.base.display import spreadsheet_cell
 from cs_score.base.errors import InputError
 from cs_score.base.outputs import encoded
-from cs_score.base.records import asdict, replace
+from cs_score.base.records import replace, to_builtins
 from cs_score.problems.log import Occurrence, merge_occurrences, occurrence_of_error
 from cs_score.problems.reports import write_occurrences
 from cs_score.statistics.resampling_settings import Note, Resampling
@@ -63,7 +63,8 @@ def _systems_of(outcomes: Iterable[Outcome]) -> list[System]:
 def _results_by_policy(outcomes: Sequence[Outcome], systems: Sequence[System]) -> dict[str, list[SystemResult | None]]:
     """Return the results under each policy, in the order of `systems`.
 
-    The result of a system is None if it was not scored under the policy.
+    The result of a system is None if it was not scored under the policy. A scored run has findings: its units, and the
+    answers that it found.
     """
     results_by_policy: dict[str, list[SystemResult | None]] = {}
     for outcome in outcomes:
@@ -86,7 +87,11 @@ def _resampling_of_board(board: LeaderboardDocument) -> Resampling | None:
 
 
 def overview_document(overview: Overview, board: LeaderboardDocument, *, pages: bool) -> BatchOverview:
-    """Return the overview and the leaderboard as the document of `batch.json`; `pages` says that runs have pages."""
+    """Return the overview and the leaderboard as the document of `batch.json`; `pages` says that runs have pages.
+
+    The document calls the systems `runs`. JSON calls the scores of units `queries`, and the difficulties of parts of
+    gold `answers`.
+    """
     evaluation = overview.evaluation
     resampling = None
     if overview.resampling is not None:
@@ -104,8 +109,8 @@ def overview_document(overview: Overview, board: LeaderboardDocument, *, pages: 
         pages=pages,
         runs=tuple(overview.systems),
         leaderboard=tuple([_ranked_row(row, board.measure) for row in board.rows]),
-        queries=tuple(overview.unit_scores),
-        answers=tuple(overview.difficulties),
+        unit_scores=tuple(overview.unit_scores),
+        difficulties=tuple(overview.difficulties),
         agreement=tuple([policy_overview.agreement for policy_overview in overview.policies]),
         stability=overview.stability,
     )
@@ -122,7 +127,11 @@ def _distinct_notes(board: LeaderboardDocument) -> tuple[Note, ...]:
 
 
 def _ranked_row(row: LeaderboardRow, measure: str) -> RankedRow:
-    """Return a row of the leaderboard for `batch.json`, with the score by `measure` as its only score."""
+    """Return a row of the leaderboard for `batch.json`, with the score by `measure` as its only score.
+
+    It also has the tier of the run, and the p-value of its difference from the row above or from the baseline. These
+    are None if nothing was tested.
+    """
     return RankedRow(
         policy=row.policy,
         rank=row.rank,
@@ -161,7 +170,8 @@ def _answers_table(overview: Overview) -> Table:
             rows.append(_answer_cells(policy_overview, position, target, labels))
     keys = ["policy", "part", "unit", "place", "name", "value", "found_by", "only"]
     keys += [spreadsheet_cell(label) for label in labels]
-    layout = Layout(name="answers", title="", columns=columns(*keys), rows=iter)  # the rows are cells already
+    # A layout has a function that makes rows from a document. It is never called here, since `Table` is given the rows.
+    layout = Layout(name="answers", title="", columns=columns(*keys), rows=iter)
     return Table(layout, rows, total=len(rows))
 
 
@@ -170,12 +180,9 @@ def _answer_cells(
 ) -> tuple[Any, ...]:
     """Return the cells of a row of `answers.tsv`: who found a target under one policy.
 
-    `position` is the position of the target among all targets.
-
-
     The cells name the target, count the runs that found it, and name the run that alone found it, if there is one. The
     last cells, one for each run, are 1 if the run found the target and 0 if it did not; the cell of a run that was not
-    scored is empty. `labels` are the labels of the runs.
+    scored is empty. `position` is the position of the target among all targets, `labels` are the labels of the runs.
     """
     marks = []
     for marks_of_run in policy_overview.marks_of_systems:
@@ -219,8 +226,8 @@ def _agreement_rows(overview: Overview) -> Iterator[dict[str, Any]]:
         policy = policy_overview.policy
         for right, wrong in zip(policy_overview.right_answers, policy_overview.wrong_answers):
             yield {"policy": policy, "what": "pair", **_cells_of_pair(overview.systems, right, wrong)}
-        for found_together in policy_overview.agreement.systems:
-            yield {"policy": policy, "what": "systems", **asdict(found_together)}
+        for found_together in policy_overview.agreement.found_together:
+            yield {"policy": policy, "what": "systems", **to_builtins(found_together)}
         for measure, score in policy_overview.agreement.union.scores.items():
             yield {"policy": policy, "what": "union", "measure": measure, "score": score}
 
@@ -231,16 +238,16 @@ def _cells_of_pair(
     """Return the cells of `agreement.tsv` about two runs: their names, and how many answers they share.
 
     `right_answers` counts the right answers that both runs gave, and those that either gave; `wrong_answers` does so
-    for wrong answers.
-    Both name the two runs by their positions in `systems`.
+    for wrong answers. Both name the two runs by their positions in `systems`. Their part is that of gold (in evidence
+    tasks a measure), and is empty in Cold Start.
     """
-    run = systems[right_answers.a]
-    other_run = systems[right_answers.b]
+    system = systems[right_answers.a]
+    other_system = systems[right_answers.b]
     return {
-        "run": run.run,
-        "run_id": run.run_id,
-        "other_run": other_run.run,
-        "other_run_id": other_run.run_id,
+        "run": system.run,
+        "run_id": system.run_id,
+        "other_run": other_system.run,
+        "other_run_id": other_system.run_id,
         "right_shared": right_answers.shared_count,
         "right_either": right_answers.either_count,
         "right_jaccard": right_answers.jaccard,
@@ -275,7 +282,7 @@ def _stability_rows(overview: Overview) -> Iterator[dict[str, Any]]:
     run, the share of resamples in which the run is first. Rows of the kind `pair` follow: for each pair of rankings,
     their correlation (Kendall's tau-b) with its limits.
     """
-    for ranking in overview.stability.first:
+    for ranking in overview.stability.first_places:
         yield from _first_place_rows(ranking, overview.systems)
     for pair in overview.stability.pairs:
         ranked_by_both = overview.ranked_positions[pair.a] & overview.ranked_positions[pair.b]
@@ -284,16 +291,16 @@ def _stability_rows(overview: Overview) -> Iterator[dict[str, Any]]:
 
 def _first_place_rows(ranking: FirstPlace, systems: Sequence[System]) -> Iterator[dict[str, Any]]:
     """Yield a row of `stability.tsv` for each run: whether it is first in a ranking, and in what share of resamples."""
-    for position, share in enumerate(ranking.shares):
+    for position, share_of_resamples in enumerate(ranking.shares):
         system = systems[position]
         yield {
-            "what": "run",
+            "what": "run",  # the kind of row
             "measure": ranking.measure,
             "policy": ranking.policy,
             "run": system.run,
             "run_id": system.run_id,
             "is_first": int(position in ranking.runs),
-            "first": share,
+            "first": share_of_resamples,
         }
 
 

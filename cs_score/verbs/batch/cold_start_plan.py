@@ -20,7 +20,7 @@ from cs_score.base.errors import InputError, UsageError
 from cs_score.base.outputs import encoded
 from cs_score.base.records import Record, field, replace
 from cs_score.base.signature import QUERY_LIST, SAMPLES
-from cs_score.base.slices import part_of_slice
+from cs_score.base.slices import load_from_command_package
 from cs_score.base.sources import Input, InputDigest, name_of
 from cs_score.coldstart import output_files as outputs
 from cs_score.coldstart.gold import ColdStartGold, Run, open_gold, with_pool
@@ -155,11 +155,11 @@ def policies_of_batch(
 
     Raises UsageError for a text that is no policy, for a name that is taken, and for a name that no folder can have.
     """
-    named_policies = read_policies(further_policies, options, policy_texts, "--also-policy")
+    named_policies = read_policies(further_policies, options, policy_texts, option)
     first_name = policy_name if named_policies else ""
     for policy in named_policies:
         if policy.name in RESERVED_NAMES:
-            raise UsageError(f"--also-policy {policy.name}: that is a file of every batch; choose another name")
+            raise UsageError(f"{option} {policy.name}: that is a file of every batch; choose another name")
         if policy.name == first_name:
             raise UsageError(f"{option} {first_name} is the policy in force already")
     first_policy = NamedPolicy(first_name, options.policy, options.justifications, policy_texts)
@@ -200,7 +200,7 @@ class PreparedColdStart(PreparedGold):
             with_ldc=bool(self.gold.query_set.ldc_id_by_query),
             has_rankings=self.plan.options.edition.has_rankings,
         )
-        last_hop = max(self.gold.hop_limits.values(), default=0)
+        last_hop = max(self.gold.hop_limit_by_id.values(), default=0)
         return {str(measure): _hops_of_measure(measure, last_hop) for measure in measures}
 
     @cached_property
@@ -569,7 +569,7 @@ class _Attempt(Record):
             if isinstance(prepared_run.problems, RecordingLog):
                 log.also_report(prepared_run.problems)
         if error is not None:
-            log.fatal.append(error)
+            log.fatal_errors.append(error)
         return tuple(log.occurrences_since(problems_of_gold, self.run.file.name))
 
     # -- The files
@@ -652,7 +652,7 @@ def _page_of_run(run: AnalysedRun, make_page: Callable[[Any], str]) -> str | Non
     `make_page` makes a page of an analysis.
     """
     # The module `cs_score.verbs.analyze.by_task` is imported only here, because most batches make no pages.
-    analyze_result = part_of_slice("analyze", "by_task:analyze_result", needed_by="the page of a run")
+    analyze_result = load_from_command_package("analyze", "by_task:analyze_result", needed_by="the page of a run")
     try:
         return make_page(analyze_result(task_named(COLD_START_MODE), run))
     except InputError:

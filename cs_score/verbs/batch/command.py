@@ -24,7 +24,7 @@ from cs_score.cli.run_inputs import remark_on_duplicates
 from cs_score.cli.run_options import Scoring
 from cs_score.cli.shared_options import INTERVAL_OPTIONS, read_test_settings, whole_number
 from cs_score.cli.task_options import option_values_of_task
-from cs_score.cli.verb import Verb, VerbForm
+from cs_score.cli.verb import Verb, VerbUsage
 from cs_score.coldstart.file_columns import FileKind
 from cs_score.coldstart.linking import RUN_SUFFIX, expand_folder, kind_of
 from cs_score.coldstart.queries import is_query_file
@@ -75,8 +75,8 @@ def _inputs_of_runs(command_line: CommandLine) -> _BatchInputs:
     The words of the command line are query files, assessments and runs. Raises UsageError if queries or assessments are
     missing, and InputError for a folder without files.
     """
-    queries = [word for word in command_line.words if is_query_file(word)]
-    other_words = [word for word in command_line.words if not is_query_file(word)]
+    queries = [word for word in command_line.positional_words if is_query_file(word)]
+    other_words = [word for word in command_line.positional_words if not is_query_file(word)]
     if not queries:
         raise UsageError("Not enough arguments; a query file (*.xml) must be given")
     if not other_words:
@@ -199,9 +199,9 @@ def _mode_of_batch(task: str, command_line: CommandLine) -> Mode:
     return mode.with_options(arguments)
 
 
-def _form_for_runs() -> VerbForm:
+def _usage_for_runs() -> VerbUsage:
     """Return how the command is called for Cold Start runs."""
-    return VerbForm(
+    return VerbUsage(
         options=f"{run_options.OPTIONS_OF_BATCHES} {_OPTIONS_FOR_RUNS} --measure",
         formats="text json tsv",
         files=(
@@ -210,18 +210,18 @@ def _form_for_runs() -> VerbForm:
         ),
         sections=(run_options.POLICY_FORM, run_options.POLICIES, ("Files", _ABOUT_FILES), run_options.FIELDS),
         example="-o scored $TWO",
-        folder="files",
+        folder_format="files",
     )
 
 
 BATCH_VERB: Final = Verb(
-    form_for_runs=_form_for_runs,
-    form_for_evidence=VerbForm(
+    usage_for_runs=_usage_for_runs,
+    usage_for_evidence=VerbUsage(
         options=f"--gold {_OPTIONS_FOR_ALL_TASKS} --force {INTERVAL_OPTIONS} --measure",
         formats="text json tsv",
         files="Files, folders or quoted patterns",
         example="-o scored $TWO",
-        folder="files",
+        folder_format="files",
     ),
     own_options=_OWN_OPTIONS,
     summary="Score many files of {task} predictions against one gold file",

@@ -15,10 +15,10 @@ from cs_score.base.errors import CsScoreError, InputError
 from cs_score.base.outputs import encoded
 from cs_score.base.records import asdict, replace
 from cs_score.base.signature import GOLD
-from cs_score.base.slices import part_of_slice
+from cs_score.base.slices import load_from_command_package
 from cs_score.base.sources import InputDigest
 from cs_score.evidence.mode import Mode, ScoredPredictions, intervals
-from cs_score.evidence.report import intervals_text, json_text, table_text, unit_blocks
+from cs_score.evidence.report import intervals_text, json_text, report_text, unit_blocks
 from cs_score.statistics.results import ScoreIntervals
 from cs_score.tasks import mode_named, task_named
 from cs_score.tasks.score_files import read_gold, score_predictions
@@ -143,7 +143,7 @@ class _PreparedEvidence(PreparedGold):
 
         `score_intervals` are the intervals of the scores; None if nothing is resampled.
         """
-        texts = [table_text(result)]
+        texts = [report_text(result)]
         if score_intervals is not None:
             texts.append(intervals_text(score_intervals))
         yield "out.json", _as_printed([json_text(result, score_intervals, with_units=True)])
@@ -156,7 +156,7 @@ class _PreparedEvidence(PreparedGold):
     def _analyze(self, result: ScoredPredictions) -> Any:
         """Return the analysis of scored predictions, which their page shows."""
         # The module `cs_score.verbs.analyze.by_task` is imported only here, because most batches make no pages.
-        analyze_result = part_of_slice("analyze", "by_task:analyze_result", needed_by="the page of a run")
+        analyze_result = load_from_command_package("analyze", "by_task:analyze_result", needed_by="the page of a run")
         return analyze_result(task_named(self.plan.task), result)
 
 

@@ -13,10 +13,10 @@ from typing import NamedTuple
 from cs_score.base.display import join_first
 from cs_score.base.documents import json_text
 from cs_score.base.errors import CsScoreError, InputError, OutputError, UsageError
-from cs_score.base.outputs import encoded, folder_made, outputs_at_once, outputs_together, write_whole
+from cs_score.base.outputs import encoded, folder_made, outputs_immediately, outputs_together, write_whole
 from cs_score.base.processes import processes_for
 from cs_score.base.records import Record, replace
-from cs_score.base.runtime import paused_collector
+from cs_score.base.runtime import paused_garbage_collection
 from cs_score.base.signature import RUN
 from cs_score.base.sources import InputDigest
 from cs_score.verbs.batch import store
@@ -58,12 +58,12 @@ def run_batch(
     """
     outputs = store.planned_batch(plan, runs, options)
     outputs.check()
-    outputs.clear()
+    outputs.remove_earlier_files()
     # A pipe can be read only once, so its bytes are kept in memory from here on.
     repeatable_runs = [replace(run, file=InputFile.of(run.file.name)) for run in runs]
     edition_by_run = _edition_by_run(plan, repeatable_runs, may_differ=options.mix_editions)
     with _folder_of_batch(options.out, remark):
-        with paused_collector():
+        with paused_garbage_collection():
             prepared_gold = plan.prepare()
         return _score_and_rank(_Batch(prepared_gold, repeatable_runs, options, remark), edition_by_run)
 
@@ -75,7 +75,7 @@ def _folder_of_batch(folder: str, remark: Callable[[str], None]) -> Iterator[Non
     The temporary files of an earlier batch that was killed are removed. `remark` prints a line if that batch had locked
     the folder. Raises UsageError if another batch is at work in the folder, OutputError if it cannot be made.
     """
-    with outputs_at_once(), folder_made(folder, "-o"), locked(folder) as lock_remark:
+    with outputs_immediately(), folder_made(folder, "-o"), locked(folder) as lock_remark:
         if lock_remark is not None:
             remark(lock_remark)
         store.clear_leftovers(folder)

@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple
 from msgspec import UNSET
 
 from cs_score.analysis.rankings import RowTests, TestedRow, compare_rows, measure_formula
-from cs_score.base.display import SCREEN, escape_latex, escape_markdown, one_line, wrap_lines
+from cs_score.base.display import SCREEN_WIDTH, escape_latex, escape_markdown, one_line, wrap_lines
 from cs_score.base.documents import json_text
 from cs_score.base.records import asdict, replace
 from cs_score.measures import undefined_sentences
@@ -26,8 +26,8 @@ from cs_score.verbs.batch.batch_documents import (
     LeaderboardRow,
     Outcome,
     RunScores,
-    family_lines,
-    limit_lines,
+    sentences_on_limits,
+    sentences_on_tests,
 )
 from cs_score.verbs.batch.overview import System
 
@@ -483,7 +483,7 @@ def _notes(board: LeaderboardDocument) -> list[str]:
     They give the verdicts and the tests, explain the limits of scores, name the runs without a value of some measures,
     and end with notes.
     """
-    sentences = family_lines(board.families, board.verdicts, board.measure)
+    sentences = sentences_on_tests(board.families, board.verdicts, board.measure)
     sentences += _explanations_of_limits(board)
     if board.families:
         sentences.append(f"Ranks and tests are by {board.measure}, the primary measure; all others are exploratory.")
@@ -500,7 +500,7 @@ def _explanations_of_limits(board: LeaderboardDocument) -> list[str]:
     sentences: dict[str, None] = {}
     for row in board.rows:
         if row.intervals:
-            explanations = limit_lines(row.intervals.resampling, row.intervals.units, board.families)
+            explanations = sentences_on_limits(row.intervals.resampling, row.intervals.units, board.families)
             explanations += note_sentences(row.intervals.notes)
             sentences.update(dict.fromkeys(explanations))
     return list(sentences)
@@ -583,7 +583,7 @@ def leaderboard_text(board: LeaderboardDocument, limit: int = 10) -> str:
     The only scores in it are those by the ranking measure, below the heading `Score`.
     """
     table = _narrow_layout(board).table(board)
-    lines = list(text_lines(table, limit, SCREEN))[1:]  # the first line is blank
+    lines = list(text_lines(table, limit, SCREEN_WIDTH))[1:]  # the first line is blank
     failures = _failures(board)
     sentences = _notes(board) + [one_line(failure, 300) for failure in failures[:limit]]
     for sentence in sentences:

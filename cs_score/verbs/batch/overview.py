@@ -2,7 +2,7 @@
 to be found: an equivalence class (answers with the same meaning) or, in evidence tasks, a unit (claim, question) by a
 measure. A *part* of gold is a sort of targets. A *system* is a run with one run id.
 
-The *findings* of a run say which targets it found, by their numbers.
+The *findings* of a run say which targets it found: bit n stands for the target at position n of the list of targets.
 A batch scores many runs and calls `make_overview` with the results. Each run has its `Findings` under each policy,
 which are small enough to be stored with the run and to be sent from one process to another. In evidence tasks, a unit
 is found by a measure where the unit's own value is 1, or 0/0 because neither gold nor the run has anything there.
@@ -27,7 +27,7 @@ from cs_score.analysis.rankings import (
     units_of_runs,
 )
 from cs_score.base.documents import value_in
-from cs_score.base.records import Record
+from cs_score.base.records import Record, field
 from cs_score.coldstart.gold import ColdStartGold
 from cs_score.coldstart.judging import ClassTree, Counts, is_wrong_bin
 from cs_score.coldstart.lines import Assessment, Response
@@ -126,7 +126,7 @@ def make_findings(
         columns=table.columns,
         rows=";".join([line_by_row[row] for row in table.rows]),
         found=f"{found_bits:x}",  # a hexadecimal number
-        right="".join(sorted(right_ids)),
+        right="".join(sorted(right_ids)),  # ids have one fixed length, so that nothing needs to part them
         wrong="".join(sorted(wrong_ids)),
     )
 
@@ -168,12 +168,13 @@ class TargetIndex(Record, eq=False):
     """The targets of a Cold Start evaluation: the classes of the ground truth in all rows that are scored.
 
     They are in the order of queries and of the pool. In a row whose slot takes one value, all classes together are one
-    target. `number_by_class` and `numbers_by_row` give positions in `targets`.
+    target. `position_by_class` and `positions_by_row` say where the target of a class, and those of a row, are in
+    `targets`.
     """
 
     targets: Sequence[Target]
-    number_by_class: Mapping[ClassKey, int]
-    numbers_by_row: Mapping[str, Sequence[int]]
+    position_by_class: Mapping[ClassKey, int]
+    positions_by_row: Mapping[str, Sequence[int]]
 
     __repr__ = object.__repr__
 
@@ -191,48 +192,51 @@ class _RowOfTargets(NamedTuple):
 
 
 def index_targets(gold: ColdStartGold) -> TargetIndex:
-    """Return the targets of a Cold Start evaluation, with their numbers by class and by row of the score tables.
+    """Return the targets of a Cold Start evaluation, with their positions by class and by row of the score tables.
 
     A target is an equivalence class of the ground truth. Where a query asks for one value only, all classes of its row
     are one target together.
     """
     targets: list[Target] = []
-    number_by_class: dict[ClassKey, int] = {}
-    numbers_by_row: dict[str, Sequence[int]] = {}
+    position_by_class: dict[ClassKey, int] = {}
+    positions_by_row: dict[str, Sequence[int]] = {}
     for row in _rows_of_gold(gold):
-        # The targets of the row are numbered after those of the rows before it.
-        target_numbers = range(len(targets), len(targets) + len(row.targets))
+        # The targets of the row come after those of the rows before it.
+        target_positions = range(len(targets), len(targets) + len(row.targets))
         targets += row.targets
-        numbers_by_row[row.name] = list(target_numbers)
-        number_by_class.update(_number_by_class(row, target_numbers))
-    return TargetIndex(targets=targets, number_by_class=number_by_class, numbers_by_row=numbers_by_row)
+        positions_by_row[row.name] = list(target_positions)
+        position_by_class.update(_position_by_class(row, target_positions))
+    return TargetIndex(targets=targets, position_by_class=position_by_class, positions_by_row=positions_by_row)
 
 
-def _number_by_class(row: _RowOfTargets, numbers: Sequence[int]) -> dict[ClassKey, int]:
-    """Return the number of the target to which each equivalence class of a row belongs: `{("CS14_0001", "c3"): 7}`.
+def _position_by_class(row: _RowOfTargets, target_positions: Sequence[int]) -> dict[ClassKey, int]:
+    """Return the position of the target to which each equivalence class of a row belongs: `{("CS14_0001", "c3"): 7}`.
 
-    `numbers` are the numbers of the targets of the row.
+    `target_positions` are the positions of the targets of the row.
     """
-    number_by_class = {}
-    for number, class_names in zip(numbers, row.class_groups):
+    position_by_class = {}
+    for position, class_names in zip(target_positions, row.class_groups):
         for class_name in class_names:
-            number_by_class[row.name, class_name] = number
-    return number_by_class
+            position_by_class[row.name, class_name] = position
+    return position_by_class
 
 
 def _rows_of_gold(gold: ColdStartGold) -> Iterator[_RowOfTargets]:
     """Yield the rows of the score tables of all scored queries. A query without a tree of classes has none."""
     for query in gold.selected_queries():
-        tree = gold.gold_of_query(query, gold.links).tree
+        tree = gold.gold_of_query(query, gold.links).tree  # the links of gold alone: no run is needed here
         if tree is not None:
             yield from _rows_of_query(gold, query, tree)
 
 
 def _rows_of_query(gold: ColdStartGold, query: Query, tree: ClassTree) -> Iterator[_RowOfTargets]:
-    """Yield the rows of the score tables of a query, whose equivalence classes form a `tree`."""
+    """Yield the rows of the score tables of a query, whose equivalence classes form a `tree`.
+
+    Each class of a row is a target. If the slot of the row takes a single value, its classes are one target together.
+    """
     unit = gold.cluster_of(query)
     example_by_class = _example_by_class(gold, query)
-    classes_by_row = _classes_by_row(tree, deepest_row=gold.hop_limits[query.short_id])
+    classes_by_row = _classes_by_row(tree, max_depth=gold.hop_limit_by_id[query.short_id])
     for row, classes in classes_by_row.items():
         class_groups = _group_into_targets(classes, is_single=tree.is_single_valued_by_node.get(row, False))
         targets = []
@@ -252,15 +256,16 @@ def _example_by_class(gold: ColdStartGold, query: Query) -> dict[str, str]:
     return example_by_class
 
 
-def _classes_by_row(tree: ClassTree, deepest_row: int) -> dict[str, list[str]]:
+def _classes_by_row(tree: ClassTree, max_depth: int) -> dict[str, list[str]]:
     """Return the names of the equivalence classes that belong to each row of a query's score tables.
 
     A row is about the query itself, or about a class if the query asks further questions about it. Rows deeper in
-    the tree than `deepest_row` are not scored and left out.
+    the tree than `max_depth` are not scored and left out. Wrong bins are left out, too: they collect responses of no
+    class.
     """
     classes_by_row: dict[str, list[str]] = {}
     for row in tree.inner_nodes:
-        if tree.depth(row) <= deepest_row:
+        if tree.depth(row) <= max_depth:
             classes_by_row[row] = []
     for class_name, row in tree.parent_by_class.items():
         if row in classes_by_row and not is_wrong_bin(class_name, tree.root):
@@ -281,13 +286,14 @@ def _group_into_targets(classes: list[str], *, is_single: bool) -> list[list[str
 class _JudgedAnswers:
     """The right and the wrong answers of a run, by their ids such as `"0a1b2c3d4e5f"`, and the targets that it found.
 
-    The same answer may be right in one line and wrong in another. `found_numbers` are the numbers of targets.
+    The same answer may be right in one line and wrong in another. `found_positions` are the positions of the targets in
+    the list of all targets.
     """
 
     def __init__(self, index: TargetIndex) -> None:
         """Begin without answers; `index` has the targets of gold."""
         self._index = index
-        self.found_numbers: set[int] = set()
+        self.found_positions: set[int] = set()
         self.right_ids: set[str] = set()
         self.wrong_ids: set[str] = set()
 
@@ -295,10 +301,12 @@ class _JudgedAnswers:
         """Add the answers of the run in a unit, as far as they count in its scores."""
         for row, response in _counted_responses(unit):
             labels = unit.labels_by_index[response.index]
+            # The follow-on query asks about this answer: its id is made of the query, the value and the provenance.
+            answer_id = response.follow_on.id
             if WRONG in labels:
-                self.wrong_ids.add(response.follow_on.id)
+                self.wrong_ids.add(answer_id)
             if RIGHT in labels:
-                self.right_ids.add(response.follow_on.id)
+                self.right_ids.add(answer_id)
                 self._add_target(row, unit.assessment_by_index.get(response.index))
 
     def _add_target(self, row: str, assessment: Assessment | None) -> None:
@@ -308,9 +316,9 @@ class _JudgedAnswers:
         """
         if assessment is None:
             return
-        number = self._index.number_by_class.get((row, assessment.value_class))
-        if number is not None:
-            self.found_numbers.add(number)
+        position = self._index.position_by_class.get((row, assessment.value_class))
+        if position is not None:
+            self.found_positions.add(position)
 
 
 def collect_findings(run: ScoredRun, index: TargetIndex, measures: Sequence[Measure]) -> Findings:
@@ -321,7 +329,7 @@ def collect_findings(run: ScoredRun, index: TargetIndex, measures: Sequence[Meas
     answers = _JudgedAnswers(index)
     for unit in run.units:
         answers.add_unit(unit)
-    found_bits = pack_bits(answers.found_numbers, len(index.targets))
+    found_bits = pack_bits(answers.found_positions, len(index.targets))
     # An answer that is right in one line and wrong in another counts as right.
     only_wrong_ids = answers.wrong_ids - answers.right_ids
     return make_findings(unit_table(run, measures), found_bits, answers.right_ids, only_wrong_ids)
@@ -358,9 +366,11 @@ def _score_rows_of_found(index: TargetIndex, found_bits: int) -> list[ScoreRow]:
     """
     marks = mark_targets(found_bits, len(index.targets))
     rows = []
-    for row, target_numbers in index.numbers_by_row.items():
-        found_count = sum(marks[number] == FOUND for number in target_numbers)
-        counts = Counts(ground_truth=len(target_numbers), submitted=found_count, correct=found_count, right=found_count)
+    for row, target_positions in index.positions_by_row.items():
+        found_count = sum(marks[position] == FOUND for position in target_positions)
+        counts = Counts(
+            ground_truth=len(target_positions), submitted=found_count, correct=found_count, right=found_count
+        )
         rows.append(counted_row(row, counts))
     return rows
 
@@ -414,7 +424,7 @@ class Difficulty(Record):
     part: str
     total: int
     found_by: tuple[int, ...]
-    only: tuple[int, ...]
+    only_finder_counts: tuple[int, ...] = field(name="only")
 
 
 class Overlap(Record):
@@ -434,10 +444,11 @@ class FoundTogether(Record):
     that at least so many runs find.
     """
 
+    # The names of the fields in JSON differ from those here.
     part: str
-    systems: int
-    recall: float | None
-    agreed: float | None
+    run_count: int = field(name="systems")
+    found_by_any: float | None = field(name="recall")
+    found_by_at_least: float | None = field(name="agreed")
 
 
 class Union(Record):
@@ -452,7 +463,7 @@ class Agreement(Record):
     policy: str
     pairs: tuple[Overlap, ...]
     union: Union
-    systems: tuple[FoundTogether, ...]
+    found_together: tuple[FoundTogether, ...] = field(name="systems")
 
 
 def answers_as_bits(ids_of_runs: Sequence[Collection[str]]) -> list[int]:
@@ -499,7 +510,7 @@ def mark_targets(found_bits: int, target_count: int) -> str:
     """Return a text with a mark for each target, `1` if its bit is set, else `0`: the bits 0b0101 give `1010`."""
     if target_count == 0:
         return ""
-    last_target_first = f"{found_bits:0{target_count}b}"
+    last_target_first = format(found_bits, "b").zfill(target_count)  # the number in base 2 ends with bit 0
     return last_target_first[::-1]
 
 
@@ -510,16 +521,19 @@ def count_finders(marks_of_runs: Sequence[str], target_count: int) -> list[int]:
     """
     if not marks_of_runs:
         return [0] * target_count
-    return [marks_of_target.count(FOUND) for marks_of_target in zip(*marks_of_runs)]
+    marks_by_target = zip(
+        *marks_of_runs
+    )  # for each target the marks of all runs: ["10", "11"] -> ("1", "1"), ("0", "1")
+    return [marks_of_target.count(FOUND) for marks_of_target in marks_by_target]
 
 
 def shares_found_together(finder_counts: Sequence[int], run_count: int, part: str = "") -> list[FoundTogether]:
     """Return for k = 1, 2 ... `run_count` the share of the targets of a part that k runs find.
 
-    `recall` is the mean, over all choices of k of the runs, of the share that at least one of them finds; `agreed` is
-    the share that at least k runs find. `finder_counts` has for each target the number of runs that found it: with
-    `[2, 1]` and two runs, one run finds 3/4 of the targets in the mean, and both together find all. Without targets the
-    list is empty.
+    `found_by_any` is the mean, over all choices of k of the runs, of the share that at least one of them finds.
+    `found_by_at_least` is the share that at least k runs find. `finder_counts` has for each target the number of runs
+    that found it: with `[2, 1]` and two runs, one run finds 3/4 of the targets in the mean, and both together find all.
+    Without targets the list is empty.
     """
     if not finder_counts:
         return []
@@ -528,11 +542,12 @@ def shares_found_together(finder_counts: Sequence[int], run_count: int, part: st
     target_counts = sorted(Counter(finder_counts).items())
     shares = []
     for k, missed_share_by_finders in enumerate(_missed_shares(finder_counts, run_count), start=1):
+        # A target with m finders is missed by this share of all choices of k runs, and found by the others.
         found_in_mean = sum((1 - missed_share_by_finders[finders]) * count for finders, count in target_counts)
         found_by_k_or_more = sum(count for finders, count in target_counts if finders >= k)
-        recall = found_in_mean / target_count
-        agreed = found_by_k_or_more / target_count
-        shares.append(FoundTogether(part=part, systems=k, recall=recall, agreed=agreed))
+        found_by_any = found_in_mean / target_count
+        found_by_at_least = found_by_k_or_more / target_count
+        shares.append(FoundTogether(part, run_count=k, found_by_any=found_by_any, found_by_at_least=found_by_at_least))
     return shares
 
 
@@ -543,9 +558,10 @@ def _missed_shares(finder_counts: Iterable[int], run_count: int) -> Iterator[dic
     share C(n - m, k) / C(n, k), where n is `run_count`. If one of two runs found it, the shares are 0.5 and 0:
     `[{1: 0.5}, {1: 0.0}]`.
     """
+    # Each share is made from the last one: C(n - m, k) / C(n, k) is the share for k - 1 times (r - m) / r, where
+    # r = n - k + 1 runs remain when k - 1 runs, which all missed the target, have been chosen.
     share_by_finders = dict.fromkeys(finder_counts, 1.0)
     for k in range(1, run_count + 1):
-        # The first k - 1 runs are chosen and have missed the target. The next one is one of these:
         remaining_runs = run_count - k + 1
         next_share_by_finders = {}
         for finders, share in share_by_finders.items():
@@ -582,6 +598,11 @@ class Evaluation(Record):
     targets: Sequence[Target]
     union_scores: Callable[[int], Mapping[str, float]]
     target_measures: Sequence[str] = ()
+
+    @property
+    def has_units_as_targets(self) -> bool:
+        """Whether the targets are the units, as in evidence tasks; in Cold Start they are equivalence classes."""
+        return bool(self.target_measures)
 
 
 class SystemResult(Record):
@@ -686,7 +707,7 @@ def _read_tables(results: Sequence[SystemResult | None]) -> list[UnitTable | Non
 
 def _targets_of(evaluation: Evaluation, units: Sequence[Unit]) -> Sequence[Target]:
     """Return the targets of gold or, in evidence tasks, all units for each target measure."""
-    if not evaluation.target_measures:
+    if not evaluation.has_units_as_targets:
         return evaluation.targets
     targets = []
     for measure in evaluation.target_measures:
@@ -713,15 +734,20 @@ class _Rankings:
         self._resampled_scores_by_ranking: dict[RunRanking, Floats] = {}
 
     def add(self, policy_results: PolicyResults, units: Sequence[Unit]) -> None:
-        """Add the rankings under a policy. `units` are the units of all systems, which are resampled."""
+        """Add the scores that rank the systems under a policy, and their scores in each resample if there are any.
+
+        `units` are the units of all systems, which are resampled.
+        """
         scores_by_measure = _scores_to_rank(policy_results.results, self._measures)
         for measure, scores in scores_by_measure.items():
             self._scores_by_ranking[RunRanking(measure, policy_results.policy)] = scores
         if self._resampling is None or not scores_by_measure:
             return
-        formula = measure_formula(self._task, list(scores_by_measure))
+        measures = list(scores_by_measure)
+        formula = measure_formula(self._task, measures)
+        # One array of resampled scores for each measure of the formula, in the same order.
         resampled_scores = resample_scores(policy_results.tables, units, formula, self._resampling)
-        for measure, resampled_scores_of_measure in zip(scores_by_measure, resampled_scores):
+        for measure, resampled_scores_of_measure in zip(measures, resampled_scores):
             ranking = RunRanking(measure, policy_results.policy)
             self._resampled_scores_by_ranking[ranking] = resampled_scores_of_measure
 
@@ -790,12 +816,12 @@ class _Finders(Record):
         """The number of systems that were scored: 2 for `["01", None, "11"]`."""
         return sum(marks is not None for marks in self.marks_of_systems)
 
-    def numbers_by_part(self) -> dict[str, list[int]]:
-        """Return the numbers of the targets that belong to each part of gold: `{"class": [0, 1, 2]}`."""
-        numbers_by_part: dict[str, list[int]] = {}
-        for number, target in enumerate(self.targets):
-            numbers_by_part.setdefault(target.part, []).append(number)
-        return numbers_by_part
+    def positions_by_part(self) -> dict[str, list[int]]:
+        """Return the positions of the targets that belong to each part of gold: `{"class": [0, 1, 2]}`."""
+        positions_by_part: dict[str, list[int]] = {}
+        for position, target in enumerate(self.targets):
+            positions_by_part.setdefault(target.part, []).append(position)
+        return positions_by_part
 
 
 UnitValues: TypeAlias = Mapping[Unit, Values]
@@ -805,7 +831,8 @@ UnitValues: TypeAlias = Mapping[Unit, Values]
 def _summarize_policy(policy_results: PolicyResults, evaluation: Evaluation, units: Sequence[Unit]) -> PolicyOverview:
     """Return the overview of all systems under one policy: the scores of their units, and the targets that they found.
 
-    `units` are the units of all systems.
+    The finders of a target are the systems that found it. The marks of a system are a text such as `"0110"`: `1` for
+    each target that it found. `units` are the units of all systems.
     """
     policy = policy_results.policy
     values_of_systems = _values_of_systems(policy_results.tables, evaluation)
@@ -851,12 +878,15 @@ def _answers_of_policy(
 
 
 def _agreement(policy: str, answers: _AnswersOfPolicy, evaluation: Evaluation) -> Agreement:
-    """Return how much the systems agree under a policy: each two of them, several together, and all together."""
+    """Return how much the systems agree under a policy: each pair of them, several together, and all together.
+
+    The finders of a target are the systems that found it.
+    """
     return Agreement(
         policy=policy,
         pairs=_overlaps(answers.shared),
         union=_score_union(evaluation, answers.by_system),
-        systems=_found_together(answers.finders),
+        found_together=_found_together(answers.finders),
     )
 
 
@@ -872,7 +902,7 @@ def _shared_answers(
 ) -> _SharedRightAndWrong:
     """Return how many right and how many wrong answers each two of the scored systems share.
 
-    `mask_by_part` has the bits of the answers that belong to each part of gold.
+    `mask_by_part` has for each part of gold a whole number whose bits are 1 for the answers that belong to it.
     """
     right_by_system = {position: answers.right for position, answers in answers_by_system.items()}
     wrong_by_system = {position: answers.wrong for position, answers in answers_by_system.items()}
@@ -883,20 +913,22 @@ def _shared_answers(
 
 
 def _mask_by_part(evaluation: Evaluation, unit_count: int) -> dict[str, int]:
-    """Return for each part of gold the bits of the answers that belong to it.
+    """Return for each part of gold a whole number whose bits are 1 for the answers that belong to it.
 
-    Evidence tasks have one part for each measure, with a bit for each unit. All answers of Cold Start are in one part,
-    which has no name: `{"": -1}`, since all bits of -1 are set.
+    With these masks the answers of a part are picked out of the bits of a system's answers. Evidence tasks have one
+    part for each measure, with a bit for each unit. All answers of Cold Start are in one part, which has no name:
+    `{"": -1}`, since all bits of -1 are set.
     """
-    if evaluation.target_measures:
+    if evaluation.has_units_as_targets:
         return masks_by_measure(unit_count, evaluation.target_measures)
     return {"": -1}
 
 
 def _finders_of(targets: Sequence[Target], answers_by_system: Mapping[int, AnswerBits], system_count: int) -> _Finders:
-    """Return the systems that found each target.
+    """Return the systems that found each target, as marks for each system: `"0110"` has `1` for each target found.
 
-    `answers_by_system` has the answers of each scored system, by its position among all `system_count` systems.
+    `answers_by_system` has the answers of each scored system, by its position among all `system_count` systems. The
+    other systems have None in place of marks.
     """
     marks_of_systems: list[str | None] = [None] * system_count
     for position, answers in answers_by_system.items():
@@ -911,8 +943,8 @@ def _found_together(finders: _Finders) -> tuple[FoundTogether, ...]:
     The shares of a part are in the order of these numbers of systems, and the parts follow each other in one tuple.
     """
     shares = []
-    for part, numbers in finders.numbers_by_part().items():
-        finder_counts_of_part = [finders.counts[number] for number in numbers]
+    for part, target_positions in finders.positions_by_part().items():
+        finder_counts_of_part = [finders.counts[position] for position in target_positions]
         shares += shares_found_together(finder_counts_of_part, finders.scored_count, part)
     return tuple(shares)
 
@@ -920,12 +952,14 @@ def _found_together(finders: _Finders) -> tuple[FoundTogether, ...]:
 def _values_of_systems(tables: Sequence[UnitTable | None], evaluation: Evaluation) -> list[UnitValues]:
     """Return for each system the values of its units, one value for each measure.
 
-    A system that was not scored has no values. `tables` have the statistics of the units. The first value of a unit is
-    that by the measure that tables show for each unit.
+    A system that was not scored has no values. `tables` have the statistics of the units. In evidence tasks there is a
+    value for each target measure, in Cold Start only one: that by `evaluation.measure`. The first value of a unit
+    appears in tables.
     """
     measures = evaluation.target_measures or (evaluation.measure,)
     formula = measure_formula(evaluation.task, measures)
-    values_by_row: dict[tuple[float, ...], Values] = {}  # many units of all systems have the same statistics
+    # `values` fills this cache, since many units of all systems have the same statistics.
+    values_by_row: dict[tuple[float, ...], Values] = {}
     values_of_systems: list[UnitValues] = []
     for table in tables:
         if table is None:
@@ -946,7 +980,7 @@ def _answers_by_system(
     In evidence tasks an answer is a unit by a measure, and `values_of_systems` tell whether it is right. In Cold Start
     the findings of the results have the ids of the answers.
     """
-    if not evaluation.target_measures:
+    if not evaluation.has_units_as_targets:
         return _answers_by_ids(results)
     measure_count = len(evaluation.target_measures)
     answers_by_system = {}
@@ -958,45 +992,54 @@ def _answers_by_system(
 
 def _answers_by_ids(results: Sequence[SystemResult | None]) -> dict[int, AnswerBits]:
     """Return the answers of each scored system, by its position, from the ids of answers in its findings."""
-    # The findings have the ids of all answers in one text, without anything between them.
     findings_by_system = {position: result.findings for position, result in enumerate(results) if result is not None}
-    right_bits = answers_as_bits([_ANSWER_ID.findall(findings.right) for findings in findings_by_system.values()])
-    wrong_bits = answers_as_bits([_ANSWER_ID.findall(findings.wrong) for findings in findings_by_system.values()])
+    right_bits = answers_as_bits([_split_ids(findings.right) for findings in findings_by_system.values()])
+    wrong_bits = answers_as_bits([_split_ids(findings.wrong) for findings in findings_by_system.values()])
     answers_by_system = {}
     for (position, findings), right, wrong in zip(findings_by_system.items(), right_bits, wrong_bits):
         answers_by_system[position] = AnswerBits(findings.found_bits(), right, wrong)
     return answers_by_system
 
 
+def _split_ids(ids_in_one_text: str) -> list[str]:
+    """Return the ids of answers in a text of findings, which has nothing between them: twelve characters each."""
+    return _ANSWER_ID.findall(ids_in_one_text)
+
+
 def _difficulties(policy: str, finders: _Finders) -> list[Difficulty]:
     """Return how hard the targets of each part of gold are to find, for the systems under a policy."""
     return [
-        _difficulty(policy, part, target_numbers, finders) for part, target_numbers in finders.numbers_by_part().items()
+        _difficulty(policy, part, target_positions, finders)
+        for part, target_positions in finders.positions_by_part().items()
     ]
 
 
-def _difficulty(policy: str, part: str, target_numbers: Sequence[int], finders: _Finders) -> Difficulty:
+def _difficulty(policy: str, part: str, target_positions: Sequence[int], finders: _Finders) -> Difficulty:
     """Return how many targets of a part were found by 0, 1, 2 ... systems, and how many by each system alone.
 
-    `target_numbers` are the positions of these targets among all targets.
+    `target_positions` are the positions of these targets among all targets.
     """
-    target_count_by_finders = Counter([finders.counts[number] for number in target_numbers])
+    target_count_by_finders = Counter([finders.counts[position] for position in target_positions])
     found_by = [target_count_by_finders[finder_count] for finder_count in range(finders.scored_count + 1)]
-    numbers_found_once = [number for number in target_numbers if finders.counts[number] == 1]
-    found_alone = [_found_count(marks, numbers_found_once) for marks in finders.marks_of_systems]
+    positions_found_once = [position for position in target_positions if finders.counts[position] == 1]
+    only_finder_counts = [_found_count(marks, positions_found_once) for marks in finders.marks_of_systems]
     return Difficulty(
-        policy=policy, part=part, total=len(target_numbers), found_by=tuple(found_by), only=tuple(found_alone)
+        policy=policy,
+        part=part,
+        total=len(target_positions),
+        found_by=tuple(found_by),
+        only_finder_counts=tuple(only_finder_counts),
     )
 
 
-def _found_count(marks: str | None, numbers: Iterable[int]) -> int:
-    """Return how many of the targets called `numbers` a system has found, by its marks of all targets.
+def _found_count(marks: str | None, positions: Iterable[int]) -> int:
+    """Return how many of the targets at some positions a system has found, by its marks of all targets.
 
-    The marks `"0110"` and the numbers `[0, 1]` give 1. A system that was not scored has no marks, and has found none.
+    The marks `"0110"` and the positions `[0, 1]` give 1. A system that was not scored has no marks, and has found none.
     """
     if marks is None:
         return 0
-    return sum(marks[number] == FOUND for number in numbers)
+    return sum(marks[position] == FOUND for position in positions)
 
 
 def _unit_scores(policy: str, units: Sequence[Unit], values_of_systems: Sequence[UnitValues]) -> list[UnitScores]:
@@ -1006,7 +1049,7 @@ def _unit_scores(policy: str, units: Sequence[Unit], values_of_systems: Sequence
     for unit in units:
         # Of the values by all measures, the first is shown.
         scores = [values_by_unit.get(unit, no_values)[0] for values_by_unit in values_of_systems]
-        unit_id, _ = unit
+        unit_id, _ = unit  # the other member numbers the units with this id
         unit_scores.append(UnitScores(policy, unit_id, tuple(scores)))
     return unit_scores
 
@@ -1054,25 +1097,25 @@ def judge_units(values_by_unit: UnitValues, units: Sequence[Unit], measure_count
     that the system does not have is neither right nor wrong. The bits have the order that `masks_by_measure` explains:
     all units by the first measure, then all units by the second one ...
     """
-    right_numbers = []
-    wrong_numbers = []
-    for number, value in _numbered_values(values_by_unit, units):
+    right_positions = []
+    wrong_positions = []
+    for bit_position, value in _values_with_positions(values_by_unit, units):
         is_wrong = value is not None and value < _RIGHT_VALUE
         if is_wrong:
-            wrong_numbers.append(number)
+            wrong_positions.append(bit_position)
         else:
-            right_numbers.append(number)
+            right_positions.append(bit_position)
     bit_count = len(units) * measure_count
-    right = pack_bits(right_numbers, bit_count)
-    wrong = pack_bits(wrong_numbers, bit_count)
+    right = pack_bits(right_positions, bit_count)
+    wrong = pack_bits(wrong_positions, bit_count)
     return AnswerBits(found=right, right=right, wrong=wrong)
 
 
-def _numbered_values(values_by_unit: UnitValues, units: Sequence[Unit]) -> Iterator[tuple[int, float | None]]:
-    """Yield the number of the bit and the value of each unit that a system has, by each measure.
+def _values_with_positions(values_by_unit: UnitValues, units: Sequence[Unit]) -> Iterator[tuple[int, float | None]]:
+    """Yield the position of the bit and the value of each unit that a system has, by each measure.
 
-    With two units the values of the first one have the numbers 0, 2, 4 ..., a number for each measure.
+    With two units the values of the first one have the positions 0, 2, 4 ..., a position for each measure.
     """
-    for unit_number, unit in enumerate(units):
-        for measure_number, value in enumerate(values_by_unit.get(unit, ())):
-            yield measure_number * len(units) + unit_number, value
+    for unit_position, unit in enumerate(units):
+        for measure_position, value in enumerate(values_by_unit.get(unit, ())):
+            yield measure_position * len(units) + unit_position, value

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Final
 from urllib.parse import quote
 
 from cs_score.analysis.rankings import RankingLimits, RankingPair, RunRanking
-from cs_score.base.display import cell
+from cs_score.base.display import safe_cell
 from cs_score.base.records import asdict
 from cs_score.measures import undefined_sentences
 from cs_score.pages.charts import (
@@ -44,7 +44,7 @@ from cs_score.pages.page import (
 )
 from cs_score.statistics.resampling_settings import note_sentences
 from cs_score.tables.layout import Cell
-from cs_score.verbs.batch.batch_documents import BatchOverview, RankedRow, family_lines, limit_lines
+from cs_score.verbs.batch.batch_documents import BatchOverview, RankedRow, sentences_on_limits, sentences_on_tests
 from cs_score.verbs.batch.folder_layout import page_name
 from cs_score.verbs.batch.overview import Agreement, Difficulty, FoundTogether, Overlap, System, UnitScores
 
@@ -86,7 +86,7 @@ class BatchPage(PageMaker):
     def page(self) -> Page:
         """Return the page: leaderboard, heat map, difficulty, agreement and rank stability."""
         sections = [self._section_of_leaderboard(), self._section_of_heatmap()]
-        if self.document.answers:
+        if self.document.difficulties:
             sections.append(self._section_of_difficulty())
         sections += [self._section_of_agreement(), self._section_of_stability(), batch_origin()]
         run_count = len(self.labels)
@@ -128,7 +128,7 @@ class BatchPage(PageMaker):
         It leads to the table of units on that page, and leaves only this unit in it.
         """
         column_of_units = "ldc" if self.document.unit == "LDC query" else "unit"
-        row_selection = quote(f"{column_of_units}:{cell(unit)}", safe="")
+        row_selection = quote(f"{column_of_units}:{safe_cell(unit)}", safe="")
         return f"{self._address_of_run(policy, position)}#units.only={row_selection}"
 
     # ---- Leaderboard
@@ -161,12 +161,12 @@ class BatchPage(PageMaker):
     def _about_leaderboard(self) -> str:
         """Return the sentences above the leaderboard: verdicts, tests, limits, missing scores and notes."""
         document = self.document
-        sentences = family_lines(document.families, document.verdicts, document.measure)
+        sentences = sentences_on_tests(document.families, document.verdicts, document.measure)
         sentences.append(f"Ranked by {document.measure}.")
         if document.bootstrap is not None:
             # The document lists all units once for each policy.
-            unit_count = len(document.queries) // len(document.policies)
-            sentences += limit_lines(document.bootstrap, unit_count, document.families)
+            unit_count = len(document.unit_scores) // len(document.policies)
+            sentences += sentences_on_limits(document.bootstrap, unit_count, document.families)
         sentences += _sentences_on_missing_scores(document.leaderboard)
         sentences += note_sentences(document.notes)
         return " ".join(sentences)
@@ -221,7 +221,7 @@ class BatchPage(PageMaker):
         introduction = f"{document.unit_measure} of each {document.unit} in each run; the lowest means are the hardest."
         if document.pages:
             introduction += f" A cell leads to the page of the run at that {document.unit}."
-        rows = [self._heatmap_cells(scores) for scores in document.queries]
+        rows = [self._heatmap_cells(scores) for scores in document.unit_scores]
         title = f"Scores by {document.unit} and run"
         unit_tables = table_of_rows("units", title, rows, self._headings_of_heatmap(), is_linked=True)
         blocks: list[Block] = [introduction, charts_side_by_side(self.heatmap_charts()), *unit_tables]
@@ -269,7 +269,7 @@ class BatchPage(PageMaker):
         If there are too many units for a chart, it shows those in which the scores of runs differ the most.
         """
         for policy in self.document.policies:
-            units = [row for row in self.document.queries if row.policy == policy]
+            units = [row for row in self.document.unit_scores if row.policy == policy]
             if units and self.labels:
                 yield self._heatmap_chart(policy, units)
 
@@ -319,7 +319,7 @@ class BatchPage(PageMaker):
     def _rows_by_finder_count(self) -> list[dict[str, Any]]:
         """Return a row for each policy, part of gold and number of runs: how many answers just so many runs found."""
         rows = []
-        for difficulty in self.document.answers:
+        for difficulty in self.document.difficulties:
             for run_count, answer_count in enumerate(difficulty.found_by):
                 rows.append(
                     {"policy": difficulty.policy, "part": difficulty.part, "times": run_count, "count": answer_count}
@@ -329,14 +329,14 @@ class BatchPage(PageMaker):
     def _rows_by_only_finder(self) -> list[dict[str, Any]]:
         """Return a row for each policy, part of gold and run: how many answers were found by this run alone."""
         rows = []
-        for difficulty in self.document.answers:
-            for label, answer_count in zip(self.labels, difficulty.only):
+        for difficulty in self.document.difficulties:
+            for label, answer_count in zip(self.labels, difficulty.only_finder_counts):
                 rows.append({"policy": difficulty.policy, "part": difficulty.part, "run": label, "count": answer_count})
         return rows
 
     def difficulty_charts(self) -> Iterator[Drawing]:
         """Yield a chart for each policy and part of gold: how many answers no run, one run, two ... have found."""
-        for difficulty in self.document.answers:
+        for difficulty in self.document.difficulties:
             bars_of_chart = []
             for label, answer_count in _answer_counts_by_bin(difficulty.found_by).items():
                 bars_of_chart.append(Bar(label=label, start=0.0, end=answer_count, note=str(answer_count)))
@@ -438,8 +438,8 @@ class BatchPage(PageMaker):
     def systems_charts(self) -> Iterator[Drawing]:
         """Yield a chart for each policy and part of gold: the share of answers that one, two, three ... runs find."""
         for policy_number, agreement in enumerate(self.document.agreement):
-            for part in dict.fromkeys([shares.part for shares in agreement.systems]):
-                shares_of_part = [shares for shares in agreement.systems if shares.part == part]
+            for part in dict.fromkeys([shares.part for shares in agreement.found_together]):
+                shares_of_part = [shares for shares in agreement.found_together if shares.part == part]
                 caption = self._caption_of_systems(agreement.policy, policy_number, part)
                 yield _found_together_chart(caption, shares_of_part)
 
@@ -476,7 +476,7 @@ class BatchPage(PageMaker):
     def _rows_of_first_places(self) -> list[dict[str, Any]]:
         """Return a row for each ranking and each run that is first in it, or was first in some resample."""
         rows = []
-        for ranking in self.document.stability.first:
+        for ranking in self.document.stability.first_places:
             for position, share in enumerate(ranking.shares):
                 is_first = position in ranking.runs
                 if share or is_first:
@@ -618,10 +618,10 @@ def _found_together_chart(caption: Caption, shares_by_run_count: Sequence[FoundT
     found_by_any: list[tuple[float, float]] = []
     found_by_so_many: list[tuple[float, float]] = []
     for shares in shares_by_run_count:
-        if shares.recall is not None:
-            found_by_any.append((shares.systems, shares.recall))
-        if shares.agreed is not None:
-            found_by_so_many.append((shares.systems, shares.agreed))
+        if shares.found_by_any is not None:
+            found_by_any.append((shares.run_count, shares.found_by_any))
+        if shares.found_by_at_least is not None:
+            found_by_so_many.append((shares.run_count, shares.found_by_at_least))
     curves = {"found by any": found_by_any, "found by so many at least": found_by_so_many}
     texts = [_shares_in_words(shares) for shares in shares_by_run_count]
     return curve_chart(caption, f"{'; '.join(texts)}.", curves)
@@ -630,11 +630,11 @@ def _found_together_chart(caption: Caption, shares_by_run_count: Sequence[FoundT
 def _shares_in_words(shares: FoundTogether) -> str:
     """Return the shares of the answers that some number of runs finds: `"2 runs: recall 0.7500, agreed 0.2500"`."""
     numbers = []
-    if shares.recall is not None:
-        numbers.append(f"recall {shares.recall:.4f}")
-    if shares.agreed is not None:
-        numbers.append(f"agreed {shares.agreed:.4f}")
-    return f"{shares.systems} runs: {', '.join(numbers)}"
+    if shares.found_by_any is not None:
+        numbers.append(f"recall {shares.found_by_any:.4f}")
+    if shares.found_by_at_least is not None:
+        numbers.append(f"agreed {shares.found_by_at_least:.4f}")
+    return f"{shares.run_count} runs: {', '.join(numbers)}"
 
 
 def _low_and_high(interval: RankingLimits | None) -> dict[str, Any]:
@@ -707,8 +707,8 @@ def _contradictions_of_batch(batch: BatchOverview) -> Iterator[Contradiction]:
     last_position = max(_positions_of_runs(batch), default=-1)
     if last_position >= len(batch.runs):
         yield Contradiction("", f"there is no run {last_position}")
-    yield from _rows_of_unknown_policies(batch)
-    lacks_counts = any(not row.found_by for row in batch.answers)
+    yield from _unknown_policies(batch)
+    lacks_counts = any(not row.found_by for row in batch.difficulties)
     if not batch.policies or lacks_counts:
         yield Contradiction("", "there are no policies, or no numbers of runs")
 
@@ -719,17 +719,23 @@ def _positions_of_runs(batch: BatchOverview) -> list[int]:
     for agreement in batch.agreement:
         for pair in agreement.pairs:
             positions += [pair.a, pair.b]
-    for ranking in batch.stability.first:
+    for ranking in batch.stability.first_places:
         positions += ranking.runs
     return positions
 
 
-def _rows_of_unknown_policies(batch: BatchOverview) -> Iterator[Contradiction]:
-    """Yield the rows of a batch about policies that the batch does not have."""
-    for name_of_list in ("leaderboard", "queries", "answers", "agreement"):
-        for position, row in enumerate(getattr(batch, name_of_list)):
+def _unknown_policies(batch: BatchOverview) -> Iterator[Contradiction]:
+    """Yield a contradiction for each row of a batch about a policy that the batch does not have."""
+    rows_by_key: dict[str, Sequence[RankedRow | UnitScores | Difficulty | Agreement]] = {
+        "leaderboard": batch.leaderboard,
+        "queries": batch.unit_scores,
+        "answers": batch.difficulties,
+        "agreement": batch.agreement,
+    }
+    for key, rows in rows_by_key.items():
+        for position, row in enumerate(rows):
             if row.policy not in batch.policies:
-                yield Contradiction(f"/{name_of_list}/{position}/policy", "is no policy of the batch")
+                yield Contradiction(f"/{key}/{position}/policy", "is no policy of the batch")
 
 
 def _lists_of_wrong_length(batch: BatchOverview) -> Iterator[Contradiction]:
@@ -746,10 +752,10 @@ def _lengths_of_lists_by_run(batch: BatchOverview) -> dict[str, int]:
     The key is the place of the list in the document.
     """
     length_by_place = {}
-    for position, unit in enumerate(batch.queries):
+    for position, unit in enumerate(batch.unit_scores):
         length_by_place[f"/queries/{position}/scores"] = len(unit.scores)
-    for position, difficulty in enumerate(batch.answers):
-        length_by_place[f"/answers/{position}/only"] = len(difficulty.only)
-    for position, ranking in enumerate(batch.stability.first):
+    for position, difficulty in enumerate(batch.difficulties):
+        length_by_place[f"/answers/{position}/only"] = len(difficulty.only_finder_counts)
+    for position, ranking in enumerate(batch.stability.first_places):
         length_by_place[f"/stability/first/{position}/shares"] = len(ranking.shares)
     return length_by_place

@@ -16,7 +16,7 @@ import stat
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
-from cs_score.base.documents import document_in, json_text, record_in
+from cs_score.base.documents import checked_record, document_in, json_text
 from cs_score.base.errors import InputError, UsageError
 from cs_score.base.outputs import Existing, OutputPlan, PlannedOutput, cannot_write, encoded, whole_file, write_whole
 from cs_score.base.records import replace, to_builtins
@@ -167,7 +167,7 @@ def _planned_output(path: str) -> PlannedOutput:
     beginning = BEGINNINGS.get(os.path.basename(path))
     if beginning is None:
         return PlannedOutput("-o", path, Existing.REPLACED)
-    return PlannedOutput("-o", path, Existing.KNOWN, beginning)
+    return PlannedOutput("-o", path, Existing.KEPT_UNTIL_RESULT, beginning)
 
 
 # ---- Writing the files of a run
@@ -303,7 +303,7 @@ def _read_record(path: str) -> Outcome:
     try:
         with _open_plain_file(path) as file:
             value = document_in(file.read(_LARGEST_RECORD), path)
-        outcome = record_in(value, Outcome, path)
+        outcome = checked_record(value, Outcome, path)
         is_unchanged = _is_as_written(outcome, value)
     except (InputError, OSError, ValueError, TypeError, KeyError, AttributeError, MemoryError):
         raise ChangedFileError(path) from None

@@ -18,7 +18,7 @@ from cs_score.base import VERSION
 from cs_score.base.errors import CsScoreError, InputError, MissingExtraError
 from cs_score.base.processes import ProcessPool, WorkerDiedError
 from cs_score.base.records import Record
-from cs_score.base.runtime import paused_collector
+from cs_score.base.runtime import paused_garbage_collection
 from cs_score.verbs.batch import store
 from cs_score.verbs.batch.input_files import BatchRunFile
 from cs_score.verbs.batch.plan import Plan, PreparedGold, RunFiles, ScoredInBatch, outcome_of
@@ -80,7 +80,7 @@ class Scorer:
         Any error becomes a failed outcome, so that no exception is raised.
         """
         try:
-            with paused_collector():
+            with paused_garbage_collection():
                 return self._score(job)
         except CsScoreError as error:  # gold as this worker reads it, or a full disk
             return job.failed_outcomes(str(error))

@@ -23,7 +23,7 @@ from cs_score.cli.core import CommandLine, Option, Status
 from cs_score.cli.output import print_text
 from cs_score.cli.run_options import POLICIES, SCORING_SWITCHES
 from cs_score.cli.shared_options import read_measures
-from cs_score.cli.verb import Verb, VerbForm
+from cs_score.cli.verb import Verb, VerbUsage
 from cs_score.tasks import COLD_START, mode_named
 from cs_score.verbs.check.locking import conditions_of
 
@@ -65,7 +65,7 @@ _SHOWN_TO_PARTICIPANTS: Final = (
 )
 
 
-def _form_for_runs(more_options: str) -> VerbForm:
+def _usage_for_runs(more_options: str) -> VerbUsage:
     """Return how the command is called for Cold Start runs. `more_options` are the names of options of its platform."""
     form = _form_of_bundle(f"{_OPTIONS_FOR_RUNS}{more_options}", _FILES_OF_RUNS)
     return form._replace(sections=[POLICIES])
@@ -75,11 +75,13 @@ def _verb_for_platform(more_options: str, summary: str) -> Verb:
     """Return the description of a command that makes a bundle for a platform such as Codabench.
 
     It says which options and files the command takes, for Cold Start runs and for evidence tasks. `more_options` are
-    the names of options that only this platform has, such as " --split"; `summary` is the first line of its help.
+    the names of options that only this platform has, such as " --split", or an empty text. `summary` is the first line
+    of its help.
     """
     return Verb(
-        form_for_runs=partial(_form_for_runs, more_options),
-        form_for_evidence=_form_of_bundle(f"{_OPTIONS_FOR_EVIDENCE}{more_options}", _FILES_OF_EVIDENCE),
+        # A function, so that commands for evidence tasks do not need the form for runs.
+        usage_for_runs=partial(_usage_for_runs, more_options),
+        usage_for_evidence=_form_of_bundle(f"{_OPTIONS_FOR_EVIDENCE}{more_options}", _FILES_OF_EVIDENCE),
         own_options=_OWN_OPTIONS,
         sections=[_SHOWN_TO_PARTICIPANTS, _WHEELS],
         summary=summary,
@@ -87,12 +89,14 @@ def _verb_for_platform(more_options: str, summary: str) -> Verb:
     )
 
 
-def _form_of_bundle(options: str, files: str) -> VerbForm:
+def _form_of_bundle(options: str, files: str) -> VerbUsage:
     """Return how a command that makes a bundle is called.
 
     `options` are the names of its options, separated by blanks, and `files` is the help on the files that it takes.
     """
-    return VerbForm(options=options, formats="text json", files=files, example="-o bundle $GOLD", folder="files")
+    return VerbUsage(
+        options=options, formats="text json", files=files, example="-o bundle $GOLD", folder_format="files"
+    )
 
 
 class _BundleParts(NamedTuple):
@@ -104,7 +108,10 @@ class _BundleParts(NamedTuple):
     first_day: str
 
 
-@_verb_for_platform("", "Pack a scorer of {task} predictions for a competition on Codabench").command
+# `Verb.command` makes the function below the command of the verb: it is called with the task and the command line.
+@_verb_for_platform(
+    more_options="", summary="Pack a scorer of {task} predictions for a competition on Codabench"
+).command
 def bundle_codabench(task: str, command_line: CommandLine) -> int:
     """Write the bundle of a competition on Codabench into the folder of -o, and return the exit status 0.
 
@@ -120,10 +127,12 @@ def bundle_codabench(task: str, command_line: CommandLine) -> int:
         program_files=_make_program(task, command_line, parts, platform, codabench.SCRIPT),
         kit_files=parts.starting_kit.files_for_codabench(),
     )
-    return _write_bundle(command_line, parts.settings, files, codabench.UPLOADED)
+    return _write_bundle(command_line, parts.settings, files, archive_name=codabench.UPLOADED)
 
 
-@_verb_for_platform(" --split", "Pack a scorer of {task} predictions for a challenge on EvalAI").command
+@_verb_for_platform(
+    more_options=" --split", summary="Pack a scorer of {task} predictions for a challenge on EvalAI"
+).command
 def bundle_evalai(task: str, command_line: CommandLine) -> int:
     """Write the bundle of a challenge on EvalAI into the folder of -o, and return the exit status 0.
 
@@ -141,7 +150,7 @@ def bundle_evalai(task: str, command_line: CommandLine) -> int:
         program_files=_make_program(task, command_line, parts, platform, evalai.SCRIPT),
         kit_files=parts.starting_kit.files_for_evalai(),
     )
-    return _write_bundle(command_line, parts.settings, files, evalai.UPLOADED)
+    return _write_bundle(command_line, parts.settings, files, archive_name=evalai.UPLOADED)
 
 
 def _read_platform(command_line: CommandLine) -> Platform:
@@ -149,7 +158,7 @@ def _read_platform(command_line: CommandLine) -> Platform:
 
     Raises UsageError for a Python that is too old.
     """
-    platform = wheel_tools.Platform(python=command_line.text("--python"), platform=command_line.text("--platform"))
+    platform = wheel_tools.Platform(python=command_line.text("--python"), platform_tag=command_line.text("--platform"))
     platform.check()
     return platform
 
@@ -168,7 +177,7 @@ def _read_parts(task: str, command_line: CommandLine) -> _BundleParts:
     measures = contents.leaderboard_measures(conditions, read_measures(command_line))
     reference = contents.read_reference(conditions)
     settings = contents.make_settings(reference.origin, measures, split=command_line.text("--split", "test"))
-    _check_sample(task, command_line, conditions, settings)
+    _check_sample(task, command_line, local_origin=conditions, bundle=settings)
     starting_kit = _make_starting_kit(task, command_line.get("--title") or task, settings, sample)
     return _BundleParts(settings=settings, gold_files=reference.files, starting_kit=starting_kit, first_day=first_day)
 
@@ -182,9 +191,13 @@ def _refuse_existing_folder(command_line: CommandLine) -> None:
 
 def _make_starting_kit(task: str, title: str, settings: Bundle, sample: SampleSubmission) -> StartingKit:
     """Return what participants get at the start of a competition with this title."""
-    form = "a run of TAC KBP Cold Start" if task == COLD_START else mode_named(task).files
+    submission_format = "a run of TAC KBP Cold Start" if task == COLD_START else mode_named(task).files
     return contents.StartingKit(
-        title=title, settings=settings, sample=sample, form=form, wheels=contents.own_wheels(task)
+        title=title,
+        settings=settings,
+        sample=sample,
+        submission_format=submission_format,
+        wheels=contents.own_wheels(task),
     )
 
 
@@ -204,18 +217,18 @@ def _read_first_day(command_line: CommandLine) -> str:
     raise UsageError(f"--start {text}: a day is needed, such as 2027-03-01")
 
 
-def _check_sample(task: str, command_line: CommandLine, conditions: Origin, settings: Bundle) -> None:
+def _check_sample(task: str, command_line: CommandLine, *, local_origin: Origin, bundle: Bundle) -> None:
     """Raise InputError if the scorer of the bundle could not score the organisers' sample submission.
 
-    `conditions` have the paths of the gold files on this machine, `settings` their paths inside the bundle.
+    `local_origin` has the paths of the gold files on this machine, and `bundle` their paths inside the bundle.
     """
     path = command_line.get("--sample")
     if path is None:
         return
-    settings_for_check = replace(settings, origin=conditions)
+    bundle_with_local_gold = replace(bundle, origin=local_origin)
     try:
         # The paths of the gold files are complete, so no folder is put before them.
-        scoring.score_submission(settings_for_check, gold_folder="", submission_file=path)
+        scoring.score_submission(bundle_with_local_gold, gold_folder="", submission_file=path)
     except submission.SubmissionError as error:
         command = "cs-score score" if task == COLD_START else f"cs-score score {task}"
         remedy = f"score it by {command} to see why"

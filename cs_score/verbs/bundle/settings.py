@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final, Literal
 
-from cs_score.base.documents import Document, read_document, record_in
+from cs_score.base.documents import Document, checked_record, read_document
 from cs_score.base.signature import Origin
 
 FILE_NAME: Final = "bundle.json"
@@ -29,4 +29,4 @@ class Bundle(Document, frozen=True, kw_only=True, tag="bundle"):
 
 def read_settings(path: str) -> Bundle:
     """Return the settings of a scoring program from a file. Raises InputError for a file that has no settings."""
-    return record_in(read_document(path), Bundle, path)
+    return checked_record(read_document(path), Bundle, path)

@@ -11,7 +11,7 @@ from cs_score.base.documents import json_text
 from cs_score.base.errors import UsageError
 from cs_score.base.outputs import Existing, OwnOption, write_packed
 from cs_score.base.records import asdict, replace
-from cs_score.base.runtime import Late, paused_collector
+from cs_score.base.runtime import Late, paused_garbage_collection
 from cs_score.base.signature import Origin
 from cs_score.base.sources import Input, name_of
 from cs_score.cli.core import CommandLine, Option, Status
@@ -51,9 +51,8 @@ def write_lock(task: str, command_line: CommandLine) -> int:
     minima = _read_minima(command_line)
     path = command_line.text("--write-lock", "")
     planned_outputs = [replace(output, existing=Existing.REFUSED) for output in _WRITE_LOCK.outputs(path)]
-    command_line.plan(
-        planned_outputs
-    )  # raises if the file cannot be written; this comes first, as reading gold may take long
+    # Raises an error if the file cannot be written. This comes first, as reading gold may take long.
+    command_line.plan(planned_outputs)
     conditions = conditions_of(task, command_line, refusal="--write-lock comes before there is a run")
     lock = locks.make_lock(conditions, minima)
     write_packed(path, [json_text(lock).encode()])
@@ -96,15 +95,15 @@ def conditions_of(task: str, command_line: CommandLine, *, refusal: str = "") ->
         raise UsageError(f"{refusal}: leave out {' '.join(words)}")
     gold = read_gold(mode, gold_file)
     assert gold is not None  # `read_gold` returns None only if there is no gold file
-    # There are no predictions yet: gold takes their place, and is then the only input.
-    origin = mode.origin(asdict(mode.chosen_options), gold.digest, gold.digest)
-    return replace(origin, inputs=(gold.digest,))
+    # There are no predictions yet, and an origin has always some: gold takes their place as the only input.
+    return mode.origin(asdict(mode.chosen_options), gold=None, predictions=gold.digest)
 
 
 def _conditions_of_runs(command_line: CommandLine, *, refusal: str) -> Origin:
     """Return the conditions under which Cold Start runs are scored: options, and the SHA-256 of queries and pool.
 
-    `refusal` and errors are the same as for `conditions_of`.
+    `refusal` is empty if the command line may name a run. Otherwise it begins the message to a user who names one.
+    Raises UsageError for such a run and for missing gold, InputError if gold cannot be read.
     """
     runs = Runs(command_line)
     if "-" in [*runs.queries, *runs.files]:
@@ -112,7 +111,7 @@ def _conditions_of_runs(command_line: CommandLine, *, refusal: str) -> Origin:
     options = runs.options_without_run_ids
     options.check()
     assessments = _assessment_files(runs, refusal)
-    with paused_collector():
+    with paused_garbage_collection():
         gold_without_pool = open_gold(runs.queries, options, validates=runs.validates)
         gold = with_pool(gold_without_pool, assessments)
     has_ldc_ids = bool(gold.query_set.ldc_id_by_query)
@@ -140,6 +139,6 @@ def refuse_other_limits(command_line: CommandLine) -> None:
     unsuitable_option = command_line.first_typed_option("--baseline --max-drop --significant --any-baseline")
     if unsuitable_option is not None:
         raise UsageError(f"--lock holds a run against the limits that were locked: leave out {unsuitable_option}")
-    files = [*command_line.words, command_line.get("--gold")]
+    files = [*command_line.positional_words, command_line.get("--gold")]
     if "-" in files:
         raise UsageError("a lock is about files that can be read again, which standard input cannot: name a file")

@@ -8,7 +8,7 @@ from typing import Any
 
 from cs_score.analysis.system_comparison import compare as compare_systems
 from cs_score.api.any_result import task_of
-from cs_score.api.arguments import Together, checked, resampling_of
+from cs_score.api.arguments import ClustersArgument, checked, resampling_of
 from cs_score.api.findings import Comparison
 from cs_score.api.prediction_results import EvidenceResult
 from cs_score.api.run_results import RunResult
@@ -28,7 +28,7 @@ def compare(
     seed: int = 0,
     confidence: float = 95.0,
     interval: IntervalMethod | None = None,
-    clusters: Together = None,
+    clusters: ClustersArgument = None,
     common: bool = False,
     equivalence: float | None = None,
     primary: str | None = None,

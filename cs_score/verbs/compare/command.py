@@ -11,7 +11,7 @@ from cs_score.analysis import system_comparison as comparison
 from cs_score.analysis.systems import run_names
 from cs_score.base.errors import InputError, UsageError
 from cs_score.base.outputs import write_packed
-from cs_score.base.runtime import Late, paused_collector
+from cs_score.base.runtime import Late, paused_garbage_collection
 from cs_score.base.sources import Input, name_of
 from cs_score.cli import shared_options as options
 from cs_score.cli.core import CommandLine, Option, Parameter, Status, command
@@ -27,7 +27,7 @@ from cs_score.cli.shared_options import (
     read_test_settings_with_defaults,
     select_options,
 )
-from cs_score.cli.verb import Verb, VerbForm
+from cs_score.cli.verb import Verb, VerbUsage
 from cs_score.coldstart.gold import with_pool
 from cs_score.coldstart.scorer import score_each
 from cs_score.statistics.results import SystemComparison
@@ -72,9 +72,9 @@ _SECTIONS: Final = (
 _COLUMNS: Final = Option("--columns TEXT", "What the files call their columns, such as unit=question_id,label=verdict")
 
 
-def _form_for_runs() -> VerbForm:
+def _usage_for_runs() -> VerbUsage:
     """Return how the command is called for Cold Start runs."""
-    return VerbForm(
+    return VerbUsage(
         options=f"{_RUNS} --knowledge-base {_COMPARING} --inclusion --second-assessments --per-unit",
         formats=_FORMATS,
         files=(
@@ -87,8 +87,8 @@ def _form_for_runs() -> VerbForm:
 
 
 COMPARE_VERB: Final = Verb(
-    form_for_runs=_form_for_runs,
-    form_for_evidence=VerbForm(
+    usage_for_runs=_usage_for_runs,
+    usage_for_evidence=VerbUsage(
         options=f"--gold {_COMPARING} --second-assessments --per-unit",
         formats=_FORMATS,
         files="One file for each system",
@@ -128,7 +128,7 @@ def _compare_systems(task_name: str, command_line: CommandLine) -> int:
     inputs = find_inputs(task_name, command_line, fewest_systems=2, most_systems=None)
     unit_file = command_line.get("--per-unit")
     outputs = command_line.plan(options.PER_UNIT.outputs(unit_file))
-    outputs.clear()  # if scoring fails, no file of an earlier call is left
+    outputs.remove_earlier_files()  # if scoring fails, no file of an earlier call is left
     systems = inputs.score_all()
     settings = systems.with_baseline(resampling)
     document = comparison.compare(task, systems.results, settings, **_comparison_arguments(command_line))
@@ -159,7 +159,7 @@ def compare_table(command_line: CommandLine) -> int:
     """
     resampling = read_test_settings_with_defaults(command_line)
     column_names = read_names(command_line.text("--columns", ""))
-    tables = any_table.read_table(command_line.words, column_names)
+    tables = any_table.read_table(command_line.positional_words, column_names)
     document = any_table.compare_table(tables, resampling, **_comparison_arguments(command_line))
     return _print_comparison(command_line, document)
 
@@ -240,7 +240,7 @@ def _results_of_two_pools(command_line: CommandLine, second_file: str) -> Assess
     Raises UsageError or InputError.
     """
     inputs = Runs(command_line)
-    with paused_collector():
+    with paused_garbage_collection():
         runs_with_gold = inputs.read_queries_and_find_runs()
         first = _score_against_pool(inputs, runs_with_gold, runs_with_gold.assessments)
         second = _score_against_pool(inputs, runs_with_gold, [second_file])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from cs_score.api.any_result import task_of
-from cs_score.api.arguments import Together, check_at_least_one, checked, resampling_of
+from cs_score.api.arguments import ClustersArgument, check_at_least_one, checked, resampling_of
 from cs_score.api.findings import Difference
 from cs_score.api.prediction_results import EvidenceResult
 from cs_score.api.run_results import RunResult
@@ -26,7 +26,7 @@ def diff(
     seed: int = 0,
     confidence: float = 95.0,
     interval: IntervalMethod | None = None,
-    clusters: Together = None,
+    clusters: ClustersArgument = None,
     force: bool = False,
 ) -> Difference:
     """Return why `b` scores differently from `a` under `measure`, by default the one that ranks leaderboards.

@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from cs_score.analysis.views import DocumentView
-from cs_score.base.runtime import Late, paused_collector
+from cs_score.base.runtime import Late, paused_garbage_collection
 from cs_score.statistics.resampling_settings import Resampling
 from cs_score.tasks import COLD_START
 
@@ -40,7 +40,7 @@ def difference_of_results(
     answers of an evidence task are listed; the difference of two Cold Start runs has all of them.
     """
     if task.name == COLD_START:
-        with paused_collector():  # many small objects are made, none of which is in a cycle
+        with paused_garbage_collection():  # many small objects are made, none of which is in a cycle
             return coldstart.diff(a, b, measure, names=names, resampling=resampling)
     return evidence.diff(task, a, b, measure, names=names, top=top, resampling=resampling)
 

@@ -18,7 +18,7 @@ from cs_score.cli.document_output import (
 )
 from cs_score.cli.inputs import find_inputs
 from cs_score.cli.shared_options import read_resampling_with_defaults, read_top
-from cs_score.cli.verb import Verb, VerbForm
+from cs_score.cli.verb import Verb, VerbUsage
 from cs_score.tasks import task_named
 from cs_score.tasks.task import Task
 from cs_score.verbs.diff.by_task import difference_of_results, view_of_differences
@@ -31,9 +31,9 @@ _DIFFERENCE: Final = (
 )
 
 
-def _form_for_runs() -> VerbForm:
+def _usage_for_runs() -> VerbUsage:
     """Return how the command is called for Cold Start runs."""
-    return VerbForm(
+    return VerbUsage(
         options=f"{DIFFERENCE_OF_RUNS} --all --force",
         formats="text json tsv",
         files=(
@@ -42,18 +42,18 @@ def _form_for_runs() -> VerbForm:
         ),
         sections=POLICY_SECTIONS,
         example="$TWO",
-        folder="tsv",
+        folder_format="tsv",
     )
 
 
 DIFF_VERB: Final = Verb(
-    form_for_runs=_form_for_runs,
-    form_for_evidence=VerbForm(
+    usage_for_runs=_usage_for_runs,
+    usage_for_evidence=VerbUsage(
         options=f"{DIFFERENCE_OF_EVIDENCE} --all --force",
         formats=FORMATS,
         files="Predictions A and B, behind gold where --gold does not name it",
         example="$TWO",
-        folder="tsv",
+        folder_format="tsv",
     ),
     own_options=OWN_OPTIONS,
     sections=[_DIFFERENCE],

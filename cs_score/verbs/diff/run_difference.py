@@ -11,7 +11,7 @@ from typing import Final, Literal, TypeAlias
 
 from msgspec import UNSET, UnsetType
 
-from cs_score.analysis.coldstart.faults import accepted_class, category_of, counted_lines, rows_to_find
+from cs_score.analysis.coldstart.faults import accepted_class, category_of, counted_lines, rows_with_classes_to_find
 from cs_score.analysis.coldstart.scored import AnalysedRun, ScoredLine
 from cs_score.analysis.outcomes import PairOutcome, Side, Sides, TwoSided, head_of, outcome_of, undefined_notes
 from cs_score.base.records import Record, field, replace
@@ -343,9 +343,9 @@ def _is_found_by_class(scored: AnalysedRun) -> dict[_ClassKey, bool]:
     """Return for each class of the ground truth, with its row, whether right lines of a run have found it."""
     is_found: dict[_ClassKey, bool] = {}
     for unit in scored.result.units:
-        for row in rows_to_find(scored, unit):
+        for row in rows_with_classes_to_find(scored, unit):
             for class_name in row.class_names:
-                is_found[class_name, row.name] = class_name in row.found
+                is_found[class_name, row.name] = class_name in row.found_classes
     return is_found
 
 

@@ -22,7 +22,7 @@ def text_of(difference: RunDifference, terminal_width: int | None, top: int | No
     With `top` it has every table, each with at most `top` rows; without, it has only the first screen. Tables fit the
     width of the terminal; if this is None, cells are not cut. Control characters in texts of the inputs are replaced.
     """
-    width = prose_width(terminal_width, is_screen=top is None)
+    width = prose_width(terminal_width, fits_one_screen=top is None)
     head = heading(difference, "run", width, str(difference.measure))
     if top is None:
         return "\n".join(first_screen(difference, head, _SCREEN, _HINT, width))

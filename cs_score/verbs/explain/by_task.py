@@ -28,4 +28,4 @@ def view_of_explanations(task: Any) -> DocumentView:
 
 def _text_of_run_explanation(explanation: RunExplanation, terminal_width: int | None, top: int | None = None) -> str:
     """Return the text of an explanation of a Cold Start run; it is never shortened to `top` rows."""
-    return str(explanation.text(prose_width(terminal_width, is_screen=True)))
+    return str(explanation.text(prose_width(terminal_width, fits_one_screen=True)))

@@ -15,7 +15,7 @@ from cs_score.cli.output import remark
 from cs_score.cli.predictions import Predictions, with_analysis_percentage
 from cs_score.cli.run_inputs import Runs
 from cs_score.cli.run_options import SCORING_SWITCHES
-from cs_score.cli.verb import Verb, VerbForm
+from cs_score.cli.verb import Verb, VerbUsage
 from cs_score.tasks import task_named
 from cs_score.verbs.explain.by_task import view_of_explanations
 
@@ -33,9 +33,9 @@ _EXPLANATION: Final = (
 )
 
 
-def _form_for_runs() -> VerbForm:
+def _usage_for_runs() -> VerbUsage:
     """Return how the command is called for Cold Start runs."""
-    return VerbForm(
+    return VerbUsage(
         options=(
             f"{SCORING_SWITCHES} --policy --knowledge-base -runids --run --line --unit --class --node --answer "
             "--measure --force"
@@ -48,8 +48,8 @@ def _form_for_runs() -> VerbForm:
 
 
 EXPLAIN_VERB: Final = Verb(
-    form_for_runs=_form_for_runs,
-    form_for_evidence=VerbForm(
+    usage_for_runs=_usage_for_runs,
+    usage_for_evidence=VerbUsage(
         options="--gold --predictions --unit --measure --force",
         formats=FORMATS,
         files=options.FILES_OF_EVIDENCE,
@@ -64,8 +64,8 @@ EXPLAIN_VERB: Final = Verb(
 def explain(task_name: str, command_line: CommandLine) -> int:
     """Print how lines, classes, nodes or units were scored. Return the exit status.
 
-    If an error stops the scoring of the run, the explanation covers what was scored before. The error is printed, too,
-    and the exit status is that of a failure.
+    If an error stops the scoring of the run, the explanation covers the part that was scored before. The error is
+    printed, too, and the exit status is that of a failure.
     """
     task = task_named(task_name)
     inputs = find_inputs(task_name, command_line)

@@ -21,7 +21,7 @@ from cs_score.coldstart.tab_files import (
     read_canonical_column,
     read_provenance,
 )
-from cs_score.verbs.knowledge_base.predicates import PredicateVerb, Use
+from cs_score.verbs.knowledge_base.predicates import KbPredicate, Use
 
 NIL: Final = "NIL"
 """The text that a provenance column has instead of an absent part."""
@@ -86,8 +86,8 @@ class ProvenanceList(Record, eq=False):
     * `place`: the justification in canonical form, or None if it is absent. Mentions are compared by their places.
     * `key`: a text that is the same for all columns with the same meaning.
     * `span_count`: the number of valid spans of the justification.
-    * `kept_parts`: the parts, or None if the column has only a correct justification, as nearly all columns have. To
-      save memory, `parts` reads the text of such a column again.
+    * `kept_parts`: the parts; None for a plain column, which has a correct justification and nothing else. Nearly all
+      columns are plain. To save memory, `parts` reads the text of a plain column again.
     """
 
     text: str
@@ -100,13 +100,16 @@ class ProvenanceList(Record, eq=False):
     problems: tuple[SpanProblem, ...]
 
     @property
-    def parts(self) -> Parts:
-        """The parts of the column, such as the filler D1:3-9 and the justification D1:0-20.
+    def is_plain(self) -> bool:
+        """True if the column has a correct justification and nothing else, such as D1:3-9."""
+        return self.kept_parts is None
 
-        The text of the column is read again if its parts were not kept.
-        """
+    @property
+    def parts(self) -> Parts:
+        """The parts of the column, such as the filler D1:3-9 and the justification D1:0-20."""
         if self.kept_parts is not None:
             return self.kept_parts
+        # Only the parts of plain columns are not kept: their text is a justification as a whole.
         return Parts(justification=read_provenance(self.text, _MOST_SPANS_IN_JUSTIFICATION))
 
 
@@ -138,7 +141,7 @@ class _Column(NamedTuple):
     @property
     def part_names(self) -> list[str]:
         """The names of the parts in their order, such as "justification". Only a string node has a "filler"."""
-        names = list(_MOST_SPANS_BY_PART)
+        names = list(Parts._fields)
         if not self.has_string:
             names.remove("filler")
         return names
@@ -157,15 +160,12 @@ class _Column(NamedTuple):
 
     @property
     def part_count_of_relation(self) -> int:
-        """The number of parts of a relation between the same nodes: 1, 2, 3 or 4.
-
-        A relation has a justification. Events add a base filler and further justifications, string nodes a filler.
-        """
-        part_count = 1
+        """The number of parts that the column should have if its assertion is a relation: 1, 2, 3 or 4."""
+        part_count = 1  # the justification
         if self.has_event:
-            part_count += 2
+            part_count += 2  # the base filler and the further justifications
         if self.has_string:
-            part_count += 1
+            part_count += 1  # the filler
         return part_count
 
     def part_count_problems(self) -> list[SpanProblem]:
@@ -179,6 +179,7 @@ class _Column(NamedTuple):
         if part_count == wanted_count:
             return []
         arguments = (self.text, part_count, self.part_count_of_relation)
+        # In spite of its name, this is also the code for too few parts.
         return [SpanProblem("TOO_MANY_PROVENANCES_IN_LIST", arguments, self.text)]
 
 
@@ -191,9 +192,9 @@ class ProvenanceListReader:
     def __init__(self, documents: DocumentLengths | None) -> None:
         """Make a reader that checks spans against the lengths of the documents; None if spans are not checked."""
         self._documents = documents
-        # The columns with only a correct justification, as those of mentions and of most relations, by their text.
-        self._plain_lists: dict[str, ProvenanceList] = {}
-        self._other_lists: dict[tuple[str, bool, bool, bool], ProvenanceList] = {}
+        # The columns that were read before. Plain columns have a correct justification and nothing else.
+        self._plain_list_by_text: dict[str, ProvenanceList] = {}
+        self._other_list_by_column: dict[_Column, ProvenanceList] = {}
 
     def read(self, text: str, has_event: bool, has_string: bool, is_mention: bool) -> ProvenanceList:
         """Return the provenance list of a column such as "D1:3-9;D1:0-20", with its problems.
@@ -204,18 +205,18 @@ class ProvenanceListReader:
         # Most columns need a justification only. If it is correct, a quicker way of reading is enough.
         needs_more_parts = has_string or (has_event and not is_mention)
         if not needs_more_parts:
-            plain_list = self._plain_lists.get(text) or self._read_plain_column(text)
+            plain_list = self._plain_list_by_text.get(text) or self._read_plain_column(text)
             if plain_list is not None:
                 return plain_list
-        column = (text, has_event, has_string, is_mention)
-        other_list = self._other_lists.get(column)
+        column = _Column(text, has_event, has_string, is_mention)
+        other_list = self._other_list_by_column.get(column)
         if other_list is None:
-            other_list = self._read_parts(_Column(*column))
-            self._other_lists[column] = other_list
+            other_list = self._read_parts(column)
+            self._other_list_by_column[column] = other_list
         return other_list
 
     def _read_plain_column(self, text: str) -> ProvenanceList | None:
-        """Return the provenance list of a column that has only a correct justification; None for any other column.
+        """Return the provenance list of a plain column, which has only a correct justification; None for any other.
 
         The justification may have several spans with commas between them, such as "D1:3-9,D1:12-14". The list is kept
         for later columns with the same text.
@@ -223,18 +224,19 @@ class ProvenanceListReader:
         first_span = read_canonical_column(text, self._documents)
         if first_span is None:
             return None
-        provenance = ProvenanceList(
+        plain_list = ProvenanceList(
             text=text,
             docid=first_span.docid,
             start=first_span.offset,
+            # The text is in canonical form already.
             place=text,
             key=text,
             span_count=text.count(",") + 1,  # the spans have commas between them
-            kept_parts=None,
+            kept_parts=None,  # `parts` reads the text again if they are needed, which saves memory
             problems=(),
         )
-        self._plain_lists[text] = provenance
-        return provenance
+        self._plain_list_by_text[text] = plain_list
+        return plain_list
 
     def _read_parts(self, column: _Column) -> ProvenanceList:
         """Return the provenance list of a column of any form, such as "D1:3-9;NIL", with its problems."""
@@ -244,7 +246,7 @@ class ProvenanceListReader:
         for name, text in column.text_by_part_name.items():
             part_by_name[name] = read_provenance(text, _MOST_SPANS_BY_PART[name], self._documents)
         problems = _problems_of_column(column, part_by_name)
-        return _make_list(column.text, Parts(**part_by_name), tuple(problems))
+        return _make_provenance_list(column.text, Parts(**part_by_name), tuple(problems))
 
 
 def _problems_of_column(column: _Column, part_by_name: Mapping[str, Provenance]) -> list[SpanProblem]:
@@ -281,11 +283,11 @@ def _document_problems(text: str, parts: Iterable[Provenance]) -> list[SpanProbl
     docids = {part.docid for part in parts}
     if len(docids) == 1:
         return []
-    return [SpanProblem("MULTIPLE_DOCIDS_IN_PROV", (text,), text)]
+    return [SpanProblem("MULTIPLE_DOCIDS_IN_PROV", arguments=(text,), text=text)]
 
 
-def _make_list(text: str, parts: Parts, problems: tuple[SpanProblem, ...]) -> ProvenanceList:
-    """Return the provenance list of a column with this text, these parts and problems.
+def _make_provenance_list(text: str, parts: Parts, problems: tuple[SpanProblem, ...]) -> ProvenanceList:
+    """Return the provenance list of a column with this text, such as "D1:3-9;NIL", with its parts and problems.
 
     Its document is that of the first part, NO_DOCUMENT if all parts are absent.
     """
@@ -295,9 +297,9 @@ def _make_list(text: str, parts: Parts, problems: tuple[SpanProblem, ...]) -> Pr
         docid=parts.docid,
         start=_start_of(justification),
         place=None if justification is None else justification.canonical_text,
-        key=parts.key,
+        key=parts.key,  # columns are compared by it
         span_count=0 if justification is None else len(justification.spans),
-        kept_parts=parts,
+        kept_parts=parts,  # unlike those of plain columns
         problems=problems,
     )
 
@@ -336,23 +338,25 @@ LINK: Final = "link"
 MENTIONS: Final = frozenset((NAMED, NOMINAL))
 """The predicates of mentions by name and by description."""
 
-_order_in_file: Final = attrgetter("verb.order", "provenance.docid", "provenance.start")
+_order_in_file: Final = attrgetter("predicate.order", "provenance.docid", "provenance.start")
 """Returns the key that sorts the assertions about a node as they are written: by predicate, document and offset."""
 
 
 class KbNode:
     """An entity, a string or an event.
 
-    * `types`: the types that lines give to the node. `type` is its type if there is exactly one.
-    * `line_by_use`: the first line that uses the node in each way, such as "as subject that must be a person".
+    * `types`: all types that lines give to the node; these may contradict each other.
+    * `type`: the type of the node if lines give it exactly one, otherwise None.
+    * `first_line_by_use`: for each way to use the node, such as "as subject that must be a person", the first line
+      that does so.
     * `mentions`: the mentions of the node, in the order of recording.
     * `other_assertions`: the other assertions with the node as subject, in the order of recording.
     * `mentioning_docids`: the documents that mention the node by name or description.
     """
 
     __slots__ = (
+        "first_line_by_use",
         "is_event",
-        "line_by_use",
         "mentioning_docids",
         "mentions",
         "name",
@@ -367,7 +371,8 @@ class KbNode:
         self.is_event = name.startswith(":Event")
         self.type: str | None = None
         self.types: tuple[str, ...] = ()
-        self.line_by_use: dict[Use, int] = {}
+        # A use is the role of the node in a line, with the types that it may have there.
+        self.first_line_by_use: dict[Use, int] = {}
         self.mentions: list[Assertion] = []
         self.other_assertions: list[Assertion] = []
         self.mentioning_docids: set[str] = set()
@@ -387,24 +392,24 @@ class KbNode:
             return self.type
         return "multiple" if self.types else "unknown"
 
-    def best_line(self, node_type: str | None = None) -> int:
-        """Return the number of the line that reports name as the place of the node.
+    def line_in_reports(self, node_type: str | None = None) -> int:
+        """Return the number of the line that is given as the node's place in reports.
 
-        Lines that declare the type of the node come before lines with the node as subject, and these before lines with
-        the node as object. The first such line is taken. If `node_type` is given, only lines that give the node this
-        type are considered.
+        It is the first line that declares the type of the node. If there is none, it is the first line with the node as
+        subject, or else the first one with the node as object. If `node_type` is given, only lines that give the node
+        this type are considered.
         """
         roles_and_lines = []
-        for use, line in self.line_by_use.items():
+        for use, line in self.first_line_by_use.items():
             if node_type is None or use.single_type == node_type:
                 roles_and_lines.append((use.role, line))
-        # Roles are numbers, the most specific one is the least.
-        _best_role, best_line = min(roles_and_lines)
-        return best_line
+        # Roles are numbers in this order: TYPEDEF, SUBJECT, OBJECT.
+        _first_role, line_of_first_role = min(roles_and_lines)
+        return line_of_first_role
 
 
 class NodeUse(NamedTuple):
-    """The use of a node by a line."""
+    """The use of a node by a line, with the number of the line."""
 
     node: KbNode
     use: Use
@@ -414,16 +419,16 @@ class NodeUse(NamedTuple):
 class Assertion(Struct, eq=False):
     """An assertion that a line of a knowledge base makes, or that was inferred from such a line.
 
-    `object` is the object as text. If the object is a node, `node` is this node, otherwise `node` is None. `realis`
+    `object` is the object as text. If the object is a node, `object_node` is this node, otherwise it is None. `realis`
     says whether an event took place, such as "actual"; it is None for other assertions. An omitted assertion is
     checked, but it is not written.
     """
 
     subject: KbNode
-    verb: PredicateVerb
+    predicate: KbPredicate
     realis: str | None
     object: str
-    node: KbNode | None
+    object_node: KbNode | None
     provenance: ProvenanceList
     confidence: str
     line: int
@@ -434,7 +439,7 @@ class Assertion(Struct, eq=False):
     @property
     def text(self) -> str:
         """The object without its outer quotes: `"Ann"` -> Ann."""
-        if not self.verb.has_text_object:
+        if not self.predicate.has_text_object:
             return self.object
         return self.object[1:-1]  # the object of a mention always has quotes
 
@@ -449,15 +454,15 @@ class Assertion(Struct, eq=False):
 
     def __str__(self) -> str:
         """Return the assertion as messages show it, such as "children(:Entity_1, :Entity_2)"."""
-        return f"{self.verb.name}({self.subject.name}, {self.object})"
+        return f"{self.predicate.name}({self.subject.name}, {self.object})"
 
 
 class KnowledgeBase(Struct):
     """A knowledge base after reading.
 
     `first_line` is the line with the run id. `assertions` are in the order of recording. `rejected` has the number of
-    lines that were not recorded, by reason. `unrecorded_uses` are the uses of nodes by such lines; these uses are
-    checked like the others.
+    lines that were not recorded, by reason. `uses_by_rejected_lines` are the uses of nodes by such lines, which are
+    checked like other uses.
     """
 
     name: str
@@ -466,15 +471,15 @@ class KnowledgeBase(Struct):
     nodes: dict[str, KbNode] = field(default_factory=dict)
     assertions: list[Assertion] = field(default_factory=list)
     rejected: dict[str, int] = field(default_factory=dict)
-    unrecorded_uses: list[NodeUse] = field(default_factory=list)
+    uses_by_rejected_lines: list[NodeUse] = field(default_factory=list)
 
     def node_uses(self) -> Iterator[NodeUse]:
         """Yield each use of a node by a line: first the uses by assertions, then those by rejected lines."""
         for assertion in self.assertions:
-            yield NodeUse(assertion.subject, assertion.verb.as_subject, assertion.line)
-            if assertion.node is not None:
-                yield NodeUse(assertion.node, assertion.verb.as_object, assertion.line)
-        yield from self.unrecorded_uses
+            yield NodeUse(assertion.subject, assertion.predicate.subject_use, assertion.line)
+            if assertion.object_node is not None:
+                yield NodeUse(assertion.object_node, assertion.predicate.object_use, assertion.line)
+        yield from self.uses_by_rejected_lines
 
     def assertions_by_node(self) -> Iterator[list[Assertion]]:
         """Yield the list of the assertions about each node, in the order in which they are written into a file."""

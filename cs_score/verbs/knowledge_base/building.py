@@ -34,12 +34,12 @@ from cs_score.verbs.knowledge_base.kb_file import KbFindings, KbLine
 from cs_score.verbs.knowledge_base.predicates import (
     OBJECT,
     SUBJECT,
+    KbPredicate,
     PredicateProblem,
     PredicateTable,
-    PredicateVerb,
     Use,
-    declaration,
     use_as,
+    use_by_declaration,
 )
 
 
@@ -70,12 +70,12 @@ class KbOptions(Record):
 
 # ---- Repetitions and single values
 
-_JUSTIFICATION_KEYS: Final[dict[KeptJustifications, Callable[[ProvenanceList], str]]] = {
+_KEY_FUNCTIONS: Final[dict[KeptJustifications, Callable[[ProvenanceList], str]]] = {
     KeptJustifications.MANY: attrgetter("key"),
     KeptJustifications.ONE: lambda provenance: "",
     KeptJustifications.ONEPERDOC: attrgetter("docid"),
 }
-"""By option, the function that returns the key of a justification. Of justifications with the same key one is kept."""
+"""By option, the function that returns the key of a provenance. Of the provenances with the same key one is kept."""
 
 _Relation: TypeAlias = tuple[KbNode, str, str]
 """Subject, predicate and object of an assertion; its repetitions have the same ones."""
@@ -83,7 +83,7 @@ _Relation: TypeAlias = tuple[KbNode, str, str]
 
 def _relation_of(assertion: Assertion) -> _Relation:
     """Return the subject, the predicate and the object of an assertion."""
-    return assertion.subject, assertion.verb.name, assertion.object
+    return assertion.subject, assertion.predicate.name, assertion.object
 
 
 def _end_of_search(new: Assertion, earlier: Assertion | None) -> int:
@@ -102,8 +102,8 @@ class _SearchesOfReference(Struct):
     """The searches of the reference program for repetitions among the assertions of a relation.
 
     For each new assertion, that program looks at the earlier ones in the order of recording until one is repeated.
-    Whenever it looks at an assertion, it reports the problems in the provenance of that assertion again. To report them
-    as often, the searches are counted. `end_lines` are the lines of the assertions at which the searches ended, in
+    Whenever it looks at an assertion, it reports the problems in the provenance of that assertion once more. To report
+    them as often, the searches are counted. `end_lines` are the lines of the assertions at which the searches ended, in
     ascending order; `assertions_with_problems` are the assertions with such problems.
     """
 
@@ -116,7 +116,8 @@ class _SlotValues:
 
     def __init__(self) -> None:
         """Make the values of a slot that has none yet."""
-        # Objects are numbered in the order of their first assertion. They keep their numbers when they are forgotten.
+        # Objects are numbered in the order of their first assertion, and compared in this order. An object keeps its
+        # number when its assertions are removed, because a later assertion may bring it back.
         self._number_by_object: dict[str, int] = {}
         self._assertions_by_object: dict[str, deque[Assertion]] = {}
 
@@ -124,7 +125,7 @@ class _SlotValues:
         """Add an assertion, which gives the slot its object as a value. The assertion may be omitted later."""
         value = assertion.object
         if value not in self._number_by_object:
-            self._number_by_object[value] = len(self._number_by_object)
+            self._number_by_object[value] = len(self._number_by_object)  # objects are compared in this order
         if value not in self._assertions_by_object:
             self._assertions_by_object[value] = deque()
         self._assertions_by_object[value].append(assertion)
@@ -138,28 +139,27 @@ class _SlotValues:
         for other_value in sorted(self._assertions_by_object, key=self._number_by_object.__getitem__):
             if other_value == value:
                 continue
-            first = self._first_not_omitted(other_value)
-            if first is not None:
-                return first
-        return None
-
-    def _first_not_omitted(self, value: str) -> Assertion | None:
-        """Return the first assertion about the object `value` that is not omitted; None if all of them are.
-
-        The omitted assertions before it are forgotten, and the object with them if no assertion remains.
-        """
-        assertions = self._assertions_by_object[value]
-        while assertions:
-            if not assertions[0].is_omitted:
+            self._drop_leading_omitted(other_value)
+            assertions = self._assertions_by_object.get(other_value)
+            if assertions:
                 return assertions[0]
-            assertions.popleft()
-        del self._assertions_by_object[value]
         return None
+
+    def _drop_leading_omitted(self, object_: str) -> None:
+        """Remove the assertions about an object up to the first one that is not omitted.
+
+        The object is removed, too, if all its assertions are omitted.
+        """
+        assertions = self._assertions_by_object[object_]
+        while assertions and assertions[0].is_omitted:
+            assertions.popleft()
+        if not assertions:
+            del self._assertions_by_object[object_]
 
 
 class Repetitions:
     """Finds assertions that repeat or contradict earlier ones, and omits the weaker ones. Also counts the searches of
-    the reference program for repetitions, because it reports the problems of an assertion's provenance at each search.
+    the reference program for repetitions: it reports the problems of an assertion's provenance at each search.
 
     The weaker of two assertions is the one with the lower confidence, or the later one if the confidences are equal.
     """
@@ -172,96 +172,102 @@ class Repetitions:
         `kept_justifications` says which assertions of a relation are repetitions. With `only_strongest_value`, a slot
         that takes a single value keeps only the value with the highest confidence.
         """
-        self._justification_key = _JUSTIFICATION_KEYS[kept_justifications]
+        self._key_of_provenance = _KEY_FUNCTIONS[kept_justifications]
         self._findings = findings
         self._only_strongest_value = only_strongest_value
-        # The assertions that later ones may repeat, by subject, predicate, object and the key of their justification.
+        # The assertions that later ones may repeat, by subject, predicate, object and the key of their provenance.
         self._assertion_by_key: dict[tuple[KbNode, str, str, str], Assertion] = {}
+        # By node and predicate.
         self._values_by_slot: dict[tuple[KbNode, str], _SlotValues] = defaultdict(_SlotValues)
-        # Only for relations that have an assertion with problems in its provenance.
+        # The searches of the reference program among the assertions of a relation (subject, predicate and object).
+        # They matter only for relations that have an assertion with problems in its provenance.
         self._searches_by_relation: dict[_Relation, _SearchesOfReference] = {}
 
     def compare_with_earlier(self, new: Assertion, column: ProvenanceList) -> bool:
         """Report a new assertion if it repeats or contradicts an earlier one, and return whether it is to be kept.
 
         It is not kept (False) if it has the same provenance as the assertion that it repeats. Otherwise the weaker of
-        both may be marked as omitted. `column` is the provenance column as the file has it, to be compared with earlier
-        ones. The provenance of the assertion itself is another one if the object was repaired.
+        the two may be marked as omitted. `column` is the provenance column of the new line, read with the object in the
+        file. The provenance of `new` was read with the repaired object, if its object was repaired.
         """
-        verb = new.verb
-        relation = (new.subject, verb.name, new.object)
-        is_repetition = False
-        if not verb.is_repeatable:
-            is_repetition = self._report_repetition(new, relation, column)
-        if self._only_strongest_value and verb.predicate.is_single_valued:
-            self._report_other_value(new, is_repetition=is_repetition)
-        if is_repetition:
+        predicate = new.predicate
+        repeated = None if predicate.is_repeatable else self._find_repeated(new, column)
+        is_exact_repetition = False
+        if repeated is not None:
+            self._report_repetition(new, repeated)
+            is_exact_repetition = repeated.provenance.key == column.key
+            if not is_exact_repetition:
+                self._omit_weaker(new, repeated)
+        if self._only_strongest_value and predicate.definition.is_single_valued:
+            self._compare_with_other_values(new, adds_value=not is_exact_repetition)
+        if is_exact_repetition:
             return False
-        can_be_repeated = not (verb.is_repeatable or new.is_inferred or new.is_omitted)
-        if can_be_repeated:
-            self._remember(new, relation)
+        # Later assertions are compared with this one, unless it may be repeated, was inferred, or is omitted.
+        if not (predicate.is_repeatable or new.is_inferred or new.is_omitted):
+            self._remember(new)
         return True
 
-    def _remember(self, new: Assertion, relation: _Relation) -> None:
-        """Remember a new assertion of a relation, so that later ones are compared with it."""
-        key = (*relation, self._justification_key(new.provenance))
-        self._assertion_by_key[key] = new
+    def _remember(self, new: Assertion) -> None:
+        """Remember a new assertion, so that later ones are compared with it."""
+        relation = _relation_of(new)
+        self._assertion_by_key[*relation, self._key_of_provenance(new.provenance)] = new
         if new.provenance.problems:
+            # From now on, the searches of the reference program among the assertions of this relation are counted.
             searches = self._searches_by_relation.setdefault(relation, _SearchesOfReference())
             searches.assertions_with_problems.append(new)
 
-    def _report_repetition(self, new: Assertion, relation: _Relation, column: ProvenanceList) -> bool:
-        """Report if a new assertion repeats an earlier one, and return whether the provenances are equal, too.
+    def _find_repeated(self, new: Assertion, column: ProvenanceList) -> Assertion | None:
+        """Return the earlier assertion that a new one repeats; None if there is none, or if it is omitted.
 
-        The earlier assertion has the same relation and the same key of the justification, and is not omitted. If the
-        provenances differ, the weaker assertion is omitted. `column` is the provenance column of the new assertion.
+        It has the same subject, predicate and object, and its provenance has the key of `column`, the provenance column
+        of the new assertion.
         """
-        key = (*relation, self._justification_key(column))
-        earlier = self._assertion_by_key.get(key)
+        earlier = self._assertion_by_key.get((*_relation_of(new), self._key_of_provenance(column)))
         if earlier is not None and earlier.is_omitted:
             earlier = None
         # Few knowledge bases have searches to count: in the others a call is saved.
         if self._searches_by_relation:
-            self._record_search(new, earlier)
-        if earlier is None:
-            return False
-        self._findings.report_provenance_again(earlier)
-        self._findings.report("DUPLICATE_ASSERTION", str(self._findings.place(earlier.line)), line=new.line)
-        if earlier.provenance.key == column.key:
-            return True
-        self._omit_weaker(new, earlier)
-        return False
+            self._count_search(new, earlier)
+        return earlier
 
-    def _record_search(self, new: Assertion, earlier: Assertion | None) -> None:
-        """Record the last line that the reference program searches for an assertion equal to a new one.
+    def _report_repetition(self, new: Assertion, repeated: Assertion) -> None:
+        """Report that a new assertion repeats an earlier one, after the problems in the provenance of the earlier one.
 
-        `earlier` is the assertion that the new one repeats, None if there is none.
+        The reference program reads that provenance for the comparison, and reports its problems each time.
+        """
+        self._findings.report_provenance_again(repeated)
+        self._findings.report("DUPLICATE_ASSERTION", str(self._findings.place(repeated.line)), line=new.line)
+
+    def _count_search(self, new: Assertion, repeated: Assertion | None) -> None:
+        """Count the search of the reference program for an assertion that a new one repeats, by the line of its end.
+
+        The searches are counted to report problems as often as that program. This matters only for relations that have
+        an assertion with problems in its provenance. `repeated` is the assertion that is repeated, None if there is
+        none.
         """
         searches = self._searches_by_relation.get(_relation_of(new))
         if searches is not None:
-            insort(searches.end_lines, _end_of_search(new, earlier))
+            insort(searches.end_lines, _end_of_search(new, repeated))
 
-    def _report_other_value(self, new: Assertion, *, is_repetition: bool) -> None:
-        """Report that a slot that takes a single value gets a second one, and omit the weaker of both assertions.
+    def _compare_with_other_values(self, new: Assertion, *, adds_value: bool) -> None:
+        """Report that a slot that takes a single value gets a second one, and omit the weaker of the two assertions.
 
-        Nothing is reported if the new assertion gives the slot its first value. `is_repetition` says that the new
-        assertion only repeats an earlier one, so that it adds no value to the slot.
+        Nothing is reported if the new assertion gives the slot its first value. With `adds_value`, the slot gets the
+        value of the new assertion, unless this is the weaker one.
         """
-        values = self._values_by_slot[new.subject, new.verb.name]
+        values = self._values_by_slot[new.subject, new.predicate.name]
         other = values.first_with_other_object(new.object)
         if other is not None:
-            self._findings.report("MULTIPLE_FILLS_ENTITY", new.subject.name, new.verb.name, line=new.line)
+            self._findings.report("MULTIPLE_FILLS_ENTITY", new.subject.name, new.predicate.name, line=new.line)
             self._omit_weaker(new, other)
-        # The new assertion may have been omitted just now.
-        adds_value = not is_repetition and not new.is_omitted
-        if adds_value:
+        if adds_value and not new.is_omitted:
             values.add(new)
 
     def has_recorded(self, subject: KbNode, predicate: str, object_: str, provenance: ProvenanceList) -> bool:
-        """Return whether an assertion with these columns is known for certain.
+        """Return True if an assertion with these columns was remembered for comparisons with later ones.
 
-        If the result is False, the knowledge base may still have such an assertion. The text of the provenance must be
-        equal, too.
+        The text of the provenance must be equal, too. False does not mean that there is none: inferred and omitted
+        assertions are not remembered, and of several assertions with equal keys only the last one is.
         """
         earlier = self._assertion_by_key.get((subject, predicate, object_, provenance.key))
         return earlier is not None and earlier.provenance.text == provenance.text
@@ -273,7 +279,7 @@ class Repetitions:
         reported now, once for each search that has looked at it so far.
         """
         if assertion.provenance.problems and not assertion.is_omitted:
-            self._report_searches(assertion)
+            self._report_once_per_search(assertion)
         assertion.is_omitted = True
 
     def _omit_weaker(self, new: Assertion, earlier: Assertion) -> None:
@@ -286,17 +292,17 @@ class Repetitions:
         else:
             self.omit(earlier)
 
-    def repeat_provenance_problems(self) -> None:
-        """Report the problems of provenances again, once for each search that looked at their assertion.
+    def report_problems_of_searches(self) -> None:
+        """Report the problems of provenances, once for each search of the reference program that met their assertion.
 
         This is called after all assertions were compared.
         """
         for searches in self._searches_by_relation.values():
             for assertion in searches.assertions_with_problems:
                 if not assertion.is_omitted:  # those of an omitted assertion were reported when it was omitted
-                    self._report_searches(assertion)
+                    self._report_once_per_search(assertion)
 
-    def _report_searches(self, assertion: Assertion) -> None:
+    def _report_once_per_search(self, assertion: Assertion) -> None:
         """Report the problems of an assertion's provenance once for each search that looked at the assertion."""
         searches = self._searches_by_relation.get(_relation_of(assertion))
         if searches is None or assertion.is_inferred:
@@ -344,9 +350,9 @@ class Builder:
         assertion = self._read_assertion(line, subject, is_inferred=is_inferred)
         if assertion is None:
             return None
-        if assertion.verb.is_compared:
-            column = self._column_as_written(line, assertion)
-            if not self.repetitions.compare_with_earlier(assertion, column):
+        if assertion.predicate.is_compared:
+            provenance = self._provenance_with_object_of_file(line, assertion)
+            if not self.repetitions.compare_with_earlier(assertion, provenance):
                 self._reject_repetition(assertion)
                 return None
         self._record(assertion)
@@ -358,25 +364,28 @@ class Builder:
         The problems of the line are reported, and how it uses its nodes is recorded. `is_inferred` says that the line
         was inferred from another one.
         """
-        verb, realis = self._read_predicate(line, subject)
-        if verb is None:
+        predicate, realis = self._read_predicate(line, subject)
+        if predicate is None:
             return None
-        column = self._read_provenance(line.provenance, subject, verb, line.object)
-        if column.problems or column.span_count > 1:
-            self._report_provenance(column, verb, subject, line.number, with_fatal=not is_inferred)
-        text_and_node = self._read_object(line, verb, subject)
+        # Problems of the provenance are reported before those of the object, and for the object in the file.
+        provenance = self._read_provenance(line.provenance, subject, predicate, line.object)
+        if provenance.problems or provenance.span_count > 1:
+            self._report_provenance(provenance, predicate, subject, line.number, with_fatal=not is_inferred)
+        text_and_node = self._read_object(line, predicate, subject)
         if text_and_node is None:
             return None
         text, node = text_and_node
-        # A repaired object such as ":String_1" for "String_1" shows that the column has another number of parts.
         is_repaired = text != line.object
-        provenance = self._read_provenance(line.provenance, subject, verb, text) if is_repaired else column
+        if is_repaired:
+            # The provenance of a string node should have one part more. Only after the repair of "String_1" to
+            # ":String_1" the object is such a node.
+            provenance = self._read_provenance(line.provenance, subject, predicate, text)
         return Assertion(
             subject=subject,
-            verb=verb,
+            predicate=predicate,
             realis=realis,
             object=text,
-            node=node,
+            object_node=node,
             provenance=provenance,
             confidence=line.confidence,
             line=line.number,
@@ -384,83 +393,94 @@ class Builder:
             is_inferred=is_inferred,
         )
 
-    def _read_predicate(self, line: KbLine, subject: KbNode) -> tuple[PredicateVerb | None, str | None]:
+    def _read_predicate(self, line: KbLine, subject: KbNode) -> tuple[KbPredicate | None, str | None]:
         """Return the predicate of a line and its realis, such as "actual", and report the problems of the column.
 
         The realis is None if there is none. If the predicate is None, the line is counted as rejected.
         """
         has_event = subject.is_event or line.object.startswith(":Event")
-        verb, realis, problems = self._table.read(line.predicate, subject.type, has_event)
+        predicate, realis, problems = self._table.read(line.predicate, subject.type, has_event)
         if problems:
             self._report_predicate(problems, line)
-        if verb is None:
-            subject.line_by_use.setdefault(use_as(SUBJECT), line.number)
+        if predicate is None:
+            # Even a rejected line uses its subject: it may be the line at which problems of the node are reported.
+            subject.first_line_by_use.setdefault(use_as(SUBJECT), line.number)
             self._count_rejected("NO_PREDICATE")
-        return verb, realis
+        return predicate, realis
 
-    def _read_provenance(self, text: str, subject: KbNode, verb: PredicateVerb, object_text: str) -> ProvenanceList:
-        """Return the provenance list of a column with this text, whose parts depend on subject, predicate and object.
+    def _read_provenance(self, text: str, subject: KbNode, predicate: KbPredicate, object_text: str) -> ProvenanceList:
+        """Return the provenance list of a column with this text.
 
-        `object_text` is the object as it is written or as it was repaired, such as ":String_1".
+        The number of parts that it should have depends on the subject, the predicate and the object. `object_text` is
+        the object as it is written or as it was repaired, such as ":String_1".
         """
-        if not verb.has_provenance:
+        if not predicate.has_provenance:
             return NO_PROVENANCE
         has_event = subject.is_event or object_text.startswith(":Event")
         has_string = object_text.startswith(":String")
-        return self._list_reader.read(text, has_event, has_string, verb.is_mention)
+        return self._list_reader.read(text, has_event, has_string, predicate.is_mention)
 
-    def _column_as_written(self, line: KbLine, assertion: Assertion) -> ProvenanceList:
-        """Return the provenance list of a line, read with the object that the file has, even if it was repaired."""
+    def _provenance_with_object_of_file(self, line: KbLine, assertion: Assertion) -> ProvenanceList:
+        """Return the provenance list of a line, read with the object in the file even if this object was repaired.
+
+        The number of parts that a provenance should have depends on the object.
+        """
         if assertion.object == line.object:
             return assertion.provenance
-        return self._read_provenance(line.provenance, assertion.subject, assertion.verb, line.object)
+        return self._read_provenance(line.provenance, assertion.subject, assertion.predicate, line.object)
 
-    def _read_object(self, line: KbLine, verb: PredicateVerb, subject: KbNode) -> tuple[str, KbNode | None] | None:
+    def _read_object(self, line: KbLine, predicate: KbPredicate, subject: KbNode) -> tuple[str, KbNode | None] | None:
         """Return the object of a line as a text and as a node, such as ":Entity_1" and the node with this name.
 
-        The node is None if the object is a text. How the line uses its subject and its object is recorded. If the
-        object is illegal, the line is counted as rejected, and None is returned.
+        The node is None if the object is a text. The line's uses of its subject and object are recorded; a use is a
+        role with the types that a node may have in it, such as "subject that must be a person". If the object is
+        illegal, the line is counted as rejected, and None is returned.
         """
-        if verb.has_node_object:
-            return self._read_node_object(line, verb, subject)
-        # Most texts need no repair: then a call is saved.
-        is_quoted_mention = verb.has_text_object and line.is_string
-        text = line.object if is_quoted_mention else self._repair_text(verb, line)
-        subject_use = declaration(line.object) if verb.name == TYPE else verb.as_subject
-        if subject_use not in subject.line_by_use:
+        if predicate.has_node_object:
+            return self._read_node_object(line, predicate, subject)
+        text: str | None = line.object
+        needs_no_repair = predicate.has_text_object and line.is_string
+        if not needs_no_repair:  # most texts need none: then a call is saved
+            text = self._repair_text(predicate, line)
+        # The use of the subject is recorded even if the line is rejected below.
+        subject_use = use_by_declaration(line.object) if predicate.name == TYPE else predicate.subject_use
+        if subject_use not in subject.first_line_by_use:
             self._record_new_use(subject, subject_use, line.number)
         if text is None:
             self._count_rejected("BAD_PREDICATE")
             return None
         return text, None
 
-    def _read_node_object(self, line: KbLine, verb: PredicateVerb, subject: KbNode) -> tuple[str, KbNode] | None:
+    def _read_node_object(self, line: KbLine, predicate: KbPredicate, subject: KbNode) -> tuple[str, KbNode] | None:
         """Return the object of a line that is a node: its name, such as ":Entity_1", and the node.
 
-        How the line uses its subject and its object is recorded. If the object is no name of a node, the line is
-        counted as rejected, and None is returned.
+        The line's uses of its subject and object are recorded; a use is a role with the types that a node may have in
+        it. If the object is no name of a node, the line is counted as rejected, and None is returned.
         """
-        # Most uses are known: then the look-ups in `line_by_use` save calls.
-        if verb.as_subject not in subject.line_by_use:
-            self._record_new_use(subject, verb.as_subject, line.number)
+        # Most uses are known: then the look-ups in `first_line_by_use` save calls.
+        if predicate.subject_use not in subject.first_line_by_use:
+            self._record_new_use(subject, predicate.subject_use, line.number)
         node = self._nodes.get(line.object) or self._node_of_column(line.object, "OBJECT", line.number)
         if node is None:
-            self.kb.unrecorded_uses.append(NodeUse(subject, verb.as_subject, line.number))
+            # There will be no assertion to tell the use of the subject, but the use is checked like the others.
+            self.kb.uses_by_rejected_lines.append(NodeUse(subject, predicate.subject_use, line.number))
             self._count_rejected("NO_OBJECT")
             return None
-        if verb.as_object not in node.line_by_use:
-            self._record_new_use(node, verb.as_object, line.number)
+        if predicate.object_use not in node.first_line_by_use:
+            self._record_new_use(node, predicate.object_use, line.number)
         return node.name, node
 
     def _record(self, assertion: Assertion) -> None:
         """Add an assertion to the knowledge base and to its subject."""
         self.kb.assertions.append(assertion)
         subject = assertion.subject
-        if not assertion.verb.has_text_object:
+        is_mention = assertion.predicate.has_text_object  # no other assertion has a text as its object
+        if not is_mention:
             subject.other_assertions.append(assertion)
             return
         subject.mentions.append(assertion)
-        if assertion.verb.name in MENTIONS:
+        # Only mentions by name or description count here, not pronouns or canonical and normalized mentions.
+        if assertion.predicate.name in MENTIONS:
             subject.mentioning_docids.add(assertion.provenance.docid)
 
     def _reject_repetition(self, assertion: Assertion) -> None:
@@ -468,12 +488,12 @@ class Builder:
 
         The assertion is not recorded, but its uses of nodes are, because they are checked all the same.
         """
-        uses = self.kb.unrecorded_uses
-        is_type = assertion.verb.name == TYPE
-        subject_use = declaration(assertion.object) if is_type else assertion.verb.as_subject
+        uses = self.kb.uses_by_rejected_lines
+        is_type = assertion.predicate.name == TYPE
+        subject_use = use_by_declaration(assertion.object) if is_type else assertion.predicate.subject_use
         uses.append(NodeUse(assertion.subject, subject_use, assertion.line))
-        if assertion.node is not None:
-            uses.append(NodeUse(assertion.node, assertion.verb.as_object, assertion.line))
+        if assertion.object_node is not None:
+            uses.append(NodeUse(assertion.object_node, assertion.predicate.object_use, assertion.line))
         self._count_rejected("DUPLICATE")
 
     def _count_rejected(self, reason: str) -> None:
@@ -490,19 +510,22 @@ class Builder:
             self.findings.report(problem.code, *problem.arguments, line=line.number, detail=detail)
 
     def _report_provenance(
-        self, column: ProvenanceList, verb: PredicateVerb, subject: KbNode, line: int, *, with_fatal: bool
+        self, provenance: ProvenanceList, predicate: KbPredicate, subject: KbNode, line: int, *, with_fatal: bool
     ) -> None:
         """Report the problems of a provenance column, and several spans if the predicate allows only one.
 
         Fatal problems are left out unless `with_fatal`. The subject is added to the nodes with problems.
         """
-        if column.problems:
+        if provenance.problems:
             self.findings.nodes_with_problems.add(subject.name)
-            self.findings.report_provenance(column, line, with_fatal=with_fatal)
-        if column.span_count > 1:
-            detail = Detail("PROVENANCE", column.text)
-            for _ in range(verb.several_spans_report_count):
-                self.findings.report("TOO_MANY_PROVENANCE_TRIPLES_E", column.span_count, 1, line=line, detail=detail)
+            self.findings.report_provenance(provenance, line, with_fatal=with_fatal)
+        if provenance.span_count > 1:
+            span_count = provenance.span_count
+            detail = Detail("PROVENANCE", provenance.text)
+            # As in the reference program, "nominal_mention" is reported for this name and for "mention", which is in
+            # it. A predicate that allows several spans is reported zero times.
+            for _ in range(predicate.several_spans_report_count):
+                self.findings.report("TOO_MANY_PROVENANCE_TRIPLES_E", span_count, 1, line=line, detail=detail)
 
     def _node_of_column(self, text: str, column: str, line: int) -> KbNode | None:
         """Return the node with the name in a column of a line, such as ":Entity_1"; a new node if there is none yet.
@@ -510,7 +533,7 @@ class Builder:
         If the text of the column is no name, report that and return None. A missing colon before the name is added, and
         reported, too. `column` is the name of the column in reports.
         """
-        if not is_node_name(text):
+        if not is_node_name(text):  # ":Entity_1", or "Entity_1" without its colon
             code = "STRING_USED_FOR_ENTITY" if text.startswith('"') else "ILLEGAL_NODE_NAME"
             self.findings.report(code, text, line=line, detail=Detail(column, text))
             return None
@@ -522,19 +545,19 @@ class Builder:
             self._nodes[name] = KbNode(name)
         return self._nodes[name]
 
-    def _repair_text(self, verb: PredicateVerb, line: KbLine) -> str | None:
+    def _repair_text(self, predicate: KbPredicate, line: KbLine) -> str | None:
         """Return the object of a mention, a type or a link, repaired if need be; None if it cannot be repaired.
 
         A mention has a text in quotes such as `"Ann"`, a type a word such as PER, a link a text such as KB:E12.
         """
-        if verb.has_text_object:
+        if predicate.has_text_object:
             return line.object if line.is_string else self._quote(line)
-        if verb.name == TYPE:
+        if predicate.name == TYPE:
             return line.object
         return self._repair_link(line)
 
     def _quote(self, line: KbLine) -> str:
-        r"""Return the object of a line with quotes, whose absence is reported: `the "Boss"` -> `"the \"Boss\""`."""
+        r"""Return the object of a line in quotes: `the "Boss"` -> `"the \"Boss\""`. Report that they were missing."""
         text = line.object
         escaped_text = _TO_ESCAPE.sub(r"\\\g<0>", text)
         quoted_text = f'"{escaped_text}"'
@@ -560,8 +583,8 @@ class Builder:
         """
         node_type = use.single_type
         if node_type is not None and not self._add_type(node, node_type, use.role, line):
-            use = use_as(use.role)
-        node.line_by_use.setdefault(use, line)
+            use = use_as(use.role)  # the same role without a type
+        node.first_line_by_use.setdefault(use, line)
 
     def _add_type(self, node: KbNode, node_type: str, role: int, line: int) -> bool:
         """Add a type to a node and return True; if the node cannot have the type, report that and return False.
@@ -582,7 +605,7 @@ class Builder:
     def _report_incompatible_name(self, name: str, node_type: str, role: int, line: int) -> None:
         """Report that a line gives a node a type that its name excludes: ":Event_1" cannot be a person.
 
-        `role` is the role of the node in the line, which has its name in the column of the object or the subject.
+        `role` says whether the node is the object or the subject of the line.
         """
         column = "OBJECT" if role == OBJECT else "SUBJECT"
         arguments = (name, node_type.upper())

@@ -72,33 +72,37 @@ VALIDATE_KB: Final = Program(
     parameters=(Parameter("filename", "The knowledge base"),),
     planned_outputs=_outputs_of_validate_kb,
     example="-output tac -output_dir . submissions/tide.tac",
-    existing_error_file=Existing.REPLACED,
+    rule_for_existing_error_file=Existing.REPLACED,
     error_file_help="Where to report problems: a file, stdout or stderr",
     encodes_report_once=True,
 )
 
 
-@VALIDATE_KB.command
+@VALIDATE_KB.as_command
 def validate_kb(command_line: CommandLine, session: Session) -> int:
     """Check a knowledge base, and write it in the formats of -output. Return the exit status.
 
     The command line is checked in the order of the reference program, so that the same fault is reported first.
     """
-    kb_file = command_line.words[0]
+    kb_file = command_line.positional_words[0]
     if not os.path.exists(kb_file):  # `-` does not mean standard input here
         raise InputError(f"File {kb_file} does not exist", code="FILE_MISSING")
     task = _validation_task(command_line)
     folder = writers.output_folder(command_line.get("-output_dir"), kb_file)
-    session.report_to(closing_only=True)
+    session.send_report_to(command_line.text("-error_file"), keeps_stdout_short=True)
     outputs = _kb_outputs(command_line, folder, session)
-    options = _kb_options(command_line, task, session)
+    table = _read_predicates(command_line)
+    kept_justifications = _kept_justifications(command_line)
+    session.problems.ignored = ignored_codes(command_line.text("-ignore"))
+    documents = session.read_documents()
+    options = KbOptions(task=task, kept_justifications=kept_justifications, documents=documents, table=table)
     with open_source(kb_file, stdin_as_dash=False) as source:
         kb = validation.validate_kb(source, options, session.problems)
-    session.report()
+    session.report_problems()
     # A knowledge base with errors is not written.
     if not session.has_errors:
         _write_kb(kb, outputs, command_line)
-    return session.end(kb)
+    return session.end_report(kb)
 
 
 def _validation_task(command_line: CommandLine) -> str:
@@ -120,33 +124,29 @@ def _kb_outputs(command_line: CommandLine, folder: str, session: Session) -> wri
     if TAC not in labels:
         session.announce(f"WARNING: '{TAC}' not included in output labels")
     formats = NONE if "--check" in command_line else command_line.text("-output")
+    kb_file = command_line.positional_words[0]
     return writers.KbOutputs(
         folder=folder,
-        paths=writers.output_paths(formats, folder, command_line.words[0]),
+        paths=writers.output_paths(formats, folder, kb_file),
         labels=labels,
         link_kb=command_line.text("-linkkb").upper(),
     )
 
 
-def _kb_options(command_line: CommandLine, task: str, session: Session) -> KbOptions:
-    """Return the options of the validation, after reading the predicates of the user and the list of documents.
-
-    The warnings of -ignore are ignored by the session from now on. Raises UsageError for an illegal option, and
-    InputError for an illegal file.
-    """
-    predicates = PredicateTable()
+def _read_predicates(command_line: CommandLine) -> PredicateTable:
+    """Return the predicates of the evaluation with those in the file of -predicates. Raises InputError."""
+    table = PredicateTable()
     predicates_file = command_line.get("-predicates")
     if predicates_file is not None:
-        load_predicates(predicates_file, predicates)
-    kept_justifications = _kept_justifications(command_line)
-    session.problems.ignored = ignored_codes(command_line.text("-ignore"))
-    return KbOptions(
-        task=task, kept_justifications=kept_justifications, documents=session.read_documents(), table=predicates
-    )
+        load_predicates(predicates_file, table)
+    return table
 
 
 def _kept_justifications(command_line: CommandLine) -> KeptJustifications:
-    """Return how many justifications of a relation -multiple asks to keep. Raises UsageError for an unknown word."""
+    """Return the value of -multiple, which says how many justifications of a relation are kept.
+
+    Raises UsageError for an unknown word.
+    """
     word = command_line.text("-multiple").upper()
     if word not in tuple(KeptJustifications):
         choices = ", ".join(sorted(KeptJustifications))
@@ -184,7 +184,7 @@ def _write_statistics(kb: KnowledgeBase, command_line: CommandLine) -> None:
 
 def _outputs_of_resolve_queries(command_line: CommandLine) -> Iterator[PlannedOutput]:
     """Yield the files for the run and for the explanation."""
-    yield from Destination(command_line.words[2]).planned("OUTPUTFILE", Existing.REPLACED)
+    yield from Destination(command_line.positional_words[2]).planned("OUTPUTFILE", Existing.REPLACED)
     yield from EXPLANATION.outputs(command_line.get("--explain"))
 
 
@@ -198,21 +198,23 @@ RESOLVE_QUERIES: Final = Program(
     ),
     planned_outputs=_outputs_of_resolve_queries,
     example="queries/sf-queries.xml tide.tac.valid tide.tab.txt",
-    existing_error_file=Existing.REPLACED,
+    rule_for_existing_error_file=Existing.REPLACED,
     error_file_help="Where statistics are reported: a file or stderr",
     encodes_report_once=True,
 )
 
 
-@RESOLVE_QUERIES.command
+@RESOLVE_QUERIES.as_command
 def resolve_queries(command_line: CommandLine, session: Session) -> int:
     """Answer queries from a validated knowledge base, and write the answers as a run.
 
     Return the exit status 0 with the answers, for programs that call the command.
     """
-    _queries_file, kb_file, output_file = command_line.words
+    _queries_file, kb_file, output_file = command_line.positional_words
     error_file = Destination.of_report(command_line.text("-error_file"))
-    session.report_to(error_file.name if error_file.stream is None else "stderr")
+    # The report goes to a file or to standard error, never to standard output.
+    is_file = error_file.stream is None
+    session.send_report_to(error_file.name if is_file else "stderr")
     queries = _read_queries(kb_file, session)
     resolution = _answer_queries(kb_file, queries)
     Destination(output_file).write(encoded(resolution.lines))

@@ -66,7 +66,7 @@ class KbFindings:
         """
         self._problems.add(code, *arguments, place=self.place(line), detail=detail)
 
-    def report_without_place(self, code: str, *arguments: object, line: int, column: str = "SUBJECT") -> None:
+    def report_without_line_in_message(self, code: str, *arguments: object, line: int, column: str = "SUBJECT") -> None:
         """Report a problem whose message does not name the line. Reports that programs read name it all the same.
 
         `code` names the kind of problem, and `arguments` complete its message. The first argument is the text of the
@@ -80,7 +80,8 @@ class KbFindings:
         """Report the problems of an assertion's provenance again, as often as `times` says.
 
         The reference program parses the provenance whenever it looks at the assertion, and counts the problems each
-        time. Its report has these counts, and they are reproduced here.
+        time. Its report has these counts. To reproduce them, this method is called wherever that program looks at an
+        assertion.
         """
         if assertion.provenance.problems:
             self.report_provenance(assertion.provenance, assertion.line, times, with_fatal=False)
@@ -88,8 +89,8 @@ class KbFindings:
     def report_provenance(self, provenance: ProvenanceList, line: int, times: int = 1, *, with_fatal: bool) -> None:
         """Report each problem of a provenance column, such as a span that ends before it starts, at a line.
 
-        The reference program counts a problem whenever it parses the column; `times` is the number of these times. With
-        `with_fatal`, fatal problems are reported, too. This is so only when the column is read for the first time.
+        The reference program counts a problem whenever it parses the column; `times` says how often it does so. With
+        `with_fatal`, fatal problems are reported, too. Callers set it when the column is read for the first time.
         """
         for problem in provenance.problems:
             is_fatal = CODES[problem.code].severity is Severity.FATAL
@@ -121,7 +122,7 @@ class KbFile:
     def __init__(self, source: Source, findings: KbFindings, task: str) -> None:
         """Read the first line, which should be the run id.
 
-        A first line that is no run id is reported, and `lines` reads it once more, as if it were the second line of the
+        A first line without a run id is reported, and `lines` reads it once more, as if it were the second line of the
         file. `task` is the validation task, such as "CSKB".
         """
         self._task = task
@@ -130,20 +131,16 @@ class KbFile:
         self._blocks = text_blocks(source)
         first_block = next(self._blocks, None)  # None if the file is empty
         self.first_line, line_feed, text_after_first_line = (first_block or "").partition("\n")
+        # A comment may follow the run id, as in "run1 # our first run".
         self.run_id = self.first_line.partition("#")[0].strip(WHITE_SPACE)
         # The texts that `lines` reads before the other blocks.
         self._unread_texts = [text_after_first_line] if line_feed else []
-        if not is_run_id(self.run_id):
-            self._report_missing_run_id(first_block)
-
-    def _report_missing_run_id(self, first_block: str | None) -> None:
-        """Report that the first line is no run id; `lines` reads it again with the other lines of the first block.
-
-        The first block is None if the file is empty.
-        """
+        if is_run_id(self.run_id):
+            return
         line_number = 0 if first_block is None else 1
         self._findings.report("MISSING_RUNID", line=line_number, detail=Detail("RUNID"))
         self.run_id = "OmittedRunID"
+        # `lines` reads the whole first block, so that the first line is read once more.
         self._unread_texts = [] if first_block is None else [first_block]
 
     def lines(self) -> Iterator[KbLine]:
@@ -157,14 +154,17 @@ class KbFile:
                     yield line
 
     def _read_line(self, number: int, columns: LineColumns) -> KbLine | None:
-        """Return the record of a line with these columns; None if it cannot be an assertion, which is reported."""
-        # An object is in the column `node` or `string`. A line of another form is whole in `other_line`.
-        subject, predicate, node, string, provenance, confidence, node_type, other_line = columns
+        """Return the record of a line with these columns; None if it cannot be an assertion, which is reported.
+
+        `columns` come from `split_lines`. A plain assertion has a predicate, and its object is in the column `node` or
+        `string`. A plain type line has a `node_type` instead, and any other line has only its whole text.
+        """
+        subject, predicate, node, string, provenance, confidence, node_type, unusual_line = columns
         if node_type:
             return _type_line(number, subject, node_type)
         if not predicate:
-            return self._read_other_line(number, other_line)
-        # A plain assertion, as nearly all lines are. Most tasks accept it: then a call is saved.
+            return self._read_unusual_line(number, unusual_line)
+        # A plain assertion, as nearly all lines are. The first condition saves a call for each line of most tasks.
         if not self._accepts_all_predicates and not self._is_on_task(predicate):
             self._report_off_task(predicate, number)
             return None
@@ -178,11 +178,10 @@ class KbFile:
             confidence=confidence or CERTAIN,
         )
 
-    def _read_other_line(self, number: int, text: str) -> KbLine | None:
-        """Return the record of a line of any form, for example with a comment, blanks or too many columns.
+    def _read_unusual_line(self, number: int, text: str) -> KbLine | None:
+        """Return the record of a line that is no plain one: it may have a comment, blanks or too many columns.
 
-        Returns None for a blank line, and for a line that cannot be an assertion. A line of the second sort is
-        reported.
+        Return None for a blank line, and for a line that cannot be an assertion, which is also reported.
         """
         comment = ""
         if "#" in text:
@@ -229,7 +228,8 @@ class KbFile:
         if _CONFIDENCE.fullmatch(columns[-1]):
             confidence = columns[-1]
             columns = columns[:-1]
-        # The reference program removes a confidence with an exponent even where another one follows it.
+        # The reference program also removes a confidence with an exponent before another confidence: of the columns
+        # "D1:3-9", "1e-3" and "0.5" only the first one remains, and the confidence is 0.001.
         decimals = without_exponent(columns[-1]) if columns else None
         if decimals is None:
             return columns, confidence
@@ -269,7 +269,7 @@ def _has_provenance(predicate: str) -> bool:
 
 
 LineColumns: TypeAlias = tuple[str, str, str, str, str, str, str, str]
-"""The columns of a line: subject, predicate, node, string, provenance, confidence, type, or the whole line at last.
+"""The columns of a line: subject, predicate, node, string, provenance, confidence, type, and the whole unusual line.
 
 Columns that a line does not have are empty. A tuple without names is made by the pattern itself; a record for each line
 would cost 7 % of the time of a validation.
@@ -279,12 +279,12 @@ would cost 7 % of the time of a validation.
 def split_lines(block: str) -> list[LineColumns]:
     """Return the columns of each line of a block of lines; columns that a line does not have are empty.
 
-    They are the subject, predicate, node, string, provenance, confidence, type and the text of another line:
+    They are the subject, predicate, node, string, provenance, confidence, type and the text of an unusual line:
 
     * A plain assertion has its subject, predicate, object, provenance and perhaps confidence. The object is in `node`
       if it is a node, in `string` if it is a string in quotes.
     * A plain type line has its subject and its type.
-    * Any other line has only its whole text.
+    * Any other line is unusual, for example because of a comment: it has only its whole text.
     """
     return _LINE.findall(f"{block}\n")
 
@@ -301,4 +301,4 @@ def text_blocks(source: Source) -> Iterator[str]:
         if line_count == 0:
             text = text.removeprefix("\ufeff")
         yield text
-        line_count += block.count(b"\n") + 1
+        line_count += block.count(b"\n") + 1  # a block does not have the line feed of its last line

@@ -1,13 +1,14 @@
-"""The predicates of knowledge bases (`PredicateVerb`), including those of users, and the meaning of a predicate column.
+"""The predicates of knowledge bases (`KbPredicate`), including those of users, and the meaning of a predicate column.
 A column such as `per:spouse` has a domain (type of the subject) and a name. That of an event, such as
-`life.marry_person.actual`, ends with a realis: whether the event took place.
+`life.marry_person.actual`, ends with a realis: whether the event took place. A use is the way in which a predicate uses
+a node: as its subject or object, with the types that this node may have.
 """
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
@@ -35,7 +36,7 @@ _MAY_REPEAT: Final = frozenset(
 _WITHOUT_DOMAIN: Final = _MAY_REPEAT | {"pronominal_mention"}
 _RANKS: Final = {"type": 0, "link": 1, "mention": 2, "canonical_mention": 2}
 
-_ALIASES: Final[dict[str, dict[str, tuple[str, str]]]] = {
+_CORRECTIONS: Final[dict[str, dict[str, tuple[str, str]]]] = {
     "org": {
         "dissolved": ("deprecated", "date_dissolved"),
         "employees": ("deprecated", "employees_or_members"),
@@ -71,9 +72,10 @@ OBJECT: Final = 2
 
 
 class Use(Record, eq=False):
-    """A way in which lines use a node: its role, and the types that a node in this role can have.
+    """A way in which lines use a node: its role, such as SUBJECT, and the types that a node in this role can have.
 
-    `types` is empty if all types are allowed. `single_type` is the type if only one is allowed.
+    For example, per:spouse uses its subject as a subject with the type "per". `types` is empty if all types are
+    allowed. `single_type` is the type if only one is allowed.
     """
 
     role: int
@@ -95,15 +97,16 @@ def use_as(role: int, types: frozenset[str] = frozenset()) -> Use:
 
 
 @lru_cache(maxsize=1 << 10)
-def declaration(type_text: str) -> Use:
+def use_by_declaration(type_text: str) -> Use:
     """Return the use of a node by a line that declares its type, such as "PER"; the type need not be legal."""
     return use_as(TYPEDEF, frozenset((type_text.lower(),)))
 
 
-class PredicateVerb(Record, eq=False):
+class KbPredicate(Record, eq=False):
     """A predicate, with its properties that matter for assertions.
 
-    * `as_subject` and `as_object`: the uses of the subject and of the object of an assertion.
+    * `definition`: its definition in the inventory of the evaluation, or by a user: name, domain, range and inverse.
+    * `subject_use` and `object_use`: the uses of the subject and of the object of an assertion.
     * `label`: the label of the file that defines the predicate, `TAC` for those of the evaluation.
     * `order`: the sort key of the predicate in a validated knowledge base.
     * `has_provenance`: its assertions have a provenance column.
@@ -117,9 +120,9 @@ class PredicateVerb(Record, eq=False):
     """
 
     name: str
-    predicate: Predicate
-    as_subject: Use
-    as_object: Use
+    definition: Predicate
+    subject_use: Use
+    object_use: Use
     label: str
     order: tuple[int, str]
     has_provenance: bool
@@ -148,10 +151,10 @@ class PredicateProblem(NamedTuple):
 class Reading(NamedTuple):
     """The meaning of a predicate column: the predicate, the realis and the problems.
 
-    `verb` is the predicate, None if the column is rejected. `realis` is None if there is none.
+    `predicate` is None if the column is rejected. `realis` is None if the column has none.
     """
 
-    verb: PredicateVerb | None
+    predicate: KbPredicate | None
     realis: str | None
     problems: tuple[PredicateProblem, ...]
 
@@ -161,101 +164,92 @@ class PredicateTable:
 
     def __init__(self) -> None:
         """Make a table with the predicates that the evaluation defines, such as per:spouse, under the label "TAC"."""
-        self._verbs_by_name: dict[str, list[PredicateVerb]] = {}
-        # The meanings of the columns that were read before. Many lines have the same few columns.
+        self._predicates_by_name: dict[str, list[KbPredicate]] = {}
+        # The meanings of earlier columns, since many lines have the same few columns. The key has the arguments of
+        # `read`: the text of the column, the type of the subject, and whether the relation is with an event.
         self._reading_by_column: dict[tuple[str, str | None, bool], Reading] = {}
-        for predicate in _predicates_of_evaluation():
-            self.define(predicate, TAC)
+        for definition in _predicates_of_evaluation():
+            self.define(definition, TAC)
 
-    def verbs_named(self, name: str) -> list[PredicateVerb]:
+    def predicates_named(self, name: str) -> list[KbPredicate]:
         """Return all predicates with a name such as "spouse"; those with the same name differ in their domains."""
-        return self._verbs_by_name.get(name, [])
+        return self._predicates_by_name.get(name, [])
 
-    def define(self, predicate: Predicate, label: str) -> None:
-        """Add a predicate to the table.
+    def define(self, definition: Predicate, label: str) -> None:
+        """Add the predicate with this definition (name, domain, range, inverse) to the table.
 
         `label` is the label of the file that defines the predicate; it is "TAC" for predicates of the evaluation.
         """
-        verb = _make_verb(predicate, label)
-        self._verbs_by_name.setdefault(predicate.name, []).append(verb)
+        predicate = _make_kb_predicate(definition, label)
+        self._predicates_by_name.setdefault(predicate.name, []).append(predicate)
 
-    def read(self, text: str, subject_type: str | None, is_event: bool) -> Reading:
+    def read(self, text: str, subject_type: str | None, involves_event: bool) -> Reading:
         """Return the meaning of a predicate column, such as "per:spouse" or "conflict.attack_attacker.actual".
 
-        `subject_type` is the type of the subject, None if it is not known. `is_event` says that the subject or the
-        object is an event.
+        `subject_type` is the type of the subject, None if it is not known. `involves_event` says that the subject or
+        the object is an event.
         """
-        column = (text, subject_type, is_event)
-        reading = self._reading_by_column.get(column)
+        key = (text, subject_type, involves_event)
+        reading = self._reading_by_column.get(key)
         if reading is None:
-            reading = self._read_new_column(text, subject_type, is_event)
-            self._reading_by_column[column] = reading
+            reading = self._read_new_column(text, subject_type, involves_event)
+            self._reading_by_column[key] = reading
         return reading
 
-    def _read_new_column(self, text: str, subject_type: str | None, is_event: bool) -> Reading:
+    def _read_new_column(self, text: str, subject_type: str | None, involves_event: bool) -> Reading:
         """Return the meaning of a predicate column that was not read before, such as "per:spouse".
 
-        `subject_type` is the type of the subject, None if it is not known. `is_event` says that the subject or the
-        object is an event.
+        `read` explains the arguments. The column is rejected if its domain is wrong, and if no predicate has its name,
+        or several have it.
         """
         domain, name_with_realis = _split_domain(text)
-        name, realis, problems = self._split_realis(name_with_realis, is_event)
+        name, realis, realis_problems = self._split_realis(name_with_realis, involves_event)
+        problems = list(realis_problems)
         domain_problem = _domain_problem(domain, subject_type)
         if domain_problem is not None:
-            return Reading(verb=None, realis=realis, problems=(*problems, domain_problem))
+            problems.append(domain_problem)
+            return Reading(predicate=None, realis=realis, problems=tuple(problems))
         node_type = domain or subject_type
-        alias = _alias_of(name, node_type)
-        if alias is None:
-            return self._find_verb(name, node_type, realis, problems)
-        # A deprecated or misspelled name is reported, and replaced by the right one.
-        reason, right_name = alias
-        alias_problem = PredicateProblem("PREDICATE_ALIAS", (reason, name, right_name))
-        return self._find_verb(right_name, node_type, realis, (*problems, alias_problem))
-
-    def _find_verb(
-        self, name: str, node_type: str | None, realis: str | None, problems: tuple[PredicateProblem, ...]
-    ) -> Reading:
-        """Return the meaning of a predicate column, after looking up its name among the predicates.
-
-        `node_type` is the type of the subject, None if it is not known. `realis` and `problems` were found in the
-        column before. If the name is that of no predicate, or of several, this is a further problem, and the column is
-        rejected.
-        """
-        verbs = self.verbs_named(name)
+        correction = _correction_of(name, node_type)
+        if correction is not None:
+            # A deprecated or misspelled name is reported, and replaced by the right one.
+            reason, right_name = correction
+            problems.append(PredicateProblem("PREDICATE_ALIAS", (reason, name, right_name)))
+            name = right_name
+        candidates = self.predicates_named(name)
         if node_type is not None:
-            verbs = [verb for verb in verbs if node_type in verb.predicate.domain]
-        if len(verbs) == 1:
-            return Reading(verb=verbs[0], realis=realis, problems=problems)
-        code = "AMBIGUOUS_PREDICATE" if verbs else "ILLEGAL_PREDICATE"
-        name_problem = PredicateProblem(code, (name,))
-        return Reading(verb=None, realis=realis, problems=(*problems, name_problem))
+            candidates = [predicate for predicate in candidates if node_type in predicate.definition.domain]
+        if len(candidates) != 1:
+            code = "AMBIGUOUS_PREDICATE" if candidates else "ILLEGAL_PREDICATE"
+            problems.append(PredicateProblem(code, (name,)))
+            return Reading(predicate=None, realis=realis, problems=tuple(problems))
+        return Reading(predicate=candidates[0], realis=realis, problems=tuple(problems))
 
-    def _split_realis(self, text: str, is_event: bool) -> _NameWithRealis:
+    def _split_realis(self, text: str, involves_event: bool) -> _NameWithRealis:
         """Return the name and the realis of a predicate without its domain, and their problems.
 
         `"life.injure_victim.actual"` -> the name `"life.injure_victim"` and the realis `"actual"`. A relation with an
-        event (`is_event`) should have a realis, another relation should not.
+        event (`involves_event`) should have a realis, another relation should not.
         """
-        full_name = text.rstrip(".")
-        name, dot, last_part = full_name.rpartition(".")
-        problems: tuple[PredicateProblem, ...] = ()
+        text_without_end = text.rstrip(".")
+        name, dot, last_part = text_without_end.rpartition(".")
         if not dot:
-            needs_realis = is_event and text != "type"
-            if needs_realis:
-                problems = (_MISSING_REALIS,)
-            return _NameWithRealis(text, realis=None, problems=problems)
+            # The text is a name as a whole. Dots at its end stay, so that no predicate is found for it.
+            needs_realis = involves_event and text != "type"
+            return _NameWithRealis(text, realis=None, problems=(_MISSING_REALIS,) if needs_realis else ())
         if name == "type":
-            return _NameWithRealis(name, last_part, problems=_realis_problems_of_type(last_part))
+            return _NameWithRealis(name, realis=last_part, problems=_realis_problems_of_type(last_part))
         if last_part in REALIS:
-            problems = _realis_problems(last_part, is_event, is_defined=self._is_defined(name))
-            return _NameWithRealis(name, last_part, problems)
-        # The last part is no realis: it belongs to the name, as in "life.injure_victim".
-        problems = _absent_realis_problems(last_part, is_event, is_defined=self._is_defined(full_name))
-        return _NameWithRealis(full_name, realis=None, problems=problems)
+            problems = _realis_problems(last_part, involves_event, is_defined=self._is_defined(name))
+            return _NameWithRealis(name, realis=last_part, problems=problems)
+        # The last part is no realis: it belongs to the name, as in "life.injure_victim". Dots at the end do not.
+        name = text_without_end
+        problems = _absent_realis_problems(last_part, involves_event, is_defined=self._is_defined(name))
+        return _NameWithRealis(name, realis=None, problems=problems)
 
     def _is_defined(self, name: str) -> bool:
         """Return whether the table has a predicate with a name such as "spouse"."""
-        return name in self._verbs_by_name
+        return name in self._predicates_by_name
 
 
 class _NameWithRealis(NamedTuple):
@@ -281,34 +275,40 @@ def _illegal_realis(text: str) -> PredicateProblem:
 
 
 def _realis_problems_of_type(text: str) -> tuple[PredicateProblem, ...]:
-    """Return the problems of the predicate `type` with a text after it, such as "actual" in "type.actual"."""
+    """Return the problems of the predicate `type` with a text after it, such as "actual" in "type.actual".
+
+    Any text is unexpected there. A text that is no realis is illegal, too.
+    """
     if text in REALIS:
         return (_unexpected_realis(text),)
     return (_unexpected_realis(text), _illegal_realis(text))
 
 
-def _realis_problems(realis: str, is_event: bool, is_defined: bool) -> tuple[PredicateProblem, ...]:
-    """Return the problems of a legal realis, such as "actual" in "life.injure_victim.actual".
+def _realis_problems(realis: str, involves_event: bool, is_defined: bool) -> tuple[PredicateProblem, ...]:
+    """Return the problems of a realis, such as "actual" in "life.injure_victim.actual".
 
-    `is_event` says that the relation is with an event, `is_defined` that the name before the realis is a predicate.
+    `is_defined` says that the name before the realis is a predicate. After such a name, a realis is right for a
+    relation with an event (`involves_event`), and unexpected for another relation. After any other name, the reference
+    program calls even a legal realis illegal.
     """
     if is_defined:
-        return () if is_event else (_unexpected_realis(realis),)
-    # The reference program finds no predicate before the realis, and takes the realis for illegal.
-    if is_event:
+        return () if involves_event else (_unexpected_realis(realis),)
+    if involves_event:
         return (_illegal_realis(realis), _unexpected_realis(realis))
     return (_illegal_realis(realis),)
 
 
-def _absent_realis_problems(last_part: str, is_event: bool, is_defined: bool) -> tuple[PredicateProblem, ...]:
+def _absent_realis_problems(last_part: str, involves_event: bool, is_defined: bool) -> tuple[PredicateProblem, ...]:
     """Return the problems of a predicate without a realis whose name has a full stop, such as "life.injure_victim".
 
-    `last_part` is the text after the full stop. `is_event` says that the relation is with an event, `is_defined` that
-    the whole name is a predicate. If it is not, the last part is taken for an illegal realis.
+    `last_part` is the text after the full stop. `involves_event` says that the relation is with an event, `is_defined`
+    that the whole name is a predicate.
     """
     if is_defined:
-        return (_MISSING_REALIS,) if is_event else ()
-    if is_event:
+        return (_MISSING_REALIS,) if involves_event else ()
+    # The reference program takes the last part for a realis: "foo" in "per.foo" is an illegal one, and unexpected in a
+    # relation without event.
+    if involves_event:
         return (_illegal_realis(last_part),)
     return (_illegal_realis(last_part), _unexpected_realis(last_part))
 
@@ -321,6 +321,7 @@ def _predicates_of_evaluation() -> list[Predicate]:
     """
     distinct_predicates = dict.fromkeys(inventory().values())
     predicates = [predicate for predicate in distinct_predicates if predicate.name != "type"]
+    # The object of a type line is a type, such as PER, not a node: its range has the made-up type "type".
     type_of_any_node = Predicate(
         name="type", domain=NODE_TYPES, range=frozenset(("type",)), is_single_valued=False, inverse=None
     )
@@ -328,7 +329,7 @@ def _predicates_of_evaluation() -> list[Predicate]:
 
 
 def _domain_problem(domain: str, subject_type: str | None) -> PredicateProblem | None:
-    """Return the problem that the domain of a predicate is illegal or another type than that of the subject.
+    """Return the problem that the domain of a predicate is illegal, or differs from the type of the subject.
 
     Return None if there is no such problem. The domain is a text such as "per", empty if the column has none;
     `subject_type` is None if the type of the subject is not known.
@@ -342,16 +343,16 @@ def _domain_problem(domain: str, subject_type: str | None) -> PredicateProblem |
     return None
 
 
-def _alias_of(name: str, node_type: str | None) -> tuple[str, str] | None:
-    """Return why a name of a predicate must not be used, and the right name: "spouses" -> ("misspelled", "spouse").
+def _correction_of(name: str, node_type: str | None) -> tuple[str, str] | None:
+    """Return why a name of a predicate is wrong, and the right name: "spouses" -> ("misspelled", "spouse").
 
-    Return None for any other name. `node_type` is the type of the subjects, such as "per", since wrong names depend on
-    it; None if it is not known.
+    Return None for any other name. Which names are wrong depends on the type of the subject (`node_type`), such as
+    "per"; None if the type is not known.
     """
-    alias_by_name = _ALIASES["any"]
-    if node_type in _ALIASES:
-        alias_by_name = alias_by_name | _ALIASES[node_type]
-    return alias_by_name.get(name)
+    correction_by_name = _CORRECTIONS["any"]
+    if node_type in _CORRECTIONS:
+        correction_by_name = correction_by_name | _CORRECTIONS[node_type]
+    return correction_by_name.get(name)
 
 
 def _split_domain(text: str) -> tuple[str, str]:
@@ -367,25 +368,27 @@ def _split_domain(text: str) -> tuple[str, str]:
     return domain.lower(), name
 
 
-def _make_verb(predicate: Predicate, label: str) -> PredicateVerb:
-    """Return a predicate with its properties that matter for assertions; `PredicateVerb` explains these.
+def _make_kb_predicate(definition: Predicate, label: str) -> KbPredicate:
+    """Return the predicate with this definition, and its properties for assertions, which `KbPredicate` explains.
 
     `label` is the label of the file that defines the predicate.
     """
-    name = predicate.name
+    name = definition.name
     is_mention = "mention" in name
     is_repeatable = name in _MAY_REPEAT
     has_provenance = name not in ("type", "link")
-    has_text_object = "string" in predicate.range and is_mention
-    has_node_object = not has_text_object and has_provenance
+    # The objects: a mention has a text such as "Ann", a type or a link has a word, any other predicate has a node.
+    has_text_object = is_mention and "string" in definition.range
+    has_node_object = has_provenance and not has_text_object
     # Nodes of all types have a type, and may have a link.
-    subject_types = predicate.domain if has_text_object or has_node_object else frozenset()
-    one_span_parts = [part for part in _ONE_SPAN if part in name]
-    return PredicateVerb(
+    subject_types = definition.domain if has_provenance else frozenset()
+    # For example, "nominal_mention" contains this name and "mention", so that several spans are reported twice.
+    one_span_names = [one_span_name for one_span_name in _ONE_SPAN if one_span_name in name]
+    return KbPredicate(
         name=name,
-        predicate=predicate,
-        as_subject=use_as(SUBJECT, subject_types),
-        as_object=use_as(OBJECT, predicate.range),
+        definition=definition,
+        subject_use=use_as(SUBJECT, subject_types),
+        object_use=use_as(OBJECT, definition.range),
         label=label,
         order=(_RANKS.get(name, 3), name),  # relations come after types, links and mentions
         has_provenance=has_provenance,
@@ -393,10 +396,10 @@ def _make_verb(predicate: Predicate, label: str) -> PredicateVerb:
         is_mention=is_mention,
         has_text_object=has_text_object,
         has_node_object=has_node_object,
-        has_inverse=has_node_object and predicate.range <= NODE_TYPES,
-        several_spans_report_count=len(one_span_parts),
+        has_inverse=has_node_object and definition.range <= NODE_TYPES,
+        several_spans_report_count=len(one_span_names),
         is_repeatable=is_repeatable,
-        is_compared=predicate.is_single_valued or not is_repeatable,
+        is_compared=definition.is_single_valued or not is_repeatable,
     )
 
 
@@ -405,11 +408,11 @@ def _make_verb(predicate: Predicate, label: str) -> PredicateVerb:
 _FILE_NAME: Final = re.compile(r"(\w+)\.predicates\.txt")
 
 
-class _Definition(NamedTuple):
-    """A predicate that a file defines, with the text of its domain for messages."""
+class _UserDefinition(NamedTuple):
+    """A definition of a predicate in a file of a user, with its domain as text, such as "per,org", for messages."""
 
-    domain: str
-    predicate: Predicate
+    domain_text: str
+    definition: Predicate
 
 
 def load_predicates(path: str, table: PredicateTable) -> None:
@@ -422,7 +425,8 @@ def load_predicates(path: str, table: PredicateTable) -> None:
     label = _label_of_file(path)
     for number, columns in _definition_lines(path):
         try:
-            _define_missing(_read_definitions(columns), label, table)
+            for user_definition in _read_definitions(columns):
+                _define_unless_known(user_definition, label, table)
         except ValueError as error:
             raise InputError(str(error), file=path, place=f"line {number}", code="ILLEGAL_USER_PREDICATES") from None
 
@@ -453,33 +457,38 @@ def _label_of_file(path: str) -> str:
     return match.group(1).upper()
 
 
-def _define_missing(definitions: Iterable[_Definition], label: str, table: PredicateTable) -> None:
-    """Add the predicates that the table does not have yet, under the label of the file that defines them.
+def _define_unless_known(user_definition: _UserDefinition, label: str, table: PredicateTable) -> None:
+    """Add a predicate to the table unless the table has it already; `label` is that of the file with the definition.
 
-    Raises ValueError for a predicate that the table has with another inverse or another number of values.
+    Raises ValueError if the table has it with another inverse, or with another number of values.
     """
-    for definition in definitions:
-        if not _is_in_table(definition, table):
-            table.define(definition.predicate, label)
+    definition = user_definition.definition
+    earlier = _find_earlier(definition, table)
+    if earlier is None:
+        table.define(definition, label)
+    else:
+        _check_unchanged(user_definition, earlier)
 
 
-def _read_definitions(columns: Sequence[str]) -> list[_Definition]:
+def _read_definitions(columns: Sequence[str]) -> list[_UserDefinition]:
     """Return the predicate that a line of a predicates file defines, and then its inverse if it has one.
 
     The columns are domain, name, range and inverse; missing ones are empty. Domain and range are types with commas
-    between them, such as "per,org". A star after a name means that the predicate takes a single value. Raises
+    between them, such as "per,org". A star after a name means that the predicate takes a single value. Only the word
+    "none" as the inverse says that there is none; an empty column gives an inverse with an empty name. Raises
     ValueError for illegal types.
     """
     padded_columns = (*columns, "", "", "")
     domain_text, name, range_text, inverse = padded_columns[:4]
     domain = _read_types("domain", domain_text, NODE_TYPES)
     range_ = _read_types("range", range_text, NODE_TYPES | {"type"})
-    definitions = [_Definition(domain_text, _make_predicate(name, domain, range_, inverse))]
+    definitions = [_UserDefinition(domain_text, _make_predicate(name, domain, range_, inverse))]
     # Strings are no subjects of an inverse.
     inverse_domain = [node_type for node_type in range_ if node_type != "string"]
-    if inverse_domain and inverse.removesuffix("*") != NONE:
-        inverse_predicate = _make_predicate(inverse, inverse_domain, domain, name)
-        definitions.append(_Definition(",".join(inverse_domain), inverse_predicate))
+    has_inverse = inverse.removesuffix("*") != NONE
+    if has_inverse and inverse_domain:
+        inverse_definition = _make_predicate(inverse, inverse_domain, domain, name)
+        definitions.append(_UserDefinition(",".join(inverse_domain), inverse_definition))
     return definitions
 
 
@@ -511,31 +520,27 @@ def _make_predicate(starred_name: str, domain: list[str], range_: list[str], sta
     )
 
 
-def _is_in_table(definition: _Definition, table: PredicateTable) -> bool:
-    """Return whether the table has the predicate of a definition already.
+def _find_earlier(definition: Predicate, table: PredicateTable) -> Predicate | None:
+    """Return the definition in the table that includes a new one, None if the new one defines another predicate.
 
-    That is so if a predicate in the table has the same name, and its domain and range include the domain and range of
-    the definition. Raises ValueError if that predicate has another inverse, or takes another number of values.
+    The earlier definition has the same name, and all types in the domain and range of the new one.
     """
-    predicate = definition.predicate
-    for verb in table.verbs_named(predicate.name):
-        earlier = verb.predicate
-        includes_definition = predicate.domain <= earlier.domain and predicate.range <= earlier.range
-        if includes_definition:
-            _check_unchanged(definition, earlier)
-            return True
-    return False
+    for predicate in table.predicates_named(definition.name):
+        earlier = predicate.definition
+        if definition.domain <= earlier.domain and definition.range <= earlier.range:
+            return earlier
+    return None
 
 
-def _check_unchanged(definition: _Definition, earlier: Predicate) -> None:
+def _check_unchanged(user_definition: _UserDefinition, earlier: Predicate) -> None:
     """Raise ValueError if a definition changes the inverse of an earlier predicate or its number of values."""
-    predicate = definition.predicate
-    predicate_text = f"of predicate {definition.domain}:{predicate.name}"
-    if predicate.inverse != earlier.inverse:
-        change = f"from {inverse_of(earlier)} to {inverse_of(predicate)}"
+    definition = user_definition.definition
+    predicate_text = f"of predicate {user_definition.domain_text}:{definition.name}"
+    if definition.inverse != earlier.inverse:
+        change = f"from {inverse_of(earlier)} to {inverse_of(definition)}"
         raise ValueError(f"Attempt to redefine inverse {predicate_text} {change}")
-    if predicate.is_single_valued != earlier.is_single_valued:
-        change = f"from {_quantity_word(earlier)} to {_quantity_word(predicate)}"
+    if definition.is_single_valued != earlier.is_single_valued:
+        change = f"from {_quantity_word(earlier)} to {_quantity_word(definition)}"
         raise ValueError(f"Attempt to redefine quantity {predicate_text} {change}")
 
 

@@ -31,6 +31,7 @@ class Mention(NamedTuple):
     """A mention of a node by name: the offsets of its first and last characters, its line, the node and the text.
 
     `start` and `end` are numbers of characters in the document; they are floats because any number may be written.
+    Mentions are sorted by these fields, the start first.
     """
 
     start: float
@@ -41,15 +42,21 @@ class Mention(NamedTuple):
 
 
 class MentionOverlap(NamedTuple):
-    """A mention that overlaps an entry point.
+    """A mention that overlaps an entry point, and the numbers of its characters inside and outside of this span.
 
-    `shared_count_less_one` is the number of characters that both have, less one. `unshared_count` is the number of the
-    other characters of the mention. If the mention is at 3-9 and the entry point at 8-12, they are 1 and 5.
+    `shared_count_less_one` is the number of the characters inside, less one: with this number, which is the difference
+    of two offsets, overlaps are compared. `unshared_count` is the number of the characters outside. If the mention is
+    at 3-9 and the entry point at 8-12, they are 1 and 5. They are floats because offsets may be any numbers.
     """
 
     mention: Mention
     shared_count_less_one: float
     unshared_count: float
+
+    @property
+    def shared_count(self) -> float:
+        """The number of characters that the mention and the entry point share."""
+        return self.shared_count_less_one + 1
 
 
 def _overlap_rank(overlap: MentionOverlap) -> tuple[float, float, int]:
@@ -72,14 +79,15 @@ class MentionIndex:
             mention_by_span.setdefault((mention.start, mention.end), mention)
         self._mentions: Sequence[Mention] = sorted(mention_by_span.values())
         self._starts = [mention.start for mention in self._mentions]
-        # For each position, the mention up to there that ends last. If even this one ends before a span, no earlier
-        # mention overlaps the span, and a search backwards is at its end.
-        self._last_ending_mentions = _last_ending_mentions(self._mentions)
+        # For each position, the mention that ends last among those up to this position. If even this one ends before a
+        # span, no mention up to there overlaps the span, and a search backwards is at its end.
+        self._last_ending_up_to = _last_ending_mentions(self._mentions)
 
     def best_mention(self, start: float, end: float) -> Mention | None:
-        """Return the mention that overlaps a span best; None if no mention overlaps it.
+        """Return the mention with the largest overlap with a span; None if no mention overlaps it.
 
-        `start` and `end` are the offsets of the first and the last character of the span.
+        Of several such mentions, the one with the fewest characters outside of the span is taken. `start` and `end` are
+        the offsets of the first and the last character of the span.
         """
         best_overlap = min(self.overlaps(start, end), key=_overlap_rank, default=None)
         return None if best_overlap is None else best_overlap.mention
@@ -91,11 +99,12 @@ class MentionIndex:
         """
         count_up_to_end = bisect_right(self._starts, end)  # mentions that start at or before the end of the span
         for position in reversed(range(count_up_to_end)):
-            if self._last_ending_mentions[position].end < start:
+            if self._last_ending_up_to[position].end < start:
                 return  # neither this mention nor an earlier one reaches the span
             mention = self._mentions[position]
             if mention.end >= start:
-                # An end is the offset of the last character: end - start is the number of characters less one.
+                # An end is the offset of the last character: the difference of two offsets is the number of characters
+                # less one, and the difference of two such differences is a number of characters.
                 shared_count_less_one = min(mention.end, end) - max(mention.start, start)
                 length_less_one = mention.end - mention.start
                 unshared_count = length_less_one - shared_count_less_one
@@ -111,7 +120,8 @@ class MentionIndex:
         mentions_after = self._mentions[count_before_span:]
         if count_before_span == 0:
             return mentions_after[0] if mentions_after else None
-        mention_before = self._last_ending_mentions[count_before_span - 1]
+        # Of the mentions before the span, the one that ends last is the nearest.
+        mention_before = self._last_ending_up_to[count_before_span - 1]
         if not mentions_after:
             return mention_before
         distance_before = start - mention_before.end
@@ -165,9 +175,10 @@ _READ_PART_COUNT: Final = 3
 """The number of parts of a provenance that are read; later parts are further justifications, which no run contains."""
 
 _GENERIC: Final = ".generic"
-_OTHER_REALIS: Final = (".actual", ".other")
+# The endings of predicates that say whether an event took place; lines with the ending ".generic" are not kept.
+_REALIS_ENDINGS: Final = (".actual", ".other")
 
-_line: Final = attrgetter("line")
+_line_number: Final = attrgetter("line")
 
 
 class KbFact(Record, eq=False):
@@ -204,9 +215,9 @@ class _KbLine(NamedTuple):
     @property
     def name_without_realis(self) -> str:
         """The predicate without "actual" or "other" at its end: "life.marry_person" for "life.marry_person.actual"."""
-        if not self.predicate.endswith(_OTHER_REALIS):
+        if not self.predicate.endswith(_REALIS_ENDINGS):
             return self.predicate
-        name, _dot, _realis = self.predicate.rpartition(".")
+        name, _dot, _actual_or_other = self.predicate.rpartition(".")
         return name
 
     def fact(self, docid: str) -> KbFact:
@@ -218,7 +229,7 @@ class _KbLine(NamedTuple):
             provenance=self.provenance,
             confidence=self.confidence or CERTAIN,
             docid=docid,
-            has_realis=self.predicate.endswith(_OTHER_REALIS),
+            has_realis=self.predicate.endswith(_REALIS_ENDINGS),
         )
 
     def mention(self) -> Mention | None:
@@ -250,6 +261,7 @@ class _NeededLines:
         for query in queries:
             self.slots.update(query.slots)
             if query.entry_points:
+                # The reference program uses only the first entry point of a query (rule first-entry-point).
                 first_entry_point = query.entry_points[0]
                 self.docids.add(first_entry_point.docid or "")
         self.predicates = _predicates_with_realis((NAMED, CANONICAL, *self.slots))
@@ -281,15 +293,16 @@ def _predicates_with_realis(names: Iterable[str]) -> frozenset[str]:
     predicates = set()
     for name in names:
         predicates.add(name)
-        for realis in _OTHER_REALIS:
-            predicates.add(f"{name}{realis}")
+        for ending in _REALIS_ENDINGS:
+            predicates.add(f"{name}{ending}")
     return frozenset(predicates)
 
 
 class ValidatedKb:
     """The lines of a validated knowledge base that some queries need: those that may be answers, and mentions of nodes.
 
-    * `facts_by_slot`: the lines by subject and predicate.
+    * `facts_by_node_and_slot`: the lines by subject and slot, such as (":Entity_1", "children"). The slot is the
+      predicate without its realis (whether an event took place).
     * `canonical_mentions`: the lines of canonical mentions, which give a node its name, by node and document.
     * `type_by_node`: the type of each node, from its last type line.
     * `mentions_by_docid`: the mentions by name in each document of an entry point.
@@ -297,7 +310,7 @@ class ValidatedKb:
 
     def __init__(self, source: Source, queries: Sequence[Query]) -> None:
         """Read the lines that answer these queries. Raises InputError unless the file is a validated knowledge base."""
-        self.facts_by_slot: dict[tuple[str, str], list[KbFact]] = defaultdict(list)
+        self.facts_by_node_and_slot: dict[tuple[str, str], list[KbFact]] = defaultdict(list)
         self.canonical_mentions: dict[tuple[str, str], list[KbFact]] = defaultdict(list)
         self.type_by_node: dict[str, str] = {}
         self.mentions_by_docid: dict[str, list[Mention]] = defaultdict(list)
@@ -318,7 +331,7 @@ class ValidatedKb:
         """Return the run id, which is the first line without its comment. Raises InputError if there is none."""
         text, _comment = split_comment(first_line)
         run_id = text.strip(WHITE_SPACE)
-        if run_id in ("", "0"):
+        if run_id in ("", "0"):  # the reference program takes "0" for an absent text
             raise InputError("No runid found", file=self._file, place="line 1", code="NOT_A_VALIDATED_KB")
         return run_id
 
@@ -330,18 +343,20 @@ class ValidatedKb:
         predicates = self._needed_lines.predicates
         lines = split_lines(block)
         for number, columns in enumerate(lines, start=line_count + 1):
-            subject, predicate, node, string, provenance, confidence, node_type, other_line = columns
+            # A plain assertion has a predicate, and its object is in `node` or `string`. A plain type line has a type.
+            # Any other line, such as one with a comment, has only its whole text.
+            subject, predicate, node, string, provenance, confidence, node_type, unusual_line = columns
             if predicate in predicates:
                 line = _KbLine(number, subject, predicate, node or string, provenance, confidence)
                 self._keep_if_needed(line)
             elif node_type:
                 self.type_by_node[subject] = node_type
-            elif other_line:
-                self._read_other_line(number, other_line)
+            elif unusual_line:
+                self._read_unusual_line(number, unusual_line)
         return len(lines)
 
     def _keep_if_needed(self, line: _KbLine) -> None:
-        """Keep a line if queries need it; its predicate is one of those that queries need.
+        """Keep a line if queries need it. The caller has checked that they need lines with its predicate.
 
         Canonical mentions are only collected here. They are kept after the last block, if their nodes answer a query.
         """
@@ -353,19 +368,21 @@ class ValidatedKb:
     def _keep_canonical_mentions(self) -> None:
         """Keep the canonical mentions of nodes that are subject or object of a kept line, in the order of lines."""
         nodes_in_slots: set[str] = set()
-        for facts in self.facts_by_slot.values():
+        for facts in self.facts_by_node_and_slot.values():
             for fact in facts:
                 nodes_in_slots.update((fact.subject, fact.object))
         for line in self._canonical_lines:
             if line.subject in nodes_in_slots:
-                self._keep(line, line.docid)
-        for facts in self.canonical_mentions.values():
-            facts.sort(key=_line)
+                self._keep(line, line.docid)  # adds the line to `canonical_mentions`
+        # Canonical mentions in unusual lines, for example with a comment, are there already.
+        for mentions in self.canonical_mentions.values():
+            mentions.sort(key=_line_number)
 
-    def _read_other_line(self, number: int, text: str) -> None:
+    def _read_unusual_line(self, number: int, text: str) -> None:
         """Read a line that may have comments, white space and empty columns, and keep it if queries need it.
 
-        A line that declares the type of a node sets the type of that node. Raises InputError for an illegal line.
+        A line that declares the type of a node sets the type of that node. A line with a link is only checked. Raises
+        InputError for an illegal line.
         """
         columns = _filled_columns(text)
         if not columns:
@@ -379,7 +396,7 @@ class ValidatedKb:
         if has_provenance:
             subject, _, object_, provenance = columns
             self._read_assertion(_KbLine(number, subject, predicate, object_, provenance, confidence))
-        elif predicate == TYPE:
+        elif predicate == TYPE:  # as in the reference program, "TYPE" declares no type
             subject, _, node_type = columns
             self.type_by_node[subject] = node_type
 
@@ -388,6 +405,7 @@ class ValidatedKb:
 
         Raises InputError if a span of its provenance is illegal.
         """
+        # The parts that a run may show: a filler, a justification and a base filler, as far as they are there.
         for position in range(_READ_PART_COUNT):
             for span in _spans_of_part(line.provenance, position):
                 if _SPAN.fullmatch(span) is None:
@@ -403,14 +421,16 @@ class ValidatedKb:
         return InputError(problem, file=self._file, place=f"line {number}", code="NOT_A_VALIDATED_KB")
 
     def _keep(self, line: _KbLine, docid: str) -> None:
-        """Keep a line as an answer, as a mention, or as both, if queries need it.
+        """Keep a line as an answer if queries ask for its slot, and keep it if it is a mention that may be needed.
 
-        `docid` is the document of the first span of its provenance.
+        Every canonical mention is kept; a mention by name is kept in the documents of entry points. `docid` is the
+        document of the first span of the provenance.
         """
+        # The realis of an event, as in "life.marry_person.actual", is not part of the name of a slot.
         name = line.name_without_realis
         fact = line.fact(docid)
         if name in self._needed_lines.slots:
-            self.facts_by_slot[line.subject, name].append(fact)
+            self.facts_by_node_and_slot[line.subject, name].append(fact)
         if name == CANONICAL:
             self.canonical_mentions[line.subject, docid].append(fact)
         if name == NAMED and docid in self._needed_lines.docids:
@@ -432,7 +452,7 @@ def _spans_of_part(provenance: str, position: int) -> list[str]:
 
     Part 1 of "D:0-9;D:3-5,D:8-9" has the spans ["D:3-5", "D:8-9"]. A part that is absent has no spans.
     """
-    part_texts = provenance.split(";", _READ_PART_COUNT)
+    part_texts = provenance.split(";", _READ_PART_COUNT)  # the parts after these stay together; nobody asks for them
     if position >= len(part_texts):
         return []
     spans = part_texts[position].rstrip(",").split(",")
@@ -461,7 +481,7 @@ def canonical_part(provenance: str, position: int) -> str:
     if the part is absent.
     """
     spans = _spans_of_part(provenance, position)
-    return read_provenance(",".join(spans), len(spans)).canonical_text
+    return read_provenance(",".join(spans), max_span_count=len(spans)).canonical_text
 
 
 # ---- Answering queries
@@ -490,7 +510,8 @@ class _Task(Record, eq=False):
     """A task that reads some lines of the knowledge base (`facts`), one after the other, to answer a question.
 
     If `answer` is None, the facts are the answers to the question. Otherwise the task looks for the name of a node that
-    is an answer. Then the only fact is the canonical mention of that node, if it has one. `number` counts the tasks.
+    is an answer. Then the only fact is the canonical mention of that node, if it has one. `number` counts the tasks
+    from 1.
     """
 
     number: int
@@ -499,7 +520,7 @@ class _Task(Record, eq=False):
     answer: KbFact | None = None
 
 
-class _LineInRound(NamedTuple):
+class _Moment(NamedTuple):
     """The moment at which a line of the knowledge base is read.
 
     The reference program reads the knowledge base in rounds, each from the first line to the last.
@@ -508,20 +529,20 @@ class _LineInRound(NamedTuple):
     round: int
     line: int
 
-    def next_moment_of(self, line: int) -> _LineInRound:
+    def next_moment_of(self, line: int) -> _Moment:
         """Return when another line is read next: in the same round if it is further down, or else in the next one."""
         next_round = self.round if line > self.line else self.round + 1
-        return _LineInRound(next_round, line)
+        return _Moment(next_round, line)
 
 
 class _QueuedTask(NamedTuple):
-    """A task in the queue, with the moment at which the line that it needs next is read.
+    """A task in the queue, with the moment at which its next line is read.
 
     The queue is sorted by this moment and the number of the task. `position` is the position of the line among the
     facts of the task.
     """
 
-    moment: _LineInRound
+    moment: _Moment
     task_number: int
     position: int
     task: _Task
@@ -547,6 +568,8 @@ class Resolution:
         self.lines: list[str] = []
         self.matched_query_count = 0
         self._kb = kb
+        # The counts of the statistics: answers ("fills"), answers that are strings, tasks that look for the name of an
+        # answer, and tasks that look for the answers to a question.
         self._fill_count = 0
         self._string_fill_count = 0
         self._name_task_count = 0
@@ -556,7 +579,7 @@ class Resolution:
             self._ask_first_slot(query_entry)
         # Each task may queue further ones.
         while self._queue:
-            self._process_line(heapq.heappop(self._queue))
+            self._process_next_line(heapq.heappop(self._queue))
 
     def _ask_first_slot(self, query_entry: QueryEntry) -> None:
         """Queue a task for the first slot of a query, about the node at its entry point, if there is such a node."""
@@ -565,14 +588,17 @@ class Resolution:
             return
         self.matched_query_count += 1
         query = query_entry.query
+        # A question asks for the first of its slots; follow-on questions ask for the others.
         question = _Question(full_id=query.full_id, slots=query.slots, query=query)
-        self._ask(question, mention.node, _LineInRound(round=1, line=0))
+        before_first_line = _Moment(round=1, line=0)
+        self._ask(question, mention.node, before_first_line)
 
     def statistics(self) -> str:
         """Return the two lines that the reference program prints at its end: headings and counts, with tabs."""
         count_by_heading = self._count_by_heading()
         headings = "\t".join(count_by_heading)
         counts = "\t".join([str(count) for count in count_by_heading.values()])
+        # The reference program prints the word in the last column of both lines.
         heading_line = f"\t{headings}\t{_LAST_STATISTICS_COLUMN}\n"
         count_line = f"{self._kb.run_id}\t{counts}\t{_LAST_STATISTICS_COLUMN}\n"
         return heading_line + count_line
@@ -590,40 +616,41 @@ class Resolution:
             "FindEntrypointsTasks": entry_task_count,
         }
 
-    def _ask(self, question: _Question, node: str, now: _LineInRound) -> None:
+    def _ask(self, question: _Question, node: str, now: _Moment) -> None:
         """Queue a task for the lines about a node that fill the first slot of a question.
 
         `now` is the moment at which the question is asked. The lines after the present one are read first, the lines
         before it in the next round.
         """
+        facts = self._kb.facts_by_node_and_slot.get((node, question.slots[0]), ())
+        count_before = bisect_right(facts, now.line, key=_line_number)
+        facts_before = facts[:count_before]
+        facts_after = facts[count_before:]
+        task = _Task(self._next_task_number, question, [*facts_after, *facts_before])
         self._slot_task_count += 1
-        facts = self._kb.facts_by_slot.get((node, question.slots[0]), ())
-        count_before = bisect_right(facts, now.line, key=_line)
-        facts_as_read = [*facts[count_before:], *facts[:count_before]]
-        task = _Task(self._last_task_number, question, facts_as_read)
-        self._queue_fact(task, position=0, now=now)
+        self._queue_line(task, position=0, now=now)
 
-    def _ask_for_name(self, question: _Question, answer: KbFact, now: _LineInRound) -> None:
+    def _ask_for_name(self, question: _Question, answer: KbFact, now: _Moment) -> None:
         """Queue a task for the canonical mention of the node that answers a question; it gives the answer its name.
 
         Of the canonical mentions in the document of the answer, the next one after the line of the answer is taken. If
         there is none after it, the first one is taken. `now` is the moment at which the answer is read.
         """
-        self._name_task_count += 1
         mentions = self._kb.canonical_mentions.get((answer.object, answer.docid), ())
-        count_before = bisect_right(mentions, now.line, key=_line)
+        count_before = bisect_right(mentions, now.line, key=_line_number)
         mentions_after = mentions[count_before:]
-        next_mention = mentions_after[:1] if mentions_after else mentions[:1]
-        task = _Task(self._last_task_number, question, next_mention, answer)
-        self._queue_fact(task, position=0, now=now)
+        mentions_to_read = (mentions_after or mentions)[:1]  # a single mention, or none
+        task = _Task(self._next_task_number, question, mentions_to_read, answer)
+        self._name_task_count += 1
+        self._queue_line(task, position=0, now=now)
 
     @property
-    def _last_task_number(self) -> int:
-        """The number of the last task that was made; tasks are numbered from 1. It is 0 if there is no task yet."""
-        return self._slot_task_count + self._name_task_count
+    def _next_task_number(self) -> int:
+        """The number of the next task that is made; tasks of both sorts are numbered from 1."""
+        return self._slot_task_count + self._name_task_count + 1
 
-    def _queue_fact(self, task: _Task, position: int, now: _LineInRound) -> None:
-        """Queue a task for its fact at a position, unless it has no fact there: then it is finished.
+    def _queue_line(self, task: _Task, position: int, now: _Moment) -> None:
+        """Queue a task for its line at a position among its facts, from 0; a task with no line there is finished.
 
         `now` is the moment of the line that is read now. An earlier line is read in the next round.
         """
@@ -631,21 +658,22 @@ class Resolution:
             moment = now.next_moment_of(task.facts[position].line)
             heapq.heappush(self._queue, _QueuedTask(moment, task.number, position, task))
 
-    def _process_line(self, queued_task: _QueuedTask) -> None:
-        """Process the line that a task needs next, and queue the tasks that follow from it.
+    def _process_next_line(self, queued_task: _QueuedTask) -> None:
+        """Process the next line of a task, and queue the tasks that follow from it.
 
         If the task looks for a name, the line is a canonical mention: the answer is written with this name. Otherwise
-        the line is an answer.
+        the line is an answer, and the task is queued for its next line.
         """
         task = queued_task.task
+        line = queued_task.fact
         now = queued_task.moment
         if task.answer is not None:
-            self._write_named_answer(task.question, task.answer, queued_task.fact, now)
+            self._write_named_answer(task.question, task.answer, line, now)
         else:
-            self._process_answer(task.question, queued_task.fact, now)
-            self._queue_fact(task, queued_task.position + 1, now)
+            self._process_answer(task.question, line, now)
+            self._queue_line(task, queued_task.position + 1, now)
 
-    def _write_named_answer(self, question: _Question, answer: KbFact, mention: KbFact, now: _LineInRound) -> None:
+    def _write_named_answer(self, question: _Question, answer: KbFact, mention: KbFact, now: _Moment) -> None:
         """Write an answer with the name from its canonical mention to the run, and ask the follow-on query about it.
 
         There is no follow-on query after the last slot. `now` is the moment at which the mention is read.
@@ -655,7 +683,7 @@ class Resolution:
         if follow_on.slots:
             self._ask(follow_on, mention.subject, now)
 
-    def _process_answer(self, question: _Question, answer: KbFact, now: _LineInRound) -> None:
+    def _process_answer(self, question: _Question, answer: KbFact, now: _Moment) -> None:
         """Write an answer that is a string to the run; look for the canonical mention of an answer that is a node.
 
         `now` is the moment at which the answer is read.
@@ -686,8 +714,8 @@ class Resolution:
     def _justification_of(self, answer: KbFact) -> str:
         """Return the justification of an answer as a run has it, such as "D1:0-20".
 
-        For a relation with an event, the place of its subject comes first. It is empty for an event, which has none:
-        ",D1:0-20".
+        For a relation with an event, the place of the subject comes first: "D1:3-5,D1:0-20". This place is empty if the
+        subject is an event: ",D1:0-20".
         """
         # The provenance of a string node has the place of its text before the justification.
         position = 1 if answer.object.startswith(":String") else 0
@@ -770,7 +798,8 @@ def _extended_id(full_id: str, mention: KbFact) -> str:
     The hexadecimal digits are a hash of the id, the text of the answer and the first span of its mention.
     """
     span = first_span(mention.provenance)
-    place = "" if span is None else read_provenance(str(span), 1).canonical_text
+    # The span is read as in a run: one that ends before it starts gives an empty text, and a long one is cut.
+    place = "" if span is None else read_provenance(str(span), max_span_count=1).canonical_text
     text = _plain_text(mention.object)
     return f"{full_id}_{follow_on_id(full_id, text, place)}"
 
@@ -828,7 +857,7 @@ class _ExplanationRow(NamedTuple):
             offsets = f"{self.mention.start:.15g}-{self.mention.end:.15g}"
             line = str(self.mention.line)
         if self.overlap is not None:
-            shared_count = f"{self.overlap.shared_count_less_one + 1:.15g}"
+            shared_count = f"{self.overlap.shared_count:.15g}"
             unshared_count = f"{self.overlap.unshared_count:.15g}"
         return [self.query_id, self.place, self.outcome, node, text, offsets, line, shared_count, unshared_count]
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import io
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from operator import attrgetter
 from typing import Final, NamedTuple
 
@@ -47,69 +47,71 @@ from cs_score.verbs.knowledge_base.writers import tac_text
 
 
 def check_types(kb: KnowledgeBase, findings: KbFindings) -> None:
-    """Report nodes that have no type, several types, or a type that no line declares.
+    """Report nodes without a type, with several types, with an undeclared type, or in a place for other types.
 
-    The predicates of lines give types to nodes, too: the subject of per:spouse is a person.
+    The predicates of lines give types to nodes, too: the subject of per:spouse is a person. A predicate that allows
+    several types gives none, but it may contradict the type of its subject or object.
     """
-    has_excluded_types = False
+    has_contradictions = False
     for node in kb.nodes.values():
         _report_types(node, findings)
-        if any(_excludes_type(use, node) for use in node.line_by_use):
-            has_excluded_types = True
-    # The lines of such uses are looked for only if there are any, since most knowledge bases have none.
-    if has_excluded_types:
-        _report_excluded_types(kb, findings)
+        if any(_contradicts_type(use, node) for use in node.first_line_by_use):
+            has_contradictions = True
+    # Their lines are looked for only if there are any, since most knowledge bases have none.
+    if has_contradictions:
+        _report_contradictions(kb, findings)
 
 
 def _report_types(node: KbNode, findings: KbFindings) -> None:
     """Report a node if it has no type or several types, and report each of its types that no line declares."""
     if not node.types:
-        findings.report("UNKNOWN_TYPE", node.name, line=node.best_line())
-    elif node.type is None:
-        findings.report_without_place("MULTITYPED_ENTITY", node.name, _types_and_lines(node), line=node.best_line())
+        findings.report("UNKNOWN_TYPE", node.name, line=node.line_in_reports())
+    elif len(node.types) > 1:
+        types = _types_and_lines(node)
+        findings.report_without_line_in_message("MULTITYPED_ENTITY", node.name, types, line=node.line_in_reports())
     for node_type in node.types:
         if not _is_declared(node, node_type):
-            findings.report("MISSING_TYPEDEF", node.name, line=node.best_line(node_type))
+            findings.report("MISSING_TYPEDEF", node.name, line=node.line_in_reports(node_type))
 
 
 def _types_and_lines(node: KbNode) -> str:
     """Return the types of a node with the lines that give them to it: "org at line 7, per at line 3"."""
-    types_and_lines = [f"{node_type} at line {node.best_line(node_type)}" for node_type in sorted(node.types)]
+    types_and_lines = [f"{node_type} at line {node.line_in_reports(node_type)}" for node_type in sorted(node.types)]
     return ", ".join(types_and_lines)
 
 
 def _is_declared(node: KbNode, node_type: str) -> bool:
     """Return whether a line declares the type of a node, such as `:Entity_1 type PER`."""
-    return any(use.role == TYPEDEF and use.single_type == node_type for use in node.line_by_use)
+    return any(use.role == TYPEDEF and use.single_type == node_type for use in node.first_line_by_use)
 
 
-def _excludes_type(use: Use, node: KbNode) -> bool:
-    """Return whether a use of a node allows several types, but not the type of the node.
+def _contradicts_type(use: Use, node: KbNode) -> bool:
+    """Return whether a use of a node (its role in a line) allows several types, but not the type of the node.
 
-    Other uses exclude no type: a use without types allows all of them, and a use with a single type gives this type to
-    the node.
+    Other uses contradict no type: a use without types allows all of them, and a use with a single type gives this type
+    to the node.
     """
     allows_several_types = len(use.types) > 1
     return allows_several_types and node.type not in use.types
 
 
-def _report_excluded_types(kb: KnowledgeBase, findings: KbFindings) -> None:
+def _report_contradictions(kb: KnowledgeBase, findings: KbFindings) -> None:
     """Report each use of a node that allows several types, but not the type of the node.
 
     For example, a line uses a person as the subject of a predicate of organizations and places.
     """
     for node, use, line in kb.node_uses():
-        if _excludes_type(use, node):
+        if _contradicts_type(use, node):
             choice = " or ".join(sorted(use.types))
-            types = f"{choice} at line {line} and {node.type_in_reports} at line {node.best_line()}"
-            findings.report_without_place("MULTITYPED_ENTITY", node.name, types, line=line)
+            types = f"{choice} at line {line} and {node.type_in_reports} at line {node.line_in_reports()}"
+            findings.report_without_line_in_message("MULTITYPED_ENTITY", node.name, types, line=line)
 
 
 def check_strings(nodes: Iterable[KbNode], findings: KbFindings) -> None:
     """Report each place, such as D1:3-9, at which mentions by name or description have different texts."""
     mentions = []
     for node in nodes:
-        mentions += [mention for mention in node.mentions if mention.verb.name in MENTIONS]
+        mentions += [mention for mention in node.mentions if mention.predicate.name in MENTIONS]
     # Few places have different texts. To save memory, mentions are collected for these places only.
     places = _places_with_several_texts(mentions)
     if places:
@@ -143,9 +145,12 @@ def _report_several_texts(mentions: Iterable[Assertion], findings: KbFindings) -
     """Report the different texts of mentions at the same place, with their lines, at the first of these lines."""
     mentions_in_order = sorted(mentions, key=attrgetter("line"))
     texts = ", ".join([f"{mention.object} at line {mention.line}" for mention in mentions_in_order])
-    first = mentions_in_order[0]
-    arguments = (first.provenance.text, texts)
-    findings.report_without_place("MULTIPLE_STRINGS_FOR_PROV", *arguments, line=first.line, column="PROVENANCE")
+    first_mention = mentions_in_order[0]
+    # The message has the lines in `texts` already.
+    arguments = (first_mention.provenance.text, texts)
+    findings.report_without_line_in_message(
+        "MULTIPLE_STRINGS_FOR_PROV", *arguments, line=first_mention.line, column="PROVENANCE"
+    )
 
 
 # ---- Provenances
@@ -163,14 +168,14 @@ def check_provenances(assertions: Iterable[Assertion], findings: KbFindings) -> 
     check = _ProvenanceCheck(findings)
     for assertion in assertions:
         # Most predicates need nothing but a correct justification.
-        has_correct_justification_only = assertion.provenance.kept_parts is None
-        if has_correct_justification_only and assertion.verb.name not in _WITH_MENTION_AS_JUSTIFICATION:
+        if assertion.provenance.is_plain and assertion.predicate.name not in _WITH_MENTION_AS_JUSTIFICATION:
             continue
+        # The reference program parses the provenance before it checks it, and reports its problems each time.
         findings.report_provenance_again(assertion)
-        if assertion.verb.is_mention:
+        if assertion.predicate.is_mention:
             check.check_mention(assertion)
-        elif assertion.node is not None:
-            check.check_relation(assertion, assertion.node)
+        elif assertion.object_node is not None:
+            check.check_relation(assertion, assertion.object_node)
 
 
 class _PlaceOfMention(NamedTuple):
@@ -190,25 +195,27 @@ class _ProvenanceCheck:
         self._places_by_node: dict[KbNode, set[_PlaceOfMention]] = {}
 
     def check_mention(self, assertion: Assertion) -> None:
-        """Report a mention whose provenance has more or other parts than a justification, which is its place.
+        """Report a mention unless its provenance is a justification and nothing else, such as "D1:3-9".
 
-        Report a normalized mention, too, if its node has no other mention at the same place.
+        With a second part, as in "D1:3-9;D1:0-20", it is wrong. Report a normalized mention, too, if its node has no
+        other mention at the same place.
         """
         parts = assertion.provenance.parts
         if not parts.has_only_justification:
             self._report("UNEXPECTED_PROVENANCE", assertion.provenance.text, assertion)
-        if parts.justification is not None and assertion.verb.name == NORMALIZED:
+        if parts.justification is not None and assertion.predicate.name == NORMALIZED:
             self._report_unless_mention("Provenance", parts.justification, assertion.subject, assertion)
 
     def check_relation(self, assertion: Assertion, object_node: KbNode) -> None:
         """Report the provenance of a relation if a part is missing, or if a part is no mention of its node.
 
-        `object_node` is the object of the relation.
+        Some relations are sentiments, such as per:likes: their justification must be a mention. `object_node` is the
+        object of the relation.
         """
         parts = assertion.provenance.parts
         self._check_filler(assertion, parts.filler, object_node)
         if parts.justification is not None:
-            self._check_sentiment(assertion, parts.justification, object_node)
+            self._check_justification_of_sentiment(assertion, parts.justification, object_node)
         # Relations with events need a base filler. The reference program calls a missing one unexpected.
         has_event = assertion.subject.is_event or object_node.is_event
         if has_event and parts.base_filler is None:
@@ -218,19 +225,24 @@ class _ProvenanceCheck:
         """Report a relation with a string, such as per:title, unless its filler is at a mention of the string.
 
         The filler is the first part of the provenance: the place of the text in the document. None means that it is
-        missing, which is reported, too.
+        missing; this is reported for relations with strings, since others need none.
         """
         if filler is not None:
             self._report_unless_mention("FILLER_STRING", filler, object_node, assertion)
         elif object_node.type == "string":
             self._report("MISSING_FILLER_STRING_PROV", assertion.provenance.text, assertion)
 
-    def _check_sentiment(self, assertion: Assertion, justification: Provenance, object_node: KbNode) -> None:
-        """Report a sentiment, such as per:likes, unless its justification is a mention of the node that is liked."""
-        predicate = assertion.verb.name
-        if predicate in _SENTIMENTS_ABOUT_OBJECT:
+    def _check_justification_of_sentiment(
+        self, assertion: Assertion, justification: Provenance, object_node: KbNode
+    ) -> None:
+        """Report a sentiment, such as per:likes, unless its justification is a mention of the node that is liked.
+
+        Relations that are no sentiments pass.
+        """
+        predicate_name = assertion.predicate.name
+        if predicate_name in _SENTIMENTS_ABOUT_OBJECT:
             self._report_unless_mention("PREDICATE_JUSTIFICATION", justification, object_node, assertion)
-        elif predicate in _SENTIMENTS_ABOUT_SUBJECT:
+        elif predicate_name in _SENTIMENTS_ABOUT_SUBJECT:
             self._report_unless_mention("PREDICATE_JUSTIFICATION", justification, assertion.subject, assertion)
 
     def _report_unless_mention(self, part_name: str, part: Provenance, node: KbNode, assertion: Assertion) -> None:
@@ -247,8 +259,8 @@ class _ProvenanceCheck:
             return
         spans = ",".join([str(span) for span in part.spans])  # in the order written, each with its document
         detail = Detail("PROVENANCE", spans)
-        arguments = (part_name, spans, node.name)
-        self._findings.report("MISSING_MENTION_E", *arguments, line=assertion.line, detail=detail)
+        # The message says that the part with this name, at these spans, is no mention of the node.
+        self._findings.report("MISSING_MENTION_E", part_name, spans, node.name, line=assertion.line, detail=detail)
 
     def _places_of(self, node: KbNode) -> set[_PlaceOfMention]:
         """Return the places of the mentions of a node by name, description or pronoun."""
@@ -256,8 +268,8 @@ class _ProvenanceCheck:
             return self._places_by_node[node]
         places = set()
         for mention in node.mentions:
-            is_pronoun = mention.verb.name == PRONOMINAL
-            if is_pronoun or mention.verb.name in MENTIONS:
+            is_pronoun = mention.predicate.name == PRONOMINAL
+            if is_pronoun or mention.predicate.name in MENTIONS:
                 places.add(_PlaceOfMention(mention.provenance.place, is_pronoun))
         self._places_by_node[node] = places
         return places
@@ -268,19 +280,20 @@ class _ProvenanceCheck:
         self._findings.report(code, argument, line=assertion.line, detail=detail)
 
 
-_NOT_ATTESTED: Final = frozenset((TYPE, NAMED, CANONICAL, LINK))
+_NEED_NO_MENTIONS: Final = frozenset((TYPE, NAMED, CANONICAL, LINK))
 """The predicates whose nodes need no mention in the document of the assertion."""
 
 
 def check_endpoints(assertions: Iterable[Assertion], findings: KbFindings) -> None:
     """Report assertions whose subject or object is not mentioned in the document of their provenance."""
     for assertion in assertions:
-        if assertion.verb.name in _NOT_ATTESTED:
+        if assertion.predicate.name in _NEED_NO_MENTIONS:
             continue
         provenance = assertion.provenance
         if provenance.problems:
+            # The reference program parses the provenance once more to get its document, and reports its problems.
             findings.report_provenance_again(assertion)
-        for node in (assertion.subject, assertion.node):
+        for node in (assertion.subject, assertion.object_node):  # the object may be a text
             if node is not None and provenance.docid not in node.mentioning_docids:
                 arguments = (str(assertion), node.name, provenance.text)
                 detail = Detail("PROVENANCE", provenance.text)
@@ -289,52 +302,53 @@ def check_endpoints(assertions: Iterable[Assertion], findings: KbFindings) -> No
 
 def check_confidences(assertions: Sequence[Assertion], findings: KbFindings) -> None:
     """Report confidences that are illegal, and replace them in the assertions by legal ones: "1" -> "1.0"."""
-    illegal_by_text = _illegal_confidences(assertions)
-    if not illegal_by_text:
+    repaired_by_text = _repair_confidences(assertions)
+    if not repaired_by_text:
         return
     for assertion in assertions:
         text = assertion.confidence
-        if text in illegal_by_text:
-            assertion.confidence = illegal_by_text[text].text
-            _report_confidence(text, illegal_by_text[text], assertion.line, findings)
+        if text in repaired_by_text:
+            assertion.confidence = repaired_by_text[text].text
+            _report_confidence(text, repaired_by_text[text], assertion.line, findings)
 
 
-def _illegal_confidences(assertions: Iterable[Assertion]) -> dict[str, Confidence]:
-    """Return the illegal confidences of assertions by their texts, such as "1"; each with its repaired text, "1.0"."""
+def _repair_confidences(assertions: Iterable[Assertion]) -> dict[str, Confidence]:
+    """Return the repaired confidences of assertions, such as "1.0", by the illegal texts that they replace: "1"."""
     # Many assertions have few different confidences: each of these is checked once.
     distinct_texts = {assertion.confidence for assertion in assertions}
-    illegal_by_text = {}
+    repaired_by_text = {}
     for text in distinct_texts:
         confidence = read_confidence(text)
-        if confidence.codes:
-            illegal_by_text[text] = confidence
-    return illegal_by_text
+        if confidence.codes:  # the text has problems
+            repaired_by_text[text] = confidence
+    return repaired_by_text
 
 
-def _report_confidence(text: str, confidence: Confidence, line: int, findings: KbFindings) -> None:
-    """Report the problems of a confidence at a line; `text` is the confidence as it is written there, such as "1"."""
-    for code in confidence.codes:
-        repaired_text = confidence.text if code == "MISSING_DECIMAL_POINT" else None
-        findings.report(code, text, line=line, detail=Detail("CONFIDENCE", text, repaired_text))
+def _report_confidence(illegal_text: str, repaired: Confidence, line: int, findings: KbFindings) -> None:
+    """Report the problems of a confidence at a line, such as "1"; `repaired` has its problems and its legal text."""
+    for code in repaired.codes:
+        repaired_text = repaired.text if code == "MISSING_DECIMAL_POINT" else None
+        findings.report(code, illegal_text, line=line, detail=Detail("CONFIDENCE", illegal_text, repaired_text))
 
 
 # ---- Mentions in documents
 
-_MENTION_ORDER: Final = {NAMED: 0, NOMINAL: 1, PRONOMINAL: 2, CANONICAL: 3}
-"""The predicates of mentions whose text is in a document, with the order in which they are checked."""
+_RANK_OF_CHECKED_PREDICATE: Final = {NAMED: 0, NOMINAL: 1, PRONOMINAL: 2, CANONICAL: 3}
+"""The predicates of mentions whose text is in a document, with their rank in the order in which they are checked."""
 
 
 def _check_order(mention: Assertion) -> int:
     """Return the key by which the mentions of a node are sorted before their texts are checked."""
-    return _MENTION_ORDER[mention.verb.name]
+    return _RANK_OF_CHECKED_PREDICATE[mention.predicate.name]
 
 
 def check_mention_strings(
     nodes: Iterable[KbNode], documents: DocumentList | None, findings: KbFindings
-) -> Iterator[InputError]:
+) -> list[InputError]:
     """Report nodes without a mention, and mentions whose text is not in their document.
 
-    Without `documents` no text is checked. Yields an error for each document that cannot be read.
+    Without `documents` no text is checked. Returns an error for each document that cannot be read: such errors are
+    fatal, and end the program after all checks.
     """
     file_by_docid = {} if documents is None else documents.file_by_docid
     # The mentions are collected by document, so that each document is opened once.
@@ -342,9 +356,15 @@ def check_mention_strings(
     for node in nodes:
         for mention in _mentions_to_check(node, findings, has_documents=bool(file_by_docid)):
             mentions_by_docid[mention.provenance.docid].append(mention)
+    errors: list[InputError] = []
     for docid, mentions in mentions_by_docid.items():
-        if docid in file_by_docid:
-            yield from _check_document(file_by_docid[docid], mentions, findings)
+        if docid not in file_by_docid:
+            continue
+        try:
+            _check_document(file_by_docid[docid], mentions, findings)
+        except InputError as error:
+            errors.append(error)
+    return errors
 
 
 def _mentions_to_check(node: KbNode, findings: KbFindings, *, has_documents: bool) -> list[Assertion]:
@@ -352,9 +372,9 @@ def _mentions_to_check(node: KbNode, findings: KbFindings, *, has_documents: boo
 
     The problems in the provenances of some of these mentions are reported again, as the reference program does.
     """
-    mentions = [mention for mention in node.mentions if mention.verb.name in _MENTION_ORDER]
+    mentions = [mention for mention in node.mentions if mention.predicate.name in _RANK_OF_CHECKED_PREDICATE]
     if node.has_assertions and not mentions:
-        findings.report_without_place("NO_MENTIONS", node.name, line=node.best_line())
+        findings.report_without_line_in_message("NO_MENTIONS", node.name, line=node.line_in_reports())
     # Without documents, nothing remains but to report problems again, if the node has any.
     if not has_documents and node.name not in findings.nodes_with_problems:
         return []
@@ -372,17 +392,14 @@ def _report_first_mentions_again(mentions: Iterable[Assertion], findings: KbFind
         findings.report_provenance_again(mention)
 
 
-def _check_document(file: str, mentions: Sequence[Assertion], findings: KbFindings) -> Iterator[InputError]:
+def _check_document(file: str, mentions: Sequence[Assertion], findings: KbFindings) -> None:
     """Report the mentions in a document whose text is not at their place in the file of this document.
 
-    Yields the error if the file cannot be read.
+    Raises InputError if the file cannot be read.
     """
-    try:
-        text = source_text(file, findings.place(mentions[0].line))
-    except InputError as error:
-        yield error
-        return
+    text = source_text(file, needed_at=findings.place(mentions[0].line))
     for mention in mentions:
+        # The reference program parses the provenance to get the place of the text, and reports its problems each time.
         findings.report_provenance_again(mention)
         _report_other_text(mention, text, findings)
 
@@ -398,6 +415,7 @@ def _report_other_text(mention: Assertion, document_text: str, findings: KbFindi
         return
     arguments = (mention.text, mention.provenance.place)
     detail = Detail("OBJECT", mention.text)
+    # The reference program spells the code so.
     findings.report("INACCURACTE_MENTION_STRING", *arguments, line=mention.line, detail=detail)
 
 
@@ -413,14 +431,15 @@ def infer_inverses(builder: Builder) -> None:
     inference = _InverseInference(builder)
     relations = list(builder.kb.assertions)  # a copy, because assertions are added
     for relation in relations:
-        node = relation.node
-        if node is None or not relation.verb.has_inverse or ":String" in node.name:
+        object_node = relation.object_node
+        if object_node is None or not relation.predicate.has_inverse or ":String" in object_node.name:
             continue
-        # The first look-up finds nearly all inverses; only the second one is certain.
-        inverse_name = inverse_of(relation.verb.predicate)
-        if builder.repetitions.has_recorded(node, inverse_name, relation.subject.name, relation.provenance):
+        inverse_name = inverse_of(relation.predicate.definition)
+        # This look-up is quick, and finds nearly all inverses.
+        if builder.repetitions.has_recorded(object_node, inverse_name, relation.subject.name, relation.provenance):
             continue
-        inverse = _Inverse(node, inverse_name, relation)
+        # The others are looked for among all assertions about the object.
+        inverse = _Inverse(object_node, inverse_name, relation)
         if not inference.is_recorded(inverse):
             inference.add(inverse)
 
@@ -432,7 +451,7 @@ class _Inverse(NamedTuple):
     """
 
     subject: KbNode
-    predicate: str
+    predicate_name: str
     relation: Assertion
 
     @property
@@ -443,7 +462,7 @@ class _Inverse(NamedTuple):
     @property
     def key(self) -> tuple[str, str, str]:
         """The predicate, the object and the provenance, such as ("parents", ":Entity_1", "D1:3-9")."""
-        return self.predicate, self.object, self.relation.provenance.text
+        return self.predicate_name, self.object, self.relation.provenance.text
 
 
 class _InverseInference:
@@ -468,20 +487,30 @@ class _InverseInference:
         An inverse is in the knowledge base if its own key is among these keys.
         """
         if node not in self._keys_by_node:
-            keys = [(other.verb.name, other.object, other.provenance.text) for other in node.other_assertions]
-            self._keys_by_node[node] = set(keys)
+            keys = set()
+            for assertion in node.other_assertions:
+                keys.add((assertion.predicate.name, assertion.object, assertion.provenance.text))
+            self._keys_by_node[node] = keys
         return self._keys_by_node[node]
 
     def add(self, inverse: _Inverse) -> None:
-        """Add an inverse to the knowledge base, and report that it was missing."""
+        """Add an inverse to the knowledge base, and report that it was missing.
+
+        If the relation or its inverse is omitted (not written, because another assertion is stronger), both are.
+        """
         relation = inverse.relation
         findings = self._builder.findings
-        arguments = (relation.verb.name, relation.subject.name, relation.object)
-        detail = Detail("PREDICATE", relation.verb.name, inverse.predicate)
-        findings.report("MISSING_INVERSE", *arguments, line=relation.line, detail=detail)
+        message_arguments = (relation.predicate.name, relation.subject.name, relation.object)
+        detail = Detail("PREDICATE", relation.predicate.name, inverse.predicate_name)
+        findings.report("MISSING_INVERSE", *message_arguments, line=relation.line, detail=detail)
+        # The reference program parses the provenance once more for the inverse, and reports its problems.
         findings.report_provenance_again(relation)
         assertion = _add_inferred(
-            self._builder, relation, subject=inverse.subject.name, predicate=inverse.predicate, object_=inverse.object
+            self._builder,
+            relation,
+            subject=inverse.subject.name,
+            predicate_name=inverse.predicate_name,
+            object_=inverse.object,
         )
         if assertion is not None:
             self._keys_of(inverse.subject).add(inverse.key)
@@ -495,19 +524,20 @@ class _InverseInference:
 
 
 def _add_inferred(
-    builder: Builder, source: Assertion, *, subject: str, predicate: str, object_: str
+    builder: Builder, source: Assertion, *, subject: str, predicate_name: str, object_: str
 ) -> Assertion | None:
     """Add an assertion that is inferred from the assertion `source`, and return it; None if it is rejected.
 
-    `subject`, `predicate` and `object_` are the columns of the new assertion. It has the realis, provenance, confidence
-    and line of `source`.
+    `subject`, `predicate_name` and `object_` are the columns of the new assertion. It has the realis, provenance,
+    confidence and line of `source`.
     """
+    predicate_column = predicate_name if source.realis is None else f"{predicate_name}.{source.realis}"
     line = KbLine(
         number=source.line,
         subject=subject,
-        predicate=predicate if source.realis is None else f"{predicate}.{source.realis}",
+        predicate=predicate_column,
         object=object_,
-        is_string=source.node is None,
+        is_string=source.object_node is None,  # the object is a node, or the quoted text of a mention
         provenance=source.provenance.text,
         confidence=source.confidence,
     )
@@ -530,7 +560,7 @@ class _MentionsInDocument(Struct):
 
     def add(self, mention: Assertion) -> None:
         """Add a mention of the node in the document; pronouns and normalized mentions are left out."""
-        name = mention.verb.name
+        name = mention.predicate.name
         if name == NAMED:
             self.named_by_provenance[mention.provenance.text] = mention
         elif name == NOMINAL:
@@ -547,16 +577,21 @@ class _MentionsInDocument(Struct):
 def infer_mentions(builder: Builder, nodes: Iterable[KbNode], *, with_canonical: bool) -> None:
     """Add the mentions that nodes lack in a document, and report that they are missing.
 
-    A node should have one canonical mention in each document that mentions it, at the place of another mention. If a
-    canonical mention is at a place without another mention, a mention by name is added there. With `with_canonical`, a
-    canonical mention is added in documents where the node has a single other mention.
+    A node needs one canonical mention (its name) in each document that mentions it, and at the same place a mention by
+    name or description.
+
+    * Several canonical mentions in a document are reported.
+    * A missing canonical mention is reported with `with_canonical`. It is added if the node has a single other mention
+      in the document.
+    * A canonical mention without a mention by name or description at its place is reported, and a mention by name is
+      added there.
     """
     for node in nodes:
-        if not node.has_assertions or _has_all_mentions(node):
+        if not node.has_assertions or _has_canonical_mentions(node):
             continue
         mentions_by_docid = _mentions_by_document(node)
         if not mentions_by_docid:
-            builder.findings.report_without_place("NO_MENTIONS", node.name, line=node.best_line())
+            builder.findings.report_without_line_in_message("NO_MENTIONS", node.name, line=node.line_in_reports())
         for mentions in mentions_by_docid.values():
             _report_several_canonical(mentions, builder.findings)
             if with_canonical and not mentions.canonical_by_provenance:
@@ -568,7 +603,7 @@ def _mentions_by_document(node: KbNode) -> dict[str, _MentionsInDocument]:
     """Return the mentions of a node by document: those by name or description, and the canonical ones."""
     mentions_by_docid: dict[str, _MentionsInDocument] = {}
     for mention in node.mentions:
-        if mention.verb.name in (NAMED, NOMINAL, CANONICAL):
+        if mention.predicate.name in (NAMED, NOMINAL, CANONICAL):
             docid = mention.provenance.docid
             if docid not in mentions_by_docid:
                 mentions_by_docid[docid] = _MentionsInDocument(node, docid)
@@ -580,7 +615,9 @@ def _report_several_canonical(mentions: _MentionsInDocument, findings: KbFinding
     """Report that a node has several canonical mentions in a document, at the last of their lines."""
     lines = [mention.line for mention in mentions.canonical_by_provenance.values()]
     if len(lines) > 1:
-        findings.report_without_place("MULTIPLE_CANONICAL", mentions.node.name, mentions.docid, line=max(lines))
+        findings.report_without_line_in_message(
+            "MULTIPLE_CANONICAL", mentions.node.name, mentions.docid, line=max(lines)
+        )
 
 
 def _infer_canonical(builder: Builder, mentions: _MentionsInDocument) -> None:
@@ -594,43 +631,43 @@ def _infer_canonical(builder: Builder, mentions: _MentionsInDocument) -> None:
     has_choice = len(candidates) > 1
     code = "MULTIPLE_MENTIONS_NO_CANONICAL" if has_choice else "MISSING_CANONICAL"
     node_name = mentions.node.name
-    builder.findings.report_without_place(code, node_name, mentions.docid, line=first.line)
+    builder.findings.report_without_line_in_message(code, node_name, mentions.docid, line=first.line)
     if not has_choice:
-        _add_inferred(builder, first, subject=node_name, predicate=CANONICAL, object_=first.object)
+        _add_inferred(builder, first, subject=node_name, predicate_name=CANONICAL, object_=first.object)
 
 
 def _infer_named(builder: Builder, mentions: _MentionsInDocument) -> None:
-    """Add a mention by name at the place of each canonical mention, if there is no other mention at this place.
+    """Report canonical mentions without a mention by name or description at the same place, and add a mention by name.
 
-    A canonical mention gives the node its name in a document. It must repeat a mention by name or description at the
-    same place. The new mention has the same text.
+    A canonical mention, which gives the node its name in a document, should repeat such a mention. The new mention has
+    the text and the place of the canonical one.
     """
     for canonical in mentions.canonical_by_provenance.values():
         if mentions.lacks_other_mention(canonical):
             builder.findings.report("UNASSERTED_MENTION", str(canonical), mentions.docid, line=canonical.line)
             node_name = mentions.node.name
-            _add_inferred(builder, canonical, subject=node_name, predicate=NAMED, object_=canonical.object)
+            _add_inferred(builder, canonical, subject=node_name, predicate_name=NAMED, object_=canonical.object)
 
 
-def _has_all_mentions(node: KbNode) -> bool:
-    """Return whether a node has one canonical mention in each document that mentions it.
+def _has_canonical_mentions(node: KbNode) -> bool:
+    """Return whether a node has one canonical mention, not more, in each document that mentions it.
 
-    The canonical mention must have the provenance of another mention. A node without mentions returns False.
+    Each canonical mention must have the place of a mention by name or description. A node without canonical mentions
+    returns False.
     """
-    canonical_texts = set()
-    canonical_docids = set()
-    other_texts = set()
+    canonical_docid_by_place: dict[str, str] = {}
+    other_places: set[str] = set()
     for mention in node.mentions:
-        if mention.verb.name == CANONICAL:
-            canonical_texts.add(mention.provenance.text)
-            canonical_docids.add(mention.provenance.docid)
-        elif mention.verb.name in MENTIONS:
-            other_texts.add(mention.provenance.text)
-    is_in_each_document = bool(canonical_docids) and node.mentioning_docids == canonical_docids
-    # A text such as D1:3-9 names its document. With several texts in one document, there are more texts than documents.
-    has_one_in_each_document = len(canonical_texts) == len(canonical_docids)
-    repeat_other_mentions = canonical_texts <= other_texts
-    return is_in_each_document and has_one_in_each_document and repeat_other_mentions
+        place = mention.provenance.text  # such as D1:3-9
+        if mention.predicate.name == CANONICAL:
+            canonical_docid_by_place[place] = mention.provenance.docid
+        elif mention.predicate.name in MENTIONS:
+            other_places.add(place)
+    canonical_docids = set(canonical_docid_by_place.values())
+    if not canonical_docids or canonical_docids != node.mentioning_docids:
+        return False
+    has_several_in_a_document = len(canonical_docids) < len(canonical_docid_by_place)
+    return not has_several_in_a_document and canonical_docid_by_place.keys() <= other_places
 
 
 # ---- The programs
@@ -657,6 +694,7 @@ def ignored_codes(text: str) -> frozenset[str]:
     """
     # Codes without a template are problems that the reference program does not report.
     severity_by_code = {code: kind.severity for code, kind in CODES.items() if kind.template is not None}
+    # Users of the reference program may ignore its other warnings, too.
     severity_by_code.update(_UNUSED_CODES)
     codes = [code for code in text.upper().split(":") if code]
     for code in codes:
@@ -675,29 +713,27 @@ def validate_kb(source: Source, options: KbOptions, problems: ProblemLog) -> Kno
     """
     builder = _read_kb(source, options, problems)
     # Each of these steps reports its problems to `problems`, in the order of the reference program.
-    problems.fatal += _check_lines_of_file(builder.kb, options.documents, builder.findings)
+    problems.fatal_errors += _check_lines_of_file(builder.kb, options.documents, builder.findings)
     infer_inverses(builder)
     infer_mentions(builder, builder.kb.nodes.values(), with_canonical=options.task == "CSKB")
     check_endpoints(builder.kb.assertions, builder.findings)
     check_confidences(builder.kb.assertions, builder.findings)
     # The searches for repeated assertions come to an end only now, after inferred assertions were added.
-    builder.repetitions.repeat_provenance_problems()
+    builder.repetitions.report_problems_of_searches()
     problems.end_if_fatal()
     return builder.kb
 
 
-def _check_lines_of_file(
-    kb: KnowledgeBase, documents: DocumentList | None, findings: KbFindings
-) -> Iterator[InputError]:
+def _check_lines_of_file(kb: KnowledgeBase, documents: DocumentList | None, findings: KbFindings) -> list[InputError]:
     """Report problems of the lines of the file: types, texts and places of mentions, and provenances.
 
-    Without `documents` no text is looked for in its document. Yields an error for each document that cannot be read.
+    Without `documents` no text is looked for in its document. Returns an error for each document that cannot be read.
     """
     nodes = kb.nodes.values()
     check_types(kb, findings)
     check_strings(nodes, findings)
     check_provenances(kb.assertions, findings)
-    yield from check_mention_strings(nodes, documents, findings)
+    return check_mention_strings(nodes, documents, findings)
 
 
 def _read_kb(source: Source, options: KbOptions, problems: ProblemLog) -> Builder:
@@ -705,7 +741,9 @@ def _read_kb(source: Source, options: KbOptions, problems: ProblemLog) -> Builde
     findings = KbFindings(source.name, problems)
     file = KbFile(source, findings, options.task)
     kb = KnowledgeBase(source.name, file.run_id, file.first_line)
-    builder = Builder(kb, findings, options, only_strongest_value=IGNORED_BY_DEFAULT not in problems.ignored)
+    # Users who do not ignore the warning that a slot for a single value has several get only the strongest value.
+    ignores_several_values = "MULTIPLE_FILLS_ENTITY" in problems.ignored
+    builder = Builder(kb, findings, options, only_strongest_value=not ignores_several_values)
     for line in file.lines():
         builder.add(line)
     return builder
@@ -714,7 +752,8 @@ def _read_kb(source: Source, options: KbOptions, problems: ProblemLog) -> Builde
 def resolve_to_run(file: Input, queries: Sequence[Query], problems: ProblemLog) -> Conversion:
     """Validate a knowledge base, answer the queries from it in memory, and return the run with the answers.
 
-    If the knowledge base has errors, there is no run, and the errors are in `problems`.
+    The problems of the knowledge base are added to `problems`, where the warning IGNORED_BY_DEFAULT is ignored. If they
+    include errors, there is no run.
     """
     name = name_of(file)
     run_name = f"{name} (resolved)"
@@ -734,6 +773,7 @@ def resolve_to_run(file: Input, queries: Sequence[Query], problems: ProblemLog) 
         problems=problems,
         change=outcome,
         digests=(digest,),
+        # The error that `prepared_run.check` raises if the problems include errors.
         code="KB_WITH_ERRORS",
         remedy="a knowledge base with errors is not resolved; correct them first",
     )
@@ -743,7 +783,8 @@ def resolve_to_run(file: Input, queries: Sequence[Query], problems: ProblemLog) 
 def _resolve(kb: KnowledgeBase, name: str, queries: Sequence[Query]) -> Resolution:
     """Return the answers of a validated knowledge base to queries; `name` is the name of its file for messages.
 
-    Queries are answered from the text of the validated knowledge base, as `resolve-queries` does.
+    The validated knowledge base is written as text, and this text is read again. The answers depend on the order of its
+    lines: they are then the same as after `validate-kb` and `resolve-queries`.
     """
     valid_text = b"".join(encoded(tac_text(kb, labels=(TAC,))))
     with Source(name, io.BytesIO(valid_text), decompress=False) as source:

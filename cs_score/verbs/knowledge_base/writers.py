@@ -11,7 +11,6 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from html import escape
-from operator import itemgetter
 from typing import Final, Literal, NamedTuple
 
 from msgspec import UNSET, UnsetType
@@ -48,7 +47,7 @@ def nugget_text(kb: KnowledgeBase) -> Iterator[str]:
     """
     mentions_by_docid: dict[str, list[Assertion]] = defaultdict(list)
     for assertion in kb.assertions_as_written():
-        is_mention_of_event = assertion.verb.name == NAMED and assertion.subject.is_event
+        is_mention_of_event = assertion.predicate.name == NAMED and assertion.subject.is_event
         if is_mention_of_event and not assertion.is_omitted:
             mentions_by_docid[assertion.provenance.docid].append(assertion)
     for docid in sorted(mentions_by_docid):
@@ -58,9 +57,10 @@ def nugget_text(kb: KnowledgeBase) -> Iterator[str]:
 
 
 def _nugget_lines(run_id: str, docid: str, mentions: Iterable[Assertion]) -> Iterator[str]:
-    """Yield the lines of the nugget file about a document: its mentions by event, and then the events with several.
+    """Yield the lines of the nugget file about a document: its mentions, sorted by event, and the lines of coreference.
 
-    The mentions have the ids E1, E2, ... in the order in which they are given.
+    An event with several mentions has a line of coreference. The mentions have the ids E1, E2, ... in the order in
+    which they are given.
     """
     ids_by_event: dict[str, list[str]] = defaultdict(list)
     lines_by_event: dict[str, list[str]] = defaultdict(list)
@@ -89,7 +89,7 @@ def _nugget_line(run_id: str, docid: str, mention_id: str, mention: Assertion) -
     """Return the line of the nugget file for a mention of an event.
 
     Its columns are run, document, id of the mention in the document (such as E1), offsets, text, type of the event and
-    realis: `run1 D1 E1 3,1 "met" Contact_Meet Actual`, without the quotes and with tabs between the columns.
+    realis: `run1 D1 E1 3,2 "met" Contact_Meet Actual`, without the quotes and with tabs between the columns.
     """
     parts_of_type = (mention.subject.type or "").split(".")
     event_type = "_".join([_capitalize_first(part) for part in parts_of_type])
@@ -99,10 +99,10 @@ def _nugget_line(run_id: str, docid: str, mention_id: str, mention: Assertion) -
 
 
 def _nugget_offsets(span: Span | None) -> str:
-    """Return the offsets of a mention as the nugget file has them: "3,1" for D1:3-5, and "0,0" without a span.
+    """Return the offsets of a mention as the nugget file has them: "3,2" for D1:3-5, and "0,0" without a span.
 
-    The second number should be the end. The reference program writes start + (start - end + 1) instead, and its outputs
-    are reproduced.
+    The second number should be the end, 5. The reference program writes start + (start - end + 1) instead, here
+    3 + (3 - 5 + 1), and its outputs are reproduced.
     """
     if span is None:
         return "0,0"
@@ -122,11 +122,12 @@ def _capitalize_first(text: str) -> str:
 def argument_files(kb: KnowledgeBase) -> Iterator[FolderFile]:
     """Yield the files of event arguments, such as the attacker of an attack: folder, name and content of each file.
 
-    Each document has a file of its arguments, and one that groups them by event. A last file groups the arguments of
-    all documents.
+    Each document has a file of its arguments (folder "arguments"), and one that groups them by event ("linking"). A
+    last file lists the groups of each event in all documents ("corpusLinking").
     """
     mentions = _MentionsOfFillers(kb)
-    links_by_event: dict[str, list[str]] = defaultdict(list)
+    # The ids of the groups of each event, one group for each document.
+    groups_by_event: dict[str, list[str]] = defaultdict(list)
     for docid, arguments in _arguments_by_document(kb).items():
         numbered_arguments = _number_arguments(kb.run_id, docid, arguments)
         lines = [_argument_line(argument, docid, mentions) for argument in numbered_arguments]
@@ -135,9 +136,15 @@ def argument_files(kb: KnowledgeBase) -> Iterator[FolderFile]:
         if ids_by_event:
             yield "linking", docid, encoded(_link_lines(kb.run_id, ids_by_event, suffix=f".{docid}"))
         for event in ids_by_event:
-            links_by_event[event].append(f"{docid}-{kb.run_id}{event}.{docid}")
-    if links_by_event:
-        yield "corpusLinking", "corpusLinking", encoded(_link_lines(kb.run_id, links_by_event, suffix=""))
+            groups_by_event[event].append(_id_of_group(kb.run_id, event, docid))
+    if groups_by_event:
+        yield "corpusLinking", "corpusLinking", encoded(_link_lines(kb.run_id, groups_by_event, suffix=""))
+
+
+def _id_of_group(run_id: str, event: str, docid: str) -> str:
+    """Return the id of the arguments of an event in a document: "D1-run1:Event_1.D1" for the event ":Event_1"."""
+    name_in_linking_file = f"{run_id}{event}.{docid}"
+    return f"{docid}-{name_in_linking_file}"
 
 
 class _EventArgument(NamedTuple):
@@ -151,7 +158,8 @@ def _number_arguments(run_id: str, docid: str, assertions: Iterable[Assertion]) 
     """Return the arguments of events in a document with their ids, which end with the numbers 1, 2, ..."""
     arguments = []
     for number, assertion in enumerate(assertions, start=1):
-        argument_id = f"{run_id}{assertion.subject.name}.{docid}.{number}"
+        event = assertion.subject.name  # begins with a colon, such as ":Event_1"
+        argument_id = f"{run_id}{event}.{docid}.{number}"
         arguments.append(_EventArgument(argument_id, assertion))
     return arguments
 
@@ -174,7 +182,8 @@ def _arguments_by_document(kb: KnowledgeBase) -> dict[str, list[Assertion]]:
     for assertion in kb.assertions_as_written():
         if assertion.is_omitted or not assertion.subject.is_event:
             continue
-        is_mention_or_type = assertion.verb.is_mention or TYPE in assertion.verb.name
+        # As in the reference program, "type" may be any part of the name.
+        is_mention_or_type = assertion.predicate.is_mention or TYPE in assertion.predicate.name
         if not is_mention_or_type:
             arguments_by_docid[assertion.provenance.docid].append(assertion)
     return arguments_by_docid
@@ -193,16 +202,17 @@ class _MentionsOfFillers:
         self._normalized: dict[tuple[str, str], Assertion] = {}
         for assertion in kb.assertions:
             key = (assertion.subject.name, assertion.provenance.docid)
-            if assertion.verb.name == CANONICAL:
+            # As in the reference program, the last canonical mention counts, but the first normalized one.
+            if assertion.predicate.name == CANONICAL:
                 self._canonical[key] = assertion
-            elif assertion.verb.name == NORMALIZED:
+            elif assertion.predicate.name == NORMALIZED:
                 self._normalized.setdefault(key, assertion)
 
     def text_and_place(self, filler: str, docid: str) -> tuple[str, str]:
         """Return the text of a node, such as ":Entity_1", in a document, and the place of this text: "Ann", "3-9".
 
-        Both are empty if the node has no canonical mention in the document. For a string, a normalized text such as a
-        date in figures replaces the text.
+        The canonical mention of the node in the document has both; without one they are empty. For a string, a
+        normalized text such as a date in figures replaces the text, with or without a canonical mention.
         """
         text = ""
         place = ""
@@ -230,7 +240,7 @@ def _argument_line(argument: _EventArgument, docid: str, mentions: _MentionsOfFi
         argument.id,
         docid,
         ".".join([part.capitalize() for part in parts_of_type]),
-        assertion.verb.name.capitalize(),
+        assertion.predicate.name.capitalize(),
         text,
         place,
         short_form(parts.justification),
@@ -245,13 +255,13 @@ def _argument_line(argument: _EventArgument, docid: str, mentions: _MentionsOfFi
 def _link_lines(run_id: str, ids_by_event: Mapping[str, list[str]], suffix: str) -> list[str]:
     """Return a line for each event: its name, such as "run1:Event_1.D1", a tab, and ids with blanks between them.
 
-    The ids belong together: they are those of the event's arguments in a document, or those of its groups of arguments
-    in all documents. The name consists of the run id, the event and `suffix`.
+    The ids belong to the event's arguments in a document, or to its groups of arguments in all documents. The name
+    consists of the run id, the event and `suffix`.
     """
     lines = []
-    for name in sorted(ids_by_event):
-        ids = " ".join(sorted(ids_by_event[name]))
-        lines.append(f"{run_id}{name}{suffix}\t{ids}\n")
+    for event in sorted(ids_by_event):
+        ids = " ".join(sorted(ids_by_event[event]))
+        lines.append(f"{run_id}{event}{suffix}\t{ids}\n")  # an event such as ":Event_1" begins with a colon
     return lines
 
 
@@ -260,6 +270,8 @@ def _link_lines(run_id: str, ids_by_event: Mapping[str, list[str]], suffix: str)
 _MENTION_KINDS: Final = {NAMED: "NAM", NOMINAL: "NOM", PRONOMINAL: "PRO"}
 _POLARITIES: Final = {"likes": "pos", "dislikes": "neg"}
 _FIRST_ID: Final = 500_001
+# Ids of documents from discussion forums contain this text. Their posts have several authors.
+_DISCUSSION_FORUM: Final = "_DF_"
 # Characters that are not allowed in XML, not even as references.
 _NOT_IN_XML: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 _XML_HEAD: Final = '<?xml version="1.0" encoding="UTF-8"?>\n'
@@ -287,12 +299,12 @@ class _MentionsAndSentiments(Struct):
 
     def add(self, assertion: Assertion) -> None:
         """Add an assertion whose provenance is in the document. Only mentions and sentiments are kept."""
-        predicate = assertion.verb.name
-        if predicate == CANONICAL:
+        predicate_name = assertion.predicate.name
+        if predicate_name == CANONICAL:
             self.canonical_place_by_node[assertion.subject.name] = assertion.provenance.place or ""
-        elif predicate in _POLARITIES:
+        elif predicate_name in _POLARITIES:
             self.sentiments.append(assertion)
-        elif predicate in _MENTION_KINDS and assertion.span is not None:
+        elif predicate_name in _MENTION_KINDS and assertion.span is not None:
             self._add_mention(assertion, assertion.span)
 
     def _add_mention(self, assertion: Assertion, span: Span) -> None:
@@ -316,8 +328,8 @@ class _MentionsAndSentiments(Struct):
     def sentiments_by_target(self) -> dict[tuple[str, str], list[Assertion]]:
         """Return the sentiments by their target, a node and its place in the document: (":Entity_1", "D1:3-9").
 
-        The target is what is liked or disliked. Its place is the justification of the sentiment. A sentiment is left
-        out if the node has no mention at this place.
+        The target is the entity that is liked or disliked. Its place is the justification of the sentiment. A sentiment
+        is left out if the node has no mention at this place.
         """
         sentiments_by_target: dict[tuple[str, str], list[Assertion]] = defaultdict(list)
         for sentiment in self.sentiments:
@@ -349,7 +361,7 @@ def _offset_and_length(span: Span) -> str:
 
 def _entities_xml(kb: KnowledgeBase, docid: str, statements: _MentionsAndSentiments) -> Iterator[str]:
     """Yield the lines of the XML file with the entities of a document and their mentions, which are in `statements`."""
-    source_type = "multi_post" if "_DF_" in docid else "newswire"
+    source_type = "multi_post" if _DISCUSSION_FORUM in docid else "newswire"
     kit_id = _xml_attribute(kb.run_id)
     yield _XML_HEAD
     yield f'<deft_ere kit_id="{kit_id}" doc_id="{_xml_attribute(docid)}" source_type="{source_type}">\n'
@@ -366,7 +378,7 @@ def _entities_xml(kb: KnowledgeBase, docid: str, statements: _MentionsAndSentime
 def _entity_mention_xml(docid: str, mention: _Mention) -> Iterator[str]:
     """Yield the lines of the element of a mention, such as "the mayor" with its place in the document."""
     source = f'source="{_xml_attribute(docid)}"'
-    kind = _MENTION_KINDS[mention.assertion.verb.name]
+    kind = _MENTION_KINDS[mention.assertion.predicate.name]
     text = _xml_text(mention.assertion.text)
     yield f'      <entity_mention id="{mention.id}" noun_type="{kind}" {source} {mention.offset_and_length}>\n'
     yield f"        <mention_text>{text}</mention_text>\n"
@@ -382,9 +394,10 @@ def _sentiments_xml(docid: str, statements: _MentionsAndSentiments) -> Iterator[
     """
     yield _XML_HEAD
     yield f'<belief_sentiment_doc id="{_xml_attribute(docid)}">\n  <sentiment_annotations>\n    <entities>\n'
-    for node_and_place, sentiments in sorted(statements.sentiments_by_target().items(), key=itemgetter(0)):
+    sentiments_by_target = statements.sentiments_by_target()
+    for node_and_place in sorted(sentiments_by_target):
         target_mention = statements.mention_by_node_and_place[node_and_place]
-        yield from _target_xml(target_mention, statements, sentiments)
+        yield from _target_xml(target_mention, statements, sentiments_by_target[node_and_place])
     yield "    </entities>\n  </sentiment_annotations>\n</belief_sentiment_doc>\n"
 
 
@@ -403,11 +416,12 @@ def _target_xml(target: _Mention, statements: _MentionsAndSentiments, sentiments
 
 
 def _sentiment_xml(sentiment: Assertion, holder: _Mention) -> Iterator[str]:
-    """Yield the lines of the element of a sentiment, which likes ("pos") or dislikes ("neg") its target.
+    """Yield the lines of the element of a sentiment.
 
-    `holder` is the mention of the node that has the sentiment.
+    Its polarity is "pos" if the holder likes the target, "neg" if the holder dislikes it. `holder` is the mention of
+    the node with the sentiment.
     """
-    polarity = _POLARITIES[sentiment.verb.name]
+    polarity = _POLARITIES[sentiment.predicate.name]
     holder_text = _xml_text(holder.assertion.text)
     holder_attributes = f'ere_id="{holder.id}" {holder.offset_and_length}'
     yield f'          <sentiment polarity="{polarity}" sarcasm="no" confidence="{sentiment.confidence}">\n'
@@ -432,7 +446,8 @@ def _xml_attribute(text: str) -> str:
 def tac_text(kb: KnowledgeBase, labels: Collection[str]) -> Iterator[str]:
     """Yield the text of a validated knowledge base, node by node.
 
-    Only predicates from files with these labels are written; the predicates of the task have the label TAC.
+    Only assertions whose predicates have one of the `labels` are written. The predicates of the evaluation have the
+    label TAC; predicates of a user have the label in the name of their file, such as SPORTS.
     """
     yield f"{kb.first_line}\n\n"
     for assertions in kb.assertions_by_node():
@@ -442,22 +457,22 @@ def tac_text(kb: KnowledgeBase, labels: Collection[str]) -> Iterator[str]:
 def tac_lines(assertions: Iterable[Assertion], labels: Collection[str]) -> list[str]:
     """Return the lines of assertions in a validated knowledge base: `:Entity_1 per:children :Entity_2 D1:6-21 0.5`.
 
-    There are tabs between the columns. Omitted assertions are left out. So are assertions with predicates that come
-    from files with other labels than `labels`.
+    There are tabs between the columns. Omitted assertions are left out, and so are those whose predicates have none of
+    the `labels`: TAC for predicates of the evaluation, or the label of a file of predicates, such as SPORTS.
     """
     lines = []
     for assertion in assertions:
-        verb = assertion.verb
-        if assertion.is_omitted or verb.label not in labels:
+        predicate = assertion.predicate
+        if assertion.is_omitted or predicate.label not in labels:
             continue
-        predicate = verb.name
-        if verb.has_domain:
-            predicate = f"{assertion.subject.type}:{predicate}"
+        predicate_column = predicate.name
+        if predicate.has_domain:
+            predicate_column = f"{assertion.subject.type}:{predicate_column}"
         if assertion.realis is not None:
-            predicate = f"{predicate}.{assertion.realis}"
-        columns = f"{assertion.subject.name}\t{predicate}\t{assertion.object}\t{assertion.provenance.text}"
+            predicate_column = f"{predicate_column}.{assertion.realis}"
+        columns = f"{assertion.subject.name}\t{predicate_column}\t{assertion.object}\t{assertion.provenance.text}"
         # The type of a node has no confidence.
-        if verb.name != TYPE:
+        if predicate.name != TYPE:
             columns = f"{columns}\t{assertion.confidence}"
         lines.append(f"{columns}{assertion.comment}\n")
     return lines
@@ -481,7 +496,7 @@ def edl_text(kb: KnowledgeBase, link_kb: str) -> Iterator[str]:
             mention.provenance.text,
             entities.id_of(node),
             entities.type_by_node.get(node, ""),
-            _MENTION_KINDS[mention.verb.name],
+            _MENTION_KINDS[mention.predicate.name],
             mention.confidence,
         )
         yield "\t".join(columns) + "\n"
@@ -494,21 +509,22 @@ class _LinkedEntities:
     """
 
     def __init__(self, link_kb: str) -> None:
-        """Make a collection of no mentions; only links to the knowledge base with the name `link_kb` are regarded."""
+        """Make an empty collection; only links to the knowledge base with the name `link_kb` count."""
         self.mentions: list[Assertion] = []
         self.type_by_node: dict[str, str] = {}
         self._link_kb = link_kb
+        # The ids of nodes without a link, such as NIL_0001.
         self._nil_id_by_node: dict[str, str] = {}
         self._entity_id_by_node: dict[str, str] = {}
 
     def add(self, assertion: Assertion) -> None:
         """Add a type, a link or a mention by name or description; other assertions are left out."""
-        predicate = assertion.verb.name
-        if predicate == TYPE:
+        predicate_name = assertion.predicate.name
+        if predicate_name == TYPE:
             self._add_type(assertion.subject.name, assertion.object)
-        elif predicate == LINK:
+        elif predicate_name == LINK:
             self._add_link(assertion.subject.name, assertion.object)
-        elif predicate in MENTIONS:
+        elif predicate_name in MENTIONS:
             is_of_entity = not assertion.subject.is_event
             if is_of_entity and not assertion.is_omitted:
                 self.mentions.append(assertion)
@@ -603,7 +619,7 @@ def _name_in_statistics(assertion: Assertion) -> str:
 
     The domain is the type of the subject.
     """
-    name = assertion.verb.name
+    name = assertion.predicate.name
     if name in _WITHOUT_DOMAIN:
         return name
     return f"{assertion.subject.type_in_reports}:{name}"
@@ -632,14 +648,14 @@ def _lines_of_assertion_counts(
             yield from _lines_of_counts(f"{title}:{kind.upper()}", counts)
 
 
-def _lines_of_counts(sort: str, counts: Mapping[str, int] | UnsetType) -> Iterator[str]:
-    """Yield a line for each count, with the sort of what was counted: `ENTITY per 12` with tabs.
+def _lines_of_counts(title: str, counts: Mapping[str, int] | UnsetType) -> Iterator[str]:
+    """Yield a line for each count, after the title of these counts: `ENTITY per 12` with tabs.
 
     Nothing is yielded if `counts` is UNSET.
     """
     if counts is not UNSET:
         for key, count in counts.items():
-            yield f"{sort}\t{key}\t{count}\n"
+            yield f"{title}\t{key}\t{count}\n"
 
 
 JSON_OPTION: Final = OwnOption(
@@ -652,6 +668,7 @@ def differences(kb: KnowledgeBase, labels: Collection[str]) -> Iterator[str]:
     """Yield the lines of a diff between a knowledge base file and its validated form.
 
     Each line of the file is compared with the lines that are written for it, including lines of inferred assertions.
+    Only predicates with one of the `labels`, such as TAC, are written.
     """
     written_lines_by_number: dict[int, list[str]] = defaultdict(list)
     written_lines_by_number[1].append(kb.first_line)  # the run id, which is written unchanged
@@ -692,9 +709,9 @@ class KbOutputs(Record):
         for format_name, path in self.paths.items():
             if format_name in _SINGLE_FILES:
                 write_whole(path, encoded(self._text_of_file(format_name, kb)))
-            elif format_name == "eal":
+            elif format_name == "eal":  # event arguments and their links
                 write_folder(path, ("arguments", "corpusLinking", "linking"), argument_files(kb))
-            else:
+            elif format_name == "sen":  # sentiments
                 write_folder(path, ("predicted-ere", "predicted-best"), sentiment_files(kb))
 
     def _text_of_file(self, format_name: str, kb: KnowledgeBase) -> Iterator[str]:

@@ -122,25 +122,25 @@ VALIDATE_RUN: Final = Program(
 )
 
 
-@VALIDATE_RUN.command
+@VALIDATE_RUN.as_command
 def validate_run(command_line: CommandLine, session: Session) -> int:
     """Check a run, and write the validated run, which the scorer can read. Return the exit status.
 
     A run with errors is not written.
     """
-    run_file = command_line.words[1]
-    session.report_to()
+    run_file = command_line.positional_words[1]
+    session.send_report_to(command_line.text("-error_file"))
     checked_run = session.check_runs([run_file], depth=command_line.text("-depth", ""))
     validated_run = checked_run.validated()  # from now on all problems of the run are in the log
     _remark_on_run(checked_run, validated_run, session)
-    session.report()
+    session.report_problems()
     if not session.has_errors:
         destination = _destination_of_run(command_line)
         if destination is not None:
             _write_run(validated_run, destination, session)
         if "--diff" in command_line:
             write_difference(differences(checked_run), has_colours=True)
-    return session.end((checked_run, validated_run))
+    return session.end_report((checked_run, validated_run))
 
 
 def _remark_on_run(checked_run: CheckedRun, validated_run: ValidatedText, session: Session) -> None:
@@ -190,7 +190,7 @@ def _begins_like_run(text: str) -> bool:
 
 def _outputs_of_validate_queries(command_line: CommandLine) -> Iterator[PlannedOutput]:
     """Yield the files for the validated queries and for the index of expanded queries."""
-    yield from file_named(command_line.words[1]).planned("OUTPUTFILE", Existing.REFUSED)
+    yield from file_named(command_line.positional_words[1]).planned("OUTPUTFILE", Existing.REFUSED)
     index_file = command_line.get("-index_file")
     if index_file is not None:
         yield from Destination(index_file).planned("-index_file", Existing.REFUSED)
@@ -214,23 +214,23 @@ VALIDATE_QUERIES: Final = Program(
 )
 
 
-@VALIDATE_QUERIES.command
+@VALIDATE_QUERIES.as_command
 def validate_queries(command_line: CommandLine, session: Session) -> int:
     """Check a query file, and write the queries with the changes of the options. Return the exit status.
 
     The queries are written even if there are errors, as the reference program does.
     """
     options = _query_options(command_line)
-    session.report_to()
-    query_file, output_file = command_line.words
+    session.send_report_to(command_line.text("-error_file"))
+    query_file, output_file = command_line.positional_words
     query_files = session.read_queries()
     _remark_on_queries(query_files, query_file, options, session)
     validated = preparing.validate_queries(query_files.query_set, options, session.problems)
     text = preparing.query_file_text(validated.queries)
-    session.report()
+    session.report_problems()
     file_named(output_file).write(encoded([text]))
     _write_index(validated.index, command_line.get("-index_file"))
-    return session.end(validated)
+    return session.end_report(validated)
 
 
 def _remark_on_queries(
@@ -285,7 +285,7 @@ def _read_choice(command_line: CommandLine, option: str, choices: Iterable[_Choi
 
 def _outputs_of_generate_queries(command_line: CommandLine) -> Iterable[PlannedOutput]:
     """Return the file for the queries; nothing if they go to a stream."""
-    return Destination(command_line.words[1]).planned("OUTPUTFILE", Existing.REPLACED)
+    return Destination(command_line.positional_words[1]).planned("OUTPUTFILE", Existing.REPLACED)
 
 
 GENERATE_QUERIES: Final = Program(
@@ -302,27 +302,27 @@ GENERATE_QUERIES: Final = Program(
     ),
     planned_outputs=_outputs_of_generate_queries,
     example="queries/sf-queries.xml round2.xml submissions/tide-kb.tab.txt",
-    existing_error_file=Existing.REPLACED,
+    rule_for_existing_error_file=Existing.REPLACED,
     encodes_report_once=True,
 )
 
 
-@GENERATE_QUERIES.command
+@GENERATE_QUERIES.as_command
 def generate_queries(command_line: CommandLine, session: Session) -> int:
     """Write the queries of the first round or, if a run is named, of the second round. Return the exit status.
 
     The first round asks for the first slot of each query; the second round asks about the answers of the run.
     """
-    session.report_to()
+    session.send_report_to(command_line.text("-error_file"))
     # Nothing is checked against the documents, but a list that cannot be read is an error.
     session.read_documents()
     queries = session.read_queries()
     limits = RunLimits(Justifications.parse(command_line.text("-justifications")))
     session.remark(*queries.remarks)
-    has_run = len(command_line.words) > 2  # queries, output and run
+    has_run = len(command_line.positional_words) > 2  # queries, output and run
     if has_run:
         return _write_second_round(command_line, queries, limits, session)
-    destination = Destination(command_line.words[1])
+    destination = Destination(command_line.positional_words[1])
     return _write_first_round(queries.query_set, destination, session, has_error_file="-error_file" in command_line)
 
 
@@ -331,16 +331,16 @@ def _write_second_round(command_line: CommandLine, queries: QueryFiles, limits: 
 
     If the run has errors, only the error report is written. Raises InputError or OutputError.
     """
-    _query_file, output_file, run_file = command_line.words
+    _query_file, output_file, run_file = command_line.positional_words
     check_exists(run_file)
     checked_run = check_run([run_file], queries, limits, session.problems)
     responses = checked_run.loading.links.responses
     second_round_queries = preparing.second_round(responses, is_xml="-valid" in command_line)
     text = preparing.query_file_text(second_round_queries)
-    session.report()
+    session.report_problems()
     if not session.has_errors:
         Destination(output_file).write(encoded([text]))
-    return session.end(checked_run)
+    return session.end_report(checked_run)
 
 
 def _write_first_round(queries: QuerySet, destination: Destination, session: Session, *, has_error_file: bool) -> int:
@@ -362,7 +362,7 @@ def _write_first_round(queries: QuerySet, destination: Destination, session: Ses
 
 def _outputs_of_package_output(command_line: CommandLine) -> Iterable[PlannedOutput]:
     """Return the file for the run."""
-    return file_named(command_line.words[3]).planned("OUTPUTFILE", Existing.REFUSED)
+    return file_named(command_line.positional_words[3]).planned("OUTPUTFILE", Existing.REFUSED)
 
 
 PACKAGE_OUTPUT: Final = Program(
@@ -379,22 +379,22 @@ PACKAGE_OUTPUT: Final = Program(
 )
 
 
-@PACKAGE_OUTPUT.command
+@PACKAGE_OUTPUT.as_command
 def package_output(command_line: CommandLine, session: Session) -> int:
     """Write the answers to both rounds as one run. Return the exit status.
 
     Answers with different run ids are an error.
     """
-    _query_file, first_round_file, second_round_file, output_file = command_line.words
-    session.report_to()
+    _query_file, first_round_file, second_round_file, output_file = command_line.positional_words
+    session.send_report_to(command_line.text("-error_file"))
     checked_run = session.check_runs([first_round_file, second_round_file])
     session.remark(*checked_run.loading.remarks)
     _check_run_ids(checked_run, session)
-    session.report()
+    session.report_problems()
     if not session.has_errors:
         validated_run = checked_run.validated()
         file_named(output_file).write(encoded(validated_run.pieces))
-    return session.end(checked_run)
+    return session.end_report(checked_run)
 
 
 def _check_run_ids(checked_run: CheckedRun, session: Session) -> None:
@@ -440,20 +440,20 @@ VALIDATE_ASSESSMENTS: Final = Program(
 )
 
 
-@VALIDATE_ASSESSMENTS.command
+@VALIDATE_ASSESSMENTS.as_command
 def validate_assessments(command_line: CommandLine, session: Session) -> int:
     """Check assessments, and write a file with the assessments of each language. Return the exit status."""
-    file = command_line.words[1]
-    session.report_to()
+    file = command_line.positional_words[1]
+    session.send_report_to(command_line.text("-error_file"))
     _check_languages(command_line.text("-languages"))
     if "--all-problems" in command_line:
         return _report_pool(session, file)
     checked_pool = _check_assessments(session, file)
     assessments = _assessments_with_language(session, checked_pool)
-    session.report()
+    session.report_problems()
     if not session.has_errors:
         _write_assessments(assessments, _destination_by_language(command_line))
-    return session.end(checked_pool)
+    return session.end_report(checked_pool)
 
 
 def _assessments_with_language(session: Session, checked_pool: CheckedRun) -> list[tuple[str, str]]:
@@ -503,7 +503,7 @@ def _report_pool(session: Session, file: str) -> int:
 
     The status is that of a failure if scoring would refuse the file. It also holds the checked assessments.
     """
-    pool = session.check_pool(file)
+    pool = session.check_assessments(file)
     session.remark(*pool.remarks)
     problem_texts = [str(kind) for kind in pool.problem_kinds]
     if not problem_texts:
@@ -519,7 +519,7 @@ def _report_pool(session: Session, file: str) -> int:
 
 def _outputs_of_apply_k(command_line: CommandLine) -> Iterable[PlannedOutput]:
     """Return the file for the lines that are kept."""
-    return file_named(command_line.words[1]).planned("OUTPUTFILE", Existing.REPLACED)
+    return file_named(command_line.positional_words[1]).planned("OUTPUTFILE", Existing.REPLACED)
 
 
 APPLY_K: Final = Program(
@@ -527,18 +527,18 @@ APPLY_K: Final = Program(
     options=(Option("-error_file FILE", "Accepted and without effect", "STDERR"), _FEW_JUSTIFICATIONS),
     parameters=(Parameter("runfile", "The run"), Parameter("outputfile", "The file for the lines that are kept")),
     planned_outputs=_outputs_of_apply_k,
-    existing_error_file=None,
+    rule_for_existing_error_file=None,
     example="submissions/tide-kb.tab.txt shorter.tab.txt",
 )
 
 
-@APPLY_K.command
+@APPLY_K.as_command
 def apply_k(command_line: CommandLine, session: Session) -> int:
     """Write the lines of a run with the first documents of each node, up to a limit. Return 0.
 
     The limit is the value of -justifications. The lines that are left out are printed on standard error.
     """
-    run_file, output_file = command_line.words
+    run_file, output_file = command_line.positional_words
     most_documents = documents_per_node(command_line.text("-justifications"))
     if most_documents == 0:
         session.remark("-justifications leaves no document for a node (M counts as 0 here): every line is discarded")
@@ -591,7 +591,7 @@ class _Superseded(ReferenceCommand):
         """Return the command line; the first word may be an option for help or a version."""
         with contextlib.suppress(UsageError):  # any other word is accepted and ignored
             line = super().parse(typed[:1])
-            if line.information:
+            if line.help_or_version:
                 return line
         return CommandLine(typed)
 
@@ -635,7 +635,7 @@ def samples(command_line: CommandLine) -> int:
     except CsScoreError as error:
         write_text("stderr", f"cs-score samples: {error}\n")
         return Status.REFERENCE_FAILURE
-    number_text, queries_file = command_line.words
+    number_text, queries_file = command_line.positional_words
     try:
         report = _write_samples(number_text, queries_file, seed, destination)
     except CsScoreError as error:
@@ -661,7 +661,7 @@ def _check_outputs_of_samples(command_line: CommandLine, destination: Destinatio
     """
     outputs = destination.planned("-output_file", Existing.REPLACED)
     outputs += error_file.planned("-error_file", Existing.REFUSED)
-    command_line.plan(outputs, command_line.words)
+    command_line.plan(outputs, command_line.positional_words)
 
 
 def _read_number(text: str) -> int | None:

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from cs_score.base.errors import CsScoreError, InputError, OutputError
 from cs_score.base.outputs import Existing, OutputPlan, PlannedOutput, encoded, outputs_together
-from cs_score.base.runtime import paused_collector
+from cs_score.base.runtime import paused_garbage_collection
 from cs_score.base.sources import name_of
 from cs_score.cli import output as terminal
 from cs_score.cli.core import (
@@ -43,7 +43,7 @@ MOST_FATAL_LINES: Final = 50
 DOCUMENTS: Final = Option("-docs FILE", "Documents of the task: DOCID, LENGTH and FILE, separated by tabs")
 
 Work: TypeAlias = Callable[[CommandLine, "Session"], int]
-"""The function that does a program's work for a command line; it returns the exit status."""
+"""A function that does a program's work for a command line, in a session. It returns the exit status."""
 
 
 class Program(NamedTuple):
@@ -57,41 +57,46 @@ class Program(NamedTuple):
     """Returns the files that the program writes for a command line, without its error reports."""
     example: str
     """The words of an example of a call, which works with the sample files."""
-    existing_error_file: Existing | None = Existing.REFUSED
+    rule_for_existing_error_file: Existing | None = Existing.REFUSED
     """What happens to an error file that exists already; None for a program without an error report."""
     error_file_help: str = "Where to report problems: a new file, stdout or stderr"
     encodes_report_once: bool = False
     """Whether the error report is in UTF-8; other programs encode theirs twice, as the Perl programs do."""
 
-    def command(self, work: Work) -> Callable[[str], Command]:
-        """Return a function that makes the command. This method decorates `work`, which does the program's work."""
+    def as_command(self, do_work: Work) -> Callable[[str], Command]:
+        """Return a function that makes the command of this program for a task, such as `coldstart`.
+
+        The command is the same for every task. This method decorates the function `do_work`, which does the program's
+        work.
+        """
         options = list(self.options)
-        if self.existing_error_file is not None:
+        if self.rule_for_existing_error_file is not None:
             options.append(Option("-error_file FILE", self.error_file_help, "STDERR"))
             options.extend(select_options("--problems --force"))
 
         def run(command_line: CommandLine) -> int:
             """Run the program for a command line, and return the exit status."""
-            return self._run(work, command_line)
+            return self._run(do_work, command_line)
 
-        return command(self.name, options, *self.parameters, contract=ReferenceCommand, example=self.example)(run)
+        decorate = command(self.name, options, *self.parameters, contract=ReferenceCommand, example=self.example)
+        return decorate(run)
 
-    def _run(self, work: Work, command_line: CommandLine) -> int:
-        """Check the inputs and outputs of a command line, then run the program. Return the exit status.
+    def _run(self, do_work: Work, command_line: CommandLine) -> int:
+        """Check the inputs and outputs of a command line, then do the program's work. Return the exit status.
 
         Errors are reported here; none is raised.
         """
         command_name = f"cs-score {self.name}"
         try:
-            plan = self._plan(command_line)
+            output_plan = self._plan(command_line)
         except CsScoreError as error:
             write_text("stderr", f"{command_name}: {error}\n")
             return Status.REFERENCE_FAILURE
-        plan.clear()
+        output_plan.remove_earlier_files()
         session = Session(command_name, command_line, encodes_report_once=self.encodes_report_once)
         try:
-            with paused_collector(), outputs_together():
-                return work(command_line, session)
+            with paused_garbage_collection(), outputs_together():
+                return do_work(command_line, session)
         except CsScoreError as error:
             return session.give_up(error)
 
@@ -104,18 +109,19 @@ class Program(NamedTuple):
 
     def _planned_error_file(self, command_line: CommandLine) -> Sequence[PlannedOutput]:
         """Return the file of -error_file as the only item; nothing if the report goes to a stream or there is none."""
-        if self.existing_error_file is None:
+        if self.rule_for_existing_error_file is None:
             return ()
         error_file = Destination.of_report(command_line.text("-error_file"))
-        return error_file.planned("-error_file", self.existing_error_file)
+        return error_file.planned("-error_file", self.rule_for_existing_error_file)
 
     def _names_of_inputs(self, command_line: CommandLine, outputs: Iterable[PlannedOutput]) -> list[str]:
         """Return the names of all files that the program reads, including files in folders and in the document list.
 
-        The document list is read only if one of the outputs exists, because this output might be a document.
+        The documents in the list matter only if an output exists already: it could be one of them. Otherwise the list
+        is not read.
         """
         inputs: list[str] = []
-        for parameter, word in zip(self.parameters, command_line.words):
+        for parameter, word in zip(self.parameters, command_line.positional_words):
             if not parameter.is_output:
                 inputs.extend(name_of(file) for file in expand_folder(word))
         document_list = command_line.get("-docs")
@@ -142,19 +148,26 @@ class Session:
     """A call of a program such as `validate-run`: it reads the inputs, collects their problems, and writes the error
     report. The report lists these problems, and ends with a closing line, which has the numbers of errors and warnings.
 
-    A program reads and checks its inputs, calls `report`, writes its results if there is no error, and calls `end`.
+    A program reads and checks its inputs, calls `report_problems`, writes its results if there is no error, and calls
+    `end_report`.
     """
 
     def __init__(self, command_name: str, command_line: CommandLine, *, encodes_report_once: bool) -> None:
-        """Start a call with an empty log of problems; messages begin with `command_name`."""
+        """Start a call with an empty log of problems; messages begin with `command_name`.
+
+        With `encodes_report_once` the error report is in UTF-8; otherwise it is encoded to UTF-8 twice, as the
+        reference program does.
+        """
         self._command_name = command_name
         self._command_line = command_line
         self._encodes_report_once = encodes_report_once
         self._problems_file = command_line.get("--problems")
         self.problems = ProblemLog() if self._problems_file is None else RecordingLog()
+        # Where the error report goes. A stream gets its parts one by one, a file gets the whole report at the end.
         self._error_report = Destination("stderr")
-        # Where the closing line goes, if not to the error report.
+        # Where announcements and the closing line go, if not to the error report.
         self._closing_destination: Destination | None = None
+        # The lines above the error report, kept for a report that is a file.
         self._announcements = ""
         self._report_pieces: list[str] = []
         self._is_report_printed = False
@@ -174,7 +187,8 @@ class Session:
         The offsets in them are checked against the lengths of `documents`.
         """
         lengths = None if documents is None else documents.length_by_docid
-        return load_queries([self._command_line.words[0]], None, self.problems, lengths)
+        query_file = self._command_line.positional_words[0]
+        return load_queries([query_file], id_base=None, problems=self.problems, length_by_document=lengths)
 
     def check_runs(
         self, files: Sequence[str], justifications: Justifications | None = None, depth: str = ""
@@ -200,7 +214,7 @@ class Session:
             allow_comments="-allow_comments" in self._command_line,
         )
 
-    def check_pool(self, file: str) -> CheckedPool:
+    def check_assessments(self, file: str) -> CheckedPool:
         """Return the problems that scoring would have with the assessments in a file, grouped by kind.
 
         Remarks on the queries are printed. Raises InputError if the file cannot be read, and if it is a run.
@@ -214,25 +228,24 @@ class Session:
 
     # ---- Reports
 
-    def report_to(self, text: str | None = None, *, closing_only: bool = False) -> None:
-        """Set the destination of the error report: `text`, or by default the value of -error_file.
+    def send_report_to(self, destination_text: str, *, keeps_stdout_short: bool = False) -> None:
+        """Set the destination of the error report: a path, `stdout` or `stderr`, usually the value of -error_file.
 
-        Until this call the report goes to standard error. With `closing_only` and standard output as the destination,
-        only announcements and the closing line are written there, and the report goes to standard error.
+        Until this call the report goes to standard error. With `keeps_stdout_short`, standard output gets only
+        announcements (lines above the report) and the closing line, while the report goes to standard error.
         """
-        if text is None:
-            text = self._command_line.text("-error_file")
-        self._error_report = Destination.of_report(text)
-        if closing_only and self._error_report.stream == "stdout":
+        self._error_report = Destination.of_report(destination_text)
+        if keeps_stdout_short and self._error_report.stream == "stdout":
             self._closing_destination = self._error_report
             self._error_report = Destination("stderr")
 
     def announce(self, text: str) -> None:
         """Add a line above the error report. It is printed now, or kept for the report if that is a file."""
         self._announcements += f"{text}\n"
-        if self._error_report.stream is not None:
-            destination = self._closing_destination or self._error_report
-            write_text(destination.stream or "stderr", f"{text}\n")
+        if self._closing_destination is not None:  # announcements go where the closing line goes
+            write_text("stdout", f"{text}\n")
+        elif self._error_report.stream is not None:
+            write_text(self._error_report.stream, f"{text}\n")
 
     def remark(self, *texts: str) -> None:
         """Print warnings that are not part of the error report on standard error, one line each."""
@@ -241,16 +254,16 @@ class Session:
 
     def add_fatal(self, fatal: Iterable[InputError]) -> None:
         """Add fatal conditions to the log of problems, and write the file of --problems."""
-        self.problems.fatal.extend(fatal)
+        self.problems.fatal_errors.extend(fatal)
         self._write_problems()
 
     @property
     def has_errors(self) -> bool:
-        """Whether `report` has reported an error; most programs write no results then."""
+        """Whether `report_problems` has reported an error; most programs write no results then."""
         return self._error_count > 0
 
-    def report(self) -> None:
-        """Make the report of the problems that were found. A stream gets it now, a file gets it from `end`.
+    def report_problems(self) -> None:
+        """Make the report of the problems that were found. A stream gets it now, a file gets it from `end_report`.
 
         Problems that are found later, while results are written, are not reported.
         """
@@ -261,33 +274,39 @@ class Session:
             self._write_report(self._report_pieces)
             self._is_report_printed = True
 
-    def end(self, results: object) -> int:
+    def end_report(self, results: object) -> int:
         """Finish the error report with its closing line, and write the file of --problems. Return the exit status.
 
         The status holds `results`, so that they are not freed before the process ends, which would only take time.
         """
-        self._finish_report(closing_line(self._error_count, self._warning_count))
+        self._write_closing_line(closing_line(self._error_count, self._warning_count))
         self._write_problems()
         status = Status.REFERENCE_FAILURE if self.has_errors else Status.DONE
         return StatusWithResults(status, results)
 
-    def _finish_report(self, closing: str) -> None:
-        """Write the closing line with the numbers of problems, and before it the report if it is still missing."""
-        if self._closing_destination is not None and not self.has_errors:
-            # Only announcements and this line go to standard output, if a command has asked for that.
-            self._closing_destination.write(encoded((closing,)))
-        elif self.has_errors and self._error_report.stream == "stderr":
-            # With --quiet there is no report. The closing line is printed all the same, with the name of the command.
+    def _write_closing_line(self, closing: str) -> None:
+        """Write the closing line with the numbers of problems, and before it the report if that goes to a file."""
+        if self.has_errors and self._error_report.stream == "stderr":
+            # The report was printed, or left out because of --quiet. The closing line is printed even then, with the
+            # name of the command.
             beginning = f"{self._command_name}: " if terminal.is_quiet() else ""
             write_text("stderr", f"{beginning}{closing}")
+        elif self._closing_destination is not None:
+            # Standard output gets only announcements and this line, because the command has asked for that.
+            self._closing_destination.write(encoded((closing,)))
         elif self._is_report_printed:
+            # The report goes to a stream: only its last line is missing.
             self._write_report([closing])
         else:
+            # The report goes to a file, which is written as a whole.
             self._write_report([self._announcements, *self._report_pieces, closing])
 
     def write_whole_report(self, report: str) -> None:
-        """Write `report` as the error report, for programs without a closing line, and the file of --problems."""
-        if self._error_report.stream is not None:
+        """Write `report` as the error report, and then the file of --problems.
+
+        Programs without a closing line call this instead of `report_problems` and `end_report`.
+        """
+        if self._error_report.stream is not None:  # then announcements were printed when they were made
             self._write_report([report])
         else:
             self._write_report([self._announcements, report])
@@ -298,7 +317,9 @@ class Session:
 
         Return the exit status.
         """
-        report = "" if self._is_report_printed else "".join(self._problem_texts())
+        report = ""
+        if not self._is_report_printed:  # the error may have ended the program before its report
+            report = "".join(self._problem_texts())
         report += self._further_fatal_lines(error)
         self.remark(*error.remarks)
         self._write_report_with_error(report, f"{self._command_name}: {error}\n")
@@ -311,9 +332,9 @@ class Session:
 
     def _log_error(self, error: CsScoreError) -> None:
         """Add an error about an input to the fatal conditions in the log of problems, unless it is there already."""
-        is_logged = any(fatal is error for fatal in self.problems.fatal)
+        is_logged = any(fatal is error for fatal in self.problems.fatal_errors)
         if isinstance(error, InputError) and not is_logged:
-            self.problems.fatal.append(error)
+            self.problems.fatal_errors.append(error)
 
     def _write_report_with_error(self, report: str, error_line: str) -> None:
         """Write an error report and the line on the error that ended the program.
@@ -331,7 +352,7 @@ class Session:
 
     def _further_fatal_lines(self, error: CsScoreError) -> str:
         """Return a line for each fatal condition except `error`, up to a limit, and a line that counts the others."""
-        other_conditions = [fatal for fatal in self.problems.fatal if fatal is not error]
+        other_conditions = [fatal for fatal in self.problems.fatal_errors if fatal is not error]
         lines = [f"{fatal}\n" for fatal in other_conditions[:MOST_FATAL_LINES]]
         unlisted_count = len(other_conditions) - MOST_FATAL_LINES
         if unlisted_count > 0:
@@ -345,7 +366,10 @@ class Session:
         return report_text(self.problems)
 
     def _write_report(self, pieces: Iterable[str]) -> None:
-        """Write pieces of the error report to its destination, in the encoding of the reference program."""
+        """Write pieces of the error report to its destination, in the encoding of the reference program.
+
+        Most reference programs encode their reports to UTF-8 twice, so that `é` becomes `Ã©`.
+        """
         if self._error_report.stream == "stderr":
             print_unless_quiet("".join(pieces))
         elif self._encodes_report_once:

@@ -13,7 +13,7 @@ from cs_score.base.documents import failures_as_input_error
 from cs_score.base.errors import UsageError
 from cs_score.base.outputs import encoded, ending_of
 from cs_score.base.runtime import Late
-from cs_score.base.slices import part_of_slice
+from cs_score.base.slices import load_from_command_package
 from cs_score.cli.core import FORCE, CommandLine, Option, Parameter, Status, command
 from cs_score.cli.document_output import (
     ANALYSIS_OF_EVIDENCE,
@@ -30,7 +30,7 @@ from cs_score.cli.inputs import find_inputs
 from cs_score.cli.output import STDOUT
 from cs_score.cli.shared_options import INTERVAL_OPTIONS, read_resampling_with_defaults, read_top
 from cs_score.cli.task_options import options_of_task
-from cs_score.cli.verb import Verb, VerbForm
+from cs_score.cli.verb import Verb, VerbUsage
 from cs_score.pages.making import chart_kinds, chart_of, page_of, read_document
 from cs_score.pages.page import MOST_ROWS, page_template
 from cs_score.tasks import COLD_START, task_named
@@ -55,9 +55,9 @@ _PAGE: Final = (
 )
 
 
-def _form_for_runs() -> VerbForm:
+def _usage_for_runs() -> VerbUsage:
     """Return how the command is called for Cold Start runs."""
-    return VerbForm(
+    return VerbUsage(
         options=f"--compare --aggregate-only {ANALYSIS_OF_RUNS} {SIDE_B} --force",
         formats="html text json tsv",
         files=(
@@ -69,8 +69,8 @@ def _form_for_runs() -> VerbForm:
 
 
 REPORT_VERB: Final = Verb(
-    form_for_runs=_form_for_runs,
-    form_for_evidence=VerbForm(
+    usage_for_runs=_usage_for_runs,
+    usage_for_evidence=VerbUsage(
         options=f"--compare --aggregate-only {ANALYSIS_OF_EVIDENCE} {INTERVAL_OPTIONS} --force",
         formats="html text json tsv",
         files="Gold and predictions in this order; with --compare two predictions",
@@ -112,7 +112,7 @@ def _check_page(command_line: CommandLine) -> None:
 
 def _names_only_document(command_line: CommandLine) -> bool:
     """Return whether the only word of a command line is a JSON file, such as `analysis.json` or `batch.json.gz`."""
-    return len(command_line.words) == 1 and ending_of(command_line.words[0]) == ".json"
+    return len(command_line.positional_words) == 1 and ending_of(command_line.positional_words[0]) == ".json"
 
 
 def _report_analysis(task: Task, command_line: CommandLine) -> int:
@@ -134,7 +134,7 @@ def _analyze(task: Task, command_line: CommandLine) -> Any:
     """
     _refuse_other_options(command_line, _options_of_analyses(task.name), "is for --compare")
     # The command analyze may not be installed; then this raises UsageError.
-    analyze_inputs = part_of_slice("analyze", "command:analyze_inputs", needed_by="report")
+    analyze_inputs = load_from_command_package("analyze", "command:analyze_inputs", needed_by="report")
     inputs = find_inputs(task.name, command_line)
     return analyze_inputs(task, command_line, inputs, is_whole=True)
 
@@ -153,7 +153,7 @@ def _report_difference(task: Task, command_line: CommandLine) -> int:
 def _compute_difference(task: Task, command_line: CommandLine) -> Any:
     """Return the difference of the two runs or systems that a command line names. Raises UsageError or InputError."""
     _refuse_other_options(command_line, _options_of_differences(task.name), "is not for --compare")
-    compute_difference = part_of_slice("diff", "command:compute_difference", needed_by="report --compare")
+    compute_difference = load_from_command_package("diff", "command:compute_difference", needed_by="report --compare")
     return compute_difference(task, command_line)
 
 
@@ -162,7 +162,7 @@ def _report_document(command_line: CommandLine) -> int:
 
     Raises UsageError for options that choose what to analyse, and InputError if the file is no such document.
     """
-    file = command_line.words[0]
+    file = command_line.positional_words[0]
     _refuse_other_options(command_line, (), f"says what to analyse, but {file} is an analysis already")
     if command_line.format != "html":
         raise UsageError(f"--format {command_line.format}: {file} is an analysis already; report makes its page")
@@ -278,7 +278,7 @@ _CHARTS: Final = (
 )
 def plot(command_line: CommandLine) -> int:
     """Print a chart of a JSON document as SVG. Return the exit status. Raises UsageError or InputError."""
-    kind, file = command_line.words
+    kind, file = command_line.positional_words
     document = read_document(file)
     with failures_as_input_error(file):
         chart = chart_of(document, kind, command_line.get("--of"))

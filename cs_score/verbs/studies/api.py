@@ -16,14 +16,14 @@ from cs_score.analysis.sampled_labels import (
 from cs_score.analysis.sampled_pools import SAMPLED_POOL_PRINTOUT, estimate_from_sample, read_inclusion
 from cs_score.api import arguments
 from cs_score.api.any_result import AnyResult, task_of
-from cs_score.api.arguments import Files, Together, checked
+from cs_score.api.arguments import ClustersArgument, Files, checked
 from cs_score.api.findings import Comparison
 from cs_score.api.prediction_results import EvidenceResult
 from cs_score.api.run_results import RunResult
 from cs_score.api.shown import WIDTH, ShownDocument, member
-from cs_score.base.documents import read_document, record_in
+from cs_score.base.documents import checked_record, read_document
 from cs_score.base.errors import UsageError
-from cs_score.base.runtime import paused_collector
+from cs_score.base.runtime import paused_garbage_collection
 from cs_score.base.sources import Input, name_of, rereadable
 from cs_score.coldstart.gold import open_gold
 from cs_score.coldstart.options import ScoringArguments
@@ -182,7 +182,7 @@ def _comparison_document(comparison: object) -> SystemComparison:
     files = arguments.files_of(comparison, "comparison")
     if len(files) != 1:
         raise UsageError(f"comparison takes one file, not {len(files)}")
-    return record_in(read_document(files[0]), SystemComparison, name_of(files[0]))
+    return checked_record(read_document(files[0]), SystemComparison, name_of(files[0]))
 
 
 @checked
@@ -207,7 +207,7 @@ def pool_bias(
     run_files = _repeatable_files(runs, "runs")
     pool_files = _repeatable_files(pool, "pool")
     scoring = arguments.options_of(options)
-    with paused_collector():
+    with paused_garbage_collection():
         pooled_runs = PooledRuns(open_gold(query_files, scoring), pool_files, runs_of(run_files))
         return PoolBias(measure_pool_bias(pooled_runs, teams, measure))
 
@@ -244,7 +244,7 @@ def _estimate_from_labels(
 
     The labels in the file `second_assessments`, if there is one, correct those of the results.
     """
-    scored_by_name = {name: result._source_for("sampled_pool") for name, result in result_by_name.items()}
+    scored_by_name = {name: result._require_source("sampled_pool") for name, result in result_by_name.items()}
     any_result = next(iter(scored_by_name.values()))  # all have the same gold standard
     corrections = read_second_assessments(any_result, second_assessments)
     columns = STRATUM_COLUMNS if second_assessments is None else STRATUM_COLUMNS_OF_SECOND
@@ -262,7 +262,7 @@ def assessors(
     bootstrap: int | None = None,
     seed: int = 0,
     confidence: float = 95.0,
-    clusters: Together = None,
+    clusters: ClustersArgument = None,
     force: bool = False,
 ) -> Assessors:
     """Compare scores and ranks of the same systems under the assessments of two assessors, and their agreement.
@@ -306,7 +306,7 @@ def _assessed_results(
 def _judged_answers(result: AnyResult[Any]) -> JudgedAnswers | None:
     """Return the judgments in the gold standard of a result; None for a result loaded from JSON, which lacks them."""
     if isinstance(result, RunResult):
-        return judged_answers_of_pool(result._source_for("assessors").run.gold)
+        return judged_answers_of_pool(result._require_source("assessors").run.gold)
     if isinstance(result, EvidenceResult) and result._source is not None:
         return judged_answers_of_result(result._source)
     return None

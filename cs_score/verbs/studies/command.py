@@ -7,10 +7,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from cs_score.analysis import system_comparison as comparison
-from cs_score.base.documents import read_document, record_in
+from cs_score.base.documents import checked_record, read_document
 from cs_score.base.errors import UsageError
 from cs_score.base.outputs import ending_of
-from cs_score.base.runtime import Late, paused_collector
+from cs_score.base.runtime import Late, paused_garbage_collection
 from cs_score.cli import run_options
 from cs_score.cli import shared_options as options
 from cs_score.cli.core import CommandLine, Option, Parameter, Status, command
@@ -20,7 +20,7 @@ from cs_score.cli.output import STDOUT, with_percentage
 from cs_score.cli.run_inputs import Runs
 from cs_score.cli.run_options import POLICIES, SCORING_SWITCHES, select_run_options
 from cs_score.cli.shared_options import whole_number
-from cs_score.cli.verb import Verb, VerbForm
+from cs_score.cli.verb import Verb, VerbUsage
 from cs_score.statistics.planning import (
     MOST_UNITS,
     DetectionGoal,
@@ -45,9 +45,9 @@ _RUNS: Final = f"{SCORING_SWITCHES} -runids --run --policy"
 _POWER_OPTIONS: Final = "--difference --alpha --power --sd --units --measure --force"
 
 
-def _form_for_runs() -> VerbForm:
+def _usage_for_runs() -> VerbUsage:
     """Return how the command is called for Cold Start runs."""
-    return VerbForm(
+    return VerbUsage(
         options=f"{_RUNS} {_POWER_OPTIONS}",
         formats="text json tsv svg",
         files=(
@@ -60,8 +60,8 @@ def _form_for_runs() -> VerbForm:
 
 
 POWER_VERB: Final = Verb(
-    form_for_runs=_form_for_runs,
-    form_for_evidence=VerbForm(
+    usage_for_runs=_usage_for_runs,
+    usage_for_evidence=VerbUsage(
         options=f"--gold {_POWER_OPTIONS}",
         formats="text json tsv svg",
         files="One file for each system, or JSON of compare",
@@ -115,8 +115,8 @@ def _make_plan(task_name: str, command_line: CommandLine) -> PowerPlan:
     if "--units" in command_line:
         raise UsageError("--units goes with --sd; files have their own number of units")
     if _names_comparison_file(command_line):
-        file = command_line.words[0]
-        document = record_in(read_document(file), SystemComparison, file)
+        file = command_line.positional_words[0]
+        document = checked_record(read_document(file), SystemComparison, file)
         return plan_from_comparison(document, command_line.get("--measure"), goal)
     return _plan_from_systems(task_name, command_line, goal)
 
@@ -131,8 +131,8 @@ def _read_goal(command_line: CommandLine) -> DetectionGoal:
 
 def _names_comparison_file(command_line: CommandLine) -> bool:
     """Return whether the only file of a command line is the JSON of a comparison."""
-    has_single_file = len(command_line.words) == 1 and "--gold" not in command_line
-    return has_single_file and ending_of(command_line.words[0]) == ".json"
+    has_single_file = len(command_line.positional_words) == 1 and "--gold" not in command_line
+    return has_single_file and ending_of(command_line.positional_words[0]) == ".json"
 
 
 def _plan_from_deviation(deviation: float, command_line: CommandLine, goal: DetectionGoal) -> PowerPlan:
@@ -140,7 +140,7 @@ def _plan_from_deviation(deviation: float, command_line: CommandLine, goal: Dete
 
     Raises UsageError if the command line names files, too.
     """
-    if command_line.words or "--gold" in command_line:
+    if command_line.positional_words or "--gold" in command_line:
         raise UsageError("--sd stands for files: give the one or the others")
     unit_count = whole_number(command_line, "--units", MOST_UNITS)
     return plan_test([TTestPowerAnalysis(deviation)], unit_count, goal)
@@ -220,7 +220,7 @@ def pool_bias(command_line: CommandLine) -> int:
     inputs = Runs(command_line)
     if team_file == "-":
         raise UsageError("standard input cannot be read once for each run: name a file")
-    with paused_collector():
+    with paused_garbage_collection():
         runs_with_gold = inputs.read_queries_and_find_runs()
         pooled_runs = pool_biases.PooledRuns(
             runs_with_gold.gold_without_pool, runs_with_gold.assessments, runs_with_gold.runs, inputs.load_with_warnings

@@ -52,7 +52,7 @@ def verify(command_line: CommandLine) -> int:
 
     Return the exit status. Raises CsScoreError if something cannot be verified.
     """
-    result_file, *input_files = command_line.words
+    result_file, *input_files = command_line.positional_words
     try:
         if command_line.format == "text":
             return _verify_file_by_file(command_line, result_file, input_files)

@@ -10,7 +10,7 @@ from typing import Any, Final, TypeAlias
 from msgspec import UNSET, UnsetType
 
 from cs_score.analysis.recorded import check_task, find_scores, refuse_several_runs, type_of_scores
-from cs_score.base.documents import Json, check_kind, convert_value, member_place, read_document, record_in
+from cs_score.base.documents import Json, check_kind, checked_record, convert_value, member_place, read_document
 from cs_score.base.errors import InputError
 from cs_score.base.records import Record
 from cs_score.base.signature import Origin
@@ -68,7 +68,7 @@ def read_recorded(path: str) -> Recorded:
         return Recorded(path, value, _head_of_scores(document, path, place), place)
     is_whole_file = not place
     if is_whole_file and kind in _BATCH_RECORDS:
-        return Recorded(path, value, record_in(value, _BATCH_RECORDS[kind], path))
+        return Recorded(path, value, checked_record(value, _BATCH_RECORDS[kind], path))
     raise InputError(
         "no result that can be verified",
         file=path,

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, cast
 from cs_score.analysis.recorded import check_task, cold_start_options, evidence_arguments, resampling_of
 from cs_score.base.errors import InputError
 from cs_score.base.records import replace, to_builtins
-from cs_score.base.runtime import paused_collector
+from cs_score.base.runtime import paused_garbage_collection
 from cs_score.base.signature import POOL, QUERIES, RUN
 from cs_score.coldstart.options import NamedPolicy
 from cs_score.coldstart.output_files import ColumnLayout
@@ -73,7 +73,7 @@ class BatchRuns:
         origin = origin_of_run(run, file)
         key = _cache_key(run.run, run.policy, origin)
         if key not in self._rescored_by_key:
-            with paused_collector():
+            with paused_garbage_collection():
                 self._rescored_by_key[key] = self._score(run, origin, file)
         return self._rescored_by_key[key]
 

@@ -13,7 +13,7 @@ from msgspec import UNSET
 from cs_score.analysis.recorded import cold_start_options, evidence_arguments, resampling_of
 from cs_score.base.errors import InputError
 from cs_score.base.records import replace
-from cs_score.base.runtime import paused_collector
+from cs_score.base.runtime import paused_garbage_collection
 from cs_score.base.signature import GOLD, POOL, QUERIES, QUERY_LIST, RUN, SAMPLES
 from cs_score.base.sources import Input
 from cs_score.coldstart import score_documents as cold_start
@@ -78,7 +78,7 @@ def rescore_runs(recorded: Recorded, head: Head, places: Places) -> RescoredRuns
     """
     inputs = places.find(head.origin.inputs)
     resampling = _resampling_of(recorded, head, places)
-    with paused_collector():
+    with paused_garbage_collection():
         result = _score_cold_start(head.origin.options, inputs, recorded.file)
         intervals: Sequence[ScoreIntervals] = ()
         if resampling is not None:
@@ -229,7 +229,7 @@ def rescore_predictions(recorded: Recorded, head: Head, places: Places) -> objec
     """
     inputs = places.find(head.origin.inputs)
     resampling = _resampling_of(recorded, head, places)
-    with paused_collector():
+    with paused_garbage_collection():
         result = _score_predictions(recorded, head, inputs)
         intervals = None if resampling is None else evidence_intervals(result, resampling)
         has_units = head.units is not UNSET

@@ -19,7 +19,7 @@ from cs_score.analysis.coldstart.mistakes import cost_list
 from cs_score.analysis.coldstart.scored import AnalysedRun, score_for_analysis
 from cs_score.analysis.evidence.evidence_task import EvidenceTask
 from cs_score.analysis.outcomes import json_text
-from cs_score.coldstart.gold import load_run, open_gold, with_folder_remarks
+from cs_score.coldstart.gold import load_run, open_gold, with_remarks_on_empty_folders
 from cs_score.coldstart.options import Options
 from cs_score.evidence import claims, hotpotqa, scifact
 from cs_score.measures import parse_measure
@@ -60,7 +60,7 @@ def scored(folder: Path, shape: Shape) -> AnalysedRun:
     (folder / "pool.tab").write_text("".join(f"{line}\n" for line in pool))
     options = Options(expand="CSX")
     with contextlib.chdir(folder):
-        gold = with_folder_remarks(open_gold(["queries.xml"], options), ["pool.tab", "run.tab"])
+        gold = with_remarks_on_empty_folders(open_gold(["queries.xml"], options), ["pool.tab", "run.tab"])
         return score_for_analysis(load_run(gold, ["pool.tab", "run.tab"]), options.policy)
 
 

@@ -26,8 +26,8 @@ def scoring_words(case: Case) -> tuple[list[str], list[str]] | None:
         line = load_command("").parse(case.args)
     except (UsageError, Exit):
         return None
-    queries = [word for word in line.words if word.endswith(".xml")]
-    others = {word for word in line.words if not word.endswith(".xml")}
+    queries = [word for word in line.positional_words if word.endswith(".xml")]
+    others = {word for word in line.positional_words if not word.endswith(".xml")}
     if others != {"pool.tab", "run.tab"} or not all((case.folder / name).is_file() for name in (*queries, *others)):
         return None
     switches = [

@@ -15,7 +15,7 @@ from typing import Final, Literal, NamedTuple, Protocol, TypeAlias
 from msgspec import UNSET, UnsetType
 
 from cs_score.analysis.coldstart.changes import At
-from cs_score.base.display import SCREEN, columns_of, one_line
+from cs_score.base.display import SCREEN_WIDTH, columns_of, one_line
 from cs_score.base.documents import Document
 from cs_score.base.records import Record, field
 from cs_score.measures import undefined_sentences
@@ -784,7 +784,7 @@ class RunExplanation(Document, frozen=True, kw_only=True, tag="explanation"):
     classes: tuple[ClassExplanation, ...]
     nodes: tuple[NodeExplanation, ...]
 
-    def text(self, width: int = SCREEN) -> str:
+    def text(self, width: int = SCREEN_WIDTH) -> str:
         """Return a tree for people, in lines of at most `width` columns; the inputs' texts are made safe."""
         return "\n\n".join(["\n".join(_wrapped(tree, width)) for tree in self.trees()])
 

@@ -11,7 +11,7 @@ from msgspec import UNSET
 
 from cs_score.analysis.coldstart.scored import AnalysedRun
 from cs_score.base.records import replace
-from cs_score.base.runtime import paused_collector
+from cs_score.base.runtime import paused_garbage_collection
 from cs_score.coldstart.lines import Response
 from cs_score.measures import COLD_START_MODE
 from cs_score.verbs.explain.run_explanation import document
@@ -49,7 +49,7 @@ def explain(
     Raises InputError with the nearest names if a selector names nothing, UsageError for a text that cannot be a
     selector.
     """
-    with paused_collector():
+    with paused_garbage_collection():
         indexed_run = IndexedRun(scored, measure)
         selectors = Selectors(indexed_run)
         lines = [explain_line(item, indexed_run) for item in _select(line, selectors.lines_at)]

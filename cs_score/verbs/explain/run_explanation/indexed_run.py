@@ -440,7 +440,7 @@ class IndexedRun:
         """Return the effect on the scores of adding an answer of the pool to the run; None if the run has no scores."""
         if self.measure is None:
             return None
-        change = Change(added=self.effects.editor.lines_to_add([answer]))
+        change = Change(added_lines=self.effects.editor.lines_to_add([answer]))
         return self._line_effect("found", change, self.effects.effect_of(change))
 
     def _line_effect(self, kind: str, change: Change, effect: Effect) -> LineEffect:

@@ -219,7 +219,7 @@ def _why_not_scored(query: LinkedQuery, indexed_run: IndexedRun) -> str | None:
     """Return the reason why a query is not scored; None if it is scored."""
     if not indexed_run.query(query.base_id).is_scored:
         return "nothing was scored" if indexed_run.fatal else "its query is not among those to score"
-    hop_limit = indexed_run.run.gold.hop_limits[query.base_id]
+    hop_limit = indexed_run.run.gold.hop_limit_by_id[query.base_id]
     if query.level > hop_limit:
         return f"hops beyond {hop_limit} are not scored for this query"
     return None
