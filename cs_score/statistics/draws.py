@@ -175,7 +175,7 @@ def _rows_of_product(statistics: ExactStatistics) -> int:
     if rows_without_threads >= _FEWEST_ROWS:
         return rows_without_threads
     # A large product: neither the draws nor the sums may take too much memory. Both have a row for each resample.
-    integers_of_unit = statistics.integers[0].size
+    integers_of_unit: int = statistics.integers[0].size
     longest_row = max(statistics.unit_count, integers_of_unit)
     return max(1, _CELLS_OF_LARGE_PRODUCT // longest_row)
 
