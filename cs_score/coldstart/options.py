@@ -1040,7 +1040,7 @@ def origin_of(
 
     `are_runs_validated` says whether the runs were validated before they were scored.
     """
-    measure = default_measure(COLD_START_MODE, with_ldc=has_ldc_index, has_rankings=options.edition.has_rankings)
+    measure = default_measure(COLD_START_MODE, has_ldc_queries=has_ldc_index, has_rankings=options.edition.has_rankings)
     origin = Origin(
         task=COLD_START_MODE,
         options=options.as_json(),

@@ -783,15 +783,15 @@ LoadRun: TypeAlias = Callable[[ColdStartGold, "OneRun", Sequence[Input], Problem
 
 
 class OneRun(Record):
-    """One run of a file that is scored separately; `is_shared` says whether the file has other runs, too."""
+    """One run of a file that is scored separately; `shares_file` says whether the file has other runs, too."""
 
     file: Input
     run_id: str
-    is_shared: bool = False
+    shares_file: bool = False
 
-    def restrict(self, gold: ColdStartGold) -> ColdStartGold:
+    def restrict_gold(self, gold: ColdStartGold) -> ColdStartGold:
         """Return the gold for loading this run alone: if other runs share its file, their lines are not loaded."""
-        if not self.is_shared:
+        if not self.shares_file:
             return gold
         return replace(gold, options=replace(gold.options, runids=(self.run_id,)), only_run_id=self.run_id)
 
@@ -839,7 +839,7 @@ def runs_of(
     for file in files:
         ids_in_file = _run_ids(file, is_knowledge_base=file in knowledge_bases)
         for run_id in ids_in_file:
-            runs.append(OneRun(file, run_id, is_shared=len(ids_in_file) > 1))
+            runs.append(OneRun(file, run_id, shares_file=len(ids_in_file) > 1))
     if run_ids is None:
         return runs
     return _choose_runs(runs, run_ids)
@@ -923,7 +923,7 @@ def load_separately(
 
     `gold` has the queries, the options and, unless they are in `pool`, the assessments.
     """
-    return load_run(run.restrict(gold), [*pool, run.file], problems=problems)
+    return load_run(run.restrict_gold(gold), [*pool, run.file], problems=problems)
 
 
 def score_each(gold: ColdStartGold, runs: Sequence[OneRun], load: LoadRun = load_separately) -> list[Result]:
@@ -966,7 +966,7 @@ def _with_joint_origin(
     `inputs` are the files that were read for the `runs`, which were scored with the same options.
     """
     options = joined.options
-    if any(run.is_shared for run in runs):
+    if any(run.shares_file for run in runs):
         # Runs of one file: the options name the runs that were chosen, and the origin names the file once.
         options = replace(options, runids=tuple(run.run_id for run in runs))
         inputs = list(dict.fromkeys(inputs))

@@ -53,7 +53,7 @@ def read_headings(text: str) -> Headings:
     without a meaning or a heading, and for a column that is named twice.
     """
     heading_by_meaning: dict[str, str] = {}
-    for column, heading in read_column_names(text, COLUMNS, unknown="no column has the meaning"):
+    for column, heading in read_column_names(text, COLUMNS, message_start="no column has the meaning"):
         if column in heading_by_meaning:
             raise UsageError(f"--columns names {column} twice")
         heading_by_meaning[column] = heading

@@ -88,7 +88,7 @@ class ColdStartPlan(Plan, kw_only=True):
     def measures(self) -> list[str]:
         """Return the names of the measures that can rank runs under these options, the headline measure first."""
         measures = rankable_measures(
-            self.task, with_ldc=self.options.expand is not None, has_rankings=self.options.edition.has_rankings
+            self.task, has_ldc_queries=self.options.expand is not None, has_rankings=self.options.edition.has_rankings
         )
         return [str(measure) for measure in measures]
 
@@ -197,7 +197,7 @@ class PreparedColdStart(PreparedGold):
         """
         measures = rankable_measures(
             COLD_START_MODE,
-            with_ldc=bool(self.gold.query_set.ldc_id_by_query),
+            has_ldc_queries=bool(self.gold.query_set.ldc_id_by_query),
             has_rankings=self.plan.options.edition.has_rankings,
         )
         last_hop = max(self.gold.hop_limit_by_id.values(), default=0)
@@ -345,7 +345,7 @@ class _LoadedRun:
             folder = self._run_file.file.name
             raise InputError(f"no file *{RUN_SUFFIX} in it", file=folder, remedy="name the files of the run")
         self._runs_in_file = _chosen_runs(self._preparation.files, self._plan.options.runids)
-        has_several_runs = self._runs_in_file[0].is_shared
+        has_several_runs = self._runs_in_file[0].shares_file
         if not has_several_runs:
             self._loaded_single_run = load_prepared(self._gold, self._preparation, self._limits, self.log)
 
@@ -392,7 +392,7 @@ class _LoadedRun:
         `pool` belongs to the signature that `score_separately` expects; gold has it already. Raises InputError if the
         run cannot be loaded.
         """
-        run = load_prepared(one_run.restrict(gold), self._preparation, self._limits, log)
+        run = load_prepared(one_run.restrict_gold(gold), self._preparation, self._limits, log)
         self._loaded_run_by_id[one_run.run_id] = run
         return run
 

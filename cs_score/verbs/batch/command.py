@@ -19,7 +19,7 @@ from cs_score.cli import run_options
 from cs_score.cli import shared_options as options
 from cs_score.cli.core import CommandLine, Option, Status
 from cs_score.cli.output import print_text, remark, show_progress, shows_progress
-from cs_score.cli.predictions import optional_gold_and_predictions
+from cs_score.cli.predictions import find_gold_and_predictions
 from cs_score.cli.run_inputs import remark_on_duplicates
 from cs_score.cli.run_options import Scoring
 from cs_score.cli.shared_options import INTERVAL_OPTIONS, read_test_settings, whole_number
@@ -172,7 +172,7 @@ def _inputs_of_predictions(task: str, command_line: CommandLine) -> _BatchInputs
 
     Raises UsageError if gold or predictions are missing.
     """
-    gold, predictions = optional_gold_and_predictions(mode_named(task), command_line, is_single_file=False)
+    gold, predictions = find_gold_and_predictions(mode_named(task), command_line, is_single_file=False)
     if not predictions and "--runs-from" not in command_line:
         raise UsageError("a batch needs the gold file and files of predictions: --gold GOLD PREDICTIONS...")
     # Options with the name of a file are read here, because a worker on another machine may not find the file.

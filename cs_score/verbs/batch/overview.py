@@ -378,7 +378,7 @@ def _score_rows_of_found(index: TargetIndex, found_bits: int) -> list[ScoreRow]:
 def unit_measure(gold: ColdStartGold) -> Measure:
     """Return the measure whose value is shown for each unit and run: the headline measure of the evaluation."""
     return default_measure(
-        with_ldc=bool(gold.query_set.ldc_id_by_query), has_rankings=gold.options.edition.has_rankings
+        has_ldc_queries=bool(gold.query_set.ldc_id_by_query), has_rankings=gold.options.edition.has_rankings
     )
 
 

@@ -33,7 +33,7 @@ def read_names(text: str) -> dict[str, str]:
     `text` is the value of `--columns`; an empty text gives no names. Raises UsageError for a column that we do not
     have, and for a column without a name.
     """
-    return dict(read_column_names(text, COLUMNS, unknown="nothing is called"))
+    return dict(read_column_names(text, COLUMNS, message_start="nothing is called"))
 
 
 def read_exported(file: Input, own_names: Mapping[str, str]) -> Delimited:

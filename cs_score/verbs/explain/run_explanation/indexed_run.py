@@ -374,7 +374,7 @@ class IndexedRun:
         if self.measure is None:
             return []
         has_ldc_queries = bool(self.run.gold.query_set.ldc_id_by_query)
-        headline_f1 = default_measure(with_ldc=has_ldc_queries, has_rankings=False)
+        headline_f1 = default_measure(has_ldc_queries=has_ldc_queries, has_rankings=False)
         scores = self.scored.result.measures
         # Only average precisions are neither micro nor macro averages.
         average_precisions = [measure for measure in scores if measure.is_of_rankings and measure.hop is None]
