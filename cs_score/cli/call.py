@@ -16,7 +16,7 @@ from cs_score.base.errors import CsScoreError, InputError
 from cs_score.base.outputs import Existing, PlannedOutput, encoded
 from cs_score.base.records import replace
 from cs_score.base.runtime import Late
-from cs_score.base.sources import InMemory, Input, name_of, open_source, plain_name
+from cs_score.base.sources import InMemory, Input, name_of, name_without_compression, open_source
 from cs_score.cli.core import CommandLine
 from cs_score.cli.output import STDERR, STDOUT, Destination
 from cs_score.cli.run_inputs import Runs
@@ -287,5 +287,5 @@ def _size_when_read(inputs: Iterable[Input]) -> int | None:
 def _size_of_file(file: str) -> int:
     """Return the size of a file in bytes or, if it is compressed, an estimate of its size after decompression."""
     size = os.path.getsize(file)
-    is_compressed = plain_name(file) != file
+    is_compressed = name_without_compression(file) != file
     return size * _EXPANSION_FACTOR if is_compressed else size
