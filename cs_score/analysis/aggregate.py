@@ -96,15 +96,17 @@ def aggregate_of_run(scored: AnalysedRun, measure: str | None, resampling: Resam
 
 
 def _count_mistakes_of_run(scored: AnalysedRun) -> dict[str, int]:
-    """Return the number of mistakes of each kind in a Cold Start run: wrong lines and missed equivalence classes.
+    """Return the number of mistakes of each kind in a Cold Start run: `{"incorrect": 12, "missed": 30, ...}`.
 
-    The kinds are those of the error budget of `analyze`. A kind without mistakes has the number 0.
+    The error budget of `analyze` has the same kinds. Each has a category of wrong lines or of missed equivalence
+    classes. A kind without mistakes has the number 0.
     """
     count_by_category: Counter[str | None] = Counter()
     for fault in find_faults(scored, Editor(scored.run, scored.run_id)):
-        if fault.kind != "node":  # the wrong lines of a node are faults themselves
+        is_node = fault.kind == "node"
+        if not is_node:  # the wrong lines of a node are faults themselves
             count_by_category[fault.category] += 1
-    return {name: count_by_category[kind.category] for name, kind in KINDS.items()}
+    return {name: count_by_category[mistake_kind.category] for name, mistake_kind in KINDS.items()}
 
 
 def aggregate_of_predictions(result: evidence.ScoredPredictions, measure: str, resampling: Resampling) -> Aggregate:
@@ -125,7 +127,8 @@ def aggregate_of_predictions(result: evidence.ScoredPredictions, measure: str, r
 def _count_mistakes_of_predictions(result: evidence.ScoredPredictions, measure: str) -> dict[str, int]:
     """Return the number of mistakes of each kind among the predictions of an evidence task.
 
-    A kind without mistakes has the number 0.
+    Kinds for single gold labels are counted together: `wrong_answer:WRONG` and `wrong_answer:RIGHT` are counted as
+    `wrong_answer`. A kind without mistakes has the number 0.
     """
     count_by_kind = {_without_label(kind): 0 for kind in result.mode.kinds}
     for examined_unit in Examination(result, measure).entries:
@@ -150,6 +153,7 @@ def _make_aggregate(
 
     It leaves out scores of single hops, and numbers of mistakes below `FEWEST_SHOWN`.
     """
+    # No measure of a single hop is among the shown ones.
     other_measures = [name for name in shown_measures(task, score_by_measure) if name != first_measure]
     measures = [first_measure, *other_measures]
     scores = [_score_with_limits(measure, score_by_measure, intervals) for measure in measures]
@@ -181,8 +185,8 @@ def shown_measures(task: str, score_by_measure: Mapping[str, float]) -> Sequence
     """
     tables = {_table_of(measure) for measure in score_by_measure}
     measures = []
-    for measure in measure_names(task):
-        if measure in score_by_measure or _table_of(measure) in tables:
+    for measure in measure_names(task):  # all of them are over all hops
+        if _table_of(measure) in tables:
             measures.append(measure)
     return measures
 
@@ -211,14 +215,14 @@ def _score_with_limits(measure: str, score_by_measure: Mapping[str, float], inte
 
 
 def _score_rows(aggregate: Aggregate) -> Iterator[dict[str, Any]]:
-    """Yield the cells of each score with its limits, by column; a score without a value is called `undefined`."""
+    """Yield a row for each score, with the limits of its interval; a score without a value is called `undefined`."""
     for score in aggregate.scores:
         value = "undefined" if score.score is None else score.score
         yield {"measure": score.measure, "score": value, "low": score.low, "high": score.high}
 
 
 def _mistake_rows(aggregate: Aggregate) -> Iterator[dict[str, Any]]:
-    """Yield the cells of each kind of mistakes with its number, by column: `fewer than 10` if the number is small."""
+    """Yield a row for each kind of mistake, with its count, or `fewer than 10` if the count is smaller than that."""
     for mistake in aggregate.mistakes:
         count = f"fewer than {aggregate.fewest}" if mistake.count is None else mistake.count
         yield {"kind": mistake.kind, "count": count}
@@ -242,8 +246,9 @@ MISTAKES: Final = Layout(
 def notes_of(aggregate: Aggregate) -> list[str]:
     """Return the sentences below the tables: how the limits were computed, and by which version of the program."""
     notes = [f"Low, High: {aggregate.limits}.", *aggregate.notes]
-    if aggregate.answered:
-        notes.append(f"Scored on {aggregate.answered}, those that were predicted.")
+    answered_count_text = aggregate.answered  # `100 of 7,405 questions`, or UNSET
+    if answered_count_text:
+        notes.append(f"Scored on {answered_count_text}, those that were predicted.")
     notes.append(f"cs-score {aggregate.version}, {aggregate.task}.")
     return notes
 

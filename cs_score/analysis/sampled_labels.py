@@ -42,7 +42,7 @@ MEASURE: Final = "micro-p"
 STRATUM_COLUMNS: Final[Sequence[str]] = ("unit", "answer", "evidence")
 """The columns of the table of strata that describe an answer."""
 
-STRATUM_COLUMNS_OF_SECOND: Final[Sequence[str]] = (*STRATUM_COLUMNS, "label")
+STRATUM_COLUMNS_WITH_SECOND_LABELS: Final[Sequence[str]] = (*STRATUM_COLUMNS, "label")
 """The columns if a second assessor labelled the sample, which may have been drawn by the labels of the first one."""
 
 
@@ -133,7 +133,7 @@ class _JudgedRun(Record):
             parent=number,
             draw_probability_of_parent=stratum.probability,
             stratum=position,
-            prediction=(answer.predicted or 0.0) if self.has_predictions else stratum.prediction,
+            prediction=(answer.predicted_value or 0.0) if self.has_predictions else stratum.prediction,
         )
 
     def _stratum_of(self, answer: SampledAnswer) -> int:

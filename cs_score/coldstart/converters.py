@@ -110,7 +110,9 @@ class Converter(Record, eq=False):
             module = import_module(module_name)
         except ModuleNotFoundError as error:
             missing_module = error.name
-            if missing_module is not None and module_name.startswith(missing_module):
+            # The module itself may be missing, or a package that it belongs to.
+            is_own_module = f"{module_name}.".startswith(f"{missing_module}.")
+            if missing_module is not None and is_own_module:
                 raise self._error_of_missing_module(missing_module, file) from None
             raise  # a module that it imports is missing: the installation is broken
         convert: Callable[..., Any] = getattr(module, name)

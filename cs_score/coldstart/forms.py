@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from cs_score.base.display import join_first
 from cs_score.base.errors import InputError
 from cs_score.base.runtime import Late
-from cs_score.base.sources import decode_text, plain_name
+from cs_score.base.sources import decode_text, name_without_compression
 from cs_score.coldstart.file_columns import (
     COLUMN_PATTERNS,
     RUN_2017,
@@ -75,7 +75,7 @@ class FirstLine(NamedTuple):
 # ---- Files that are not text in UTF-8
 
 
-def decoded_text(data: bytes, name: str, lines_before: int = 0, beginning: bytes | None = None) -> str:
+def decode_or_advise(data: bytes, name: str, lines_before: int = 0, beginning: bytes | None = None) -> str:
     """Return the text of a file, or of a block of it.
 
     For a block, `lines_before` is the number of lines before it, and `beginning` are the first bytes of the file.
@@ -99,7 +99,7 @@ def _why_not_utf8(data: bytes, file: str, beginning: bytes) -> str:
     has_other_letters = not data.decode("utf-8", "ignore").isascii()
     if has_other_letters:
         return "other letters of it are UTF-8, so this one is damaged; correct the line"
-    command_line = conversion_command("iconv -f WINDOWS-1252 -t UTF-8", file, "utf8")
+    command_line = conversion_command("iconv -f WINDOWS-1252 -t UTF-8", file, prefix="utf8")
     return f"if it was written on Windows in a Western European language: {command_line}"
 
 
@@ -159,7 +159,8 @@ def _command_converting_utf16(encoding: str, file: str) -> str:
 
     For example: `it is UTF-16: iconv -f UTF-16LE -t UTF-8 < run.tab > utf8-run.tab`.
     """
-    return f"it is UTF-16: {conversion_command(f'iconv -f {encoding} -t UTF-8', file, 'utf8')}"
+    command_line = conversion_command(f"iconv -f {encoding} -t UTF-8", file, prefix="utf8")
+    return f"it is UTF-16: {command_line}"
 
 
 def _remedy_for_utf16_without_mark(data: bytes, file: str) -> str:
@@ -175,7 +176,7 @@ def conversion_command(program: str, file: str, prefix: str) -> str:
     The new file is in the same folder and is not compressed. For `runs/a.tab.gz` and the prefix `utf8` the command line
     is `gzip -dc runs/a.tab.gz | PROGRAM > runs/utf8-a.tab`.
     """
-    uncompressed_file = plain_name(file)
+    uncompressed_file = name_without_compression(file)
     compression_ending = file.removeprefix(uncompressed_file)
     decompression_program = _PROGRAM_BY_ENDING.get(compression_ending)
     quoted_file = shlex.quote(file)
@@ -212,14 +213,14 @@ def _why_columns_fit_no_layout(columns: list[str], edition: Edition) -> str:
 
     That column is looked for in the nearest layout, in which the fewest columns do not fit.
     """
-    schemas = layouts_of_width(len(columns), edition)
-    if not schemas:
+    layouts = layouts_of_width(len(columns), edition)
+    if not layouts:
         return _why_wrong_width(len(columns))
-    nearest_schema = min(schemas, key=lambda schema: len(schema.misfitting_columns(columns, edition)))
-    misfitting_columns = nearest_schema.misfitting_columns(columns, edition)
+    nearest_layout = min(layouts, key=lambda layout: len(layout.misfitting_columns(columns, edition)))
+    misfitting_columns = nearest_layout.misfitting_columns(columns, edition)
     number, name = misfitting_columns[0]
     text = columns[number - 1]  # columns are numbered from 1
-    return f"column {number}, {text!r}, is no {name} of a line of the layout '{nearest_schema.name}' {_GUIDE}"
+    return f"column {number}, {text!r}, is no {name} of a line of the layout '{nearest_layout.name}' {_GUIDE}"
 
 
 def _why_wrong_width(width: int) -> str:
@@ -232,7 +233,8 @@ def _why_wrong_width(width: int) -> str:
 
 def _widths_of(kind: FileKind) -> str:
     """Return the numbers of columns that files of a kind may have, in words: `7, 8 or 9` for runs."""
-    widths = sorted(len(schema.columns) for schema in SCHEMAS if schema.kind is kind)
+    # Each kind has several layouts, no two of them with the same number of columns.
+    widths = sorted(len(layout.columns) for layout in SCHEMAS if layout.kind is kind)
     texts = [str(width) for width in widths]
     return f"{', '.join(texts[:-1])} or {texts[-1]}"
 
@@ -255,10 +257,11 @@ def _remedy_for_other_kind(line: FirstLine, edition: Edition) -> str | None:
 def _remedy_for_other_line_ends(line: FirstLine, edition: Edition) -> str | None:
     """Return the remedy for a file whose lines end in carriage returns only; None for another file."""
     has_line_feeds = b"\n" in line.beginning
+    # A carriage return at the end may be half of a line end of Windows, `\r\n`.
     has_carriage_returns = b"\r" in line.beginning.rstrip(b"\r")
     if has_line_feeds or not has_carriage_returns:
         return None
-    command_line = conversion_command(r"tr '\r' '\n'", line.file, "lines")
+    command_line = conversion_command(r"tr '\r' '\n'", line.file, prefix="lines")
     return f"its lines end in carriage returns only: {command_line}"
 
 
@@ -266,7 +269,8 @@ def _remedy_for_missing_tabs(line: FirstLine, edition: Edition) -> str | None:
     """Return the remedy for a line with commas, blanks and the like between its columns; None for a line with tabs."""
     if "\t" in line.text:
         return None
-    fewest_separators = min(len(schema.columns) for schema in SCHEMAS) - 1
+    fewest_columns = min(len(layout.columns) for layout in SCHEMAS)
+    fewest_separators = fewest_columns - 1  # a separator stands between two columns
     for separator in _NAME_BY_SEPARATOR:
         if line.text.count(separator) >= fewest_separators:
             return _remedy_for_csv_line(line, separator, edition)
@@ -283,47 +287,52 @@ def _remedy_for_csv_line(line: FirstLine, separator: str, edition: Edition) -> s
     if detect_schema(columns, edition) is None:
         return reason
     program = _PYTHON_PROGRAM_READING_CSV.format(separator)
-    command_line = conversion_command(f"python3 -c {shlex.quote(program)}", line.file, "tabs")
+    command_line = conversion_command(f"python3 -c {shlex.quote(program)}", line.file, prefix="tabs")
     return f"{reason}: {command_line}"
 
 
 def _remedy_for_blanks_between_columns(line: FirstLine, edition: Edition) -> str | None:
     """Return the remedy for a line whose columns are separated by blanks; None if its words fit no layout."""
     words = line.text.split()
-    for schema in SCHEMAS:
-        columns = _columns_of_words(words, schema)
-        if columns and schema.is_known_to(edition) and not schema.misfitting_columns(columns, edition):
-            command_line = conversion_command(_awk_command_for_words(schema), line.file, "tabs")
+    for layout in SCHEMAS:
+        if not layout.is_known_to(edition):
+            continue
+        columns = _columns_of_words(words, layout)
+        is_fitting = bool(columns) and not layout.misfitting_columns(columns, edition)
+        if is_fitting:
+            command_line = conversion_command(_awk_command_for_words(layout), line.file, prefix="tabs")
             return f"its columns are separated by blanks and not by tabs: {command_line}"
     return None
 
 
-def _columns_of_words(words: Sequence[str], schema: Schema) -> list[str]:
+def _columns_of_words(words: Sequence[str], layout: Schema) -> list[str]:
     """Return the columns of a line from its words; the words of the answer, which may be several, are joined.
 
     The list is empty if the line has fewer words than the layout has columns.
     """
-    if len(words) < len(schema.columns):
+    if len(words) < len(layout.columns):
         return []
-    answer_start = schema.columns.index("VALUE")
-    column_count_after_answer = len(schema.columns) - answer_start - 1
+    answer_start = layout.columns.index("VALUE")
+    column_count_after_answer = len(layout.columns) - answer_start - 1
     answer_end = len(words) - column_count_after_answer
     answer = " ".join(words[answer_start:answer_end])
     return [*words[:answer_start], answer, *words[answer_end:]]
 
 
-def _awk_command_for_words(schema: Schema) -> str:
+def _awk_command_for_words(layout: Schema) -> str:
     """Return a command with awk that replaces the blanks between columns by tabs, and keeps those in the answer.
 
-    If the answer is the third of five columns, awk first joins the words of the answer, from the third word to the
-    third from last, in the variable `v`. It then prints `$1, $2, v, $(NF-1), $NF`.
+    If the answer is the third of five columns, the program is
+    `{v = $3; for (i = 4; i <= NF - 2; i++) v = v " " $i; print $1, $2, v, $(NF-1), $NF}`. The variable `v` is the
+    answer: all words from the third one to the third from last.
     """
-    count_before_answer = schema.columns.index("VALUE")
-    count_after_answer = len(schema.columns) - count_before_answer - 1
-    # Fields before the answer are counted from the start (`$1`), fields after it from the end (`$(NF-1)`, `$NF`): the
-    # words between them are the answer.
+    count_before_answer = layout.columns.index("VALUE")
+    count_after_answer = len(layout.columns) - count_before_answer - 1
+    # Fields before the answer are counted from the start, such as `$1, $2`.
     fields_before = [f"${number}" for number in range(1, count_before_answer + 1)]
-    fields_after = [f"$(NF-{number})" for number in range(count_after_answer - 1, 0, -1)]
+    # Fields after it are counted from the end, the last but one first: `$(NF-1)`; `$NF` follows them.
+    distances_from_end = range(count_after_answer - 1, 0, -1)
+    fields_after = [f"$(NF-{distance})" for distance in distances_from_end]
     all_fields = ", ".join([*fields_before, "v", *fields_after, "$NF"])
     first_word = count_before_answer + 1
     # The loop goes over the other words of the answer, up to the field before the last columns.
@@ -347,7 +356,7 @@ def is_nil_line(columns: Sequence[str]) -> bool:
 def command_removing_nil_lines(file: str) -> str:
     """Return a command line that writes a run without its NIL lines into a new file."""
     awk_field = f"${_NIL_COLUMN + 1}"  # awk numbers columns from 1
-    return conversion_command(f"awk -F '\\t' '{awk_field} != \"{NIL}\"'", file, "answers")
+    return conversion_command(f"awk -F '\\t' '{awk_field} != \"{NIL}\"'", file, prefix="answers")
 
 
 def _remedy_for_column_of_later_edition(line: FirstLine, edition: Edition) -> str | None:
@@ -371,7 +380,7 @@ def _remedy_for_nil_line(line: FirstLine, edition: Edition) -> str | None:
 def _remedy_for_misplaced_line(line: FirstLine, edition: Edition) -> str | None:
     """Return the remedy for a line that does not belong in the file: a command line that removes it.
 
-    Such a line is a header, or is followed by a line that fits a layout. The result is None for any other line.
+    It is a header, or a line of no layout before a line that fits one. The result is None for any other line.
     """
     has_columns = len(line.columns) > 1
     if _is_header(line.columns):
@@ -380,7 +389,7 @@ def _remedy_for_misplaced_line(line: FirstLine, edition: Edition) -> str | None:
         advice = "the line after it fits, so take this one out"
     else:
         return None
-    command_line = conversion_command(f"sed {line.number}d", line.file, "lines")
+    command_line = conversion_command(f"sed {line.number}d", line.file, prefix="lines")
     return f"{advice}: {command_line}"
 
 
@@ -402,12 +411,15 @@ def _remedy_for_empty_last_column(line: FirstLine, edition: Edition) -> str | No
         return None
     layout = layouts[0]
     reason = f"column {len(columns)} ({layout.columns[-1]}) is empty, so that it does not count"
-    # With a class 0 in its last column, the line must fit the layout.
-    columns_without_class = [*columns[:-1], "0"]
+    advice_to_write_0 = f"{reason}; write 0 where there is no class"
     mention_position = layout.position("VALUE_MENTION_TYPE")
-    if mention_position is None or layout.misfitting_columns(columns_without_class, edition):
-        return f"{reason}; write 0 where there is no class"
-    command_line = conversion_command(_command_filling_last_column(mention_position), line.file, "filled")
+    if mention_position is None:  # the last column is the class
+        return advice_to_write_0
+    # Filling the column in helps only if nothing else is wrong: with `0` in its last column the line must fit.
+    filled_columns = [*columns[:-1], "0"]
+    if layout.misfitting_columns(filled_columns, edition):
+        return advice_to_write_0
+    command_line = conversion_command(_command_filling_last_column(mention_position), line.file, prefix="filled")
     return f"{reason}; to fill in the mention type of each answer: {command_line}"
 
 
@@ -418,6 +430,7 @@ def _command_filling_last_column(mention_position: int) -> str:
     equivalence class, in the last but one column, is `0`, it writes `0`.
     """
     mention_type = f"${mention_position + 1}"  # awk numbers columns from 1
+    # `$NF` is the last column; the `1` at the end prints every line, changed or not.
     program = f'$NF == "" {{$NF = ($(NF-1) == "0") ? "0" : {mention_type}}} 1'
     return f"awk -F '\\t' -v OFS='\\t' '{program}'"
 
@@ -451,8 +464,9 @@ def why_no_queries(text: str, file: str) -> str:
 
     `text` is the content of the file.
     """
-    if "\0" in text:
-        return f"{file}: {_remedy_for_utf16_without_mark(text[:2].encode(), file)}"
+    if "\0" in text:  # as in UTF-16 that was decoded as UTF-8: the first two bytes tell the order of its bytes
+        first_bytes = text[:2].encode()
+        return f"{file}: {_remedy_for_utf16_without_mark(first_bytes, file)}"
     beginning = text.lstrip("\ufeff").encode("utf-8", "surrogatepass")
     if _WEB_PAGE.match(beginning):
         return f"{file}: {_WEB_PAGE_REMEDY}"
@@ -465,8 +479,11 @@ def why_no_queries(text: str, file: str) -> str:
 
 def _count_of_queries(text: str) -> int:
     """Return the number of queries in the text of a query file: the elements `<query id="...">...</query>`."""
+    end_tag = "</query>"
+    if end_tag not in text:
+        return 0
     # The search stops at the last end tag: otherwise it would run to the end of the text for each unclosed query.
-    search_end = text.rfind("</query>") + len("</query>")
+    search_end = text.rfind(end_tag) + len(end_tag)
     return len(_WHOLE_QUERY.findall(text, 0, search_end))
 
 
@@ -475,7 +492,7 @@ def command_removing_blanks(file: str) -> str:
 
     The command line writes a new file, and leaves the query file as it is.
     """
-    return conversion_command(f"sed -E '{_SED_PROGRAM_TRIMMING_FIELDS}'", file, "trimmed")
+    return conversion_command(f"sed -E '{_SED_PROGRAM_TRIMMING_FIELDS}'", file, prefix="trimmed")
 
 
 # ---- Folders
@@ -494,7 +511,9 @@ def describe_folder(folder: str, suffix: str) -> str:
         return "it is empty"
     paths = [os.path.join(folder, name) for name in names]
     advice = _advice_to_name_members(paths, suffix)
-    return f"it holds folders only ({join_first(names)})" if advice is None else advice
+    if advice is None:
+        return f"it holds folders only ({join_first(names)})"
+    return advice
 
 
 def _advice_to_name_members(paths: Sequence[str], suffix: str) -> str | None:
@@ -515,4 +534,4 @@ def _has_member(path: str, suffix: str) -> bool:
     """Return whether a path is a folder that contains a file with this ending."""
     if not os.path.isdir(path):
         return False
-    return any(plain_name(name).endswith(suffix) for name in os.listdir(path))
+    return any(name_without_compression(name).endswith(suffix) for name in os.listdir(path))

@@ -31,7 +31,7 @@ from cs_score.coldstart.queries import (
     load_queries,
     parse_query_id,
     report_languages,
-    report_slots,
+    report_unknown_slots,
     select_queries,
 )
 from cs_score.coldstart.ranking import AssessedClasses, RunNodes
@@ -75,17 +75,17 @@ class DerivedValues(Struct):
 class ColdStartGold(Record, eq=False):
     """The queries and the pool of a task, ready for runs to be scored against them.
 
-    `query_set` has all queries. `hop_limits` has the highest hop that is scored of each query to score, by short id,
-    and `listed_ldc_id_by_query` the LDC id that the file of `-queries` gives for it. `links` are the lines of the pool;
-    `assessments_by_query` has the assessments in load order, by the base id of their query. `known_answers` are answers
-    that are remembered from run to run. `only_run_id` is the run whose lines are loaded, None for all. `samples_file`
-    is the file of resamples. `validates` says whether runs are validated before they are scored. `empty_folders` are
-    the folders that the call names although they hold nothing to load.
+    `query_set` has all queries. `hop_limit_by_id` has the highest hop that is scored of each query to score, by short
+    id, and `listed_ldc_id_by_query` the LDC id that the file of `-queries` gives for it. `links` are the lines of the
+    pool; `assessments_by_query` has the assessments in load order, by the base id of their query. `known_answers` are
+    answers that are remembered from run to run. `only_run_id` is the run whose lines are loaded, None for all.
+    `samples_file` is the file of resamples. `validates` says whether runs are validated before they are scored.
+    `empty_folders` are the folders that the call names although they hold nothing to load.
     """
 
     options: Options
     query_set: QuerySet
-    hop_limits: Mapping[str, int]
+    hop_limit_by_id: Mapping[str, int]
     links: Links
     problems: ProblemLog
     remarks: tuple[str, ...]
@@ -113,6 +113,7 @@ class ColdStartGold(Record, eq=False):
         value_by_field["derived_values"] = DerivedValues()
         value_by_field["known_answers"] = known_answers
         value_by_field["_samples"] = list(self._samples)
+        # The dictionary has the fields in the order of the class, which the constructor expects.
         return ColdStartGold, tuple(value_by_field.values())
 
     def with_fields(self, **fields: Any) -> ColdStartGold:
@@ -123,7 +124,7 @@ class ColdStartGold(Record, eq=False):
         return replace(self, **fields, derived_values=DerivedValues())
 
     def __repr__(self) -> str:
-        return f"<gold: {len(self.hop_limits)} queries to score, {len(self.links.assessments)} assessments>"
+        return f"<gold: {len(self.hop_limit_by_id)} queries to score, {len(self.links.assessments)} assessments>"
 
     def unit_of(self, base_id: str) -> str:
         """Return the id of the unit that a query belongs to: the id of its LDC query, `CS14_0001`.
@@ -133,32 +134,33 @@ class ColdStartGold(Record, eq=False):
         """
         return self.query_set.ldc_id_by_query.get(base_id, base_id)
 
-    def selected_queries(self, hop_limits: Mapping[str, int] | None = None) -> list[Query]:
+    def selected_queries(self, hop_limit_by_id: Mapping[str, int] | None = None) -> list[Query]:
         """Return the queries to score, in the order in which the reference scores them.
 
-        These are the queries in `hop_limits`, by default in the hop limits of this gold.
+        These are the queries whose short ids are keys of `hop_limit_by_id`, by default of the hop limits of this gold.
+        Its values, the highest hop of each query that is scored, play no part here.
         """
-        if hop_limits is None:
-            hop_limits = self.hop_limits
+        if hop_limit_by_id is None:
+            hop_limit_by_id = self.hop_limit_by_id
         query_by_id = self.query_set.by_id
-        return [query_by_id[short_id] for short_id in sorted(hop_limits) if short_id in query_by_id]
+        return [query_by_id[short_id] for short_id in sorted(hop_limit_by_id) if short_id in query_by_id]
 
     def cluster_of(self, query: Query) -> str:
-        """Return the full id of the unit that a query belongs to when queries are resampled for confidence intervals.
+        """Return the full id of the cluster of a query: `CSX_0001`. Queries of a cluster are resampled together.
 
-        This is the id of the LDC query that the query was made from, or that the file of `-queries` gives for it. If
-        neither is known, it is the id of the query.
+        The cluster is the LDC query that the query was made from, or that the file of `-queries` gives for it. If
+        neither is known, the query is a cluster of its own. Resampling is for confidence intervals.
         """
-        id_of_expanded_query = self.query_set.ldc_id_by_query.get(query.short_id)
-        if id_of_expanded_query is not None:
-            return self.query_set.by_id[id_of_expanded_query].full_id
+        ldc_id = self.query_set.ldc_id_by_query.get(query.short_id)
+        if ldc_id is not None:
+            return self.query_set.by_id[ldc_id].full_id
         return self.listed_ldc_id_by_query.get(query.short_id, query.full_id)
 
-    def clusters_of_others(self, query_ids: Iterable[str]) -> dict[str, str]:
-        """Return the resampling unit of each query that is not scored, but has rows in the tables, by its full id.
+    def clusters_of_unscored_queries(self, query_ids: Iterable[str]) -> dict[str, str]:
+        """Return the cluster of each query that is not scored, but has rows in the tables, by the full id of the query.
 
-        A query that is not scored has rows if assessments of other queries name its equivalence classes. `query_ids`
-        are the full ids of all queries with rows.
+        `query_ids` are the full ids of all queries with rows, scored or not. A query that is not scored has rows if
+        assessments of other queries name its equivalence classes. Queries of a cluster are resampled together.
         """
         cluster_by_id: dict[str, str] = {}
         for query_id in dict.fromkeys(query_ids):  # each query once, although it has several rows
@@ -166,8 +168,9 @@ class ColdStartGold(Record, eq=False):
             if query is None:
                 cluster_by_id[query_id] = query_id
                 continue
-            # An id with another prefix also leads to the query, but its rows are not those of the scored query.
-            is_scored = query.full_id == query_id and query.short_id in self.hop_limits
+            # The queries to score are those with a hop limit. An id with another prefix also leads to the query, but
+            # its rows are not those of the scored query.
+            is_scored = query.full_id == query_id and query.short_id in self.hop_limit_by_id
             if not is_scored:
                 cluster_by_id[query_id] = self.cluster_of(query)
         return cluster_by_id
@@ -175,7 +178,7 @@ class ColdStartGold(Record, eq=False):
     def _query_of_full_id(self, full_id: str) -> Query | None:
         """Return the query of the query files for a full id, such as `CSX_ENG_00fb79cef8`; None if there is none.
 
-        Only the component `00fb79cef8` decides, so that the query may have another full id.
+        Only the component `00fb79cef8` is compared. The prefix of the query may therefore differ from that of the id.
         """
         parts = parse_query_id(full_id)
         return None if parts is None else self.query_set.by_id.get(parts.base_id)
@@ -185,6 +188,7 @@ class ColdStartGold(Record, eq=False):
         """Whether any query to score has a known LDC query, so that queries of the same LDC query form a cluster."""
         if self.query_set.ldc_id_by_query:
             return True
+        # A query without LDC query is its own cluster.
         return any(self.cluster_of(query) != query.full_id for query in self.selected_queries())
 
     def gold_of_query(self, query: Query, links: Links) -> QueryGold:
@@ -213,14 +217,15 @@ class ColdStartGold(Record, eq=False):
         if self.query_set.was_expanded:
             edition = self.query_set.edition
             report_languages(query, problems, report_count=2, edition=edition)
-            report_slots(query, problems, report_count=2, edition=edition)
+            report_unknown_slots(query, problems, report_count=2, edition=edition)
         return problems
 
     def _build_gold_of_query(self, query: Query, links: Links, problems: ProblemLog) -> QueryGold:
         """Return the gold of a query, built from its assessments. Problems that are met are added to `problems`."""
         edition = self.query_set.edition
         assessments = self.assessments_by_query.get(query.base_id, ())
-        document_counts = self._document_counts_of_others(query, assessments)
+        # A node has more value if it covers more documents of its class, even of a class of another query.
+        document_counts = self._document_counts_of_foreign_classes(query, assessments)
         classes = AssessedClasses(assessments, edition, document_counts)
         try:
             tree = build_tree(links.link_first_hop_query(query), assessments, links, problems, edition)
@@ -228,18 +233,18 @@ class ColdStartGold(Record, eq=False):
             return QueryGold(query=query, tree=None, classes=classes, problems=problems, failure=error)
         return QueryGold(query=query, tree=tree, classes=classes, problems=problems)
 
-    def _document_counts_of_others(self, query: Query, assessments: Iterable[Assessment]) -> dict[str, int]:
+    def _document_counts_of_foreign_classes(self, query: Query, assessments: Iterable[Assessment]) -> dict[str, int]:
         """Return the number of documents with answers of each class of another query, by the name of the class.
 
         An assessor may have put an answer to `query` into an equivalence class of another query, such as
-        `CSX_ENG_00fb79cef8:1`. `assessments` are the assessments of `query`; other classes do not matter.
+        `CSX_ENG_00fb79cef8:1`. Only classes in `assessments`, the assessments of `query`, are in the result.
         """
-        classes_of_others: dict[str, None] = {}  # its keys are an ordered set
+        foreign_classes: dict[str, None] = {}  # its keys are an ordered set
         for assessment in assessments:
-            query_id = assessment.value_class.partition(":")[0]
+            query_id, _, _ = assessment.value_class.partition(":")  # the name of a class begins with its query
             if assessment.is_accepted and query_id != query.full_id:
-                classes_of_others[assessment.value_class] = None
-        return {class_name: self._document_count(class_name) for class_name in classes_of_others}
+                foreign_classes[assessment.value_class] = None
+        return {class_name: self._document_count(class_name) for class_name in foreign_classes}
 
     def _document_count(self, class_name: str) -> int:
         """Return the number of documents with assessed answers of an equivalence class, such as `CSX_ENG_00fb79cef8:1`.
@@ -260,6 +265,7 @@ class ColdStartGold(Record, eq=False):
         """
         judgements_by_query = self.derived_values.judgements_by_query
         if base_id not in judgements_by_query:
+            # The links serve to find the classes of the assessed queries, which are the same for every run.
             assessments = self.assessments_by_query.get(base_id, ())
             judgements_by_query[base_id] = index_values(assessments, links, self.options.discipline)
         return judgements_by_query[base_id]
@@ -267,6 +273,7 @@ class ColdStartGold(Record, eq=False):
     @property
     def samples(self) -> SampleFile:
         """The resamples of the file `samples_file`, which is read when they are first needed."""
+        # Fields of a record cannot be set later, but the list in `_samples` can get an item, its only one.
         if not self._samples:
             from cs_score.coldstart.samples import read_samples  # few calls resample
 
@@ -293,23 +300,24 @@ def open_gold(
         problems = ProblemLog()
     if file_by_role is None:
         file_by_role = {}
-    problems.wordings = options.edition.wordings
-    base_of_expanded_ids = None if is_left_out(options.expand) else options.expand
-    loaded = load_queries(queries, base_of_expanded_ids, problems, edition=options.edition)
+    problems.wordings = options.edition.wordings  # messages are worded as in the edition
+    # New queries get ids that begin with the value of `-expand`; without the option no queries are made.
+    prefix_of_new_ids = None if is_left_out(options.expand) else options.expand
+    loaded = load_queries(queries, prefix_of_new_ids, problems, edition=options.edition)
     selection = _select_queries(loaded, options, problems, file_by_role.get(QUERY_LIST))
-    choice_by_role = _choices_of_files(options, file_by_role)
-    digests_of_choices = _digests_of_choices(choice_by_role)
+    value_by_role = _values_of_file_options(options, file_by_role)
+    digests_of_option_files = _digests_of_option_files(value_by_role)
     return ColdStartGold(
         options=options,
         query_set=loaded.query_set,
-        hop_limits=selection.hop_limits,
+        hop_limit_by_id=selection.hop_limit_by_id,
         links=Links(loaded.query_set),
         problems=problems,
         remarks=(*loaded.remarks, *selection.remarks),
-        digests=(*loaded.digests, *digests_of_choices),
+        digests=(*loaded.digests, *digests_of_option_files),
         layouts={},
         listed_ldc_id_by_query=selection.ldc_ids,
-        samples_file=choice_by_role[SAMPLES],
+        samples_file=value_by_role[SAMPLES],
         validates=validates,
     )
 
@@ -327,32 +335,32 @@ def _select_queries(loaded: QueryFiles, options: Options, problems: ProblemLog, 
         raise
 
 
-def _choices_of_files(options: Options, file_by_role: Mapping[str, Input]) -> dict[str, Input | None]:
-    """Return the files that options name, by the roles `QUERY_LIST` and `SAMPLES`; None if an option has no value.
+def _values_of_file_options(options: Options, file_by_role: Mapping[str, Input]) -> dict[str, Input | None]:
+    """Return the values of the options that name a file, by the roles `QUERY_LIST` and `SAMPLES`.
 
-    The value of the option `-queries` may also be a list of ids. A file in `file_by_role` takes the place of the value.
+    For example: `{QUERY_LIST: "queries.txt", SAMPLES: None}`; None means that the option has no value. The value of
+    `-queries` may also be a list of ids. A file in `file_by_role` takes the place of the value.
     """
-    choice_by_role: dict[str, Input | None] = {
+    value_by_role: dict[str, Input | None] = {
         QUERY_LIST: options.queries,
         SAMPLES: None if is_left_out(options.samples) else options.samples,
     }
-    for role in choice_by_role:
-        choice_by_role[role] = file_by_role.get(role, choice_by_role[role])
-    return choice_by_role
+    return {role: file_by_role.get(role, value) for role, value in value_by_role.items()}
 
 
-def _digests_of_choices(choice_by_role: Mapping[str, Input | None]) -> list[InputDigest]:
-    """Return the digests of the files that the values of options name; `choice_by_role` has the values by file role.
+def _digests_of_option_files(value_by_role: Mapping[str, Input | None]) -> list[InputDigest]:
+    """Return the digests of the files among the values of options.
 
-    An option without a value has no digest, nor has an option whose value is a list of ids instead of a file.
+    `value_by_role` is such as `{QUERY_LIST: "queries.txt", SAMPLES: None}`. An option without a value (None) has no
+    digest, nor has an option whose value is a list of ids instead of a file.
     """
     digests = []
-    for role, choice in choice_by_role.items():
-        if choice is None:
+    for role, value in value_by_role.items():
+        if value is None:
             continue
-        is_file = isinstance(choice, InMemory) or os.path.isfile(name_of(choice))
+        is_file = isinstance(value, InMemory) or os.path.isfile(name_of(value))
         if is_file:
-            with open_source(choice, decompress=False) as source:
+            with open_source(value, decompress=False) as source:
                 digests.append(source.digest(role))
     return digests
 
@@ -362,7 +370,7 @@ def with_remarks_on_empty_folders(gold: ColdStartGold, files: Sequence[Input]) -
 
     A folder is empty if it contains no file that can be loaded. Raises InputError if `files` are all empty folders.
     """
-    empty_folders = find_empty_folders(files)
+    empty_folders = find_empty_folders(files)  # this raises the error
     remarks = [folder.remark for folder in empty_folders]
     return replace(gold, remarks=(*gold.remarks, *remarks), empty_folders=(*gold.empty_folders, *empty_folders))
 
@@ -569,7 +577,7 @@ class ScoringUnit(Record):
     id: str
     gold: ColdStartGold
     queries: Sequence[Query]
-    hop_limits: Mapping[str, int]
+    hop_limit_by_id: Mapping[str, int]
     run: Run
     lines_by_query: Mapping[str, Sequence[Response]]
     nodes: RunNodes
@@ -580,27 +588,27 @@ class ScoringUnit(Record):
 def units_of(
     run: Run,
     run_id: str,
-    hop_limits: Mapping[str, int] | None = None,
+    hop_limit_by_id: Mapping[str, int] | None = None,
     units_of_other_runs: Mapping[str, UnitResult] | None = None,
     earlier_results: Mapping[str, UnitResult] | None = None,
 ) -> Iterator[ScoringUnit]:
     """Yield the units that are scored for a run: first those with run lines, in load order, then all others.
 
-    `hop_limits` replaces the hop limits of gold. `units_of_other_runs` and `earlier_results` give the fields
+    `hop_limit_by_id` replaces the hop limits of gold. `units_of_other_runs` and `earlier_results` give the fields
     `other_run` and `earlier_result` of each unit, by the id of the unit.
     """
     gold = run.gold
-    if hop_limits is None:
-        hop_limits = gold.hop_limits
+    if hop_limit_by_id is None:
+        hop_limit_by_id = gold.hop_limit_by_id
     lines_by_unit = run.lines_by_run_and_unit.get(run_id, {})
-    queries_by_unit = _queries_by_unit(gold, hop_limits, units_with_lines=lines_by_unit)
+    queries_by_unit = _queries_by_unit(gold, hop_limit_by_id, units_with_lines=lines_by_unit)
     nodes = RunNodes(run.links.lines_by_node, run.limits.justifications_per_node)
     for unit_id, queries in queries_by_unit.items():
         yield ScoringUnit(
             id=unit_id,
             gold=gold,
             queries=queries,
-            hop_limits=hop_limits,
+            hop_limit_by_id=hop_limit_by_id,
             run=run,
             lines_by_query=lines_by_unit.get(unit_id, {}),
             nodes=nodes,
@@ -610,14 +618,14 @@ def units_of(
 
 
 def _queries_by_unit(
-    gold: ColdStartGold, hop_limits: Mapping[str, int], units_with_lines: Iterable[str]
+    gold: ColdStartGold, hop_limit_by_id: Mapping[str, int], units_with_lines: Iterable[str]
 ) -> dict[str, list[Query]]:
     """Return the queries to score, by the id of their unit: `{"CS14_0001": [...]}`.
 
-    `hop_limits` has the ids of these queries. The ids in `units_with_lines` come first, and may have no queries.
+    `hop_limit_by_id` has the ids of these queries. The ids in `units_with_lines` come first, and may have no queries.
     """
     queries_by_unit: dict[str, list[Query]] = {unit_id: [] for unit_id in units_with_lines}
-    for query in gold.selected_queries(hop_limits):
+    for query in gold.selected_queries(hop_limit_by_id):
         unit_id = gold.unit_of(query.base_id)
         queries_by_unit.setdefault(unit_id, []).append(query)
     return queries_by_unit

@@ -237,13 +237,14 @@ def _replace_right(labels: Labels, replacements: Labels) -> Labels:
 
 
 @functools.cache
-def _remove_credit(labels: Labels, is_ignored: bool) -> Labels:
+def _remove_credit(labels: Labels, has_ignored_twin: bool) -> Labels:
     """Return the labels of a response after it has lost its labels RIGHT and REDUNDANT, sorted.
 
-    The response gets the label IGNORE instead, unless it is ignored already (`is_ignored`).
+    The response gets the label IGNORE instead, unless another line with its line number is ignored already
+    (`has_ignored_twin`).
     """
     new_labels = [label for label in labels if label not in (RIGHT, REDUNDANT)]
-    if not is_ignored:
+    if not has_ignored_twin:
         new_labels.append(IGNORE)
     return tuple(sorted(new_labels))
 
@@ -314,16 +315,17 @@ class ClassTree(Struct):
     def depth(self, name: str) -> int:
         """Return the depth of a node in the tree: 0 for the query, 1 for its classes, 2 for classes below them."""
         depth = name.count(":")
+        # Classes below another root begin with the id of another query. The id of this query may contain colons itself.
         if name.startswith(self.root):
-            # The id of a query may contain colons itself.
             depth -= self.root.count(":")
         return depth
 
     def add(self, name: str) -> None:
         """Add the class with this name, and the classes above it, unless the tree has them already.
 
-        Each class that is added counts in the ground truth of its parent, unless it is a wrong bin. Raises InputError
-        if the name does not begin with the id of a query that exists, or if it has too many components.
+        Each class that is added counts as a class to be found below its parent, unless it is a wrong bin, which
+        collects wrong answers. Raises InputError if the name does not begin with the id of a query that exists, or if
+        it has too many components.
         """
         if name in self.parent_by_class or name == self.root:
             return
@@ -336,9 +338,10 @@ class ClassTree(Struct):
             self.class_count_by_node[parent] += 1
 
     def _add_parent(self, name: str) -> None:
-        """Add the node above a class, unless the tree has it: a class, or another query, which becomes a further root.
+        """Add the node above a class, unless the tree has it already.
 
-        A name with a colon is that of a class: `CSX_ENG_00fb79cef8:1`.
+        A name with a colon is that of a class: `CSX_ENG_00fb79cef8:1`. A name without colon is the id of a query, which
+        becomes a further root unless it is the query of the tree.
         """
         is_class = ":" in name
         if is_class:
@@ -350,7 +353,7 @@ class ClassTree(Struct):
         """Raise InputError if the class `name` must not be in the tree; `parent` is the name of the node above it.
 
         The name of a class must not have too many components, and the node above it must be a class or a query. If
-        there are LDC queries, that query must be a slot-filling query that was made from one of them.
+        there are LDC queries, a query above it must be a slot-filling query made from one of them.
         """
         component_count = name.count(":")
         if component_count > MOST_COMPONENTS:
@@ -367,7 +370,10 @@ class ClassTree(Struct):
             )
 
     def _problem_of_root(self, query_id: str) -> str | None:
-        """Return why a query id may not be a root of the tree, in the words of the reference; None if it may be one."""
+        """Return why a query id may not be a root of the tree, in the words of the reference; None if it may be one.
+
+        Besides the query of the tree, other queries become roots if assessments name their classes.
+        """
         if query_id == self.root:
             return None
         parts = parse_query_id(query_id)
@@ -384,8 +390,8 @@ def is_wrong_bin(name: str, root: str) -> bool:
     The name of a wrong bin has a component `0` after the id of the query: `CSX_ENG_00fb79cef8:0`,
     `CSX_ENG_00fb79cef8:0:1`. `root` is the id of the query of the tree.
     """
-    components = name.removeprefix(root)
-    return components.endswith(":0") or ":0:" in components
+    suffix = name.removeprefix(root)  # such as `:0:1`
+    return suffix.endswith(":0") or ":0:" in suffix
 
 
 def tree_name(value_class: str) -> str:
@@ -414,22 +420,25 @@ def build_tree(
             orphans.refuse_or_report(assessment)
             continue
         tree.add(name)
+        # The first assessment of a class decides on the slot that is filled below it.
         if name not in tree.is_single_valued_by_node:
-            _add_next_slot(tree, name, assessment.query)
+            _record_next_slot(tree, name, assessment.query)
         if assessment.is_accepted:
             accepted_classes.add(name, assessment)
     accepted_classes.check_inexact_answers()
     return tree
 
 
-def _add_next_slot(tree: ClassTree, class_name: str, query: LinkedQuery) -> None:
-    """Enter into a tree whether the slot that is filled below a class takes only one value.
+def _record_next_slot(tree: ClassTree, class_name: str, query: LinkedQuery) -> None:
+    """Record in a tree whether the next slot of a query takes only one value; do nothing if it has no next slot.
 
-    The class has answers to `query`. Answers to follow-on queries about them fill its next slot, if it has one.
+    Answers to `query` are in the class `class_name`. Answers of the next hop, to follow-on queries about them, are in
+    the classes below it: they fill the next slot.
     """
     if len(query.slots) < 2:
         return
-    predicate = find_predicate(query.slots[1])
+    _, next_slot, *_ = query.slots
+    predicate = find_predicate(next_slot)
     tree.is_single_valued_by_node[class_name] = predicate is not None and predicate.is_single_valued
 
 
@@ -444,6 +453,7 @@ class _AcceptedClasses:
         """Take the tree of a query; its classes are added afterwards."""
         self._tree = tree
         self._names: set[str] = set()
+        # Inexact answers whose parent class had no accepted answer when they were added; it may get one later.
         self._inexact_without_parent: list[Assessment] = []
 
     def add(self, name: str, assessment: Assessment) -> None:
@@ -458,7 +468,8 @@ class _AcceptedClasses:
             return
         if assessment.judgment == CORRECT:
             raise _missing_parent_error(assessment, "before it")
-        if not is_wrong_bin(parent, self._tree.root):  # an inexact answer below wrong answers is allowed
+        # Only inexact answers come here. They are allowed below wrong answers.
+        if not is_wrong_bin(parent, self._tree.root):
             self._inexact_without_parent.append(assessment)
 
     def check_inexact_answers(self) -> None:
@@ -487,7 +498,8 @@ class _Orphans:
                 f"a wrong answer to the query {orphan.query.full_id}, which no accepted answer leads to",
                 f"{self._edition.name} stops here; take the line out, or assess the answer that it depends on",
             )
-        parents = "\n".join(self._texts_by_follow_on_id.get(orphan.query.short_id, ()))
+        texts_of_parents = self._texts_by_follow_on_id.get(orphan.query.short_id, ())
+        parents = "\n".join(texts_of_parents)
         self._problems.add(
             "UNEXPECTED_ASSESSMENT_ENTRY",
             f"\nUnexpected child: \n{orphan.text}\n",
@@ -497,7 +509,10 @@ class _Orphans:
 
     @functools.cached_property
     def _texts_by_follow_on_id(self) -> dict[str, list[str]]:
-        """The texts of the parents of orphans: of all assessments, by the short id of the query about their answer."""
+        """The texts of all assessments, by the id of the follow-on query about their answer.
+
+        An orphan finds its parents under the id of its own query.
+        """
         texts_by_follow_on_id: dict[str, list[str]] = {}
         for assessment in self._assessments:
             texts_by_follow_on_id.setdefault(assessment.follow_on_id, []).append(assessment.text)
@@ -507,8 +522,8 @@ class _Orphans:
 def _class_of_assessment(assessment: Assessment, links: Links) -> str | None:
     """Return the name of the class that an assessment belongs to, such as `CSX_ENG_00fb79cef8:1`.
 
-    A wrong answer belongs to the wrong bin of its query, such as `CSX_ENG_00fb79cef8:0`. The result is None for a wrong
-    answer to a follow-on query that is about an answer which no assessment accepts.
+    A wrong answer belongs to the wrong bin of its query, such as `CSX_ENG_00fb79cef8:0`. The result is None for an
+    orphan: a wrong answer to a follow-on query about another answer, if no assessment accepts that other answer.
     """
     if assessment.is_accepted:
         return tree_name(assessment.value_class)
@@ -569,9 +584,12 @@ def _class_of_accepted_answer(response: Response, assessment: Assessment | None,
     accepting_assessment = response.follow_on.accepting_assessment
     if accepting_assessment is None:
         return None
-    # A wrong assessment counts unless its query is about an answer that no assessment accepts.
+    # The assessment of the response calls it wrong, but decides only if it is no orphan: the parent answer, which its
+    # query is about, must be accepted.
     is_wrong = assessment is not None and links.is_about_accepted_answer(assessment.query)
-    return None if is_wrong else tree_name(accepting_assessment.value_class)
+    if is_wrong:
+        return None
+    return tree_name(accepting_assessment.value_class)
 
 
 class _WrongBins(dict[LinkedQuery, str]):
@@ -634,7 +652,7 @@ class Counts(Record):
 def sum_counts(counts: Iterable[Counts]) -> Counts:
     """Return the sums of the counts, field by field; all are 0 if there are no counts."""
     rows = [astuple(row_counts) for row_counts in counts]
-    totals = [sum(column) for column in zip(*rows)]
+    totals = [sum(column) for column in zip(*rows)]  # no totals without rows: all fields keep their default 0
     return Counts(*totals)
 
 
@@ -667,7 +685,8 @@ class Row(Struct):
     """The responses below one inner node while they are labelled and counted.
 
     `submitted` are all these responses. `right` and `redundant` are the responses that have the label RIGHT or
-    REDUNDANT so far. `last_right_of_each_class` has the last right response of each class.
+    REDUNDANT so far. `last_right_of_each_class` has the last right response of each class: the one that competes with
+    those of other classes if the slot takes only one value.
     """
 
     submitted: list[Response] = field(default_factory=list)
@@ -743,6 +762,7 @@ class Counting:
             row = Row()
             for class_name in classes_by_parent.get(node_name, ()):
                 row.submitted += responses_by_class[class_name]
+                # This fills the other fields of the row: right, redundant and last_right_of_each_class.
                 self._add_right_responses(right_by_class[class_name], row)
             tallies.append(self._tally_of_row(node_name, row, tree))
         return tallies
@@ -758,6 +778,7 @@ class Counting:
             if class_name not in responses_by_class:
                 continue
             responses = responses_by_class[class_name]
+            # None means the first hop, at which no response depends on a parent.
             right_parents = None if tree.is_root(parent) else right_parents_by_class.get(parent, set())
             right_by_class[class_name] = self._label_class(responses, right_parents)
             has_classes_below = class_name in tree.class_count_by_node
@@ -786,11 +807,11 @@ class Counting:
         return right_responses
 
     def _find_right_parents(self, responses: Sequence[Response]) -> set[str]:
-        """Return the short ids of the follow-on queries about the right answers of a class, such as `efa464516d81`.
+        """Return the short ids of the follow-on queries about right answers, such as `{"efa464516d81"}`.
 
-        Responses to a follow-on query can be right only if the answer that the query is about is right (rule paths). If
-        several responses give the same answer, the first one decides. This must be called before duplicates are
-        labelled.
+        `responses` all belong to one class. Responses to a follow-on query can be right only if their parent is right:
+        the answer that the query is about (rule paths). If several responses give the same answer, the first one
+        decides. This must be called before duplicates are labelled.
         """
         needed_label = CORRECT if self._edition.needs_correct_parent else RIGHT
         first_response_by_query: dict[str, Response] = {}
@@ -814,12 +835,15 @@ class Counting:
             names_first = sorted(right_responses, key=self.is_nominal)
             right_responses = self._mark_duplicates(names_first[0], names_first[1:], row)
         row.right += right_responses
+        # There are several only if the policy counts duplicates as right. The last one competes with other classes if
+        # the slot takes one value.
         row.last_right_of_each_class.append(right_responses[-1])
 
     def _tally_of_row(self, node_name: str, row: Row, tree: ClassTree) -> Tally:
         """Change the labels of a row by the rules that look at all its classes, and return the counts of the row.
 
-        `node_name` is the name of the inner node above these classes.
+        `node_name` is the name of the inner node above these classes. The rules change labels and the lists `right` and
+        `redundant` of the row. Its list `submitted` stays as it is, so that all responses are counted.
         """
         ground_truth = tree.class_count_by_node[node_name]
         is_single_valued = tree.is_single_valued_by_node.get(node_name, False)
@@ -853,7 +877,7 @@ class Counting:
             self._ignore_nominal_nodes(row)
 
     def _count_labels(self, responses: Iterable[Response]) -> Counts:
-        """Return the counts of labelled responses; the ground truth of the counts is 0."""
+        """Return the counts of labelled responses. The field `ground_truth` stays 0: labels do not tell it."""
         # Most responses have one of a few tuples of labels, and the counts of each tuple are computed only once.
         line_count_by_labels = Counter([self.labels_by_index[response.index] for response in responses])
         return sum_counts([counts_of(labels, line_count) for labels, line_count in line_count_by_labels.items()])
@@ -867,6 +891,7 @@ class Counting:
         """Label right responses as duplicates of `kept_response`, and return the responses that are still right.
 
         `kept_response` is still right. The duplicates are still right only if the policy counts duplicates as right.
+        They are added to `row.redundant`, and the response that they repeat to `repeated_response_by_index`.
         """
         duplicate_labels = (REDUNDANT, self._duplicate_side)
         for duplicate in duplicates:
@@ -889,18 +914,21 @@ class Counting:
         lines_by_nominal_node = self._lines_of_nominal_nodes(row)
         if not lines_by_nominal_node:
             return
+        # The reference keeps the label IGNORE by line number, although lines of two files may have the same number.
         ignored_numbers = {line.number for line in row.submitted if IGNORE in self.labels_by_index[line.index]}
         for line in row.credited:
             if line.node in lines_by_nominal_node:
                 labels = self.labels_by_index[line.index]
-                self.labels_by_index[line.index] = _remove_credit(labels, is_ignored=line.number in ignored_numbers)
+                has_ignored_twin = line.number in ignored_numbers
+                self.labels_by_index[line.index] = _remove_credit(labels, has_ignored_twin)
                 ignored_numbers.add(line.number)
                 self.nominal_lines_by_index[line.index] = lines_by_nominal_node[line.node]
 
     def _lines_of_nominal_nodes(self, row: Row) -> dict[str | None, list[Response]]:
-        """Return the lines of each node with a credited response whose lines never name the entity, by FQ node id.
+        """Return the lines of each nominal node of a row, by FQ node id such as `CSX_ENG_00fb79cef8:E1`.
 
-        The lines are all lines of the node in the row. Lines without a node are taken together, as if None were a node.
+        A node is nominal if it has a credited response (right or redundant), but none of its lines names the entity.
+        Lines without a node are taken together, as if None were a node.
         """
         lines_by_node: dict[str | None, list[Response]] = {line.node: [] for line in row.credited}
         for line in row.submitted:
@@ -909,9 +937,10 @@ class Counting:
         return {node: lines for node, lines in lines_by_node.items() if not self._is_named(lines)}
 
     def _ignore_nominal_lines(self, row: Row) -> None:
-        """Ignore each right response that does not name the entity, if another answer of its class names the entity.
+        """Take the label RIGHT from the responses of a row that do not name the entity, each decided by itself.
 
-        If any right response has a mention type, the right responses without mention type are no longer right.
+        A nominal answer is ignored if its class has the mention type of a name: another answer of the class names the
+        entity. An answer without mention type is no longer right, unless no right response of the row has one.
         """
         assessments = [self.assessment_by_index[line.index] for line in row.right]
         if all(assessment.value_mention is None for assessment in assessments):
@@ -922,7 +951,7 @@ class Counting:
                 continue
             labels = self.labels_by_index[line.index]
             self.labels_by_index[line.index] = _replace_right(labels, labels_instead)
-            self.nominal_lines_by_index[line.index] = [line]
+            self.nominal_lines_by_index[line.index] = [line]  # no other line was searched for a name
 
     def _is_named(self, lines: Sequence[Response]) -> bool:
         """Return whether at least one of the lines of a node names the entity.
@@ -936,8 +965,8 @@ class Counting:
     def is_naming(self, line: Response) -> bool:
         """Return whether an assessed line counts as a name of the entity: it is one, or no answer of its class is one.
 
-        A line with the answer `her son` counts as a name if no answer of its class is a name, such as `Bob`. A line
-        with the label WRONG never does.
+        A line with the answer `her son` counts as a name unless another answer of its class is one, such as `Bob`. A
+        line with the label WRONG never counts as a name.
         """
         if WRONG in self.labels_by_index[line.index]:
             return False

@@ -1,5 +1,6 @@
 """Find the run lines that exceed the limits on justifications, or give a second value to a slot that takes one value. A
-node has the lines about one entity; the parent lines of a line give the answer that its query is about.
+node has the lines about one entity; its FQ (fully qualified) id is `CSX_ENG_00fb79cef8:E1`. The parent lines of a line
+give the answer that its query is about.
 
 The scorer reports these lines as discarded, but counts them all the same (rule limits). The validators leave them out.
 """
@@ -62,7 +63,7 @@ class DiscardRules:
         self.discarded_indexes: set[int] = set()
         self.discard_by_index: dict[int, Discard] = {}
         self.has_lines_depending_on_other_queries = False
-        self.loaded_line_counts: list[int] = []
+        self.loaded_line_counts: list[int] = []  # after the first file, the second file ...
         self._limits = limits
         self._problems = problems
 
@@ -71,9 +72,9 @@ class DiscardRules:
     ) -> None:
         """Discard the lines beyond the limits, among all run lines loaded so far.
 
-        `lines_by_node` has the lines by FQ node id. `is_in_order` says that every line of a later hop comes after a
-        line that gives the answer it asks about. Raises InputError for a node of a slot that takes one value if the
-        confidence of the node cannot be computed.
+        `lines_by_node` has the lines by FQ node id. `is_in_order` says that every line of a later hop comes after its
+        parent line. Raises InputError for a node of a slot that takes one value if the confidence of the node cannot be
+        computed.
         """
         self.loaded_line_counts.append(len(responses))
         crowded_nodes = self._find_crowded_nodes(lines_by_node)
@@ -89,10 +90,10 @@ class DiscardRules:
         responses: Sequence[Response],
         lines_by_node: Mapping[str, Sequence[Response]],
     ) -> None:
-        """Apply the limits to lines that were loaded under other limits, with the lines of one more file each time.
+        """Apply the limits to lines that were loaded under other limits, as loading does: once after each file.
 
-        `loaded_line_counts` says how many lines had been loaded after each file. `responses` are all run lines, and
-        `lines_by_node` has them by FQ node id.
+        Each time the rules see the lines of the files so far. `loaded_line_counts` says how many lines that are after
+        each file. `responses` are all run lines, and `lines_by_node` has them by FQ node id.
         """
         for loaded_count in loaded_line_counts:
             lines_by_node_so_far = _lines_loaded_first(lines_by_node, loaded_count)
@@ -102,7 +103,8 @@ class DiscardRules:
     def _find_crowded_nodes(self, lines_by_node: Mapping[str, Sequence[Response]]) -> list[Sequence[Response]]:
         """Return the lines of each node that may exceed a limit; `lines_by_node` has the lines by FQ node id.
 
-        The result may include nodes that exceed no limit in the end.
+        An FQ (fully qualified) id begins with the query: `CSX_ENG_00fb79cef8:E1`. The result may include nodes that
+        exceed no limit in the end.
         """
         limits = (self._limits.justifications_per_document, self._limits.justifications_per_node)
         set_limits = [limit for limit in limits if limit is not None]
@@ -135,7 +137,8 @@ class DiscardRules:
         # The order of the nodes within a level does not matter: they share no line, and reports are sorted.
         nodes_by_level: dict[int, list[Sequence[Response]]] = defaultdict(list)
         for lines in crowded_nodes:
-            nodes_by_level[lines[-1].query.level].append(lines)
+            level_of_node = lines[-1].query.level  # all lines of a node have the same level
+            nodes_by_level[level_of_node].append(lines)
         queries_by_level = _queries_by_level(responses)
         for level in sorted(queries_by_level):
             for lines in nodes_by_level[level]:
@@ -149,8 +152,8 @@ class DiscardRules:
 
         `queries` are the short ids of the queries of this hop.
         """
-        answers_left = [line.follow_on.id for line in self._lines_left(responses)]
-        orphaned_queries = queries.difference(answers_left)
+        queries_with_parent_line = [line.follow_on.id for line in self._lines_left(responses)]
+        orphaned_queries = queries.difference(queries_with_parent_line)
         if not orphaned_queries:
             return
         for line in responses:
@@ -181,7 +184,7 @@ class DiscardRules:
             return
         ordered = sort_by_confidence(lines)
         kept_lines = ordered[:most_lines]
-        reason = Discard(limit, kept_lines)
+        reason = Discard(limit=limit, kept_lines=kept_lines)
         for line in ordered[most_lines:]:
             self._discard(line, "DISCARDED_ENTRY", reason)
 
@@ -201,12 +204,14 @@ class DiscardRules:
         """Keep the best node in each slot that takes one value, and discard the lines of the other nodes.
 
         The lines of later hops that depend on discarded lines are discarded, too. `responses` are all run lines, and
-        `lines_by_node` has them by FQ node id.
+        `lines_by_node` has them by FQ node id, such as `CSX_ENG_00fb79cef8:E1`.
         """
         groups = _find_rivals(lines_by_node)
         has_rivals = any(len(group.node_ids) > 1 for group in groups)
-        # Without a limit for nodes, nodes without rivals are ranked, too, since a node without lines left is an error.
-        if not has_rivals and self._limits.justifications_per_node is not None:
+        # Without a limit for nodes, a node without lines left is an error. Comparing the nodes of a group finds such
+        # nodes, so that groups of a single node are looked at, too.
+        has_node_limit = self._limits.justifications_per_node is not None
+        if not has_rivals and has_node_limit:
             return
         follow_on_queries = _FollowOnQueries(responses, self._lines_left(responses))
         for group in _sorted_by_hop(groups):
@@ -219,22 +224,25 @@ class DiscardRules:
         self, group: _RivalNodes, lines_by_node: Mapping[str, Sequence[Response]], follow_on_queries: _FollowOnQueries
     ) -> None:
         """Keep the best node of a group, and discard the lines of the others, which also leave `follow_on_queries`."""
+        # The best node has the smallest sort key.
         winner = min(group.node_ids, key=lambda node: self._node_sort_key(lines_by_node[node], node))
-        reason = Discard("single-valued", lines_by_node[winner])
+        reason = Discard(limit="single-valued", kept_lines=lines_by_node[winner])
         for node in group.node_ids:
             if node == winner:
                 continue
             for line in lines_by_node[node]:
                 follow_on_queries.remove(line, self.discarded_indexes)
+                # The other messages about discarded lines end with a line end, this one does not.
                 self._discard(line, "DISCARDED_ENTRY", reason, text_after_line="")
 
     def _discard_answers(self, query_id: str, follow_on_queries: _FollowOnQueries) -> None:
-        """Discard the lines that answer a follow-on query, after all lines with the answer it is about were discarded.
+        """Discard the lines that answer a follow-on query without parent lines: they give the answer it is about.
 
         `query_id` is the short id of the query.
         """
         for line in self._lines_left(follow_on_queries.lines_answering(query_id)):
             has_lines_below = bool(follow_on_queries.lines_answering(line.follow_on_id))
+            # Whether these lines of a third hop are discarded, too, depends on other queries.
             if has_lines_below:
                 self.has_lines_depending_on_other_queries = True
             follow_on_queries.remove(line, self.discarded_indexes)
@@ -244,7 +252,8 @@ class DiscardRules:
         """Return the sort key of a node among its rivals for a slot that takes one value; the smallest key wins.
 
         Nodes are compared by confidence, then by whether they have lines left, then by their first line. `lines` are
-        the lines of the node, `node` is its FQ id. Raises InputError if the confidence cannot be computed.
+        the lines of the node, `node` is its fully qualified id such as `CSX_ENG_00fb79cef8:E1`. Raises InputError if
+        the confidence cannot be computed: if no line is left, and the number of lines for a node is not limited.
         """
         lines_left = self._lines_left(lines)
         if not lines_left and self._limits.justifications_per_node is None:
@@ -268,7 +277,7 @@ class _FollowOnQueries:
 
         `responses` are all lines of a run. `lines_left` are the lines that are not discarded: only they are counted.
         """
-        self._answer_counts = Counter([line.follow_on.id for line in lines_left])
+        self._parent_count_by_query = Counter([line.follow_on.id for line in lines_left])
         self._lines_by_query: dict[str, list[Response]] = defaultdict(list)
         for line in responses:
             if line.query.level > 0:
@@ -282,13 +291,17 @@ class _FollowOnQueries:
         return self._lines_by_query.get(query_id, ())
 
     def remove(self, line: Response, discarded_indexes: AbstractSet[int]) -> None:
-        """Remove a line that is about to be discarded; a line in `discarded_indexes` was removed before."""
+        """Remove a line that is about to be discarded; a line in `discarded_indexes` was removed before.
+
+        If it was the last parent line of the query about its answer, that query becomes an orphan.
+        """
         if line.index in discarded_indexes:
             return
         query_about_answer = line.follow_on_id
-        self._answer_counts[query_about_answer] -= 1
-        if self._answer_counts[query_about_answer] == 0:
-            self._orphaned_by_level[line.query.level][query_about_answer] = None
+        self._parent_count_by_query[query_about_answer] -= 1
+        if self._parent_count_by_query[query_about_answer] == 0:
+            orphans_of_level = self._orphaned_by_level[line.query.level]
+            orphans_of_level[query_about_answer] = None  # the keys are an ordered set
 
     def pop_orphaned_queries(self, level: int) -> list[str]:
         """Return the queries that have become orphans since the last call, if they ask about answers of a hop."""
@@ -296,7 +309,10 @@ class _FollowOnQueries:
 
 
 def _error_of_node_without_confidence(node: str, line: Response) -> InputError:
-    """Return the error for a node, by its FQ id, all of whose lines were discarded; `line` is the first of them."""
+    """Return the error for a node without lines that are not discarded.
+
+    `node` is its fully qualified id such as `CSX_ENG_00fb79cef8:E1`, and `line` its first line.
+    """
     return line.error(
         f"no confidence for node {node}: all of its lines were discarded",
         "with any number of justifications (-justifications A:M) the confidence of a node in a single-valued "
@@ -339,11 +355,13 @@ def _queries_by_level(responses: Iterable[Response]) -> dict[int, set[str]]:
 def _find_rivals(lines_by_node: Mapping[str, Sequence[Response]]) -> list[_RivalNodes]:
     """Return the groups of nodes that compete for a slot that takes one value.
 
-    `lines_by_node` has the run lines by FQ node id. A group consists of all nodes below one node. The first line of the
-    node with the shortest id decides whether the slot of the group takes one value.
+    `lines_by_node` has the run lines by fully qualified node id, such as `CSX_ENG_00fb79cef8:E1`. A group consists of
+    all nodes below one node. The first line of the node with the shortest id decides whether the slot of the group
+    takes one value.
     """
     groups = []
-    for parent, rivals in _nodes_below_single_values(lines_by_node).items():
+    for parent, rivals in _nodes_beside_single_values(lines_by_node).items():
+        # A node of the group is in a slot that takes one value; another node may decide against it.
         deciding_node = min(rivals, key=len)
         query = lines_by_node[deciding_node][0].query
         if query.is_single_valued:
@@ -351,10 +369,11 @@ def _find_rivals(lines_by_node: Mapping[str, Sequence[Response]]) -> list[_Rival
     return groups
 
 
-def _nodes_below_single_values(lines_by_node: Mapping[str, Sequence[Response]]) -> dict[str, list[str]]:
-    """Return the FQ ids of nodes by the node above them, for each group with a node in a slot that takes one value.
+def _nodes_beside_single_values(lines_by_node: Mapping[str, Sequence[Response]]) -> dict[str, list[str]]:
+    """Return the nodes that have a value of a slot that takes one value, and the other nodes below the same parent.
 
-    `lines_by_node` has the run lines by FQ node id.
+    They are given by their parent, all by their fully qualified ids: `{"Q:E1": ["Q:E1:C1", "Q:E1:C2"]}` for two nodes
+    below `Q:E1`. `lines_by_node` has the run lines by node.
     """
     parents = {parent_node(node) for node, lines in lines_by_node.items() if lines[0].query.is_single_valued}
     if not parents:  # as in most runs: this saves a second pass over all nodes

@@ -104,8 +104,9 @@ class FollowOn(Struct, eq=False, gc=False):  # nothing in it leads back to it: 1
 
     `id` is the short id of the query. `query` is the query that was answered, None if a query file defines a query with
     this id. `assessment` is the first assessment of the answer, `accepting_assessment` the last one that accepts it.
-    `judgements` has the judgements on the answer, by the query and the answer with its justification. It is None if
-    there are fewer than two assessments.
+    `judgements` has the judgement (the assessment that counts) for each justification of the answer, by the query and
+    the answer. It is None if there are fewer than two assessments, as for most answers: a single one needs no
+    dictionary.
     """
 
     id: str
@@ -135,6 +136,7 @@ class FollowOn(Struct, eq=False, gc=False):  # nothing in it leads back to it: 1
             return
         if self.judgements is None:
             self.judgements = {}
+            # With the second assessment, the first one goes into the dictionary, too.
             add_judgement(self.judgements, (self.assessment.query, self.assessment.answer), self.assessment)
         add_judgement(self.judgements, (assessment.query, assessment.answer), assessment)
 
@@ -145,6 +147,7 @@ class FollowOn(Struct, eq=False, gc=False):  # nothing in it leads back to it: 1
         """
         if self.judgements is not None:
             return self.judgements.get((query, answer))
+        # There is no dictionary for a single assessment.
         assessment = self.assessment
         if assessment is None:
             return None
@@ -176,8 +179,8 @@ class AnswerLine:
     @property
     def relation_provenance(self) -> str:
         """The passage that justifies the relation, in canonical form: `"ENG_1:10-80"`."""
-        relation, _, _ = self.answer
-        return relation
+        relation_provenance, _, _ = self.answer
+        return relation_provenance
 
     @property
     def value(self) -> str:
@@ -188,8 +191,8 @@ class AnswerLine:
     @property
     def value_provenance(self) -> str:
         """The passage in which the value is found, in canonical form: `"ENG_1:10-21"`."""
-        _, _, provenance = self.answer
-        return provenance
+        _, _, value_provenance = self.answer
+        return value_provenance
 
     @property
     def docid(self) -> str:
@@ -242,8 +245,8 @@ class Response(Record, AnswerLine, gc=False):  # nothing in it leads back to it:
         if self.stored_answer is not None:
             return self.stored_answer
         # The columns before the relation provenance are the query id, the slot and the run id.
-        _, _, _, relation, value, _, provenance, _ = self.text.split("\t", 7)
-        return relation, value, provenance
+        _, _, _, relation_provenance, value, _, value_provenance, _ = self.text.split("\t", 7)
+        return relation_provenance, value, value_provenance
 
 
 class Assessment(Record, AnswerLine):
@@ -319,7 +322,8 @@ class Links(Struct, eq=False):
     def __post_init__(self) -> None:
         """Drop underlying links that are empty, and reserve the ids of queries that look like follow-on queries.
 
-        Links that were unpickled have their follow-on queries already.
+        Underlying links, such as the links of gold below those of a run, have reserved these ids already. Links that
+        were unpickled have their follow-on queries already.
         """
         underlying_links = self.underlying_links
         if underlying_links is not None and underlying_links.has_no_content:
@@ -354,17 +358,20 @@ class Links(Struct, eq=False):
         return follow_on
 
     def find_query(self, full_id: str) -> LinkedQuery | None:
-        """Return the query of this full id, None if no line has named it yet."""
+        """Return the query of this full id, None if no line has named it yet, here or in the underlying links."""
         query = self.queries.get(full_id)
         if query is None and self.underlying_links is not None:
             return self.underlying_links.find_query(full_id)
         return query
 
-    def was_answer_skipped(self, short_id: str) -> bool:
-        """Return whether a skipped line gives the answer that a follow-on query is about."""
-        if short_id in self.skipped_follow_ons:
+    def was_answer_skipped(self, follow_on_id: str) -> bool:
+        """Return whether a skipped line gives the answer that a follow-on query is about.
+
+        The lines of the underlying links are looked at, too: the lines of gold, if these are the links of a run.
+        """
+        if follow_on_id in self.skipped_follow_ons:
             return True
-        return self.underlying_links is not None and self.underlying_links.was_answer_skipped(short_id)
+        return self.underlying_links is not None and self.underlying_links.was_answer_skipped(follow_on_id)
 
     def parent_node_of_query(self, short_id: str) -> str | None:
         """Return the node of the first run line that gives the answer of a follow-on query: `CSX_ENG_00fb79cef8:E1`.
@@ -374,7 +381,7 @@ class Links(Struct, eq=False):
         """
         if self.lines_awaiting_follow_on:
             self.make_follow_ons()
-        self._enter_nodes()
+        self._enter_nodes()  # into `node_by_follow_on`
         return self.node_by_follow_on.get(short_id)
 
     def _enter_nodes(self) -> None:
@@ -388,11 +395,13 @@ class Links(Struct, eq=False):
             self.entered_line_count += 1
             has_next_hop = len(response.query.slots) > 1
             if has_next_hop:
+                # The first line with an answer decides, so that an earlier entry stays.
                 self.node_by_follow_on.setdefault(response.follow_on_id, response.node or "")
 
     def _has_parent_line(self, short_id: str) -> bool:
         """Return whether any run line gives the answer of a follow-on query, here or in the underlying links."""
         node = self.parent_node_of_query(short_id)
+        # An entry None means that the lines with the answer were taken away, so that nothing more is to be looked up.
         is_entered_here = short_id in self.node_by_follow_on
         if is_entered_here or self.underlying_links is None:
             return node is not None
@@ -429,7 +438,7 @@ class Links(Struct, eq=False):
         equivalence class of the answer that the query is about: `CSX_ENG_00fb79cef8:1`, or `CSX_ENG_00fb79cef8:0` if
         that answer was not accepted. Raises InputError if only skipped lines give that answer.
         """
-        if query.parent is None:
+        if query.parent is None:  # a query of the first hop
             return query.full_id
         follow_on = self.find_follow_on(query.short_id)
         if follow_on is not None and follow_on.accepting_assessment is not None:
@@ -437,6 +446,7 @@ class Links(Struct, eq=False):
         is_unassessed = follow_on is not None and follow_on.assessment is None
         if is_unassessed and self._was_only_skipped(query.short_id):
             raise _error_of_query_without_class(query)
+        # The answer was not accepted: it is in the wrong bin below the class of the query that it answers.
         class_of_parent = self.class_of_query(query.parent)
         return f"{class_of_parent}:0"
 
@@ -466,7 +476,10 @@ def _reserved_follow_ons(query_set: QuerySet) -> dict[str, FollowOn]:
 
 
 def _error_of_query_without_class(query: LinkedQuery) -> InputError:
-    """Return the error for a follow-on query about an answer that only skipped lines give; it belongs to no class."""
+    """Return the error for a follow-on query without class, since all of its parent lines were skipped.
+
+    The parent lines give the answer that the query is about.
+    """
     return InputError(
         "queryid undefined in QuerySet->get()",
         place=f"query {query.full_id}",

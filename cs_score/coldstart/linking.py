@@ -19,7 +19,7 @@ from cs_score.base.errors import InputError
 from cs_score.base.records import Record, replace
 from cs_score.base.runtime import paused_garbage_collection
 from cs_score.base.signature import POOL, RUN
-from cs_score.base.sources import Input, InputDigest, file_in_folder, name_of, open_source, plain_name
+from cs_score.base.sources import Input, InputDigest, checked_entry, name_of, name_without_compression, open_source
 from cs_score.coldstart import lines, queries, tab_files
 from cs_score.coldstart.file_columns import RUN_2014, RUN_2017, VALUE_TYPES_2016, FileKind, Schema
 from cs_score.coldstart.forms import command_removing_nil_lines, conversion_command, describe_folder, is_nil_line
@@ -77,18 +77,39 @@ class _AssessmentPositions(NamedTuple):
     @classmethod
     def find_in(cls, schema: Schema) -> _AssessmentPositions:
         """Return the positions that the columns have in a layout of assessments."""
-        position = schema.columns.index
+        position_of_required = schema.columns.index
         return cls(
-            query=position("QUERY_AND_SLOT_NAME"),
-            relation=position("RELATION_PROVENANCE_TRIPLES"),
-            value=position("VALUE"),
-            provenance=position("VALUE_PROVENANCE_TRIPLES"),
-            code=position("VALUE_ASSESSMENT"),
-            provenance_code=position("PROVENANCE_ASSESSMENT"),
-            value_class=position("VALUE_EC"),
+            query=position_of_required("QUERY_AND_SLOT_NAME"),
+            relation=position_of_required("RELATION_PROVENANCE_TRIPLES"),
+            value=position_of_required("VALUE"),
+            provenance=position_of_required("VALUE_PROVENANCE_TRIPLES"),
+            code=position_of_required("VALUE_ASSESSMENT"),
+            provenance_code=position_of_required("PROVENANCE_ASSESSMENT"),
+            value_class=position_of_required("VALUE_EC"),
+            # Early layouts lack these two columns.
             mention_type=schema.position("VALUE_MENTION_TYPE"),
             class_mention_type=schema.position("EC_MENTION_TYPE"),
         )
+
+
+class LoadingSettings(NamedTuple):
+    """How a program that prepares files for the scorer, such as a validator, wants lines to be loaded.
+
+    Provenances are checked against `document_lengths`, the length of each document. `allow_comments` says that comments
+    at the ends of lines are cut off. `is_validation` says that no line will be scored, so that follow-on queries are
+    made only when they are needed. `on_error` is called with the error of each line that cannot be linked, and loading
+    continues with the next line. `after_run` is called with the `Loading` after each run file.
+    """
+
+    document_lengths: tab_files.DocumentLengths | None = None
+    allow_comments: bool = False
+    is_validation: bool = False
+    on_error: Callable[[InputError], None] | None = None
+    after_run: Callable[[Loading], None] | None = None
+
+
+_SCORING: Final = LoadingSettings()
+"""The settings for lines that are scored: nothing is prepared."""
 
 
 class Loading:
@@ -107,23 +128,14 @@ class Loading:
         *,
         gold_links: Links | None = None,
         known_answers: KnownAnswers | None = None,
-        document_lengths: tab_files.DocumentLengths | None = None,
         only_run_id: str | None = None,
-        allow_comments: bool = False,
-        is_validation: bool = False,
-        on_error: Callable[[InputError], None] | None = None,
-        after_run: Callable[[Loading], None] | None = None,
+        settings: LoadingSettings = _SCORING,
     ) -> None:
         """Prepare to load lines that answer the queries of `query_set`, with these limits on justifications.
 
         `gold_links` are the links of gold, on which the links of the loaded lines build. `known_answers` are answers of
         earlier runs, to which new ones are added. `only_run_id` is the run whose lines are loaded, None for all runs.
-
-        The other arguments are for programs that prepare files for the scorer. Provenances are checked against
-        `document_lengths`, the length of each document. `is_validation` says that no line will be scored, so that
-        follow-on queries are made only when they are needed. `on_error` is called with the error of each line that
-        cannot be linked, and loading continues with the next line. `after_run` is called with this object after each
-        run file.
+        `settings` are those of programs that prepare files for the scorer, by default those for scoring.
         """
         self.query_set = query_set
         self.problems = problems
@@ -136,17 +148,18 @@ class Loading:
         self._gold_follow_ons = {} if underlying_links is None else underlying_links.follow_ons
         self._edition = query_set.edition
         # The slots that the edition knows; None for editions with the whole inventory.
-        self._legal_slots = queries.slots_without_events() if query_set.edition.slot_filling_only else None
+        self._legal_slots = queries.slots_before_events() if query_set.edition.slot_filling_only else None
         self._known_answers = known_answers
-        self._document_lengths = document_lengths
         self._only_run_id = only_run_id
-        self._allow_comments = allow_comments
-        self._on_error = on_error
-        self._after_run = after_run
+        self._document_lengths = settings.document_lengths
+        self._allow_comments = settings.allow_comments
+        self._on_error = settings.on_error
+        self._after_run = settings.after_run
         # A validation makes follow-on queries when they are first needed. This is not possible if gold may have them
-        # already, or if the edition has other slots or hashes.
+        # already, or if an edition of an earlier year has other slots or computes other ids.
         has_gold = underlying_links is not None
-        self._makes_follow_ons_late = is_validation and not has_gold and query_set.edition is LATEST
+        is_latest_edition = query_set.edition is LATEST
+        self._makes_follow_ons_late = settings.is_validation and not has_gold and is_latest_edition
         self._file = ""
         # Beginnings of document ids, four characters long, that tell the language of the document.
         self._language_prefixes: set[str] = set()
@@ -171,7 +184,7 @@ class Loading:
                 allow_comments=self._allow_comments,
                 only_run_id=self._only_run_id,
             )
-            if tab_file is None:
+            if tab_file is None:  # the size of the file is 0
                 self.digests.append(source.digest(RUN))
                 return
             self.note_layout(tab_file.name, tab_file.schema)
@@ -191,6 +204,8 @@ class Loading:
         if self._edition.assumed_mention is not None:
             self.remarks.append(f"{name} has no mention types ({schema.name}): all its answers are taken for names")
         elif not self._edition.ignores_each_nominal:
+            # This edition ignores a node if no line of it has the mention type of a name. Editions that look at each
+            # answer by itself count answers without mention type as they are.
             self.remarks.append(
                 f"{name} has no mention types ({schema.name}): no answer that it calls correct is known to be a name, "
                 "so all of them are ignored and every score is 0; --follow 3.0 scores it as in 2016, --mention-types "
@@ -210,21 +225,23 @@ class Loading:
         self.links.unread_lines += tab_file.unread_lines
         self._remark_on_nil_lines(tab_file)
         # The limits concern nodes, which only runs of 2017 have. After a fatal error no line is written or scored.
-        if tab_file.schema is RUN_2017 and not self.problems.fatal:
-            self._discard_lines_beyond_limits()
+        if tab_file.schema is RUN_2017 and not self.problems.fatal_errors:
+            self._apply_limits()
         if self._after_run is not None:
             self._after_run(self)
 
-    def _discard_lines_beyond_limits(self) -> None:
-        """Find the lines that exceed the limits on justifications, among all run lines loaded so far."""
-        has_follow_on_queries = any(query.level > 0 for query in self.links.queries.values())
-        if has_follow_on_queries:
+    def _apply_limits(self) -> None:
+        """Mark the lines that exceed the limits on justifications as discarded, among all run lines loaded so far."""
+        has_lines_of_later_hops = any(query.level > 0 for query in self.links.queries.values())
+        if has_lines_of_later_hops:
+            # The rules look for the parent lines of these lines by the follow-on query of each line. A validation has
+            # postponed making these queries.
             self.links.make_follow_ons()
         self.discard_rules.apply(self.links.responses, self.links.lines_by_node, self.links.is_in_order)
 
     def _load_assessments(self, tab_file: tab_files.TabFile) -> None:
         """Link the lines of an assessment file. Raises InputError if gold has assessments already."""
-        gold_links = self.links.underlying_links
+        gold_links = self.links.underlying_links  # the links of a run lie over the links of gold
         if gold_links is not None and gold_links.assessments:
             raise InputError("these are assessments, not a run", file=tab_file.name, remedy="add them to the pool")
         count_before = len(self.links.assessments)
@@ -240,15 +257,15 @@ class Loading:
         """
         while True:
             try:
+                # The lines of a file are an iterator: after an error, a further call begins with the next line.
                 link_lines(tab_file)
                 return
             except InputError as error:
                 if self._on_error is None:
                     raise
                 self._on_error(error.with_traceback(None))  # the frames would keep four kilobytes for each line
-            if tab_file.schema is RUN_2014:  # every line has the same error
+            if tab_file.schema is RUN_2014:  # no run of 2014 can be scored: every line would give this error again
                 return
-            # The lines of a file are an iterator: linking the file again continues with the line after the error.
 
     def _remark_on_mention_types(self, tab_file: tab_files.TabFile, assessments: Iterable[Assessment]) -> None:
         """Add a remark if accepted answers of an assessment file do not count as names because of their mention types.
@@ -256,6 +273,7 @@ class Loading:
         `assessments` are the assessments of the file. A file without mention types gets another remark.
         """
         has_mention_types = tab_file.schema.position("VALUE_MENTION_TYPE") is not None
+        # Editions that ignore nominal answers one by one do not need a name for each node.
         if not has_mention_types or self._edition.ignores_each_nominal:
             return
         accepted_assessments = [assessment for assessment in assessments if assessment.is_accepted]
@@ -326,7 +344,7 @@ class Loading:
                 earlier_follow_on = follow_ons.get(follow_on_id) or gold_follow_ons.get(follow_on_id)
                 follow_on = earlier_follow_on or self._new_follow_on(follow_on_id, query, provenance, line_number)
                 if stored_answer is not None and earlier_follow_on is None:
-                    stored_answer = _as_entry_point(stored_answer)
+                    stored_answer = _with_written_provenance(stored_answer)
             if not surely_counts and self._report_refusal(tab_file, columns, slot, query, line_number):
                 line = (line_number, text, columns)
                 self._add_skipped_line(
@@ -373,8 +391,9 @@ class Loading:
     def _is_surely_faultless(self, query: LinkedQuery, relation_text: str, provenance_text: str) -> bool:
         """Return whether it is certain, without a full check, that the follow-on query of an answer causes no report.
 
-        The inventory must have all slots of the query, and the document of the answer must tell its language. The texts
-        of both justifications, `relation_text` and `provenance_text`, must be in canonical form.
+        The query must not be an LDC query, the inventory must have all its slots, and the document of the answer must
+        tell its language. The texts of both justifications, `relation_text` and `provenance_text`, must be in canonical
+        form.
         """
         if query.is_ldc or query.unknown_later_slots:
             return False
@@ -385,17 +404,18 @@ class Loading:
     def _error_of_2014(self, tab_file: tab_files.TabFile) -> InputError:
         """Return the error for a run of 2014, which cannot be scored (rule seven-column-runs).
 
-        The error names the next line of the file.
+        The error names the next line of the file, of which there is at least one.
         """
         line_number, _, _ = next(tab_file.lines)
         remedy = "runs of 2014 (seven columns) cannot be scored"
+        # The reference finds no query id in such lines: the two blanks enclose an empty one.
         return self._error_at_line(line_number, "Query  not loaded", remedy, "RUN_OF_2014")
 
     def _check_value_type(self, value_type: str, line_number: int) -> bool:
         """Report an illegal value type of a run line, and return whether the type is legal and in capitals.
 
-        Further lines with a legal type in capitals need no check. A line with another type is entered in
-        `altered_indexes` unless the type is in capitals, since a validated run has all types in capitals.
+        Further lines with a legal type in capitals need no check. The index of a line whose type is not in capitals is
+        added to `altered_indexes`, since a validated run has all types in capitals.
         """
         legal_types = VALUE_TYPES_2016 if self._edition.slot_filling_only else queries.NODE_TYPES
         is_legal = value_type.lower() in legal_types
@@ -408,7 +428,7 @@ class Loading:
         return is_legal and is_in_capitals
 
     def _node_prefix(self, query: LinkedQuery) -> str:
-        """Return the text with which the FQ node ids of the lines that answer a follow-on query begin.
+        """Return the beginning of the fully qualified node ids of the lines that answer a follow-on query.
 
         It is followed by the node id of each line. At the second hop the text is the node of the first line with the
         answer that the query is about: `CSX_ENG_00fb79cef8:E1`. It is empty if no earlier line gives that answer. At
@@ -429,7 +449,7 @@ class Loading:
         Raises InputError for a line that names an unknown query, and for a line that contradicts itself.
         """
         positions = _AssessmentPositions.find_in(tab_file.schema)
-        self.links.make_follow_ons()
+        self.links.make_follow_ons()  # assessments are entered in the follow-on queries of earlier run lines
         for line in tab_file.lines:
             self._link_assessment(line, positions, tab_file)
 
@@ -441,8 +461,10 @@ class Loading:
         `positions` are the positions of the columns in the layout of the file.
         """
         line_number, _, columns = line
+        # The column has both, such as `CSX_ENG_00fb79cef8:per:children`.
         full_id, _, slot = columns[positions.query].partition(":")
         query = self.links.queries.get(full_id) or self._find_query(full_id, line_number)
+        # The answer has its follow-on query even if the line does not count.
         answer, follow_on = self._read_assessed_answer(line, positions, query)
         self._check_class(line_number, query, columns[positions.code], columns[positions.value_class])
         # Nearly all lines surely count; `_report_refusal` looks at the others. A call for each line would take longer.
@@ -450,8 +472,9 @@ class Loading:
         surely_counts = is_legal_slot and slot == query.known_slot and all(map(str.strip, columns))
         if not surely_counts and self._report_refusal(tab_file, columns, slot, query, line_number):
             count_before = len(self.links.assessments)
+            _, _, provenance = answer
             self._add_skipped_line(
-                line, query, follow_on_id=follow_on.id, provenance=answer[2], accepted_line_count=count_before
+                line, query, follow_on_id=follow_on.id, provenance=provenance, accepted_line_count=count_before
             )
             return
         assessment = self._make_assessment(line, positions, query, answer, follow_on_id=follow_on.id)
@@ -473,7 +496,7 @@ class Loading:
         if follow_on is None:
             _, _, provenance = answer
             follow_on = self._new_follow_on(follow_on_id, query, provenance, line_number)
-            answer = _as_entry_point(answer)
+            answer = _with_written_provenance(answer)
         return answer, follow_on
 
     def _make_assessment(
@@ -535,12 +558,13 @@ class Loading:
         is_accepted = code in _ACCEPTING_CODES
         if is_accepted and not has_class:
             problem = f"Correct entry without equivalence class, query = {query.short_id} at line {line_number}"
-            raise self._error_at_line(line_number, problem, None, "CORRECT_WITHOUT_CLASS")
+            raise self._error_at_line(line_number, problem, remedy=None, code="CORRECT_WITHOUT_CLASS")
         if has_class and not is_accepted:
+            # The reference prints no judgment here, although it has one.
             problem = (
                 f"Equivalence class without correct entry, query = {query.short_id}, judgment = , ec = {value_class}"
             )
-            raise self._error_at_line(line_number, problem, None, "CLASS_WITHOUT_CORRECT")
+            raise self._error_at_line(line_number, problem, remedy=None, code="CLASS_WITHOUT_CORRECT")
 
     def _error_of_unknown_code(self, code: str, line_number: int) -> InputError:
         """Return the error for a text that is not an assessment code, such as `C` for a correct answer."""
@@ -559,7 +583,7 @@ class Loading:
         if positions.mention_type is not None and positions.class_mention_type is not None:
             return sys.intern(columns[positions.mention_type]), sys.intern(columns[positions.class_mention_type])
         assumed_type = self._edition.assumed_mention
-        has_class = columns[positions.value_class] != "0"
+        has_class = columns[positions.value_class] != "0"  # `0` stands in the column if an answer has no class
         if assumed_type is not None and not has_class:
             return assumed_type, "0"
         return assumed_type, assumed_type
@@ -573,7 +597,7 @@ class Loading:
         if query is None:
             query = self._query_about_answer(full_id)
         if query is None:
-            query = self._parse_query(full_id, line_number)
+            query = self._find_query_by_last_component(full_id, line_number)
         self.links.queries[full_id] = query
         return query
 
@@ -588,13 +612,14 @@ class Loading:
         follow_on = self.links.find_follow_on(short_id)
         if follow_on is None:
             return None
+        # The query that the answer belongs to; the query about the answer is linked below it.
         answered_query = follow_on.query
         if answered_query is None or answered_query.full_id != parent_id:
             return None
         return lines.link_follow_on(answered_query, short_id)
 
-    def _parse_query(self, full_id: str, line_number: int) -> LinkedQuery:
-        """Return the query that a line names, by the last component of its id.
+    def _find_query_by_last_component(self, full_id: str, line_number: int) -> LinkedQuery:
+        """Return the query that a line names, after looking it up by the last component of its id.
 
         For `CSX_ENG_00fb79cef8` this is `00fb79cef8`. Raises InputError for a text that is no query id, for an unknown
         query, and for an LDC query with several entry points. If a later line may still give the answer that the
@@ -637,7 +662,8 @@ class Loading:
         there is none.
         """
         reason = self._why_not_loaded(full_id, parts, namesake)
-        may_be_answered_later = namesake is None and parts.level > 0
+        is_follow_on = parts.level > 0  # the id of a query of a later hop
+        may_be_answered_later = namesake is None and is_follow_on
         kind = NoAnswerYetError if may_be_answered_later else InputError
         return self._error_at_line(line_number, f"Query {full_id} not loaded", reason, "QUERY_NOT_LOADED", kind)
 
@@ -663,8 +689,9 @@ class Loading:
             return "the file begins with a byte-order mark, which becomes part of this id; save the file without it"
         if namesake is not None:
             return f"the query with that short id is {namesake.full_id}; compare the prefix (switch -expand)"
-        if parts.short_id in self._ids_of_other_editions:
-            edition = self._edition_with_other_hashes()
+        # Editions compute different ids for answers with letters outside ASCII.
+        if parts.short_id in self._ids_in_other_editions:
+            edition = self._edition_with_other_ids()
             return (
                 f"an earlier line gives its answer; ids of letters outside ASCII are those of --follow {edition} here"
             )
@@ -699,19 +726,23 @@ class Loading:
             f"cs-score validate-queries -expand -query_base {base} QUERIES.xml NEW.xml makes the query file"
         )
 
-    def _edition_with_other_hashes(self) -> str:
-        """Return the name of the latest edition that hashes the text of follow-on queries in the other way."""
+    def _edition_with_other_ids(self) -> str:
+        """Return the name of the latest edition that computes other ids for follow-on queries than this edition.
+
+        Ids are hashes of the text of an answer, which is encoded to UTF-8 once or, in some editions, twice.
+        """
         for edition in reversed(EDITIONS.values()):
             if edition.hashes_text_once != self._edition.hashes_text_once:
                 return edition.name
         raise LookupError("every edition hashes text in the same way")
 
     @functools.cached_property
-    def _ids_of_other_editions(self) -> frozenset[str]:
-        """The short ids of the queries about the loaded answers in editions that hash texts in the other way.
+    def _ids_in_other_editions(self) -> frozenset[str]:
+        """The short ids that other editions compute for the queries about the loaded answers, as far as they differ.
 
-        Only answers with letters outside ASCII have other ids in these editions. The ids are computed once, at the
-        first line with an unknown query.
+        A line that names one of these ids was written for such an edition. Editions hash the text of an answer in one
+        of two ways, with different results for letters outside ASCII. The ids are computed once, at the first line with
+        an unknown query.
         """
         other_edition = replace(self._edition, hashes_text_once=not self._edition.hashes_text_once)
         answer_lines: list[Assessment | Response] = []
@@ -726,16 +757,18 @@ class Loading:
         return frozenset(ids)
 
     def _read_answer(self, query: LinkedQuery, answer: Answer, line_number: int, text: str) -> KnownAnswer:
-        """Return the answer of a line in canonical form, and the short id of the query about the answer.
+        """Return the answer of a line in canonical form, None if it has this form already, and the id of its query.
 
-        The first is None if the answer has this form already; such answers are remembered for later runs. The problems
-        of other answers are reported. `answer` consists of columns of the line, and `text` is the whole line.
+        The id is the short id of the follow-on query about the answer. Answers in canonical form are remembered, so
+        that lines of later runs with the same answer need not be read; the problems of other answers are reported.
+        `answer` consists of columns of the line, and `text` is the whole line.
         """
         if self.links.lines_awaiting_follow_on:  # follow-on queries must be made in the order of their lines
             self.links.make_follow_ons()
         relation, value, provenance = answer
         if tab_files.are_surely_canonical(relation, provenance, self._document_lengths, self._edition):
             follow_on_id = queries.follow_on_id(query.full_id, value, provenance, self._edition)
+            # Answers with problems are not remembered: each line with one is reported.
             if self._known_answers is not None and len(self._known_answers) < _MOST_KNOWN:
                 self._known_answers[answer_key(query.full_id, *answer)] = (None, follow_on_id)
             return None, follow_on_id
@@ -750,16 +783,17 @@ class Loading:
         `text` is the line with the answer, and `line_number` its number.
         """
         edition = self._edition
-        relation_text, value, provenance_text = answer
+        relation_text, value, value_text = answer
         lengths = self._document_lengths
-        relation = tab_files.read_provenance(relation_text, tab_files.RELATION_SPANS, lengths, edition)
-        provenance = tab_files.read_provenance(provenance_text, edition.most_value_spans, lengths, edition)
+        relation_provenance = tab_files.read_provenance(relation_text, tab_files.RELATION_SPANS, lengths, edition)
+        value_provenance = tab_files.read_provenance(value_text, edition.most_value_spans, lengths, edition)
         place = Place(self._file, line_number)
-        self._report_span_problems("RELATION_PROVENANCE_TRIPLES", relation, place)
-        self._report_span_problems("VALUE_PROVENANCE_TRIPLES", provenance, place)
-        if relation.docid != provenance.docid and edition.joins_documents:
+        self._report_span_problems("RELATION_PROVENANCE_TRIPLES", relation_provenance, place)
+        self._report_span_problems("VALUE_PROVENANCE_TRIPLES", value_provenance, place)
+        # An edition that joins documents expects one document for the whole answer.
+        if relation_provenance.docid != value_provenance.docid and edition.joins_documents:
             self.problems.add("MULTIPLE_DOCIDS_IN_RESPONSE", f"\n{text}", place=place)
-        return relation.canonical_text, value, provenance.canonical_text
+        return relation_provenance.canonical_text, value, value_provenance.canonical_text
 
     def _report_span_problems(self, column: str, provenance: tab_files.Provenance, place: Place) -> None:
         """Report the problems of the spans of a provenance, which is in this column of the line at `place`."""
@@ -782,7 +816,8 @@ class Loading:
         if not tells_language:
             docid = tab_files.document_of(provenance) if provenance else ""
             self._report_language(docid)
-        # The inventory has the slots of most queries, whose answers need not be looked at.
+        # Most queries have no slot to report. The first test finds slots that the inventory lacks, the second one is
+        # for editions with fewer slots than the inventory.
         if query.unknown_later_slots or self._legal_slots is not None:
             self._report_unknown_later_slots(query)
         follow_on = FollowOn(follow_on_id, query)
@@ -808,8 +843,8 @@ class Loading:
     def _report_language(self, docid: str) -> None:
         """Warn of a document id that does not name a language, so that English is assumed.
 
-        If the first four characters of the id tell the language, they are remembered: other ids with the same beginning
-        need not be checked.
+        If the first four characters of the id tell the language, they are remembered: `_new_follow_on` does not call
+        this method for other ids with the same beginning.
         """
         beginning = docid[:4]
         if language_code(docid, self._edition) is None:
@@ -824,7 +859,7 @@ class Loading:
         """
         confidence = tab_files.read_confidence(text)
         if confidence.codes:
-            index_of_line = len(self.links.responses)
+            index_of_line = len(self.links.responses)  # the line is added to the responses afterwards
             self.links.altered_indexes.add(index_of_line)
         for code in confidence.codes:
             detail = Detail("CONFIDENCE", text, confidence.text)
@@ -846,7 +881,7 @@ class Loading:
         if blank_column is not None:
             self.problems.add("EMPTY_FIELD", blank_column, place=place)
             return True
-        requested_slot = query.slots[0] if query.slots else None
+        requested_slot = query.slots[0] if query.slots else None  # the first slot is the one to fill next
         if slot == requested_slot:
             return False
         query_id = query.full_id if self._edition.names_wrong_slot_in_full else query.short_id
@@ -900,13 +935,14 @@ def _is_taken_for_name(assessment: Assessment) -> bool:
 
 
 def _assessments_without_name(accepted_assessments: Sequence[Assessment]) -> Sequence[Assessment]:
-    """Return the accepted answers of an assessment file that do not count as names because of their mention types.
+    """Return the accepted answers of an assessment file to warn of, since they do not count as names.
 
-    These are the answers with an unknown mention type. If all mention types are known, but no answer is a name, all
-    answers are returned.
+    These are answers with a mention type other than NAM and NOM, perhaps a misspelt one. If there are none of them, and
+    no answer of the file counts as a name, all answers are returned. Otherwise the result is empty.
     """
     assessments_of_unknown_type = []
     for assessment in accepted_assessments:
+        # Whatever its own type, an answer is taken for a name if its class has the type NOM.
         if assessment.value_mention not in _MENTION_TYPES and not _is_taken_for_name(assessment):
             assessments_of_unknown_type.append(assessment)
     if assessments_of_unknown_type:
@@ -926,7 +962,7 @@ def _remark_on_answers_without_name(
     types = join_first([repr(mention_type) for mention_type in distinct_types])
     has_name = any(_is_taken_for_name(assessment) for assessment in accepted_assessments)
     effect = "nodes without another are ignored" if has_name else "all of them are ignored and every score is 0"
-    command_line = conversion_command(_command_making_names(tab_file.schema), tab_file.name, "names")
+    command_line = conversion_command(_awk_command_setting_mention_type(tab_file.schema), tab_file.name, prefix="names")
     return (
         f"{tab_file.name}: {len(without_name)} of {len(accepted_assessments)} answers that it calls "
         f"correct are no names (mention type {types}, where NAM in capitals is a name), so {effect}; to take all "
@@ -934,18 +970,23 @@ def _remark_on_answers_without_name(
     )
 
 
-def _command_making_names(schema: Schema) -> str:
-    """Return a command with awk that gives each answer with an equivalence class the mention type `NAM`."""
+def _awk_command_setting_mention_type(schema: Schema) -> str:
+    """Return a command with awk that gives each answer with an equivalence class the mention type `NAM`.
+
+    Its program is `$9 != "0" {$7 = "NAM"} 1` if the class is in column 9 and the mention type in column 7. The `1` at
+    the end prints every line.
+    """
     class_number = schema.columns.index("VALUE_EC") + 1  # awk numbers columns from 1
     type_number = schema.columns.index("VALUE_MENTION_TYPE") + 1
     return f"awk -F '\\t' -v OFS='\\t' '${class_number} != \"0\" {{${type_number} = \"NAM\"}} 1'"
 
 
-def _as_entry_point(answer: Answer) -> Answer:
-    """Return the answer of the first line that gives it, with `:-` in place of an empty value provenance.
+def _with_written_provenance(answer: Answer) -> Answer:
+    """Return an answer with `:-` in place of an empty value provenance; any other answer is returned as it is.
 
-    In the reference the provenance becomes the entry point of the query about the answer, where an empty one is written
-    like this. Later lines with an empty provenance keep it, so that their answers differ from this one.
+    This is for the first line with an answer: the reference makes the provenance the entry point of the query about the
+    answer, and writes an empty one like this. Later lines keep an empty provenance, so that their answers differ from
+    the answer of the first line.
     """
     relation, value, provenance = answer
     if provenance:
@@ -956,22 +997,22 @@ def _as_entry_point(answer: Answer) -> Answer:
 RUN_SUFFIX = ".tab.txt"  # members of a folder that count as runs or assessments end like this, perhaps compressed
 
 
-def expand_folder(file: Input) -> list[Input]:
+def expand_folder(file_or_folder: Input) -> list[Input]:
     """Return the run and assessment files in a folder (`*.tab.txt`), sorted by name without regard to case.
 
     A file that is no folder is returned alone. Hidden files, whose names begin with a dot, are left out.
     """
-    if not isinstance(file, (str, os.PathLike)) or not os.path.isdir(file):
-        return [file]
-    folder = os.fspath(file)
+    if not isinstance(file_or_folder, (str, os.PathLike)) or not os.path.isdir(file_or_folder):
+        return [file_or_folder]
+    folder = os.fspath(file_or_folder)
     names = [name for name in os.listdir(folder) if _is_member_to_load(name)]
-    return [file_in_folder(f"{folder}/{name}") for name in sorted(names, key=_order_in_folder)]
+    return [checked_entry(f"{folder}/{name}") for name in sorted(names, key=_order_in_folder)]
 
 
 def _is_member_to_load(name: str) -> bool:
     """Return whether a file in a folder counts as a run or as assessments, by its name, such as `run.tab.txt.gz`."""
     is_hidden = name.startswith(".")
-    return plain_name(name).endswith(RUN_SUFFIX) and not is_hidden
+    return name_without_compression(name).endswith(RUN_SUFFIX) and not is_hidden
 
 
 def _order_in_folder(name: str) -> tuple[bytes, bytes]:

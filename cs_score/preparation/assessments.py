@@ -15,7 +15,7 @@ from cs_score.coldstart.file_columns import FileKind
 from cs_score.coldstart.gold import group_by_query
 from cs_score.coldstart.judging import build_tree
 from cs_score.coldstart.lines import Assessment
-from cs_score.coldstart.linking import Loading
+from cs_score.coldstart.linking import Loading, LoadingSettings
 from cs_score.coldstart.options import Justifications
 from cs_score.coldstart.queries import Query, QuerySet
 from cs_score.coldstart.tab_files import DocumentLengths
@@ -72,7 +72,8 @@ def check_pool(
     """
     fatal_errors: list[InputError] = []
     limits = Justifications(None, None)  # no limits: all lines are loaded
-    loading = Loading(queries, limits, problems, document_lengths=documents, on_error=fatal_errors.append)
+    settings = LoadingSettings(document_lengths=documents, on_error=fatal_errors.append)
+    loading = Loading(queries, limits, problems, settings=settings)
     loading.load(files)
     for name, schema in loading.layouts.items():
         if schema.kind is FileKind.RUN:

@@ -25,7 +25,7 @@ from cs_score.base.sources import InMemory, Input, InputDigest, name_of, open_so
 from cs_score.coldstart.file_columns import RUN_2017, FileKind, Schema
 from cs_score.coldstart.gold import ColdStartGold, Run, load_run
 from cs_score.coldstart.lines import JUDGMENT_OF_CODE, Assessment, LinkedQuery, Response
-from cs_score.coldstart.linking import Loading, expand_folder, kind_of
+from cs_score.coldstart.linking import Loading, LoadingSettings, expand_folder, kind_of
 from cs_score.coldstart.options import Justifications
 from cs_score.coldstart.output_files import closing_line
 from cs_score.coldstart.queries import DEFAULT_CODE, QueryFiles, QuerySet, language_code
@@ -259,7 +259,7 @@ class _Pooling:
         The depth is a number of nodes (answers), of the whole run or of each query; the best nodes keep their lines.
         """
         depth = self._limits.depth
-        if depth is None or loading.problems.fatal:
+        if depth is None or loading.problems.fatal_errors:
             return
         discard_beyond_depth(
             depth,
@@ -290,12 +290,14 @@ def check_run(
         queries.query_set,
         limits.justifications,
         problems,
-        document_lengths=None if documents is None else documents.length_by_docid,
-        allow_comments=allow_comments,
         only_run_id=only_run_id,
-        is_validation=True,
-        on_error=problems.fatal.append,
-        after_run=_Pooling(limits).discard_lines,
+        settings=LoadingSettings(
+            document_lengths=None if documents is None else documents.length_by_docid,
+            allow_comments=allow_comments,
+            is_validation=True,
+            on_error=problems.fatal_errors.append,
+            after_run=_Pooling(limits).discard_lines,
+        ),
     )
     loading.remarks += queries.remarks
     loading.digests += queries.digests
@@ -320,7 +322,7 @@ def _load_and_check(loading: Loading, run: Iterable[Input], documents: DocumentL
         _verify_lines(loading, documents, problems)
     if load_error is not None:
         # It ended the loading, so that it comes after the other fatal conditions.
-        problems.fatal.append(load_error)
+        problems.fatal_errors.append(load_error)
     problems.end_if_fatal(loading.remarks)
     _report_run_ids(loading.links.responses, problems)
 
@@ -332,12 +334,12 @@ def _verify_lines(loading: Loading, documents: DocumentList, problems: ProblemLo
     order, and line.
     """
     for lines in (loading.links.responses, loading.links.assessments):
-        problems.fatal += verify_fillers(lines, loading.layouts, documents, problems)
+        problems.fatal_errors += verify_fillers(lines, loading.layouts, documents, problems)
     number_by_file = {name: number for number, name in enumerate(loading.layouts)}
 
     # Two stable sorts: the second one keeps the order of lines within a file.
-    problems.fatal.sort(key=_line_number)
-    problems.fatal.sort(key=lambda error: number_by_file.get(error.file or "", -1))
+    problems.fatal_errors.sort(key=_line_number)
+    problems.fatal_errors.sort(key=lambda error: number_by_file.get(error.file or "", -1))
 
 
 def _line_number(error: InputError) -> int:
@@ -617,7 +619,7 @@ def _ids_to_validate(files: Sequence[Input]) -> list[str | None]:
 
     if len(files) > 1:
         return [None]
-    run_ids: list[str | None] = [run.run_id for run in runs_of(files) if run.is_shared]
+    run_ids: list[str | None] = [run.run_id for run in runs_of(files) if run.shares_file]
     return run_ids or [None]
 
 

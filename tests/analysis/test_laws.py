@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from cs_score.analysis.coldstart.budget import KINDS, correction_of
 from cs_score.analysis.coldstart.changes import Editor
-from cs_score.analysis.coldstart.counted_table import DIMENSIONS, RUN_ONLY
+from cs_score.analysis.coldstart.counted_table import DIMENSIONS, DIMENSIONS_OF_RUNS_ONLY
 from cs_score.analysis.coldstart.effects import Effects
 from cs_score.analysis.coldstart.faults import find_faults
 from cs_score.base.errors import InputError
@@ -74,7 +74,7 @@ def _check_case(case: Case, folder: Path, most: int) -> None:
             below = Editor(run, analysis["run"]).removal_of(
                 [line for line in lines if line.confidence < row["threshold"]]
             )
-            check_row(call, analysis, row, set(below.places))
+            check_row(call, analysis, row, set(below.removed_places))
 
 
 @pytest.mark.parametrize("case", thinned(committed_cases()))
@@ -225,7 +225,7 @@ def check_budget(call: Call, analysis: Mapping[str, Any]) -> None:
     effects = Effects(scored, [scored.measure(analysis["measure"])])
     order = effects.editor.position_by_file
     faults = list(find_faults(scored, effects.editor))
-    faults.sort(key=lambda fault: (order[fault.line.file], fault.line.number))
+    faults.sort(key=lambda fault: (order[fault.listed_line.file], fault.listed_line.number))
     change = correction_of(KINDS, effects, scored.policy, faults)
     gone = to_builtins(effects.editor.places_removed_by(change))
     corrected = score({"removed": gone, "added": change.added_texts}, change.policy or scored.policy)
@@ -265,7 +265,7 @@ def check_scores(group: Mapping[str, Any], dimension: str) -> None:
     counts = group["counts"]
     answered = counts["submitted"] - counts["ignored"]
     assert group["precision"] == (counts["right"] / answered if answered else 0)
-    if dimension in RUN_ONLY:
+    if dimension in DIMENSIONS_OF_RUNS_ONLY:
         assert (group["recall"], group["f1"]) == (None, None)
         return
     assert group["recall"] == (counts["right"] / counts["ground_truth"] if counts["ground_truth"] else 0)

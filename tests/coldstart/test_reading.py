@@ -16,7 +16,7 @@ from cs_score.base.errors import InputError
 from cs_score.base.records import replace
 from cs_score.coldstart import tab_files
 from cs_score.coldstart.lines import Links
-from cs_score.coldstart.linking import KnownAnswers, Loading
+from cs_score.coldstart.linking import KnownAnswers, Loading, LoadingSettings
 from cs_score.coldstart.options import Options
 from cs_score.coldstart.queries import load_queries
 from cs_score.coldstart.tab_files import RELATION_SPANS, VALUE_SPANS, are_surely_canonical, read_provenance
@@ -87,9 +87,9 @@ def _open(errors: list[InputError], below: Links | None = None, known: KnownAnsw
         xml = xml.replace(f'id="{ldc_id}"', f'id="{sf_id}"')
     problems = ProblemLog()
     table = load_queries([io.StringIO(xml)], None, problems).query_set
-    return Loading(
-        table, Options().justifications, problems, gold_links=below, known_answers=known, on_error=errors.append
-    )
+    settings = LoadingSettings(on_error=errors.append)
+    limits = Options().justifications
+    return Loading(table, limits, problems, gold_links=below, known_answers=known, settings=settings)
 
 
 def _load(lines: list[str], below: Links | None = None, known: KnownAnswers | None = None) -> tuple[Loading, list[str]]:

@@ -88,17 +88,17 @@ def budget(
     measure's table.
     """
     corrector = _Corrector(effects.for_first_measure(), policy, faults)
-    cumulated = corrector.correct([])
+    result_of_all_so_far = corrector.correct([])  # the run as it is
     corrected_kinds: list[str] = []
     rows = []
     for kind in progress(list(KINDS), "correcting mistakes"):
-        alone = corrector.correct([kind])
+        result_of_kind = corrector.correct([kind])
         if corrector.has_mistakes(kind):
             corrected_kinds.append(kind)
             is_first = len(corrected_kinds) == 1
             # The first kind alone has just been scored; scoring it again would take as long.
-            cumulated = alone if is_first else corrector.correct(corrected_kinds)
-        row = corrector.row(kind, alone, cumulated)
+            result_of_all_so_far = result_of_kind if is_first else corrector.correct(corrected_kinds)
+        row = corrector.row(kind, result_of_kind, result_of_all_so_far)
         if kind == "missed":
             row = _with_unreachable_classes(row, corrector.faults, tallies)
         rows.append(row)
@@ -106,18 +106,18 @@ def budget(
 
 
 class _Corrector:
-    """Corrects the mistakes of a run, all those of some kinds at once, and scores the corrected run.
+    """Corrects the faults (mistakes) of a run, all those of some kinds at once, and scores the corrected run.
 
-    `faults` are all mistakes in the order in which they are corrected.
+    `faults` are all faults in the order in which they are corrected.
     """
 
     def __init__(self, effects: Effects, policy: Policy, faults: Iterable[RunFault]) -> None:
-        """Take the mistakes of a run under a policy; `effects` are those on the analysed measure alone."""
+        """Take the faults of a run under a policy; `effects` computes scores by the analysed measure alone."""
         self.faults = _in_order_of_correction(faults, effects.editor)
         self._effects = effects
         self._policy = policy
         self._count_by_category = Counter([fault.category for fault in self.faults])
-        [self._score_before] = effects.scores.values()
+        self._score_before = effects.first_score
 
     def has_mistakes(self, kind: str) -> bool:
         """Return whether the run has mistakes of a kind."""
@@ -128,30 +128,35 @@ class _Corrector:
         return self._count_by_category[KINDS[kind].category]
 
     def correct(self, kinds: Sequence[str]) -> _Corrected:
-        """Return the change that corrects all mistakes of some kinds, and the score after it."""
+        """Return the change that corrects all mistakes of some kinds, and the score after it.
+
+        If the corrected run has no score, the result has the reason.
+        """
         change = correction_of(kinds, self._effects, self._policy, self.faults)
         if not any(self.has_mistakes(kind) for kind in kinds):
             return _Corrected(change, self._score_before)
         effect = self._effects.effect_of(change)
-        [score] = effect.scores.values()
-        return _Corrected(change, score, effect.reason if score is None else None)
+        return _Corrected(change, effect.score, effect.reason if effect.score is None else None)
 
-    def row(self, kind: str, alone: _Corrected, cumulated: _Corrected) -> BudgetRow:
+    def row(self, kind: str, result_of_kind: _Corrected, result_of_all_so_far: _Corrected) -> BudgetRow:
         """Return the row of a kind of mistakes.
 
-        `alone` is the run with only this kind corrected, `cumulated` the run with all kinds up to this one corrected.
+        `result_of_kind` is the run with only this kind corrected, `result_of_all_so_far` the run with all kinds up to
+        this one corrected. The `reason` of the row says why one of them has no score. Its `note` says that there is
+        nothing to correct, because the policy does not count lines of this kind as wrong.
         """
-        policy = alone.change.policy or self._policy
+        change = result_of_kind.change
+        policy = change.policy or self._policy
         return BudgetRow(
             kind=kind,
             count=self._count_of(kind),
-            gain=_gain(alone.score, self._score_before),
-            score=alone.score,
-            cumulated=cumulated.score,
-            reason=alone.reason or cumulated.reason or UNSET,
+            gain=_gain(result_of_kind.score, self._score_before),
+            score=result_of_kind.score,
+            cumulated=result_of_all_so_far.score,
+            reason=result_of_kind.reason or result_of_all_so_far.reason or UNSET,
             note=_why_not_wrong(KINDS[kind].category, self._policy) or UNSET,
-            removed=self._effects.editor.places_removed_by(alone.change),
-            added=alone.change.added_texts,
+            removed=self._effects.editor.places_removed_by(change),
+            added=change.added_texts,
             policy={side.lower(): text for side, text in policy.texts().items()},
         )
 
@@ -166,36 +171,42 @@ def _gain(score: float | None, score_before: float | None) -> float | None:
 def _in_order_of_correction(faults: Iterable[RunFault], editor: Editor) -> list[RunFault]:
     """Return the wrong lines, then the missed classes in load order of the pool; nodes are left out.
 
-    In load order an answer comes after the one that its query asks about, so that both can be added in turn.
+    The place of a missed class is that of the answer in the pool by which it would be found. In load order an answer
+    comes after the one that its query asks about, so that both can be added in turn.
     """
-    lines = []
-    classes = []
+    wrong_lines = []
+    missed_classes = []
     for fault in faults:
         if fault.kind == "line":
-            lines.append(fault)
+            wrong_lines.append(fault)
         elif fault.kind == "class":
-            classes.append(fault)
-    classes.sort(key=lambda fault: (editor.position_by_file[fault.line.file], fault.line.number))
-    return lines + classes
+            missed_classes.append(fault)
+    missed_classes.sort(key=lambda fault: (editor.position_by_file[fault.listed_line.file], fault.listed_line.number))
+    return wrong_lines + missed_classes
 
 
 def _with_unreachable_classes(row: BudgetRow, faults: Iterable[RunFault], tallies: Sequence[Tally]) -> BudgetRow:
-    """Return the row of missed classes with the number of unreachable ones: no answer of the pool would find them.
+    """Return the row of missed classes with the numbers of unreachable classes, and with the recall without them.
 
-    They are counted by reason. The row also gets the recall of the table if all other classes were found. `faults` are
-    all mistakes of the run, and `tallies` are the rows of the table.
+    No answer of the pool would find an unreachable class. The classes of the whole run are counted by the reason. The
+    recall is that of the table if all its other classes were found. `faults` are all mistakes of the run, and `tallies`
+    are the rows of the table.
     """
-    unreachable = [fault for fault in faults if fault.unreachable is not None]
-    reasons = Counter([str(fault.unreachable) for fault in unreachable])
+    unreachable_classes = [fault for fault in faults if fault.why_unreachable is not None]
+    count_by_reason = Counter([str(fault.why_unreachable) for fault in unreachable_classes])
+    # The table may lack some rows of the run: those of other hops, or of other entry points.
     row_names = {tally.name for tally in tallies}
+    unreachable_count_in_table = len([fault for fault in unreachable_classes if fault.row in row_names])
     class_count = sum([tally.counts.ground_truth for tally in tallies])
-    unreachable_count = len([fault for fault in unreachable if fault.row in row_names])
-    recall = (class_count - unreachable_count) / class_count if class_count else None
-    return replace(row, unreachable=reasons, reachable_recall=recall)
+    recall = (class_count - unreachable_count_in_table) / class_count if class_count else None
+    return replace(row, unreachable=count_by_reason, reachable_recall=recall)
 
 
 def _why_not_wrong(category: str, policy: Policy) -> str:
-    """Return in words how a policy counts the lines of a category; an empty text if it counts them as wrong."""
+    """Return in words how a policy counts the lines of a category; an empty text if it counts them as wrong.
+
+    The text is also empty for missed classes, which no policy lists.
+    """
     sides = _sides_of(category, policy)
     if category == MISSED or WRONG in sides:
         return ""
@@ -207,9 +218,10 @@ def _why_not_wrong(category: str, policy: Policy) -> str:
 
 
 def _sides_of(category: str, policy: Policy) -> list[PolicySide]:
-    """Return the sides on which a policy lists a category: `["WRONG"]`.
+    """Return the sides of a policy with a category on their lists: `["WRONG"]`.
 
-    Of several sides that list the category of duplicates only the last one counts, and is returned.
+    Several sides may list the category DUPLICATE. Then only the last of them is returned, since the scorer counts
+    duplicates on this side alone.
     """
     sides = [side for side in SIDES if category in policy.categories_on(side)]
     return sides[-1:] if category == DUPLICATE else sides
@@ -221,6 +233,7 @@ def correction_of(kinds: Iterable[str], effects: Effects, policy: Policy, faults
     `faults` are all mistakes, the missed classes among them in load order of their answers.
     """
     chosen_kinds = [KINDS[kind] for kind in kinds]
+    # Kinds without a side are corrected by editing lines, the others by the policy.
     categories_to_edit = {kind.category for kind in chosen_kinds if kind.side is None}
     faults_to_edit = [fault for fault in faults if fault.category in categories_to_edit]
     change = _edit_of(faults_to_edit, effects.editor)
@@ -236,11 +249,11 @@ def _edit_of(faults: Iterable[RunFault], editor: Editor) -> Change:
     wrong_lines: list[Response] = []
     missed_answers: list[Assessment] = []
     for fault in faults:
-        wrong_lines += fault.lines
-        if isinstance(fault.line, Assessment):
-            missed_answers.append(fault.line)
+        wrong_lines += fault.lines_to_remove
+        if fault.missed_answer is not None:
+            missed_answers.append(fault.missed_answer)
     removal = editor.removal_of(wrong_lines)
-    return replace(removal, added=editor.lines_to_add(missed_answers, removal.places, only_linkable=True))
+    return replace(removal, added_lines=editor.lines_to_add(missed_answers, removal.removed_places, only_linkable=True))
 
 
 def _policy_correcting(kinds: Iterable[Kind], policy: Policy, faults: Iterable[RunFault]) -> Policy:

@@ -39,21 +39,21 @@ class At(Record):
 class Change(Record):
     """Lines to remove from the files of a run and lines to add, so that anybody can score the changed files.
 
-    `places` are all removed lines; `responses` are the indexes of those among them that are responses. The other ones
-    were skipped, or repeat a removed line, and would be read in its place. The lines `added` go to the end of one file;
-    their index and number count from 0 within the change, and they have no node yet. `policy` is the policy to score
-    under if it is another one.
+    `removed_places` are the places of all removed lines, `removed_indexes` the indexes of the responses among them. The
+    other ones were skipped, or repeat a removed line, and would be read in its place. The `added_lines` go to the end
+    of one file; their index and number count from 0 within the change, and they have no node yet. `policy` is the
+    policy to score under if it is another one.
     """
 
-    responses: frozenset[int] = frozenset()
-    places: frozenset[LinePlace] = frozenset()
-    added: Sequence[Response] = ()
+    removed_indexes: frozenset[int] = frozenset()
+    removed_places: frozenset[LinePlace] = frozenset()
+    added_lines: Sequence[Response] = ()
     policy: Policy | None = None
 
     @property
     def added_texts(self) -> list[str]:
         """The texts of the lines to add."""
-        return [line.text for line in self.added]
+        return [line.text for line in self.added_lines]
 
 
 _NO_CHANGE: Final = Change()
@@ -72,8 +72,8 @@ class FollowOnLines:
 
     `lines_answering` has the lines of the run files that answer each follow-on query, by the short id of the query, and
     `lines_creating` the lines that create it. Skipped lines are included, since they create and answer queries like
-    other lines. `pool_lines_needing_run` has the first line of the pool that answers each follow-on query for which no
-    earlier line of the pool creates the query, so that a line of the run must do so.
+    other lines. A line of the pool depends on the run if no earlier line of the pool creates its query, so that a line
+    of the run must do so: `pool_lines_depending_on_run` has the first such line for each follow-on query.
     """
 
     def __init__(self, run: Run, position_by_file: Mapping[str, int]) -> None:
@@ -81,8 +81,9 @@ class FollowOnLines:
         self._position_by_file = position_by_file
         self.lines_answering: dict[str, list[LinkedLine]] = defaultdict(list)
         self.lines_creating: dict[str, list[LinkedLine]] = defaultdict(list)
-        self._first_creation_in_pool: dict[str, _LoadPosition] = {}
-        self.pool_lines_needing_run: dict[str, Assessment | SkippedLine] = {}
+        # The position of the first line of the pool that creates each follow-on query, by the short id of the query.
+        self._first_creating_position_in_pool: dict[str, _LoadPosition] = {}
+        self.pool_lines_depending_on_run: dict[str, Assessment | SkippedLine] = {}
         run_lines = _linked_lines_of_run(run)
         pool_lines = sorted(_linked_lines_of_pool(run), key=self.position)
         answered_ids = _answered_follow_ons([*run_lines, *pool_lines])
@@ -90,39 +91,39 @@ class FollowOnLines:
         self._collect_pool_lines(pool_lines, answered_ids)
 
     def _collect_run_lines(self, lines: Iterable[LinkedLine], answered_ids: Container[str]) -> None:
-        """Collect the lines of the run files.
+        """Enter the lines of the run files in `lines_answering` and `lines_creating`.
 
-        `answered_ids` are the short ids of all follow-on queries that lines answer.
+        `answered_ids` are the short ids of all follow-on queries that lines answer. Other queries need not be entered.
         """
         for line in lines:
-            if line.query.level:
+            if line.query.is_follow_on:
                 self.lines_answering[line.query.short_id].append(line)
             if line.follow_on_id in answered_ids:
                 self.lines_creating[line.follow_on_id].append(line)
 
     def _collect_pool_lines(self, lines: Iterable[Assessment | SkippedLine], answered_ids: Container[str]) -> None:
-        """Find the first line of the pool that creates each follow-on query, and lines that answer the query before it.
+        """Enter the lines of the pool in `pool_lines_depending_on_run`, and the first positions that create queries.
 
-        A line of the run must create the query for these. `lines` are the pool in load order, and `answered_ids` are
-        the short ids of all follow-on queries with answers.
+        `lines` are the pool in load order, and `answered_ids` are the short ids of all follow-on queries with answers.
         """
         for line in lines:
             short_id = line.query.short_id
-            if line.query.level and short_id not in self._first_creation_in_pool:
-                self.pool_lines_needing_run.setdefault(short_id, line)
+            has_creating_line = short_id in self._first_creating_position_in_pool  # an earlier line of the pool
+            if line.query.is_follow_on and not has_creating_line:
+                self.pool_lines_depending_on_run.setdefault(short_id, line)
             if line.follow_on_id in answered_ids:
-                self._first_creation_in_pool.setdefault(line.follow_on_id, self.position(line))
+                self._first_creating_position_in_pool.setdefault(line.follow_on_id, self.position(line))
 
     def position(self, line: LinkedLine | Assessment) -> _LoadPosition:
         """Return the position of a line in load order: that of its file, and its number there."""
         return self._position_by_file[line.file], line.number
 
-    def position_of_creation(self, short_id: str, removed_places: Container[LinePlace] = ()) -> _LoadPosition:
-        """Return the position of the first line of run and pool that creates a follow-on query.
+    def first_creating_position(self, short_id: str, removed_places: Container[LinePlace] = ()) -> _LoadPosition:
+        """Return the position in load order of the first line of run and pool that creates a follow-on query.
 
         Lines at the removed places do not count. The position is `_NEVER`, after all lines, if no line creates it.
         """
-        first_position = self._first_creation_in_pool.get(short_id, _NEVER)
+        first_position = self._first_creating_position_in_pool.get(short_id, _NEVER)
         for line in self.lines_creating.get(short_id, ()):
             if (line.file, line.number) not in removed_places:
                 first_position = min(first_position, self.position(line))
@@ -131,12 +132,13 @@ class FollowOnLines:
     def lines_losing_query(self, short_id: str, removed_places: Container[LinePlace]) -> list[LinkedLine]:
         """Return the lines that answer a follow-on query, but come before every line that would still create it.
 
-        The scorer would not read them. Lines at the removed places create no query.
+        The scorer would not read them. Lines at the removed places create no query. If no other line creates it, all
+        lines that answer the query are returned.
         """
         if short_id not in self.lines_answering:
             return []
-        creation = self.position_of_creation(short_id, removed_places)
-        return [line for line in self.lines_answering[short_id] if self.position(line) <= creation]
+        creating_position = self.first_creating_position(short_id, removed_places)  # `_NEVER` is after all lines
+        return [line for line in self.lines_answering[short_id] if self.position(line) <= creating_position]
 
 
 def _linked_lines_of_run(run: Run) -> list[LinkedLine]:
@@ -154,7 +156,7 @@ def _linked_lines_of_pool(run: Run) -> list[Assessment | SkippedLine]:
 
 def _answered_follow_ons(lines: Iterable[LinkedLine | Assessment]) -> set[str]:
     """Return the short ids of the follow-on queries that some lines answer; lines of the first hop answer none."""
-    return {line.query.short_id for line in lines if line.query.level}
+    return {line.query.short_id for line in lines if line.query.is_follow_on}
 
 
 def _skipped_lines(run: Run, lines: Iterable[SkippedLine], kind: FileKind) -> list[SkippedLine]:
@@ -163,14 +165,14 @@ def _skipped_lines(run: Run, lines: Iterable[SkippedLine], kind: FileKind) -> li
 
 
 class LineWriter:
-    """Writes accepted answers of the pool as lines of a run.
+    """Makes lines of a run from accepted answers of the pool.
 
     The lines have the smallest confidence in the run and node ids that the run does not use. They are meant for the end
     of `file`, the last file of the run; `has_nodes` says whether its layout has node ids.
     """
 
     def __init__(self, run: Run, run_id: str, files: Mapping[str, RunFile]) -> None:
-        """Choose file, confidence, node ids and value types of new lines after the lines of the run `run_id`.
+        """Choose file, confidence, node ids and value types of new lines, modelled on the lines of the run `run_id`.
 
         New lines go into the file of the last line, with the lowest confidence of all. `files` has the files by name.
         """
@@ -180,11 +182,11 @@ class LineWriter:
         self.file = files[model_lines[-1].file]
         self.has_nodes = self.file.schema.position("NODEID") is not None
         least_confident = min(model_lines, key=attrgetter("confidence"))
-        self._confidence = tab_files.read_confidence(least_confident.text.split("\t")[7])  # the eighth column
+        self._confidence = tab_files.read_confidence(_column_of_line(least_confident, 8))
         self._node_stem = _unused_node_stem(model_lines)
         self._type_by_slot = _value_types(model_lines)
 
-    def write(self, answer: Assessment, index: int) -> Response:
+    def line_of_answer(self, answer: Assessment, index: int) -> Response:
         """Return a line of the run that gives an answer of the pool.
 
         `index` is the position of the line among all lines that are added, from 0.
@@ -244,6 +246,14 @@ def _lines_of_run_id(run: Run, run_id: str) -> list[Response]:
     return own_lines or run.links.responses
 
 
+def _column_of_line(line: Response, number: int) -> str:
+    """Return the text in a column of a run line, by its number from 1: column 6 has the value type, 8 the confidence.
+
+    These numbers are the same in both layouts with a value type, those of 2015 and 2017.
+    """
+    return line.text.split("\t")[number - 1]
+
+
 def _unused_node_stem(lines: Sequence[Response]) -> str:
     """Return the beginning of new node ids: `:Found`, followed by underscores if some line already contains it."""
     stem = ":Found"
@@ -253,12 +263,15 @@ def _unused_node_stem(lines: Sequence[Response]) -> str:
 
 
 def _value_types(lines: Sequence[Response]) -> dict[str, str]:
-    """Return the value type of each slot: that of the first line whose answer to the slot was assessed."""
+    """Return the value type of each slot: that of the first line whose answer to the slot was assessed.
+
+    Lines with an unknown value type are passed over.
+    """
     type_by_slot: dict[str, str] = {}
     for line in reversed(lines):  # so that earlier lines overwrite later ones
         if line.follow_on.assessment is None:
             continue
-        value_type = line.text.split("\t", 6)[5]
+        value_type = _column_of_line(line, 6)
         if value_type.lower() in NODE_TYPES:
             type_by_slot[line.query.slots[0]] = value_type
     return type_by_slot
@@ -268,7 +281,7 @@ class Editor:
     """Makes changes to the files of one run. Other runs in the same files are not changed.
 
     `files` are the run files by name, and `position_by_file` has the positions of files in load order. Lines are added
-    to `extended_file`; `has_nodes` says whether its layout has node ids.
+    at the end of `file_of_added_lines`; `has_nodes` says whether its layout has node ids.
     """
 
     def __init__(self, run: Run, run_id: str) -> None:
@@ -276,10 +289,10 @@ class Editor:
         self._run = run
         self._run_id = run_id
         self.files = files_of_run(run)
-        self.position_by_file = {name: rank for rank, name in enumerate(run.layouts)}
+        self.position_by_file = {name: position for position, name in enumerate(run.layouts)}
         self.follow_on_lines = FollowOnLines(run, self.position_by_file)
         self._writer = LineWriter(run, run_id, self.files)
-        self.extended_file = self._writer.file
+        self.file_of_added_lines = self._writer.file
         self.has_nodes = self._writer.has_nodes
 
     @cached_property
@@ -288,47 +301,50 @@ class Editor:
         return _best_accepted(self._run.gold.links.assessments, attrgetter("value_class"))
 
     @cached_property
-    def _answer_by_follow_on(self) -> Mapping[str, Assessment]:
-        """The answer of the pool that is added to create a follow-on query, by the short id of the query."""
+    def _parent_answer_by_query(self) -> Mapping[str, Assessment]:
+        """The answer of the pool that a follow-on query is about, by the short id of the query: its parent answer.
+
+        A line with this answer is added to a run to create the query.
+        """
         return _best_accepted(self._run.gold.links.assessments, attrgetter("follow_on_id"))
 
     def removal_of(self, lines: Iterable[LinkedLine], earlier: Change = _NO_CHANGE) -> Change:
-        """Return the change that removes some lines, their repetitions, and all lines that cannot be read without them.
+        """Return the change that removes some lines, their copies, and all lines that cannot be read without them.
 
         It also removes the lines that an `earlier` change removes.
         """
-        places = set(earlier.places)
-        indexes = set(earlier.responses)
+        places = set(earlier.removed_places)
+        indexes = set(earlier.removed_indexes)
         lines_to_remove = list(lines)
         while lines_to_remove:
             line = lines_to_remove.pop()
             if (line.file, line.number) not in places:
-                places.update(self._places_of_copies(line))
-                indexes.update(self._indexes_of_loads(line))
+                places.update(self._places_of_line_and_copies(line))
+                indexes.update(self._indexes_of_line(line))
                 lines_to_remove += self.follow_on_lines.lines_losing_query(line.follow_on_id, places)
-        return Change(frozenset(indexes), frozenset(places))
+        return Change(removed_indexes=frozenset(indexes), removed_places=frozenset(places))
 
-    def _places_of_copies(self, line: LinkedLine) -> list[LinePlace]:
+    def _places_of_line_and_copies(self, line: LinkedLine) -> list[LinePlace]:
         """Return the place of a line, then the places of its copies in the same file: `[("run.tab", 7), ...]`.
 
         A copy is not read as long as the file has the line itself. If only this line were removed, it would be read.
         """
-        copy_numbers = self.files[line.file].copies_by_text.get(line.text, ())
+        copy_numbers = self.files[line.file].copy_numbers_by_text.get(line.text, ())
         return [(line.file, number) for number in (line.number, *copy_numbers)]
 
-    def _indexes_of_loads(self, line: LinkedLine) -> list[int]:
-        """Return the indexes of all responses that a line has given, one for each time that its file was loaded.
+    def _indexes_of_line(self, line: LinkedLine) -> list[int]:
+        """Return the indexes of all responses from a line: usually one, several if its file was loaded several times.
 
         Return an empty list for a skipped line, which gives no response.
         """
         if not isinstance(line, Response):
             return []
-        responses = self.files[line.file].responses_by_repeated_line.get(line.number, (line,))
+        responses = self.files[line.file].repeated_responses_by_number.get(line.number, (line,))
         return [response.index for response in responses]
 
     def places_removed_by(self, change: Change) -> list[At]:
         """Return the places of the lines that a change removes, in load order."""
-        places = sorted(change.places, key=lambda place: (self.position_by_file[place[0]], place[1]))
+        places = sorted(change.removed_places, key=lambda place: (self.position_by_file[place[0]], place[1]))
         return [At(*place) for place in places]
 
     def lines_to_add(
@@ -344,46 +360,48 @@ class Editor:
         such line (other than at `removed_places`), a line with the parent answer is added before it. With
         `only_linkable`, an answer is left out if no line would create its query.
         """
-        line_by_text: dict[str, Response] = {}
-        added_follow_ons: set[str] = set()
+        line_by_text: dict[str, Response] = {}  # by the text of the answer in the pool
+        created_query_ids: set[str] = set()  # of the queries about the added answers
         for assessment in assessments:
             if assessment.text in line_by_text:
                 continue
-            answers = self._missing_parents_and_answer(assessment, added_follow_ons, removed_places)
+            answers = self._missing_parents_and_answer(assessment, created_query_ids, removed_places)
             # Only the query of the first answer may lack a line: each answer creates the query of the next one.
-            if only_linkable and self._why_unlinkable(answers[0].query, added_follow_ons) is not None:
+            if only_linkable and self._why_unlinkable(answers[0].query, created_query_ids) is not None:
                 continue
             for answer in answers:
-                line_by_text[answer.text] = self._writer.write(answer, len(line_by_text))
-                added_follow_ons.add(answer.follow_on_id)
+                index = len(line_by_text)
+                line_by_text[answer.text] = self._writer.line_of_answer(answer, index)
+                created_query_ids.add(answer.follow_on_id)
         return tuple(line_by_text.values())
 
     def _missing_parents_and_answer(
-        self, assessment: Assessment, added_follow_ons: Container[str], removed_places: Container[LinePlace]
+        self, assessment: Assessment, created_query_ids: Container[str], removed_places: Container[LinePlace]
     ) -> list[Assessment]:
-        """Return an assessment after its parent answers that no line gives, the one of the first hop first.
+        """Return the parent answers of an assessment that the run lacks, from the first hop on, then the assessment.
 
-        `added_follow_ons` are the short ids of the follow-on queries that added lines create.
+        `created_query_ids` are the short ids of the follow-on queries that added lines create. Lines at
+        `removed_places` do not count as lines of the run.
         """
         answers = [assessment]
-        while self._needs_parent(answers[0].query, added_follow_ons, removed_places):
-            parent = self._answer_by_follow_on[answers[0].query.short_id]
+        while self._needs_parent(answers[0].query, created_query_ids, removed_places):
+            parent = self._parent_answer_by_query[answers[0].query.short_id]
             answers.insert(0, parent)
         return answers
 
     def _needs_parent(
-        self, query: LinkedQuery, added_follow_ons: Container[str], removed_places: Container[LinePlace]
+        self, query: LinkedQuery, created_query_ids: Container[str], removed_places: Container[LinePlace]
     ) -> bool:
-        """Return whether a query's parent answer must be added before answers to the query, and the pool has one.
+        """Return whether no line gives a query's parent answer yet, but the pool has the answer, so it can be added.
 
-        The line with the parent answer creates the query; queries of the first hop need none. `added_follow_ons` are
+        The line with the parent answer creates the query; queries of the first hop need none. `created_query_ids` are
         the short ids of the follow-on queries that added lines create; lines at `removed_places` create none.
         """
-        if query.parent is None or query.short_id in added_follow_ons:
+        if query.parent is None or query.short_id in created_query_ids:
             return False
         if self._is_created_by_run(query, removed_places):
             return False
-        return query.short_id in self._answer_by_follow_on
+        return query.short_id in self._parent_answer_by_query
 
     def _is_created_by_run(self, query: LinkedQuery, removed_places: Container[LinePlace]) -> bool:
         """Return whether a line of the run creates a follow-on query; lines at the removed places do not count."""
@@ -396,22 +414,23 @@ class Editor:
     def why_refused(self, change: Change) -> str | None:
         """Return why the scorer would refuse to read the changed files; None if it would read all of them.
 
-        Even then it may refuse to score them, as only scoring shows.
+        The scorer may refuse to score files although it can read them. Only scoring shows that.
         """
         reason = self._why_unreadable(change) or self._why_pool_unlinkable(change)
         if reason is not None:
             return reason
-        if change.added:
-            return self._why_unlinkable(change.added[0].query)
+        if change.added_lines:
+            # The lines before the other ones create their queries, or `lines_to_add` has checked these.
+            return self._why_unlinkable(change.added_lines[0].query)
         return self._why_nothing_left(change)
 
     def _why_unreadable(self, change: Change) -> str | None:
         """Return why one of the changed files could not be read; None if all files could be read."""
-        if not change.places:
+        if not change.removed_places:
             return None
         for file in self.files.values():
-            added_texts = change.added_texts if file is self.extended_file else []
-            reason = file.why_unreadable(change.places, added_texts)
+            added_texts = change.added_texts if file is self.file_of_added_lines else []
+            reason = file.why_unreadable(change.removed_places, added_texts)
             if reason is not None:
                 return reason
         return None
@@ -421,31 +440,33 @@ class Editor:
 
         A line cannot be read if it answers a query that only removed lines have created.
         """
-        for short_id, line in self.follow_on_lines.pool_lines_needing_run.items():
-            creation = self.follow_on_lines.position_of_creation(short_id, change.places)
-            if creation >= self.follow_on_lines.position(line):
+        for short_id, line in self.follow_on_lines.pool_lines_depending_on_run.items():
+            creating_position = self.follow_on_lines.first_creating_position(short_id, change.removed_places)
+            if creating_position >= self.follow_on_lines.position(line):  # also if no line is left to create the query
                 return f"Query {line.query.full_id} not loaded ({line.file} line {line.number})"
         return None
 
-    def _why_unlinkable(self, query: LinkedQuery, added_follow_ons: Container[str] = ()) -> str | None:
-        """Return why a line added to the extended file could not answer a query; None if it could answer the query.
+    def _why_unlinkable(self, query: LinkedQuery, created_query_ids: Container[str] = ()) -> str | None:
+        """Return why an added line could not answer a query; None if it could answer the query.
 
-        A follow-on query must be created by an earlier line, or by an added line. `added_follow_ons` are the short ids
+        A follow-on query must be created by an earlier line, or by an added line. `created_query_ids` are the short ids
         of the queries that added lines create.
         """
-        if query.parent is None or query.short_id in added_follow_ons:
+        if query.parent is None or query.short_id in created_query_ids:
             return None
-        file_rank, _ = self.follow_on_lines.position_of_creation(query.short_id)
-        if file_rank <= self.position_by_file[self.extended_file.name]:
+        file_position, _ = self.follow_on_lines.first_creating_position(query.short_id)
+        # Lines are added at the end of a file, so that all other lines of the file are earlier.
+        if file_position <= self.position_by_file[self.file_of_added_lines.name]:
             return None
         return f"Query {query.full_id} not loaded"
 
     def _why_nothing_left(self, change: Change) -> str | None:
         """Return why nothing would be left to score after a change; None if lines are left, or if none are removed."""
         run = self._run
-        if not change.responses:
+        if not change.removed_indexes:
             return None
-        if len(run.links.responses) == len(change.responses) and not run.gold.links.assessments:
+        is_every_line_removed = len(run.links.responses) == len(change.removed_indexes)
+        if is_every_line_removed and not run.gold.links.assessments:  # the scorer needs lines of a run or of a pool
             return "no line would be left"
         if run.gold.options.runids is None and self._is_run_removed(change):
             return f"no line of run {self._run_id} would be left, so that nothing would be scored"
@@ -453,9 +474,10 @@ class Editor:
 
     def _is_run_removed(self, change: Change) -> bool:
         """Return whether a change removes all lines of the run."""
-        for lines_by_query in self._run.lines_by_run_and_unit.get(self._run_id, {}).values():
+        lines_by_unit_and_query = self._run.lines_by_run_and_unit.get(self._run_id, {})
+        for lines_by_query in lines_by_unit_and_query.values():
             for lines in lines_by_query.values():
-                if not all(line.index in change.responses for line in lines):
+                if not all(line.index in change.removed_indexes for line in lines):
                     return False
         return True
 

@@ -35,11 +35,11 @@ class ColdStartTask:
         undefined: set[str] = set()
         for run in runs:
             undefined.update(run.undefined)
-        measures: dict[Measure, None] = {}
+        measures: list[Measure] = []
         for run in runs:
             for measure in summary_scores(run):
-                if str(measure) not in undefined:
-                    measures[measure] = None
+                if str(measure) not in undefined and measure not in measures:
+                    measures.append(measure)
         return [str(measure) for measure in _in_summary_order(measures)]
 
     def headline_of(self, results: Iterable[Any]) -> str | None:
@@ -60,7 +60,7 @@ class ColdStartTask:
             unit=unit_name(result),
             table=unit_table(run, [parse_measure(name) for name in measures]),
             answered_units=answered_units(run),
-            gold_units=tuple(dict.fromkeys(run.unit_by_query.values())),
+            gold_units=tuple(dict.fromkeys(run.cluster_by_query.values())),
             origin=result.origin,
         )
 

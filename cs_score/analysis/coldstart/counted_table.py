@@ -27,7 +27,7 @@ DIMENSIONS: Final = (
 )  # fmt: skip
 """The dimensions by which lines and classes are grouped."""
 
-RUN_ONLY: Final = frozenset({"value_type", "category"})
+DIMENSIONS_OF_RUNS_ONLY: Final = frozenset({"value_type", "category"})
 """Dimensions that the pool does not know: a class that was not found has no group there."""
 
 GroupNames: TypeAlias = tuple[str, ...]
@@ -49,8 +49,25 @@ class CountedRow(Record):
             yield ScoredLine(self.unit, line, self.unit.assessment_by_index.get(line.index))
 
 
-_TO_FIND: Final = ("TO_FIND",)
-_NOT_FOUND: Final = (MISSED,)
+_TO_FIND: Final[Labels] = ("TO_FIND",)
+"""The labels of an entry for a class of the ground truth. `Labels` is a tuple of one label or several."""
+
+_NOT_FOUND: Final[Labels] = (MISSED,)
+"""The labels of a second entry for such a class, if it was not found."""
+
+
+class _EntryGroups(NamedTuple):
+    """The names of the groups that an entry of a table belongs to, one for each dimension, in their order."""
+
+    slot: str
+    hop: str
+    entity_type: str
+    value_type: str
+    language: str
+    judgment: str
+    mention_type: str
+    category: str
+    ldc_query: str
 
 
 class TableEntry(NamedTuple):
@@ -91,7 +108,7 @@ def count_table(scored: AnalysedRun, measure: Measure, faults: Iterable[RunFault
     rows = _rows_of_table(scored, table, measure.level)
     entry_counts: Counter[TableEntry] = Counter()
     for row in rows:
-        drawn_unit = scored.result.unit_by_query[row.query.full_id]
+        drawn_unit = scored.result.cluster_by_query[row.query.full_id]
         entry_counts.update(_entries_of_row(row, drawn_unit, missed_by_row.get(row.tally.name, ())))
     return CountedTable(name, rows, entry_counts)
 
@@ -110,16 +127,16 @@ def _rows_of_table(scored: AnalysedRun, table: str, level: str) -> list[CountedR
 
     The `level` is the hop, or `ALL` for the rows of all hops.
     """
-    representatives = _representatives(scored)
+    best_entry_points = _best_entry_points(scored)
     rows: list[CountedRow] = []
     for unit in scored.result.units:
         for result in unit.queries:
-            if table == SF or result.query.short_id in representatives:
+            if table == SF or result.query.short_id in best_entry_points:
                 rows += _rows_of_query(result, unit, level)
     return rows
 
 
-def _representatives(scored: AnalysedRun) -> set[str]:
+def _best_entry_points(scored: AnalysedRun) -> set[str]:
     """Return the short ids of the entry points with the highest F1, one for each LDC query (rule ldc-max)."""
     ldc_queries = scored.result.tables.ldc_queries
     return {best_entry_point(ldc_query.entry_points).short_id for ldc_query in ldc_queries}
@@ -142,13 +159,12 @@ def _entries_of_row(row: CountedRow, drawn_unit: str, missed_classes: Iterable[R
     A class that was not found has two entries: as a mistake, and as a class of the ground truth. `missed_classes` are
     these. `drawn_unit` is the group in the dimension `ldc_query`: the id of the unit that a resample draws.
     """
-    row_groups = (row.slot, str(row.hop), row.query.entity_type or UNKNOWN)
-    counted_lines = [_counted_line(scored_line, row, row_groups, drawn_unit) for scored_line in row.lines()]
-    groups_of_missed = [_groups_of_missed_class(fault, row_groups, drawn_unit) for fault in missed_classes]
+    unknown_groups = _unknown_groups_of_row(row, drawn_unit)
+    counted_lines = [_counted_line(scored_line, row, unknown_groups) for scored_line in row.lines()]
+    groups_of_missed = [_groups_of_missed_class(fault, unknown_groups) for fault in missed_classes]
     groups_to_find = _groups_of_found_classes(counted_lines, row) + groups_of_missed
     # All other classes of the ground truth have no answer in the pool from which their groups could be known.
     unknown_count = row.tally.counts.ground_truth - len(groups_to_find)
-    unknown_groups = (*row_groups, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, MISSED, drawn_unit)
     groups_to_find += [unknown_groups] * unknown_count
     entries = [line.entry for line in counted_lines]
     entries += [TableEntry(groups, _NOT_FOUND) for groups in groups_of_missed]
@@ -156,13 +172,33 @@ def _entries_of_row(row: CountedRow, drawn_unit: str, missed_classes: Iterable[R
     return entries
 
 
-def _groups_of_missed_class(fault: RunFault, row_groups: GroupNames, drawn_unit: str) -> GroupNames:
+def _unknown_groups_of_row(row: CountedRow, drawn_unit: str) -> _EntryGroups:
+    """Return the groups of a missed class about which only its row and its LDC query (`drawn_unit`) are known."""
+    return _EntryGroups(
+        slot=row.slot,
+        hop=str(row.hop),
+        entity_type=row.query.entity_type or UNKNOWN,
+        value_type=UNKNOWN,
+        language=UNKNOWN,
+        judgment=UNKNOWN,
+        mention_type=UNKNOWN,
+        category=MISSED,
+        ldc_query=drawn_unit,
+    )
+
+
+def _groups_of_missed_class(fault: RunFault, unknown_groups: _EntryGroups) -> GroupNames:
     """Return the groups of a class that was not found, from the answer of the pool that would find it.
 
-    `row_groups` are the groups of everything in its row, `drawn_unit` is the unit of its query.
+    `unknown_groups` are the groups that the row of the class gives it.
     """
-    class_groups = _class_groups(fault.line)
-    return (*row_groups, UNKNOWN, *class_groups, MISSED, drawn_unit)
+    answer = fault.missed_answer
+    assert answer is not None  # the fault is a missed class
+    return unknown_groups._replace(
+        language=language_code(answer.docid) or UNKNOWN,
+        judgment=answer.judgment,
+        mention_type=answer.value_mention or UNKNOWN,
+    )
 
 
 class _CountedLine(NamedTuple):
@@ -172,18 +208,26 @@ class _CountedLine(NamedTuple):
     found_class: str | None
 
 
-def _counted_line(scored_line: ScoredLine, row: CountedRow, row_groups: GroupNames, drawn_unit: str) -> _CountedLine:
-    """Return a line that a row counts as an entry of the table, with the class that it has found (None for no class).
+def _counted_line(scored_line: ScoredLine, row: CountedRow, groups_of_row: _EntryGroups) -> _CountedLine:
+    """Return the entry of a line in the table, with the class that the line has found (None for no class).
 
-    `row_groups` are the groups of all lines of the row: its slot, hop and entity type. `drawn_unit` is the unit of the
-    query.
+    The line is counted in the `row`; `groups_of_row` has the slot, the hop and the other groups of the row.
     """
     _, line, assessment = scored_line
     labels = row.unit.labels_by_index[line.index]
-    _, _, _, _, _, value_type, _ = line.text.split("\t", 6)
-    value_type = sys.intern(value_type.lower())  # lines share few value types; one text for each saves memory
-    line_groups = _line_groups(line, assessment)
-    groups = (*row_groups, value_type, *line_groups, judging.category_in(labels), drawn_unit)
+    _, _, _, _, _, value_type, _ = line.text.split("\t", 6)  # the value type is in column 6 of a run
+    language, judgment, mention_type = _line_groups(line, assessment)
+    groups = _EntryGroups(
+        slot=groups_of_row.slot,
+        hop=groups_of_row.hop,
+        entity_type=groups_of_row.entity_type,
+        value_type=sys.intern(value_type.lower()),  # lines share few value types; one text for each saves memory
+        language=language,
+        judgment=judgment,
+        mention_type=mention_type,
+        category=judging.category_in(labels),
+        ldc_query=groups_of_row.ldc_query,
+    )
     found_class = None
     if RIGHT in labels and assessment is not None and _is_of_ground_truth(assessment, row.query):
         found_class = assessment.value_class
@@ -196,13 +240,15 @@ def _is_of_ground_truth(assessment: Assessment, query: Query) -> bool:
 
 
 def _groups_of_found_classes(counted_lines: Iterable[_CountedLine], row: CountedRow) -> list[GroupNames]:
-    """Return for each class that a row counts as found the groups of the first line that has found it."""
+    """Return the groups of the first line that has found a class, for each class that a row counts as found."""
     groups_by_class: dict[str, GroupNames] = {}
     for line in counted_lines:
         if line.found_class is not None:
             groups_by_class.setdefault(line.found_class, line.entry.groups)
-    # A row for a single value counts one class, however many of them its lines have found.
-    return list(groups_by_class.values())[: row.tally.counts.ground_truth]
+    # A row for a single value has a ground truth of 1: it counts one class, however many of them its lines have found.
+    # All other rows have at least as many classes in their ground truth as their lines have found.
+    class_count = row.tally.counts.ground_truth
+    return list(groups_by_class.values())[:class_count]
 
 
 def _line_groups(line: Response, assessment: Assessment | None) -> tuple[str, str, str]:
@@ -213,13 +259,6 @@ def _line_groups(line: Response, assessment: Assessment | None) -> tuple[str, st
     return language, assessment.judgment, assessment.value_mention or UNKNOWN
 
 
-def _class_groups(line: Response | Assessment) -> tuple[str, str, str]:
-    """Return the language, judgment and mention type of the assessment by which a missed class would be found."""
-    assert isinstance(line, Assessment)
-    language = language_code(line.docid) or UNKNOWN
-    return language, line.judgment, line.value_mention or UNKNOWN
-
-
 class GroupCounts(NamedTuple):
     """The counts of a group, and how many mistakes are in it: wrong lines and classes not found."""
 
@@ -227,7 +266,7 @@ class GroupCounts(NamedTuple):
     mistakes: int
 
 
-_ZERO: Final = Counts()
+_NO_COUNTS: Final = Counts()
 
 
 def count_groups(entry_counts: EntryCounts, dimensions: Sequence[str]) -> dict[GroupNames, GroupCounts]:
@@ -247,12 +286,18 @@ def count_groups(entry_counts: EntryCounts, dimensions: Sequence[str]) -> dict[G
 def _sum_labels(label_counts: Counter[Labels]) -> GroupCounts:
     """Return the counts of a group: its right, wrong and other lines, its classes to find, and its mistakes.
 
-    `label_counts` has the number of its lines and classes by their labels.
+    `label_counts` has the number of its entries with the same labels, which are a tuple: `{("CORRECT", "RIGHT"): 12}`.
+    Classes have the labels `_TO_FIND` or `_NOT_FOUND`, all other entries are lines.
     """
-    line_labels = [labels for labels in label_counts if labels not in (_TO_FIND, _NOT_FOUND)]
-    line_counts = [judging.counts_of(labels, label_counts[labels]) for labels in line_labels]
-    counts = judging.sum_counts([_ZERO, *line_counts])
-    wrong_lines = sum([label_counts[labels] for labels in line_labels if WRONG in labels])
+    counts_of_lines = _NO_COUNTS
+    wrong_line_count = 0
+    for labels, entry_count in label_counts.items():
+        if labels in (_TO_FIND, _NOT_FOUND):
+            continue
+        counts_of_lines = judging.sum_counts([counts_of_lines, judging.counts_of(labels, entry_count)])
+        if WRONG in labels:
+            wrong_line_count += entry_count
     return GroupCounts(
-        counts=replace(counts, ground_truth=label_counts[_TO_FIND]), mistakes=wrong_lines + label_counts[_NOT_FOUND]
+        counts=replace(counts_of_lines, ground_truth=label_counts[_TO_FIND]),
+        mistakes=wrong_line_count + label_counts[_NOT_FOUND],
     )

@@ -29,7 +29,7 @@ from cs_score.coldstart.result import (
     ldc_means,
 )
 from cs_score.coldstart.unit_statistics import RowSums
-from cs_score.measures import LDC_MAX, LDC_MEAN, SF, Measure, divide, formula_of, sums_of
+from cs_score.measures import LDC_MAX, LDC_MEAN, SF, Measure, divide, formula_of, sum_columns_of
 
 
 class Effect(Record):
@@ -43,30 +43,35 @@ class Effect(Record):
     scores: Mapping[str, float | None] = {}
 
     @property
+    def score(self) -> float | None:
+        """The score by the first measure, the one that is analysed."""
+        return next(iter(self.scores.values()))
+
+    @property
     def gain(self) -> float | None:
-        """The difference by the first measure, the one that is analysed."""
+        """The difference by the first measure."""
         return next(iter(self.differences.values()))
 
 
 class ScoredChange(Record, eq=False):
     """A change with the results of all units after it, so that scoring a larger change can start from there.
 
-    `sums_by_unit` has the summands of each unit, and `totals` are the sums over all units. `unranked_reasons` has for
-    each unit that could not be ranked the reason.
+    `summands_by_unit` has what each unit adds to the sums of all columns, and `totals` are the sums over all units.
+    `unranked_reasons` maps each unit that could not be ranked to the reason.
     """
 
     change: Change
     unit_by_id: Mapping[str, UnitResult]
-    sums_by_unit: Mapping[str, Sequence[float]]
+    summands_by_unit: Mapping[str, Sequence[float]]
     totals: Sequence[float]
     unranked_reasons: Mapping[str, str]
 
 
-class _RescoredSums(NamedTuple):
-    """A unit that was scored again after a change, and its summands in the sums of all columns."""
+class _RescoredSummands(NamedTuple):
+    """A unit that was scored again after a change, and what it adds to the sums of all columns."""
 
     unit: UnitResult
-    sums: Sequence[float]
+    summands: Sequence[float]
 
 
 class _Scores(NamedTuple):
@@ -99,18 +104,24 @@ class Effects:
         self._formula = formula_of(measures)
         self._rescoring = Rescoring(scored) if rescoring is None else rescoring
         self.editor = self._rescoring.editor
+        # Without measures of rankings, such as average precision, the nodes need not be ranked.
         self._is_ranked = any(measure.is_of_rankings for measure in measures)
         self._row_count_column_by_measure = {measure: _row_count_column(measure) for measure in measures}
         self._row_sums = RowSums(self._columns_of_sums())
         self.unchanged = self._score_unchanged()
         self.scores = self._scores_from(self.unchanged.totals, self.unchanged.unranked_reasons).by_measure
 
-    def _columns_of_sums(self) -> dict[str, None]:
+    @property
+    def first_score(self) -> float | None:
+        """The score of the original files by the first measure."""
+        return next(iter(self.scores.values()))
+
+    def _columns_of_sums(self) -> list[str]:
         """Return the columns of sums from which scores are computed, and the columns that count rows, each once."""
-        columns = list(sums_of(self._measures))
+        columns = list(sum_columns_of(self._measures))
         columns += self._row_count_column_by_measure.values()
         columns.append(_SF_ROWS)
-        return dict.fromkeys(columns)
+        return list(dict.fromkeys(columns))
 
     @cached_property
     def _ranks_all_levels(self) -> bool:
@@ -122,7 +133,7 @@ class Effects:
         """The short ids of the entry points of each LDC query, by its id: `{"CS14_0001": ["00fb79cef8", ...]}`."""
         queries = self._scored.run.gold.query_set
         entry_points_by_unit: dict[str, list[str]] = {}
-        for ldc_id in queries.ldc_id_by_query.values():
+        for ldc_id in dict.fromkeys(queries.ldc_id_by_query.values()):
             expansion_ids = queries.by_id[ldc_id].expansion_ids or ()
             entry_points_by_unit[ldc_id] = list(dict.fromkeys(expansion_ids))
         return entry_points_by_unit
@@ -130,20 +141,21 @@ class Effects:
     def _score_unchanged(self) -> ScoredChange:
         """Return the results of all units before any change, with the sums over them."""
         units = self._scored.result.units
-        sums_by_unit = {unit.id: self._sums_of_unit(unit, self._scored.run) for unit in units}
+        summands_by_unit = {unit.id: self._summands_of_unit(unit, self._scored.run) for unit in units}
         return ScoredChange(
             change=Change(),
             unit_by_id={unit.id: unit for unit in units},
-            sums_by_unit=sums_by_unit,
-            totals=self._add_up(sums_by_unit.values()),
+            summands_by_unit=summands_by_unit,
+            totals=self._add_up(summands_by_unit.values()),
             unranked_reasons=_unranked_reasons_of(units),
         )
 
-    def _add_up(self, sums_of_units: Iterable[Sequence[float]]) -> Sequence[float]:
+    def _add_up(self, summands_of_units: Iterable[Sequence[float]]) -> Sequence[float]:
         """Return the sums over units of each column, and last the number of ranked nodes of all units."""
-        totals = [0.0] * (len(self._row_sums.columns) + 1)
-        for sums in sums_of_units:
-            totals = [total + value for total, value in zip(totals, sums)]
+        sum_count = len(self._row_sums.columns) + 1  # one for the ranked nodes
+        totals = [0.0] * sum_count
+        for summands in summands_of_units:
+            totals = [total + summand for total, summand in zip(totals, summands)]
         return totals
 
     def for_measures(self, measures: Sequence[Measure]) -> Effects:
@@ -165,49 +177,55 @@ class Effects:
         totals = self._totals_after(self.unchanged, rescored)
         return self._effect_from_totals(totals, _unranked_reasons_after(self.unchanged, rescored))
 
-    def effect_after(self, start: ScoredChange, change: Change) -> tuple[Effect, ScoredChange]:
+    def effect_after(self, results_before: ScoredChange, change: Change) -> tuple[Effect, ScoredChange]:
         """Return the effect of a change on the original scores, and the results of all units after the change.
 
-        `start` has the results after an earlier change, which is a part of this one; only units that differ from it are
-        scored again. If the scorer would refuse the changed files, the `start` is returned beside the effect.
+        `results_before` has the results after an earlier change, which is a part of this one; only units that differ
+        from it are scored again. If the scorer would refuse the changed files, `results_before` is returned beside the
+        effect.
         """
         try:
-            rescored = list(self._rescore(change, start))
+            rescored = list(self._rescore(change, results_before))
         except InputError as refusal:
-            return self._effect_of_refused(refusal), start
-        scored_change = self._scored_change(change, start, rescored)
+            return self._effect_of_refused(refusal), results_before
+        scored_change = self._scored_change(change, results_before, rescored)
         return self._effect_from_totals(scored_change.totals, scored_change.unranked_reasons), scored_change
 
-    def _scored_change(self, change: Change, start: ScoredChange, rescored: Sequence[_RescoredSums]) -> ScoredChange:
-        """Return the results of all units after a change.
+    def _scored_change(
+        self, change: Change, results_before: ScoredChange, rescored: Sequence[_RescoredSummands]
+    ) -> ScoredChange:
+        """Return the results of all units after a change: new ones of the `rescored` units, old ones of all others.
 
-        Units that were not rescored keep the results of the `start`.
+        `results_before` has the results after an earlier change, which is a part of this one.
         """
         new_unit_by_id = {unit.id: unit for unit, _ in rescored}
-        new_sums_by_unit = {unit.id: sums for unit, sums in rescored}
+        new_summands_by_unit = {unit.id: summands for unit, summands in rescored}
         return ScoredChange(
             change=change,
-            unit_by_id={**start.unit_by_id, **new_unit_by_id},
-            sums_by_unit={**start.sums_by_unit, **new_sums_by_unit},
-            totals=self._totals_after(start, rescored),
-            unranked_reasons=_unranked_reasons_after(start, rescored),
+            unit_by_id={**results_before.unit_by_id, **new_unit_by_id},
+            summands_by_unit={**results_before.summands_by_unit, **new_summands_by_unit},
+            totals=self._totals_after(results_before, rescored),
+            unranked_reasons=_unranked_reasons_after(results_before, rescored),
         )
 
-    def _rescore(self, change: Change, start: ScoredChange) -> Iterator[_RescoredSums]:
-        """Yield the units whose results differ from the `start`, scored again.
+    def _rescore(self, change: Change, results_before: ScoredChange) -> Iterator[_RescoredSummands]:
+        """Yield the units with other results after a change than in `results_before`, scored again.
 
-        Raises InputError if the scorer would refuse the changed files.
+        `results_before` has the results after an earlier change, which is a part of this one. Raises InputError if the
+        scorer would refuse the changed files.
         """
-        rescored_units = self._rescoring.rescore(change, start.change, start.unit_by_id, is_ranked=self._is_ranked)
+        rescored_units = self._rescoring.rescore(
+            change, results_before.change, results_before.unit_by_id, is_ranked=self._is_ranked
+        )
         for unit, run in rescored_units:
-            yield _RescoredSums(unit, self._sums_of_unit(unit, run))
+            yield _RescoredSummands(unit, self._summands_of_unit(unit, run))
 
-    def _totals_after(self, start: ScoredChange, rescored: Iterable[_RescoredSums]) -> Sequence[float]:
-        """Return the sums over all units, if some units of the `start` are replaced by the `rescored` ones."""
-        totals = start.totals
-        for unit, sums in rescored:
-            old_sums = start.sums_by_unit[unit.id]
-            totals = [total + new - old for total, new, old in zip(totals, sums, old_sums)]
+    def _totals_after(self, results_before: ScoredChange, rescored: Iterable[_RescoredSummands]) -> Sequence[float]:
+        """Return the sums over all units, if some units of `results_before` are replaced by the `rescored` ones."""
+        totals = results_before.totals
+        for unit, summands in rescored:
+            old_summands = results_before.summands_by_unit[unit.id]
+            totals = [total + new - old for total, new, old in zip(totals, summands, old_summands)]
         return totals
 
     def _effect_of_refused(self, refusal: InputError) -> Effect:
@@ -218,7 +236,7 @@ class Effects:
     def _effect_from_totals(self, totals: Sequence[float], unranked_reasons: Mapping[str, str]) -> Effect:
         """Return the effect of a change, from the sums over all units after it.
 
-        `unranked_reasons` has for each unit that could not be ranked the reason.
+        `unranked_reasons` maps each unit that could not be ranked to the reason.
         """
         scores, reason = self._scores_from(totals, unranked_reasons)
         differences = {name: _difference(scores[name], old_score) for name, old_score in self.scores.items()}
@@ -227,82 +245,95 @@ class Effects:
     def _scores_from(self, totals: Sequence[float], unranked_reasons: Mapping[str, str]) -> _Scores:
         """Return the scores that follow from the sums over all units, as the scorer would give them.
 
-        If several scores are missing, the reason given is that a unit could not be ranked, or else the first one.
+        If several scores are missing, the reason is that of a unit that could not be ranked, or else that of the first
+        missing score. `unranked_reasons` maps each unit that could not be ranked to the reason.
         """
-        count_by_column = dict(zip(self._row_sums.columns, totals))
-        if self._entry_points_by_unit and not count_by_column[_SF_ROWS]:
+        sum_by_column = dict(zip(self._row_sums.columns, totals))
+        has_ldc_queries = bool(self._entry_points_by_unit)
+        if has_ldc_queries and not sum_by_column[_SF_ROWS]:  # the tables of LDC queries would have nothing to average
             names = [str(measure) for measure in self._measures]
             return _Scores(dict.fromkeys(names), "nothing to score: no row would be left")
         why_unranked = next(iter(unranked_reasons.values()), None)
         ranked_node_count = totals[-1]
         if why_unranked is None and not ranked_node_count:
             why_unranked = NO_RANKED_NODE
-        return self._scores_with_reason(self._formula(totals, divide), count_by_column, why_unranked)
+        return self._scores_with_reason(self._formula(totals, divide), sum_by_column, why_unranked)
 
     def _scores_with_reason(
-        self, values: Iterable[float], count_by_column: Mapping[str, float], why_unranked: str | None
+        self, values: Iterable[float], sum_by_column: Mapping[str, float], why_unranked: str | None
     ) -> _Scores:
         """Return the score by each measure, and the reason why one of them is missing.
 
-        `values` are the scores that the formulas of the measures give. `count_by_column` has the number of rows in each
-        column that counts rows, `why_unranked` the reason why there is no average precision, None if there is one.
+        `values` are the scores that the formulas of the measures give, `sum_by_column` the sums over all units, among
+        them the numbers of rows. `why_unranked` is the reason why there is no average precision, None if there is one.
         """
         scores: dict[str, float | None] = {}
         reasons: list[str] = []
         for measure, value in zip(self._measures, values):
-            reason = self._why_undefined(measure, count_by_column, why_unranked)
+            reason = self._why_undefined(measure, sum_by_column, why_unranked)
             scores[str(measure)] = value if reason is None else None
             if reason is not None:
                 reasons.append(reason)
         return _Scores(scores, _main_reason(reasons, why_unranked))
 
     def _why_undefined(
-        self, measure: Measure, count_by_column: Mapping[str, float], why_unranked: str | None
+        self, measure: Measure, sum_by_column: Mapping[str, float], why_unranked: str | None
     ) -> str | None:
         """Return why the scorer would give no score by a measure; None if there would be a score.
 
-        `count_by_column` has the number of rows in each column that counts rows, `why_unranked` the reason why there is
-        no average precision, None if there is one.
+        `sum_by_column` has the sums over all units, among them the numbers of rows, such as `{"SF:1:row": 12.0}`.
+        `why_unranked` is the reason why there is no average precision, None if there is one.
         """
-        if why_unranked is not None and measure.is_of_rankings:
+        if measure.is_of_rankings and why_unranked is not None:
             return why_unranked
-        if not count_by_column[self._row_count_column_by_measure[measure]]:
+        row_count = sum_by_column[self._row_count_column_by_measure[measure]]
+        if row_count == 0:
             return f"there would be no row of hop {measure.level}"
         return None
 
-    def _sums_of_unit(self, unit: UnitResult, run: Run) -> Sequence[float]:
-        """Return the summands of a unit in the sums of all columns, and last its number of ranked nodes.
+    def _summands_of_unit(self, unit: UnitResult, run: Run) -> Sequence[float]:
+        """Return the number that a unit adds to the sum of each column, then its number of ranked nodes.
 
         `run` has the lines from which the unit was scored.
         """
-        sums = [0.0] * len(self._row_sums.columns)
+        summands = [0.0] * len(self._row_sums.columns)
         results = sorted(unit.queries, key=lambda result: result.query.short_id)
-        counted_rows = {result.query.short_id: result.rows for result in results}
-        self._add_rows(sums, unit.id, counted_rows, is_counted=True)
+        self._add_counts(summands, unit.id, {result.query.short_id: result.rows for result in results})
         if self._is_ranked:
-            ranked_rows = {result.query.short_id: result.ranked_rows for result in results}
-            self._add_rows(sums, unit.id, ranked_rows, is_counted=False)
-        return [*sums, self._count_ranked_nodes(unit, run)]
+            self._add_rankings(summands, unit.id, {result.query.short_id: result.ranked_rows for result in results})
+        return [*summands, self._count_ranked_nodes(unit, run)]
 
-    def _add_rows(
-        self, sums: list[float], unit_id: str, rows_by_query: Mapping[str, Sequence[ScoreRow]], *, is_counted: bool
-    ) -> None:
-        """Add the rows of a unit to its summands (`sums`): rows of counts if `is_counted`, else rows of rankings.
+    def _add_counts(self, summands: list[float], unit_id: str, rows_by_query: Mapping[str, Sequence[ScoreRow]]) -> None:
+        """Add the counts of a unit to its `summands`, from the rows of its queries.
 
         For LDC-MAX they are the rows of the entry point with the highest F1, for LDC-MEAN the means over all entry
         points that have rows (rules ldc-max, ldc-mean).
         """
-        # Rankings only add to the sums over all hops if the edition ranks the nodes of all hops together.
-        is_added_to_all = is_counted or self._ranks_all_levels
         for rows in rows_by_query.values():
-            self._row_sums.add(sums, SF, rows, is_counted, is_added_to_all)
+            self._row_sums.add(summands, SF, rows, is_counted=True, adds_to_level_all=True)
         entry_points = self._entry_points_with_rows(unit_id, rows_by_query)
         if not entry_points:
             return
-        if is_counted:
-            self._row_sums.add(sums, LDC_MAX, best_entry_point(entry_points).rows, is_counted, is_added_to_all)
+        best_rows = best_entry_point(entry_points).rows
+        self._row_sums.add(summands, LDC_MAX, best_rows, is_counted=True, adds_to_level_all=True)
         means = ldc_means([LdcQueryRows(unit_id, entry_points)])
-        self._row_sums.add(sums, LDC_MEAN, means, is_counted, is_added_to_all)
+        self._row_sums.add(summands, LDC_MEAN, means, is_counted=True, adds_to_level_all=True)
+
+    def _add_rankings(
+        self, summands: list[float], unit_id: str, rows_by_query: Mapping[str, Sequence[ScoreRow]]
+    ) -> None:
+        """Add the scores of the rankings of a unit to its `summands`, from the ranked rows of its queries.
+
+        There are no rankings for LDC-MAX; for LDC-MEAN they are the means over all entry points that have rows.
+        """
+        # Rankings only add to the sums over all hops if the edition ranks the nodes of all hops together.
+        adds_to_level_all = self._ranks_all_levels
+        for rows in rows_by_query.values():
+            self._row_sums.add(summands, SF, rows, is_counted=False, adds_to_level_all=adds_to_level_all)
+        entry_points = self._entry_points_with_rows(unit_id, rows_by_query)
+        if entry_points:
+            means = ldc_means([LdcQueryRows(unit_id, entry_points)])
+            self._row_sums.add(summands, LDC_MEAN, means, is_counted=False, adds_to_level_all=adds_to_level_all)
 
     def _entry_points_with_rows(
         self, unit_id: str, rows_by_query: Mapping[str, Sequence[ScoreRow]]
@@ -315,9 +346,10 @@ class Effects:
         return entry_points
 
     def _count_ranked_nodes(self, unit: UnitResult, run: Run) -> int:
-        """Return the number of ranked nodes of the run in a unit. A run without any has no average precision.
+        """Return the number of the run's ranked nodes in a unit, or of their lines; either is 0 if no node is ranked.
 
-        If several runs are scored together, the rankings have the nodes of all runs: then ranked lines are counted.
+        A run without ranked nodes has no average precision. If several runs are scored together, the rankings have the
+        nodes of all runs, so that the lines of the run in ranked nodes are counted instead.
         """
         if len(self._scored.run.run_ids) > 1:
             return self._count_ranked_lines(unit, run)
@@ -331,8 +363,9 @@ class Effects:
     def _count_ranked_lines(self, unit: UnitResult, run: Run) -> int:
         """Return how many lines of the run in a unit belong to a node that is ranked."""
         query_ids = {result.query.full_id for result in unit.queries}
+        lines_by_query = run.lines_by_run_and_unit.get(self._scored.run_id, {}).get(unit.id, {})
         line_count = 0
-        for lines in run.lines_by_run_and_unit.get(self._scored.run_id, {}).get(unit.id, {}).values():
+        for lines in lines_by_query.values():
             line_count += sum([is_in_ranked_node(line, query_ids) for line in lines])
         return line_count
 
@@ -348,9 +381,10 @@ def _main_reason(reasons: Sequence[str], why_unranked: str | None) -> str | None
     """Return the reason that is given for missing scores: that a unit could not be ranked, or else the first reason.
 
     `why_unranked` is the reason why there is no average precision, None if there is one. Returns None if there are no
-    reasons, since no score is missing.
+    reasons, since no score is missing. That no node is ranked has no precedence: this is no error of a unit.
     """
-    if why_unranked in reasons and why_unranked != NO_RANKED_NODE:
+    has_unit_failed = why_unranked is not None and why_unranked != NO_RANKED_NODE
+    if has_unit_failed and why_unranked in reasons:
         return why_unranked
     return reasons[0] if reasons else None
 
@@ -361,10 +395,10 @@ def _row_count_column(measure: Measure) -> str:
     return f"{measure.table}:{measure.level}:{kind}"
 
 
-def _unranked_reasons_after(start: ScoredChange, rescored: Iterable[_RescoredSums]) -> Mapping[str, str]:
-    """Return why units cannot be ranked, by unit id, if some units of the `start` are replaced by `rescored` ones."""
+def _unranked_reasons_after(results_before: ScoredChange, rescored: Iterable[_RescoredSummands]) -> Mapping[str, str]:
+    """Return why units cannot be ranked, by unit id, if `rescored` units replace units of `results_before`."""
     new_units = [unit for unit, _ in rescored]
-    unranked_reasons = dict(start.unranked_reasons)
+    unranked_reasons = dict(results_before.unranked_reasons)
     for unit in new_units:
         unranked_reasons.pop(unit.id, None)
     return unranked_reasons | _unranked_reasons_of(new_units)

@@ -1,6 +1,7 @@
 """Find the faults of a run: lines that count as wrong, nodes with such lines, and equivalence classes not found. A node
 has the lines of the run that are about the same entity, a class the accepted answers of the pool that mean the same.
-The labels of a line say how it counts.
+The labels of a line say how it counts. A row of the tables counts the answers to a query or, at the second hop, to the
+queries about one class of the first hop: `CS17_ENG_0001`, `CS17_ENG_0001:2`.
 """
 
 from __future__ import annotations
@@ -24,19 +25,24 @@ MISSED: Final = "MISSED"
 class RunFault(Record):
     """A fault of a run: a wrong line, a node of several lines that has a wrong one, or a class that was not found.
 
-    `line` is the wrong line, the first line of the node, or the assessment by which the class would be found. `lines`
-    are the lines to remove, in load order. `category` is None for a node. `class_name` is the class of the line's
-    assessment if that is accepted, or the class that was not found. For such a class, `row` is the row of the tables
-    that would count it, and `unreachable` says why no answer of the pool could find it.
+    `lines_to_remove` are the wrong line, or all lines of the node in load order. `category` is None for a node.
+    `class_name` is the class of the line's assessment if that is accepted, or the class that was not found. For such a
+    class, `missed_answer` is the answer of the pool by which it would be found, `row` is the row of the tables that
+    would count it, and `why_unreachable` says why no answer of the pool could find it (None if one could).
     """
 
     kind: Literal["line", "node", "class"]
-    line: Response | Assessment
     category: str | None
     class_name: str | None = None
-    lines: Sequence[Response] = ()
+    lines_to_remove: Sequence[Response] = ()
+    missed_answer: Assessment | None = None
     row: str = ""
-    unreachable: str | None = None
+    why_unreachable: str | None = None
+
+    @property
+    def listed_line(self) -> Response | Assessment:
+        """The line under which the fault is listed: the wrong line, the node's first line, or the missed answer."""
+        return self.missed_answer or self.lines_to_remove[0]
 
 
 ONLY_INEXACT: Final = "only inexact answers"
@@ -64,11 +70,15 @@ class Reachability:
         for assessment in scored.run.gold.links.assessments:
             if assessment.is_accepted and _is_counted(assessment, scored):
                 self._answers_by_class[assessment.value_class].append(assessment)
+                # The answers of a class that lead to the same follow-on query, by the short id of this query.
                 self._answers_by_query_and_class[assessment.follow_on_id, assessment.value_class].append(assessment)
-        self._named_rows = self._find_named_rows()
+        self._rows_naming_entity = self._find_rows_naming_entity()
 
-    def _find_named_rows(self) -> set[str]:
-        """Return the names of the rows in which some answer of the pool names the entity."""
+    def _find_rows_naming_entity(self) -> set[str]:
+        """Return the names of the rows of the tables for which some answer of the pool names its entity.
+
+        A row counts the classes below a query or below a class of the first hop: `CS17_ENG_0001:2`.
+        """
         rows: set[str] = set()
         for class_name, answers in self._answers_by_class.items():
             if any(self._names_entity(answer) for answer in answers):
@@ -76,9 +86,14 @@ class Reachability:
         return rows
 
     def why_unreachable(self, class_name: str) -> str | None:
-        """Return why no answer of the pool would find a class; None if some answer would find the class."""
+        """Return why no answer of the pool would find a class; None if some answer would find the class.
+
+        Answers must be right, have a right parent, and name the entity. In a run without node ids another class of the
+        same row may name it.
+        """
         right_answers = [answer for answer in self._answers_by_class[class_name] if self._is_right(answer)]
         if not right_answers:
+            # Accepted answers are correct or inexact: if correct ones count as right, these are all inexact.
             return ONLY_INEXACT if CORRECT in self._policy.right else NONE_RIGHT
         reachable_answers = [answer for answer in right_answers if self._has_right_parent(answer)]
         if not reachable_answers:
@@ -90,7 +105,7 @@ class Reachability:
 
     def _is_named_by_row(self, class_name: str) -> bool:
         """Return whether another class of the same row names the entity, in a run whose rows are one node each."""
-        return not self._with_nodes and _parent_of_class(class_name) in self._named_rows
+        return not self._with_nodes and _parent_of_class(class_name) in self._rows_naming_entity
 
     def _is_right(self, answer: Assessment) -> bool:
         """Return whether the judgment of an answer counts as right under the policy."""
@@ -102,19 +117,20 @@ class Reachability:
         return is_named and answer.judgment not in self._policy.wrong
 
     def _has_right_parent(self, answer: Assessment) -> bool:
-        """Return whether the query that an answer belongs to asks about a right answer of the parent class.
+        """Return whether the parent of an answer, about which its query asks, is a right answer of the parent class.
 
         This is true of all answers of the first hop, which have no parent.
         """
-        if not answer.query.level:
+        if not answer.query.is_follow_on:
             return True
+        # Several answers of the parent class may lead to this query: they are the possible parents.
         query_and_class = (answer.query.short_id, _parent_of_class(answer.value_class))
         if query_and_class not in self._rightness_by_query_and_class:
             self._rightness_by_query_and_class[query_and_class] = self._has_right_answer(query_and_class)
         return self._rightness_by_query_and_class[query_and_class]
 
     def _has_right_answer(self, query_and_class: tuple[str, str]) -> bool:
-        """Return whether the pool has a right answer to which a right path leads.
+        """Return whether the pool has a right answer whose parents are right, too.
 
         `query_and_class` has the short id of the follow-on query about the answer, and the answer's class.
         """
@@ -124,6 +140,7 @@ class Reachability:
 
 def _is_counted(assessment: Assessment, scored: AnalysedRun) -> bool:
     """Return whether the scorer uses an assessment. Of several assessments of the same answer it uses only one."""
+    # The follow-on query about the answer has all its assessments.
     follow_on = scored.run.links.find_follow_on(assessment.follow_on_id)
     if follow_on is None:
         return False
@@ -159,7 +176,8 @@ def _faults_of_wrong_lines(scored: AnalysedRun, unit: UnitResult) -> list[RunFau
         if WRONG in labels:
             category = category_of(labels, scored.policy)
             class_name = accepted_class(unit.assessment_by_index.get(line.index))
-            faults.append(RunFault(kind="line", line=line, category=category, class_name=class_name, lines=[line]))
+            fault = RunFault(kind="line", category=category, class_name=class_name, lines_to_remove=[line])
+            faults.append(fault)
     return faults
 
 
@@ -175,13 +193,15 @@ def _faults_of_nodes(scored: AnalysedRun, unit: UnitResult, line_faults: Iterabl
 
     `line_faults` are the faults of the wrong lines of the unit, one for each line.
     """
-    nodes = dict.fromkeys([fault.lines[0].node for fault in line_faults])
-    for node in nodes:
-        if node is None:
-            continue
+    nodes: list[str] = []
+    for fault in line_faults:
+        node = fault.lines_to_remove[0].node
+        if node is not None:
+            nodes.append(node)
+    for node in dict.fromkeys(nodes):  # each node once
         lines = _lines_of_node(node, scored, unit)
         if len(lines) > 1:
-            yield RunFault(kind="node", line=lines[0], category=None, lines=lines)
+            yield RunFault(kind="node", category=None, lines_to_remove=lines)
 
 
 def _lines_of_node(node: str, scored: AnalysedRun, unit: UnitResult) -> list[Response]:
@@ -198,46 +218,46 @@ def _faults_of_missed_classes(
 
     Classes without an accepted answer in the pool are left out: no line could be added that finds them.
     """
-    for row in rows_to_find(scored, unit):
+    for row in rows_with_classes_to_find(scored, unit):
         for class_name in _classes_missed_in(row):
             if class_name in editor.answer_by_class:
                 why_unreachable = _why_unreachable(class_name, row, reachability)
                 yield _fault_of_missed_class(editor.answer_by_class[class_name], row, why_unreachable)
 
 
-def _fault_of_missed_class(answer: Assessment, row: RowToFind, why_unreachable: str | None) -> RunFault:
+def _fault_of_missed_class(answer: Assessment, row: RowWithClasses, why_unreachable: str | None) -> RunFault:
     """Return the fault that a run has not found the class of an accepted answer.
 
     `row` would count the class; `why_unreachable` says why no answer of the pool could find it.
     """
     return RunFault(
         kind="class",
-        line=answer,
         category=MISSED,
         class_name=answer.value_class,
+        missed_answer=answer,
         row=row.name,
-        unreachable=why_unreachable,
+        why_unreachable=why_unreachable,
     )
 
 
-def _classes_missed_in(row: RowToFind) -> list[str]:
+def _classes_missed_in(row: RowWithClasses) -> list[str]:
     """Return the classes of a row that were not found.
 
     If the slot takes one value, any class would do: if none was found, only the first class is returned.
     """
-    if not row.is_single:
-        return [name for name in row.class_names if name not in row.found]
-    if row.found:
+    if not row.takes_one_value:
+        return [name for name in row.class_names if name not in row.found_classes]
+    if row.found_classes:
         return []
     return row.class_names[:1]
 
 
-def _why_unreachable(class_name: str, row: RowToFind, reachability: Reachability) -> str | None:
+def _why_unreachable(class_name: str, row: RowWithClasses, reachability: Reachability) -> str | None:
     """Return why no answer of the pool would find a class of a row; None if some answer would find the class.
 
     If the slot takes one value, it is enough that some class of the row can be found.
     """
-    if not row.is_single:
+    if not row.takes_one_value:
         return reachability.why_unreachable(class_name)
     reasons = [reachability.why_unreachable(name) for name in row.class_names]
     return None if None in reasons else reasons[0]
@@ -251,7 +271,9 @@ def category_of(labels: Labels, policy: Policy) -> str:
     category = category_in(labels)
     if REDUNDANT in labels:
         return DUPLICATE
-    if WRONG in labels and category not in policy.wrong:  # the policy counts duplicates as wrong
+    # A line is wrong by its category, or as a duplicate if the policy counts duplicates as wrong.
+    is_wrong_by_category = category in policy.wrong
+    if WRONG in labels and not is_wrong_by_category:
         return DUPLICATE
     return category
 
@@ -263,37 +285,43 @@ def counted_lines(unit: UnitResult) -> Iterator[Response]:
             yield from tally.responses
 
 
-class RowToFind(NamedTuple):
+class RowWithClasses(NamedTuple):
     """A row of the tables with classes of the ground truth.
 
-    `class_names` are these classes in load order of the pool, `found` those that right lines have found. `is_single`
-    says whether the slot takes one value.
+    `class_names` are these classes in load order of the pool, `found_classes` those that right lines have found.
+    `takes_one_value` says whether the slot takes one value.
     """
 
     name: str
-    is_single: bool
+    takes_one_value: bool
     class_names: list[str]
-    found: set[str]
+    found_classes: set[str]
 
 
-def rows_to_find(scored: AnalysedRun, unit: UnitResult) -> Iterator[RowToFind]:
-    """Yield the rows of a unit that have classes to find, each with these classes and the found ones."""
+def rows_with_classes_to_find(scored: AnalysedRun, unit: UnitResult) -> Iterator[RowWithClasses]:
+    """Yield the rows of a unit with classes of the ground truth, each with these classes and the found ones."""
     for result in unit.queries:
         tree = scored.run.gold.gold_of_query(result.query, scored.run.links).tree
         assert tree is not None  # the query was scored
         lines_by_row = {tally.name: tally.responses for tally in result.tallies}
         for row_name, class_names in _classes_by_row(tree, lines_by_row).items():
-            found_classes = classes_found(lines_by_row[row_name], unit)
-            yield RowToFind(row_name, tree.is_single_valued_by_node.get(row_name, False), class_names, found_classes)
+            yield RowWithClasses(
+                name=row_name,
+                takes_one_value=tree.is_single_valued_by_node.get(row_name, False),
+                class_names=class_names,
+                found_classes=classes_found(lines_by_row[row_name], unit),
+            )
 
 
 def _classes_by_row(tree: ClassTree, row_names: Container[str]) -> dict[str, list[str]]:
-    """Return the classes of the ground truth by the row that counts them, for the rows that have these names.
+    """Return the classes of the ground truth by the row that counts them, for the rows with these names.
 
-    For a query with the classes 1 and 2: `{"CS17_ENG_0001": ["CS17_ENG_0001:1", "CS17_ENG_0001:2"]}`.
+    A class is counted in the row of its parent, which has the parent's name. For a query with the classes 1 and 2:
+    `{"CS17_ENG_0001": ["CS17_ENG_0001:1", "CS17_ENG_0001:2"]}`.
     """
     classes_by_row: dict[str, list[str]] = defaultdict(list)
-    for class_name, row_name in tree.parent_by_class.items():
+    for class_name, parent in tree.parent_by_class.items():
+        row_name = parent  # the row of a parent has its name
         if row_name in row_names and not is_wrong_bin(class_name, tree.root):
             classes_by_row[row_name].append(class_name)
     return classes_by_row

@@ -1,6 +1,6 @@
 """List the mistakes of a run, each with the gain in the score if it were corrected: the cost list of an analysis. A
 fault is a wrong line, a node with a wrong line, or an equivalence class not found. It is corrected by removing lines or
-by adding an answer.
+by adding an answer. A mistake is a fault in the form in which documents list it, with the effects of its correction.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from typing import Final, Literal, TypeAlias
 
 from msgspec import UNSET, UnsetType
 
-from cs_score.analysis.coldstart.changes import At, Change
+from cs_score.analysis.coldstart.changes import At, Change, Editor
 from cs_score.analysis.coldstart.effects import Effect, Effects
 from cs_score.analysis.coldstart.faults import RunFault
 from cs_score.base.records import Record, field
-from cs_score.coldstart.lines import Assessment, Response
+from cs_score.coldstart.lines import Response
 
 _DIGITS: Final = 12
 """Digits after the point by which gains are compared: equal gains may be computed in ways that differ beyond these."""
@@ -72,16 +72,14 @@ def cost_list(effects: Effects, faults: Iterable[RunFault], top: int | None = No
 
 
 def _costliest_faults(effects: Effects, faults: Iterable[RunFault], count: int) -> list[RunFault]:
-    """Return the faults whose correction gains most by the first measure of `effects`, the greatest gain first.
+    """Return the faults whose correction gains most by the first measure of `effects`, in the order of the cost list.
 
     `effects` computes the gains, and `count` is the number of faults to return.
     """
     position_by_file = effects.editor.position_by_file
-    mistakes_with_faults = ((_mistake_of(fault, effects), fault) for fault in faults)
-    costliest = heapq.nsmallest(
-        count, mistakes_with_faults, key=lambda pair: _rank_in_cost_list(pair[0], position_by_file)
+    return heapq.nsmallest(
+        count, faults, key=lambda fault: _rank_in_cost_list(_mistake_of(fault, effects), position_by_file)
     )
-    return [fault for _, fault in costliest]
 
 
 def _rank_in_cost_list(mistake: Mistake, position_by_file: Mapping[str, int]) -> _Rank:
@@ -94,12 +92,14 @@ def _rank_in_cost_list(mistake: Mistake, position_by_file: Mapping[str, int]) ->
 def _mistake_of(fault: RunFault, effects: Effects) -> Mistake:
     """Return a fault of the run as a mistake, with the differences to the scores if it were corrected.
 
-    `effects` computes these differences, one for each of its measures.
+    `effects` computes these differences, one for each of its measures. `reachable` says of a class whether an answer of
+    the pool would find it.
     """
-    line = fault.line
-    change = _correction_of(fault, effects)
+    line = fault.listed_line
+    change = _correction_of(fault, effects.editor)
     effect = effects.effect_of(change)
     is_class = fault.kind == "class"
+    is_reachable = fault.why_unreachable is None
     return Mistake(
         kind=fault.kind,
         change="found" if is_class else "absent",
@@ -114,7 +114,7 @@ def _mistake_of(fault: RunFault, effects: Effects) -> Mistake:
         class_name=fault.class_name,
         gain=effect.gain,
         effects=effect.differences,
-        reachable=fault.unreachable is None if is_class else UNSET,
+        reachable=is_reachable if is_class else UNSET,
         reason=_reasons_in_words(fault, effect) or UNSET,
         removed=effects.editor.places_removed_by(change),
         added=change.added_texts,
@@ -123,12 +123,15 @@ def _mistake_of(fault: RunFault, effects: Effects) -> Mistake:
 
 def _reasons_in_words(fault: RunFault, effect: Effect) -> str:
     """Return why no answer of the pool finds a class, and why its correction has no score; empty without a reason."""
-    reasons = (fault.unreachable, effect.reason)
+    reasons = (fault.why_unreachable, effect.reason)
     return "; ".join([reason for reason in reasons if reason])
 
 
-def _correction_of(fault: RunFault, effects: Effects) -> Change:
-    """Return the change that corrects a fault: it removes wrong lines, or adds the answer that finds a class."""
-    if isinstance(fault.line, Assessment):
-        return Change(added=effects.editor.lines_to_add([fault.line]))
-    return effects.editor.removal_of(fault.lines)
+def _correction_of(fault: RunFault, editor: Editor) -> Change:
+    """Return the change that corrects a fault, as the `editor` makes it.
+
+    It removes wrong lines, or adds a line with the answer of the pool that finds a missed class.
+    """
+    if fault.missed_answer is not None:
+        return Change(added_lines=editor.lines_to_add([fault.missed_answer]))
+    return editor.removal_of(fault.lines_to_remove)

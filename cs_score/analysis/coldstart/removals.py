@@ -76,7 +76,7 @@ class Removals:
         unit_by_id: dict[str, UnitResult] = {}
         for base_id, lines in self._removed_lines_by_query(change).items():
             query_lines = self._query_lines(base_id)
-            result = query_lines.result_without(lines, change.responses, is_ranked=is_ranked)
+            result = query_lines.result_without(lines, change.removed_indexes, is_ranked=is_ranked)
             unit = unit_by_id.get(query_lines.unit.id, query_lines.unit)
             unit_by_id[unit.id] = _with_result(unit, result)
         return list(unit_by_id.values())
@@ -84,7 +84,7 @@ class Removals:
     def _removed_lines_by_query(self, change: Change) -> dict[str, list[Response]]:
         """Return the responses that a change removes, in load order, by the short id of their query."""
         lines_by_query: dict[str, list[Response]] = defaultdict(list)
-        for index in sorted(change.responses):
+        for index in sorted(change.removed_indexes):
             line = self._scored.run.links.responses[index]
             lines_by_query[line.query.base_id].append(line)
         return lines_by_query
@@ -114,7 +114,9 @@ class Removals:
 
 def _only_removes_responses(change: Change) -> bool:
     """Return whether a change only removes lines, all of them responses, under the same policy."""
-    return not change.added and change.policy is None and len(change.places) == len(change.responses)
+    return (
+        not change.added_lines and change.policy is None and len(change.removed_places) == len(change.removed_indexes)
+    )
 
 
 def _with_result(unit: UnitResult, result: QueryResult) -> UnitResult:
@@ -150,7 +152,7 @@ class QueryLines:
     @cached_property
     def _has_plain_nodes(self) -> bool:
         """Whether all nodes have one or two components, and are ranked under the names that their lines have."""
-        if any(node.level > _DEEPEST_HOP for node in self._node_by_name.values()):
+        if any(node.hop > _DEEPEST_HOP for node in self._node_by_name.values()):
             return False
         for tally in self._result.tallies:
             if any(self._is_ranked_otherwise(line) for line in tally.responses):
@@ -332,7 +334,7 @@ class QueryLines:
             raise SubtractionError
         # A parent without lines of its own has the lines of its children, so that its confidence changes with them.
         has_parent_lines = parent_node(node.name) in self._links.lines_by_node
-        if node.level and not has_parent_lines:
+        if node.hop and not has_parent_lines:
             raise SubtractionError
         if node.name in losses.vanishing_nodes:
             return Move(node, None)
@@ -346,7 +348,7 @@ class QueryLines:
         """
         remaining_lines = [line for line in self._links.lines_by_node[node.name] if line.index not in losses.indexes]
         confidence = self._confidence_of(remaining_lines)
-        if node.level:
+        if node.hop:
             parent = parent_node(node.name)
             if parent in losses.changed_nodes:
                 raise SubtractionError
@@ -381,7 +383,7 @@ def _children_by_parent(nodes: Iterable[RankedNode]) -> dict[str, list[str]]:
     """Return the nodes of the second hop below each node, all by FQ node id: `{"Q:E1": ["Q:E1:E2"]}`."""
     children_by_parent: dict[str, list[str]] = defaultdict(list)
     for node in nodes:
-        if node.level:
+        if node.hop:
             children_by_parent[parent_node(node.name)].append(node.name)
     return children_by_parent
 

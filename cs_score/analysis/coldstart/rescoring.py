@@ -88,7 +88,7 @@ class Rescoring:
     @cached_property
     def _has_several_files(self) -> bool:
         """Whether the run was loaded from several files, or several times from one file."""
-        load_count = sum([len(file.ends) for file in self.editor.files.values()])
+        load_count = sum([len(file.loaded_line_counts) for file in self.editor.files.values()])
         return load_count > 1
 
     @cached_property
@@ -106,10 +106,10 @@ class Rescoring:
     def _has_separate_queries(self) -> bool:
         """Whether the queries of a unit can be scored again one by one, since no query depends on another one."""
         is_single_run = len(self._run.lines_by_run_and_unit) == 1
-        return is_single_run and not self._has_several_files and not self._are_units_entangled
+        return is_single_run and not self._has_several_files and not self._has_nodes_across_units
 
     @cached_property
-    def _are_units_entangled(self) -> bool:
+    def _has_nodes_across_units(self) -> bool:
         """Whether lines of one unit may belong to a node of another unit, so that all must be scored together.
 
         If any number of justifications counts, all lines without a parent line form one node, whatever their units are.
@@ -161,9 +161,9 @@ class Rescoring:
 
     def _score_units(self, old_units: Iterable[UnitResult], request: _ScoringRequest) -> Iterator[RescoredUnit]:
         """Yield units scored again from their lines after a change; `old_units` are their results before it."""
-        if self._are_units_entangled:
+        if self._has_nodes_across_units:
             change = request.change
-            shared_run = self._changed_run(self._run.links.responses, change, change.added, request.is_ranked)
+            shared_run = self._changed_run(self._run.links.responses, change, change.added_lines, request.is_ranked)
             for old_unit in old_units:
                 yield self._score_unit_again(old_unit, shared_run, request)
             return
@@ -184,31 +184,33 @@ class Rescoring:
         that an `earlier` change must not have removed a line.
         """
         can_subtract = self._has_separate_queries and self._run.limits.justifications_per_node is not None
-        if not can_subtract or earlier.places:
+        if not can_subtract or earlier.removed_places:
             return None
         return self._removals.units_without(change, is_ranked=is_ranked)
 
     def _changed_queries(self, change: Change, earlier: Change) -> dict[str, None]:
         """Return the base ids of the queries whose lines one of two changes removes or adds, but not the other one."""
         # The operator ^ would copy all lines of `earlier`, which may be most lines of the run.
-        indexes = (change.responses - earlier.responses) | (earlier.responses - change.responses)
+        indexes = (change.removed_indexes - earlier.removed_indexes) | (
+            earlier.removed_indexes - change.removed_indexes
+        )
         lines = [self._run.links.responses[index] for index in indexes]
-        lines += change.added
+        lines += change.added_lines
         return dict.fromkeys([line.query.base_id for line in lines])
 
     def _affected_units(self, change: Change, query_ids: Iterable[str]) -> Iterable[str]:
         """Return the ids of the units that a change to the lines of these queries may affect."""
-        if change.policy is not None or self._are_units_entangled:
+        if change.policy is not None or self._has_nodes_across_units:
             return self._unit_ids
         unit_ids = [self._run.gold.unit_of(base_id) for base_id in query_ids]
-        if change.places:
+        if change.removed_places:
             unit_ids += self._units_of_several_files
         return dict.fromkeys(unit_ids)
 
     def _added_lines_by_unit(self, change: Change) -> dict[str, list[Response]]:
         """Return the lines that a change adds to each unit, by its id; the lines of a query follow each other."""
         lines_by_unit: dict[str, list[Response]] = defaultdict(list)
-        lines_of_run = group_by_run_and_unit(self._run.gold, change.added).get(self._scored.run_id, {})
+        lines_of_run = group_by_run_and_unit(self._run.gold, change.added_lines).get(self._scored.run_id, {})
         for unit_id, lines_by_query in lines_of_run.items():
             for lines in lines_by_query.values():
                 lines_by_unit[unit_id] += lines
@@ -254,7 +256,7 @@ class Rescoring:
         """
         if self._only_appends(change):
             return self._append_lines(lines, added_lines, is_ranked)
-        removed_lines = [line for line in lines if line.index in change.responses]
+        removed_lines = [line for line in lines if line.index in change.removed_indexes]
         remaining_lines = self._remaining_lines(lines, change, added_lines)
         links = Links(self._run.gold.query_set, self._run.links)
         if self._must_link_again(removed_lines, added_lines):
@@ -278,7 +280,7 @@ class Rescoring:
 
         If the run has one file and no line is added, lines keep their numbers, since only the order of lines matters.
         """
-        remaining_lines = [line for line in lines if line.index not in change.responses]
+        remaining_lines = [line for line in lines if line.index not in change.removed_indexes]
         if added_lines or self._has_several_files:
             return self._renumber(remaining_lines, change, added_lines)
         return remaining_lines
@@ -309,11 +311,11 @@ class Rescoring:
 
     def _only_appends(self, change: Change) -> bool:
         """Return whether a change only adds lines after all others, so that these keep indexes, numbers and nodes."""
-        if change.places or not change.added:
+        if change.removed_places or not change.added_lines:
             return False
         if self._has_several_files or self._run.limits.justifications_per_node is None:
             return False
-        return list(self.editor.extended_file.ends) == [len(self._run.links.responses)]
+        return list(self.editor.file_of_added_lines.loaded_line_counts) == [len(self._run.links.responses)]
 
     def _append_lines(self, lines: Sequence[Response], added_lines: Sequence[Response], is_ranked: bool) -> Run:
         """Return a run with the lines of some units and added lines after them; only the added lines are linked."""
@@ -343,9 +345,9 @@ class Rescoring:
         also decide between lines of different files: each is reduced by the number of lines removed before it.
         """
         removed_numbers_by_file = self._removed_numbers_by_file(change)
-        added_count = len(change.added)
+        added_count = len(change.added_lines)
         renumbered = [self._moved_line(line, added_count, removed_numbers_by_file) for line in lines]
-        removed_count = len(removed_numbers_by_file.get(self.editor.extended_file.name, ()))
+        removed_count = len(removed_numbers_by_file.get(self.editor.file_of_added_lines.name, ()))
         renumbered += self._renumber_added(added_lines, renumbered, removed_count, added_count)
         return sorted(renumbered, key=operator.attrgetter("index"))
 
@@ -368,7 +370,7 @@ class Rescoring:
         `added_count` is the number of added lines. They come at the end of one file, before the lines of the files that
         are loaded later.
         """
-        loads_before = bisect_right(self.editor.extended_file.ends, line.index)
+        loads_before = bisect_right(self.editor.file_of_added_lines.loaded_line_counts, line.index)
         index = line.index + added_count * loads_before
         number = line.number - bisect_left(removed_numbers_by_file.get(line.file, ()), line.number)
         if index == line.index and number == line.number:
@@ -383,14 +385,14 @@ class Rescoring:
         `lines` are the other lines, and `removed_count` is the number of lines removed from the file. `added_per_load`
         is the number of lines added to the file for all units: each loading shifts the indexes of later ones by it.
         """
-        file = self.editor.extended_file
+        file = self.editor.file_of_added_lines
         first_number = file.last_number + 1 - removed_count
         texts_in_file = self._unrepeatable_texts(lines) if added_lines else frozenset()
         new_lines: list[Response] = []
         for line in added_lines:
             if line.text in texts_in_file:  # the scorer would not read it a second time
                 continue
-            for earlier_loads, end in enumerate(file.ends):
+            for earlier_loads, end in enumerate(file.loaded_line_counts):
                 index = end + added_per_load * earlier_loads + line.index
                 new_lines.append(replace(line, index=index, number=first_number + line.number))
         return new_lines
@@ -402,7 +404,7 @@ class Rescoring:
         """
         if self.editor.has_nodes or self._run.gold.query_set.edition.keeps_repeated_lines:
             return frozenset()
-        file_name = self.editor.extended_file.name
+        file_name = self.editor.file_of_added_lines.name
         return {line.text for line in lines if line.file == file_name}
 
     def _check_limits(self, lines: Sequence[Response], change: Change) -> None:
@@ -413,9 +415,9 @@ class Rescoring:
         """
         rules = DiscardRules(self._run.limits, ProblemLog())
         first_lines = self._first_lines_of_hops(change)
-        for old_end in self._ends_of_limited_files():
+        for old_end in self._line_counts_at_limits():
             # `lines` have the indexes that they have after the change, `first_lines` those before it.
-            new_end = self._end_after(old_end, change)
+            new_end = self._line_count_after_change(old_end, change)
             loaded_lines = [line for line in lines if line.index < new_end]
             loaded_first_lines = [line for line in first_lines if line.index < old_end]
             loaded_hops = {line.query.level for line in loaded_lines}
@@ -427,11 +429,11 @@ class Rescoring:
         """Return the first line of the run that answers each hop after a change, in load order."""
         first_line_by_hop: dict[int, Response] = {}
         for line in self._run.links.responses:
-            if line.index not in change.responses:
+            if line.index not in change.removed_indexes:
                 first_line_by_hop.setdefault(line.query.level, line)
         return list(first_line_by_hop.values())
 
-    def _ends_of_limited_files(self) -> list[int]:
+    def _line_counts_at_limits(self) -> list[int]:
         """Return the numbers of responses that had been loaded each time that the limits were applied, in order.
 
         They are applied after each file with the layout of 2017.
@@ -439,15 +441,15 @@ class Rescoring:
         ends: list[int] = []
         for file in self.editor.files.values():
             if file.schema is RUN_2017:
-                ends += file.ends
+                ends += file.loaded_line_counts
         return sorted(ends)
 
-    def _end_after(self, end: int, change: Change) -> int:
+    def _line_count_after_change(self, end: int, change: Change) -> int:
         """Return a number of loaded responses, increased by the lines that a change adds to the files loaded so far."""
-        if not change.added:
+        if not change.added_lines:
             return end
-        loads_with_additions = bisect_right(self.editor.extended_file.ends, end)
-        return end + len(change.added) * loads_with_additions
+        loads_with_additions = bisect_right(self.editor.file_of_added_lines.loaded_line_counts, end)
+        return end + len(change.added_lines) * loads_with_additions
 
     # -- Scoring
 
@@ -472,7 +474,7 @@ class Rescoring:
             id=unit_id,
             gold=run.gold,
             queries=queries,
-            hop_limits=run.gold.hop_limits,
+            hop_limit_by_id=run.gold.hop_limit_by_id,
             run=run,
             lines_by_query=_lines_of_unit_in(run, self._scored.run_id, unit_id),
             nodes=RunNodes(run.links.lines_by_node, run.limits.justifications_per_node),
@@ -504,7 +506,7 @@ class Rescoring:
         if run.gold is not self._run.gold:
             return None
         unit = self._unit_by_id[unit_id]
-        if not change.added:
+        if not change.added_lines:
             return unit
         if self._only_appends(change):
             return self._with_added_assessments(unit, queries, run)

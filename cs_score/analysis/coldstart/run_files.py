@@ -37,9 +37,9 @@ class RunFile(Record):
     name: str
     schema: Schema
     lines: Sequence[AnyLine]
-    ends: Sequence[int]
-    responses_by_repeated_line: Mapping[int, Sequence[Response]]
-    copies_by_text: Mapping[str, Sequence[int]]
+    loaded_line_counts: Sequence[int]
+    repeated_responses_by_number: Mapping[int, Sequence[Response]]
+    copy_numbers_by_text: Mapping[str, Sequence[int]]
 
     @property
     def last_number(self) -> int:
@@ -110,9 +110,9 @@ class _LinesByFile:
             name=name,
             schema=schema,
             lines=sorted(lines, key=attrgetter("number")),
-            ends=self._ends[name],
-            responses_by_repeated_line=self._responses.repeated_by_file[name],
-            copies_by_text=self._copies[name],
+            loaded_line_counts=self._ends[name],
+            repeated_responses_by_number=self._responses.repeated_by_file[name],
+            copy_numbers_by_text=self._copies[name],
         )
 
 

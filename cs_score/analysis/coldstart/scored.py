@@ -31,7 +31,7 @@ class AnalysedRun(Record, eq=False):
 
     The lines of `run` may be of several runs; `run_id` names the one meant. `stopping_error` is the error that has
     stopped scoring before average precision, None if nothing did. `origin` and `signature` say what the scores were
-    computed from. `again` scores the same files under other options, if they can be read again.
+    computed from. `score_again` scores the same files under other options, if they can be read again.
     """
 
     run: Run
@@ -41,7 +41,7 @@ class AnalysedRun(Record, eq=False):
     stopping_error: InputError | None
     origin: Origin
     signature: Signature
-    again: Callable[[Options], AnalysedRun] | None = None
+    score_again: Callable[[Options], AnalysedRun] | None = None
 
     def __repr__(self) -> str:
         return f"<{self.result!r}, scored for analysis>"
@@ -68,7 +68,7 @@ class AnalysedRun(Record, eq=False):
     def headline(self) -> Measure:
         """The headline measure of this run: an average precision unless the run or its edition has none."""
         has_ldc_queries = bool(self.run.gold.query_set.ldc_id_by_query)
-        return default_measure(with_ldc=has_ldc_queries, has_rankings=self.why_unranked is None)
+        return default_measure(has_ldc_queries=has_ldc_queries, has_rankings=self.why_unranked is None)
 
     @property
     def headline_remark(self) -> str | None:
@@ -83,7 +83,7 @@ class AnalysedRun(Record, eq=False):
         Raises UsageError if there is no such measure, InputError if this run has no score by it.
         """
         measure = self.headline if name is None else parse_measure(name)
-        if measure in self.result.measures:
+        if measure in self.result.score_by_measure:
             return measure
         if self.stopping_error is not None and measure.is_of_rankings:
             raise self.stopping_error
@@ -162,7 +162,7 @@ def _chosen_run_id(run_id: str | None, run_ids: Sequence[str]) -> str | None:
 def _require_run(run_id: str | None, run_ids: Sequence[str], result: Result) -> None:
     """Raise InputError if there is no run at all, or none of this id among the runs that have lines."""
     if run_id is None:
-        raise InputError("there is no run to analyse", remedy=next(iter(result.warnings), "name a run with lines"))
+        raise InputError("there is no run to analyse", remedy=next(iter(result.remarks), "name a run with lines"))
     if run_id not in run_ids:
         raise InputError(f"there is no run {run_id}", remedy=f"the lines are of {', '.join(run_ids) or 'no run'}")
 

@@ -120,7 +120,7 @@ class _GrowingRemoval:
     @property
     def remaining_count(self) -> int:
         """The number of responses of the run that are left; skipped lines do not count."""
-        removed_responses = self._response_indexes & self._removal_so_far.responses
+        removed_responses = self._response_indexes & self._removal_so_far.removed_indexes
         return len(self._response_indexes) - len(removed_responses)
 
 

@@ -34,8 +34,7 @@ from cs_score.preparation.prepared_runs import CheckedRun, RunLimits, check_run
 from cs_score.preparation.source_documents import DocumentList, read_document_list
 from cs_score.problems.codes import Severity
 from cs_score.problems.log import ProblemLog, RecordingLog
-from cs_score.problems.reports import OPTION as PROBLEMS
-from cs_score.problems.reports import write_problems
+from cs_score.problems.reports import PROBLEMS_OPTION, write_problems
 
 MOST_FATAL_LINES: Final = 50
 """How many fatal conditions are printed at most: a run may have a million bad lines."""
@@ -104,7 +103,7 @@ class Program(NamedTuple):
         """Return the checked plan of inputs and outputs. Raises UsageError or OutputError if they overlap."""
         outputs = list(self.planned_outputs(command_line))
         outputs.extend(self._planned_error_file(command_line))
-        outputs.extend(PROBLEMS.outputs(command_line.get("--problems")))
+        outputs.extend(PROBLEMS_OPTION.outputs(command_line.get("--problems")))
         return command_line.plan(outputs, self._names_of_inputs(command_line, outputs))
 
     def _planned_error_file(self, command_line: CommandLine) -> Sequence[PlannedOutput]:
@@ -254,7 +253,7 @@ class Session:
 
     def add_fatal(self, fatal: Iterable[InputError]) -> None:
         """Add fatal conditions to the log of problems, and write the file of --problems."""
-        self.problems.fatal.extend(fatal)
+        self.problems.fatal_errors.extend(fatal)
         self._write_problems()
 
     @property
@@ -332,9 +331,9 @@ class Session:
 
     def _log_error(self, error: CsScoreError) -> None:
         """Add an error about an input to the fatal conditions in the log of problems, unless it is there already."""
-        is_logged = any(fatal is error for fatal in self.problems.fatal)
+        is_logged = any(fatal is error for fatal in self.problems.fatal_errors)
         if isinstance(error, InputError) and not is_logged:
-            self.problems.fatal.append(error)
+            self.problems.fatal_errors.append(error)
 
     def _write_report_with_error(self, report: str, error_line: str) -> None:
         """Write an error report and the line on the error that ended the program.
@@ -352,7 +351,7 @@ class Session:
 
     def _further_fatal_lines(self, error: CsScoreError) -> str:
         """Return a line for each fatal condition except `error`, up to a limit, and a line that counts the others."""
-        other_conditions = [fatal for fatal in self.problems.fatal if fatal is not error]
+        other_conditions = [fatal for fatal in self.problems.fatal_errors if fatal is not error]
         lines = [f"{fatal}\n" for fatal in other_conditions[:MOST_FATAL_LINES]]
         unlisted_count = len(other_conditions) - MOST_FATAL_LINES
         if unlisted_count > 0:

@@ -267,7 +267,7 @@ def missed(world: World, policy: Policy) -> dict[str, str | None]:
         gold = with_pool(open_gold([queries], Options(expand=BASE, policy=policy)), [pool])
         scored: AnalysedRun = score_for_analysis(load_run(gold, [run]), policy)
     faults = find_faults(scored, Editor(scored.run, scored.run_id))
-    return {str(fault.class_name): fault.unreachable for fault in faults if fault.kind == "class"}
+    return {str(fault.class_name): fault.why_unreachable for fault in faults if fault.kind == "class"}
 
 
 def giving(world: World, answer: Answer, at: int) -> World:

@@ -78,7 +78,7 @@ class Selectors:
         """Return the error for a line that does not exist.
 
         `files` are the run files with the `file_name` of the selector. The remedy gives the numbers of their lines. If
-        there are no such files, it gives those of all run files.
+        there are no such files, it gives the numbers of all run files.
         """
         problem = f"there is no line {selector} to explain"
         if not files:
