@@ -133,7 +133,7 @@ class _JudgedRun(Record):
             parent=number,
             draw_probability_of_parent=stratum.probability,
             stratum=position,
-            prediction=(answer.predicted or 0.0) if self.has_predictions else stratum.prediction,
+            prediction=(answer.predicted_value or 0.0) if self.has_predictions else stratum.prediction,
         )
 
     def _stratum_of(self, answer: SampledAnswer) -> int:

@@ -252,7 +252,7 @@ class Call(Runs):
         if not isinstance(problems, RecordingLog) or problems_file is None:
             return
         if isinstance(error, InputError):
-            problems.fatal.append(error)
+            problems.fatal_errors.append(error)
         reports.write_problems(problems, problems_file)
 
 

@@ -225,7 +225,7 @@ class Loading:
         self.links.unread_lines += tab_file.unread_lines
         self._remark_on_nil_lines(tab_file)
         # The limits concern nodes, which only runs of 2017 have. After a fatal error no line is written or scored.
-        if tab_file.schema is RUN_2017 and not self.problems.fatal:
+        if tab_file.schema is RUN_2017 and not self.problems.fatal_errors:
             self._apply_limits()
         if self._after_run is not None:
             self._after_run(self)

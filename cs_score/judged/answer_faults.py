@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from cs_score.base.records import replace
 from cs_score.evidence.mode import Fault, Part
-from cs_score.judged.counting import JudgedLine, UnitGold, class_name_of, wanted_answers_or_weight, weight_by_class
+from cs_score.judged.counting import JudgedLine, UnitGold, class_name_of, recall_divisor, weight_by_class
 from cs_score.judged.labelled_lines import LabelledLine
 from cs_score.judged.policy import DUPLICATE, RESERVED_LABELS, UNASSESSED, LabelPolicy
 
@@ -38,24 +38,26 @@ def parts_of(judgments: Sequence[JudgedLine], gold: UnitGold) -> Iterator[Part]:
     """Yield the answers of a unit that are not ignored, then its equivalence classes, each with its faults.
 
     `judgments` are the answers of the run with their labels and values. A unit may want more answers than its
-    assessments have classes. If some of these further answers are missing, a last part without a name has the fault.
+    assessments have classes: three answers, for example, but there are only the classes Paris and Rome. If the third
+    answer is missing, a last part, which names no class, has the fault.
     """
     for judgment in judgments:
-        if judgment.value is not None:
-            yield _answer_part(judgment, judgment.value)
+        is_ignored = judgment.value is None
+        if not is_ignored:
+            yield _answer_part(judgment)
     yield from _class_parts(_classes_found(judgments), gold)
 
 
-def _answer_part(judgment: JudgedLine, value: float) -> Part:
+def _answer_part(judgment: JudgedLine) -> Part:
     """Return an answer of a unit with its judgment, such as "CORRECT, right", and its fault, if it has one.
 
-    `value` is the value of the judged line, which is not ignored.
+    The answer is not ignored, so that the judged line counts 0, 0.5 or 1.
     """
     return Part(
         noun="answer",
         value=_answer_and_evidence(judgment.line),
-        is_right=value > 0,
-        judgment=f"{judgment.label}, {SIDE_BY_VALUE[value]}",
+        is_right=bool(judgment.value),
+        judgment=f"{judgment.label}, {SIDE_BY_VALUE[judgment.value]}",
         faults=_faults_of_line(judgment),
     )
 
@@ -71,7 +73,7 @@ def _class_parts(classes_found: frozenset[str], gold: UnitGold) -> Iterator[Part
             yield Part(noun="class", value=name, is_right=True, judgment="found")
         else:
             yield _missed_class_part(name, fault_by_class.get(name))
-    fault_without_class = fault_by_class.get(None)
+    fault_without_class = fault_by_class.get(None)  # of answers that are wanted in addition to the known classes
     if fault_without_class is not None:
         yield _missed_class_part(None, fault_without_class)
 
@@ -120,8 +122,7 @@ def _classes_found(judgments: Iterable[JudgedLine]) -> frozenset[str]:
     """Return the names of the equivalence classes that the answers of a unit find. A duplicate finds no class."""
     names = set()
     for judgment in judgments:
-        finds_class = judgment.value and judgment.better_line is None
-        if finds_class and judgment.class_name is not None:
+        if judgment.finds_class and judgment.class_name is not None:
             names.add(judgment.class_name)
     return frozenset(names)
 
@@ -150,7 +151,7 @@ def _count_missing_answers(missed_class_count: int, found_class_count: int, gold
     """
     if gold.rules.has_weight_column:
         return missed_class_count
-    wanted_count = int(wanted_answers_or_weight(gold, weight_by_class(gold)))
+    wanted_count = int(recall_divisor(gold, weight_by_class(gold)))
     return max(wanted_count - found_class_count, 0)
 
 
@@ -173,7 +174,8 @@ def corrected_lines(lines: Sequence[LabelledLine], faults: Iterable[Fault], gold
     """Return the lines of a run for a unit, with these faults of the lines corrected.
 
     Wrong answers, duplicates and unassessed answers are left out. A half right answer gets the label of a right answer.
-    For each missed class, a new line with this label is added at the end.
+    For each missed class, a new line with this label is added at the end. An analysis corrects several kinds of faults
+    one after the other. All lines that an earlier correction has added have the number 0. They are kept as they are.
     """
     new_lines = []
     kind_by_number: dict[object, str] = {}  # of the fault of a line, by the number of the line
@@ -181,8 +183,9 @@ def corrected_lines(lines: Sequence[LabelledLine], faults: Iterable[Fault], gold
         if fault.kind == MISSED_CLASS:
             new_lines += _lines_for_missed_class(fault)
         else:
-            kind_by_number[fault.part] = fault.kind
-    kind_by_number.pop(0, None)  # an earlier correction has added line 0, which is right
+            line_number = fault.part
+            kind_by_number[line_number] = fault.kind
+    kind_by_number.pop(0, None)  # lines that an earlier correction has added are right
     return _apply_corrections(lines, kind_by_number, gold) + _complete_new_lines(new_lines, lines, gold)
 
 
@@ -236,13 +239,14 @@ def _judged_class(line: LabelledLine, gold: UnitGold) -> str:
 def _lines_for_missed_class(fault: Fault) -> list[LabelledLine]:
     """Return new lines of a run, still without a label, that correct the fault of a missed class.
 
-    If the fault names a class, there is one line. Otherwise the fault says how many further answers the unit wants, and
-    there is a line for each of them.
+    If the fault names a class as its part, there is one line. Otherwise the part is None, and the fault says how many
+    further answers the unit wants. There is a line for each of them.
     """
-    class_name = fault.part
-    if isinstance(class_name, str):
+    names_class = isinstance(fault.part, str)
+    if names_class:
+        class_name = str(fault.part)
         answer = fault.gold.get("answer", class_name)
         evidence = fault.gold.get("evidence", "")
         return [LabelledLine(number=0, answer=answer, evidence=evidence, class_name=class_name)]
-    answer_count = fault.gold["answers"]
+    answer_count = fault.gold["answers"]  # a number
     return [LabelledLine(number=0, answer=f"(answer {rank} that is wanted)") for rank in range(1, answer_count + 1)]

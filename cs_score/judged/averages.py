@@ -28,32 +28,36 @@ def measures_of_sums(sums: UnitCount, divide: Divide) -> tuple[Any, ...]:
     Micro averages divide sums over all answers. Macro averages are means over the units that want an answer. `divide`
     divides two sums and returns 0 for 0/0. It may instead return both of them as a `Ratio` that is divided later.
     """
+    # The sum of a count that is 1 or 0 for each unit is a number of units.
+    wanting_units = sums.is_wanting
+    answered_units = sums.is_answered
     return (
         divide(sums.right, sums.answered),
         divide(sums.found, sums.wanted),
         _micro_f1(sums, divide),
-        divide(sums.precision, sums.is_wanting),
-        divide(sums.recall, sums.is_wanting),
-        divide(sums.f1, sums.is_wanting),
-        divide(sums.is_answered, sums.units),
-        divide(sums.average_precision, sums.is_wanting),
+        divide(sums.precision, wanting_units),
+        divide(sums.recall, wanting_units),
+        divide(sums.f1, wanting_units),
+        divide(answered_units, sums.units),
+        divide(sums.average_precision, wanting_units),
     )
 
 
 def _micro_f1(sums: UnitCount, divide: Divide) -> Any:
     """Return the harmonic mean of micro precision and micro recall, as a number, an array or a `Ratio`.
 
-    If `divide` returns a `Ratio`, the caller needs the numerator and the denominator that each unit contributes. `f1`
-    can compute them if precision and recall have the same numerator. Their numerators differ if classes have weights
-    or if duplicates count as right; `_ratio_of_micro_f1` handles that case.
+    It is a `Ratio` if `divide` returns one. The caller then needs the numerator and the denominator that each unit
+    contributes. `f1` can compute them only if precision and recall have the same numerator. The numerators differ if
+    classes have weights or if duplicates count as right.
     """
     precision = divide(sums.right, sums.answered)
     recall = divide(sums.found, sums.wanted)
-    if isinstance(precision, Ratio):
-        has_same_numerator = bool(np.all(sums.right == sums.found))
-        if not has_same_numerator:
-            return _ratio_of_micro_f1(sums)
-    return f1(precision, recall, divide)
+    if not isinstance(precision, Ratio):
+        return f1(precision, recall, divide)
+    has_same_numerators = bool(np.all(sums.right == sums.found))
+    if has_same_numerators:
+        return f1(precision, recall, divide)
+    return _ratio_of_micro_f1(sums)
 
 
 def _ratio_of_micro_f1(counts: Any) -> Ratio:
@@ -63,10 +67,12 @@ def _ratio_of_micro_f1(counts: Any) -> Ratio:
 
     With r right of a answered, f found of w wanted and c = r / f, micro F1 is 2 r / (a + c w). A unit u adds
 
-        to the numerator    2 (a r_u + c c w f_u) / (a + c w)
+        to the numerator    2 (a r_u + c^2 w f_u) / (a + c w)
         to the denominator  a_u + c w_u
 
-    The quotient of both sums is F1, and a small change of a unit changes it as much as it changes F1.
+    The quotient of both sums is F1: since c f = r, the numerators add up to 2 (a r + c w r) / (a + c w) = 2 r. The
+    numerator is chosen so that a small change of a unit changes the quotient as much as it changes F1 (it is the linear
+    part of F1).
     """
     # In the formula these are r_u, a_u, f_u and w_u: (units, ...)
     right_counts = np.asarray(counts.right, np.float64)
@@ -89,9 +95,10 @@ def _ratio_of_micro_f1(counts: Any) -> Ratio:
 
 
 def _right_per_found(sum_of_right: Any, sum_of_found: Any) -> Any:
-    """Return the sums of right answers, divided by the weights of classes found, as an array of the same shape.
+    """Return the factor c = r / f by which weights of classes are multiplied, so that micro recall has numerator r.
 
-    The quotient is set to 1 where nothing is right or nothing is found.
+    The arguments are r, the sum of right answers, and f, the sum of the weights of the classes found. The factor is an
+    array of the same shape. It is 1 where nothing is right or nothing is found, since F1 is then 0 with any factor.
     """
     has_quotient = (sum_of_right > 0) & (sum_of_found > 0)
     dividend = np.where(has_quotient, sum_of_right, 1.0)

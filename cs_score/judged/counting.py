@@ -26,7 +26,8 @@ class Rules(Record):
     """The rules for judging lines: the value of each label, and the key by which answers are matched to assessments.
 
     `key` is None if the lines of the run have labels of their own. `file` is the name of the file that holds the
-    labels; `has_wanted_column` and `has_weight_column` describe this file. `accepted_label` is a label that counts 1.
+    labels. `has_wanted_column` says whether it has a column with the number of answers that a unit wants, and
+    `has_weight_column` whether it has a column with weights of classes. `accepted_label` is a label that counts 1.
     """
 
     value_by_label: Mapping[str, Value]
@@ -35,6 +36,11 @@ class Rules(Record):
     has_wanted_column: bool = False
     has_weight_column: bool = False
     accepted_label: str = ""
+
+    @property
+    def run_has_labels(self) -> bool:
+        """True if the lines of the run have labels of their own, so that there are no assessments."""
+        return self.key is None
 
 
 class UnitGold(Record, gc=False):
@@ -67,6 +73,11 @@ class JudgedLine(NamedTuple):
     class_name: str | None
     assessment: LabelledLine | None = None
     better_line: LabelledLine | None = None
+
+    @property
+    def finds_class(self) -> bool:
+        """True if the line is at least half right and no better line of the unit counts for the same class."""
+        return bool(self.value) and self.better_line is None
 
 
 class UnitCount(NamedTuple):
@@ -134,6 +145,7 @@ def _contradiction(earlier: LabelledLine, later: LabelledLine, key: Key) -> str:
     """Return in words how an assessment differs from an earlier assessment with the same key.
 
     An example is "label 'WRONG', where line 3 says 'CORRECT'". The text is empty if both have the same label and class.
+    With the key "unit" all answers of a unit are of one class, so that names of classes are not compared.
     """
     if earlier.label != later.label:
         return f"label {quoted(later.label)}, where line {earlier.number} says {quoted(earlier.label)}"
@@ -204,14 +216,14 @@ def _judge_line(line: LabelledLine, rules: Rules, assessment_by_key: Mapping[obj
     lines that an analysis has corrected. Any other line gets the label of its assessment, or `UNASSESSED` if it has no
     assessment.
     """
-    key = rules.key
-    if key is None or line.label:
-        return JudgedLine(line, line.label, rules.value_by_label[line.label], class_name_of(line, key))
-    assessment = assessment_by_key.get(key_of_line(line, key))
+    kind_of_key = rules.key  # such as "answer+evidence"
+    if kind_of_key is None or line.label:
+        return JudgedLine(line, line.label, rules.value_by_label[line.label], class_name_of(line, kind_of_key))
+    assessment = assessment_by_key.get(key_of_line(line, kind_of_key))
     if assessment is None:
         return JudgedLine(line, UNASSESSED, rules.value_by_label[UNASSESSED], None)
     value = rules.value_by_label[assessment.label]
-    return JudgedLine(line, assessment.label, value, class_name_of(assessment, key), assessment)
+    return JudgedLine(line, assessment.label, value, class_name_of(assessment, kind_of_key), assessment)
 
 
 def _mark_duplicates(judgments: list[JudgedLine], value_of_duplicate: Value) -> list[JudgedLine]:
@@ -220,10 +232,12 @@ def _mark_duplicates(judgments: list[JudgedLine], value_of_duplicate: Value) -> 
     The best line of a class is the first line with the highest value. Lines that count nothing, because they are wrong,
     ignored or unassessed, are not duplicates and are returned unchanged.
     """
-    best_line_by_class = _best_lines(judgments)
+    best_judgment_by_class = _best_judgments(judgments)
     marked_lines = []
     for judgment in judgments:
-        best_judgment = best_line_by_class.get(judgment.class_name)
+        best_judgment = None
+        if judgment.class_name is not None:
+            best_judgment = best_judgment_by_class.get(judgment.class_name)
         if best_judgment is None or best_judgment is judgment or not judgment.value:
             marked_lines.append(judgment)
         else:
@@ -232,12 +246,12 @@ def _mark_duplicates(judgments: list[JudgedLine], value_of_duplicate: Value) -> 
     return marked_lines
 
 
-def _best_lines(judgments: Sequence[JudgedLine]) -> dict[str | None, JudgedLine]:
-    """Return the best line of each class: the first line with the highest value above 0.
+def _best_judgments(judgments: Sequence[JudgedLine]) -> dict[str, JudgedLine]:
+    """Return the best judged line of each class: the first line with the highest value above 0.
 
     Unassessed lines belong to no class and are left out.
     """
-    best_line_by_class: dict[str | None, JudgedLine] = {}
+    best_judgment_by_class: dict[str, JudgedLine] = {}
     highest_value_by_class: dict[str, float] = {}
     for judgment in judgments:
         name = judgment.class_name
@@ -245,8 +259,8 @@ def _best_lines(judgments: Sequence[JudgedLine]) -> dict[str | None, JudgedLine]
             continue
         if judgment.value > highest_value_by_class.get(name, 0.0):
             highest_value_by_class[name] = judgment.value
-            best_line_by_class[name] = judgment
-    return best_line_by_class
+            best_judgment_by_class[name] = judgment
+    return best_judgment_by_class
 
 
 def unassessed_lines(lines: Sequence[LabelledLine], gold: UnitGold) -> list[LabelledLine]:
@@ -291,12 +305,11 @@ def weight_by_class(gold: UnitGold) -> dict[str, float]:
         if not _has_wanted_class(line, gold.rules):
             continue
         name = class_name_of(line, gold.rules.key)
-        earlier_weight = weight_by_name.setdefault(name, line.weight)  # that of this line if it is the first one
-        if line.weight is None or line.weight == earlier_weight:
-            continue
-        if earlier_weight is not None:
+        earlier_weight = weight_by_name.get(name)  # None for the first line of a class, too
+        if earlier_weight is None:
+            weight_by_name[name] = line.weight
+        elif line.weight is not None and line.weight != earlier_weight:
             raise _different_weights_error(name, line, earlier_weight, gold)
-        weight_by_name[name] = line.weight
     return {name: 1.0 if weight is None else weight for name, weight in weight_by_name.items()}
 
 
@@ -318,16 +331,16 @@ def _has_wanted_class(assessment: LabelledLine, rules: Rules) -> bool:
     return bool(assessment.class_name) or counts_something
 
 
-def wanted_answers_or_weight(gold: UnitGold, weights: Mapping[str, float]) -> float:
+def recall_divisor(gold: UnitGold, weights: Mapping[str, float]) -> float:
     """Return the divisor of recall: the number of answers that a unit wants, or the sum of the weights of its classes.
 
     `weights` holds the weight of each class, from `weight_by_class`. If the file has a column `wanted`, the number in
     that column is returned. Otherwise a unit wants one answer if its classes are not known in advance, because the
-    lines of the run have labels or the key is "unit".
+    lines of the run have labels, or because assessments belong to a whole unit (the key is "unit").
     """
     if gold.wanted_count is not None:
         return gold.wanted_count
-    has_known_classes = gold.rules.key not in (None, "unit")
+    has_known_classes = not gold.rules.run_has_labels and gold.rules.key != "unit"
     if not has_known_classes:
         return 1
     return sum(weights.values())
@@ -336,8 +349,9 @@ def wanted_answers_or_weight(gold: UnitGold, weights: Mapping[str, float]) -> fl
 class _LineCount(NamedTuple):
     """The contribution of a line to the counts of its unit.
 
-    `found_weight` is the weight of the class that the line finds, or 0 if it finds none. `reserved_label` is
-    `UNASSESSED`, `DUPLICATE`, or an empty text for a line whose label comes from a file.
+    `found_weight` is the weight of the class that the line finds, or 0 if it finds none. `reserved_label` is one of the
+    labels that cs-score gives itself, `UNASSESSED` or `DUPLICATE`. It is empty for a line whose label comes from a
+    file.
     """
 
     value: Value
@@ -351,10 +365,10 @@ def count_unit(judgments: Sequence[JudgedLine], gold: UnitGold) -> UnitCount:
     Raises InputError if the lines find more answers than the unit wants.
     """
     weights = weight_by_class(gold)
-    wanted_weight = wanted_answers_or_weight(gold, weights)
+    wanted = recall_divisor(gold, weights)  # a number of answers, or the sum of the weights of the unit's classes
     line_counts = [_count_line(judgment, weights) for judgment in judgments]
-    unit_count = _add_up(line_counts, wanted_weight)
-    if unit_count.found > wanted_weight * (1 + _ROUNDING):
+    unit_count = _add_up(line_counts, wanted)
+    if unit_count.found > wanted * (1 + _ROUNDING):
         raise _too_many_found_error(unit_count, gold)
     return unit_count
 
@@ -372,36 +386,35 @@ def _count_line(judgment: JudgedLine, weights: Mapping[str, float]) -> _LineCoun
     A line that is at least half right finds its class, unless a better line of the unit finds this class. `weights`
     holds the weight of each class by its name; a class that is not in it has weight 1.
     """
-    finds_class = bool(judgment.value) and judgment.better_line is None
     found_weight = 0.0
-    if finds_class:
+    if judgment.finds_class:
         found_weight = weights.get(judgment.class_name or "", 1.0)
     reserved_label = judgment.label if judgment.label in RESERVED_LABELS else ""
     return _LineCount(judgment.value, found_weight, reserved_label)
 
 
-def _add_up(line_counts: Sequence[_LineCount], wanted_weight: float) -> UnitCount:
+def _add_up(line_counts: Sequence[_LineCount], wanted: float) -> UnitCount:
     """Return the counts of a unit, given the contributions of its lines in the order of their confidence.
 
-    `wanted_weight` is the number of classes that the unit wants, or the sum of their weights. If it is 0, precision,
-    recall and F1 of the unit are 0, so that the unit adds nothing to macro averages.
+    `wanted` is the number of classes that the unit wants, or the sum of their weights. If it is 0, precision, recall
+    and F1 of the unit are 0, so that the unit adds nothing to macro averages.
     """
     values = [line_count.value for line_count in line_counts if line_count.value is not None]
     reserved_labels = [line_count.reserved_label for line_count in line_counts]
     right = sum(values, 0.0)
     found_weight = _sum_of_found_weights(line_counts)
     precision = divide(right, len(values))
-    recall = divide(found_weight, wanted_weight)
+    recall = divide(found_weight, wanted)
     return UnitCount(
         right=right,
         answered=len(values),
         found=found_weight,
-        wanted=wanted_weight,
-        precision=precision if wanted_weight else 0.0,
+        wanted=wanted,
+        precision=precision if wanted else 0.0,
         recall=recall,
-        f1=f1(precision, recall) if wanted_weight else 0.0,
-        average_precision=divide(_sum_of_precisions(values), wanted_weight),
-        is_wanting=int(wanted_weight > 0),
+        f1=f1(precision, recall) if wanted else 0.0,
+        average_precision=divide(_sum_of_precisions(values), wanted),
+        is_wanting=int(wanted > 0),
         is_answered=int(bool(values)),
         units=1,
         lines_right=values.count(1.0),
@@ -413,12 +426,15 @@ def _add_up(line_counts: Sequence[_LineCount], wanted_weight: float) -> UnitCoun
     )
 
 
-def _sum_of_found_weights(lines: Iterable[_LineCount]) -> float:
-    """Return the weight that the lines of a unit find: the weight of the class of each line times the line's value."""
+def _sum_of_found_weights(line_counts: Iterable[_LineCount]) -> float:
+    """Return the sum of the weights that the lines of a unit find.
+
+    A line that is half right finds only half of the weight of its class.
+    """
     found_weight = 0.0
-    for line in lines:
-        if line.value:
-            found_weight += line.value * line.found_weight
+    for line_count in line_counts:
+        if line_count.value is not None:
+            found_weight += line_count.value * line_count.found_weight
     return found_weight
 
 
@@ -447,11 +463,14 @@ def key_of_counts(lines: Sequence[LabelledLine], gold: UnitGold) -> object:
     if len(lines) > 1 or len(gold.lines) > 1:
         return None
     has_answer = bool(lines)
-    key = gold.rules.key
-    if key is None or not gold.lines:
+    kind_of_key = gold.rules.key  # such as "answer+evidence"
+    if kind_of_key is None or not gold.lines:
+        # Without an assessment, only the answer's own label and the number of wanted answers matter.
         label_of_answer = lines[0].label if has_answer else ""
         return has_answer, label_of_answer, gold.wanted_count
+    # The answer may belong to the only assessment of the unit. Only the label, the class and the weight of this
+    # assessment matter, and whether the answer belongs to it.
     assessment = gold.lines[0]
-    is_assessed = has_answer and key_of_line(lines[0], key) == key_of_line(assessment, key)
+    is_assessed = has_answer and key_of_line(lines[0], kind_of_key) == key_of_line(assessment, kind_of_key)
     has_class = bool(assessment.class_name)
     return has_answer, is_assessed, assessment.label, has_class, assessment.weight, gold.wanted_count

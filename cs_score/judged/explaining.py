@@ -68,7 +68,7 @@ def _missing_classes(judgments: Sequence[JudgedLine], gold: UnitGold) -> list[st
     """Return the names of the equivalence classes that no answer of a unit finds, in the order of the assessments."""
     classes_found = set()
     for judgment in judgments:
-        if judgment.value and judgment.better_line is None:
+        if judgment.finds_class:
             classes_found.add(judgment.class_name)
     return [name for name in weight_by_class(gold) if name and name not in classes_found]
 

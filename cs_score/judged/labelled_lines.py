@@ -110,9 +110,10 @@ class _Reader:
         self._table = table
         self._units_by_run: dict[str, dict[str, list[LabelledLine]]] = {}
         self._groups_by_unit: dict[str, Mapping[str, str]] = {}
-        self._wanted_by_unit: dict[str, int] = {}
-        self._line_of_wanted: dict[str, int] = {}
+        self._wanted_count_by_unit: dict[str, int] = {}  # how many answers a unit wants, if the file says so
+        self._line_number_of_wanted_count: dict[str, int] = {}  # where the file says so, by unit
         self._count_by_label: defaultdict[str, int] = defaultdict(int)
+        # The confidences that were read before. An empty cell has a confidence from the start.
         self._confidence_by_cell: dict[str, float] = {"": NO_CONFIDENCE}
 
     # ---- Rows
@@ -127,14 +128,16 @@ class _Reader:
         shared_texts = _SharedTexts()
         for line_number, cells, group_cells in self._table.rows():
             unit, answer, evidence, label, class_name, wanted_cell, weight_cell, confidence_cell, run = cells
-            if not unit or not answer:
-                raise self._error_of_empty_cell(line_number, "answer" if unit else "unit")
+            if not unit:
+                raise self._error_of_empty_cell(line_number, "unit")
+            if not answer:
+                raise self._error_of_empty_cell(line_number, "answer")
             if wanted_cell:
                 self._keep_wanted_count(line_number, unit, wanted_cell)
             weight = None
             if weight_cell:
                 weight = self._read_weight(line_number, weight_cell)
-            confidence = self._confidence_by_cell.get(confidence_cell)  # has the confidence of an empty cell, too
+            confidence = self._confidence_by_cell.get(confidence_cell)  # of an empty cell or an equal earlier one
             if confidence is None:
                 confidence = self._read_confidence(line_number, confidence_cell)
             self._count_by_label[label] += 1
@@ -175,11 +178,12 @@ class _Reader:
         if not is_whole_number or len(cell) > _MOST_DIGITS_OF_WANTED:
             raise self._error(line_number, f"wanted: {quoted(cell)} is no whole number")
         wanted_count = int(cell)
-        if unit not in self._wanted_by_unit:
-            self._wanted_by_unit[unit] = wanted_count
-            self._line_of_wanted[unit] = line_number
-        elif self._wanted_by_unit[unit] != wanted_count:
-            earlier_in_words = f"{self._wanted_by_unit[unit]} in line {self._line_of_wanted[unit]}"
+        earlier_count = self._wanted_count_by_unit.get(unit)
+        if earlier_count is None:
+            self._wanted_count_by_unit[unit] = wanted_count
+            self._line_number_of_wanted_count[unit] = line_number
+        elif earlier_count != wanted_count:
+            earlier_in_words = f"{earlier_count} in line {self._line_number_of_wanted_count[unit]}"
             raise self._error(line_number, f"unit {quoted(unit)} wants {wanted_count} here and {earlier_in_words}")
 
     def _read_weight(self, line_number: int, cell: str) -> float:
@@ -195,7 +199,8 @@ class _Reader:
     def _read_confidence(self, line_number: int, cell: str) -> float:
         """Return the confidence, read from a cell in the line with this number, and keep it for later equal cells.
 
-        Raises InputError if the cell holds no number.
+        `read_rows` looks up kept confidences, so that this method is called only for a new cell. Raises InputError if
+        the cell holds no number.
         """
         confidence = self._read_number(line_number, "confidence", cell)
         if len(self._confidence_by_cell) < _MOST_SHARED:
@@ -222,9 +227,9 @@ class _Reader:
         Either all lines or no lines may have a label. If `needs_label` is true, all lines must have one. A table
         without a column of labels is accepted even then, because `pairing` reports it with a better message.
         """
-        has_some_label = any(self._count_by_label)  # the text of some label is not empty
-        should_have_labels = has_some_label or (needs_label and self._has_column("label"))
-        if should_have_labels and "" in self._count_by_label:
+        should_have_labels = self._has_some_label() or (needs_label and self._has_column("label"))
+        has_line_without_label = "" in self._count_by_label
+        if should_have_labels and has_line_without_label:
             numbers_without_label = [line.number for line in self._lines() if not line.label]
             raise self._error_of_empty_cell(min(numbers_without_label), "label")
 
@@ -233,10 +238,10 @@ class _Reader:
 
         Either all lines or no lines may have the name of a run.
         """
-        lines_without_run = self._units_by_run.get("", {})
-        if lines_without_run and len(self._units_by_run) > 1:
-            numbers_without_run = [lines[0].number for lines in lines_without_run.values()]
-            raise self._error_of_empty_cell(min(numbers_without_run), "run")
+        lines_without_run_by_unit = self._units_by_run.get("", {})
+        if lines_without_run_by_unit and len(self._units_by_run) > 1:
+            first_numbers = [lines[0].number for lines in lines_without_run_by_unit.values()]
+            raise self._error_of_empty_cell(min(first_numbers), "run")
 
     def _lines(self) -> Iterator[LabelledLine]:
         """Yield the lines of all runs and units that were read."""
@@ -252,7 +257,7 @@ class _Reader:
             units_by_run=self._units_by_run,
             filled_columns=self._filled_columns(),
             columns=tuple(self._table.columns),
-            wanted_by_unit=self._wanted_by_unit,
+            wanted_by_unit=self._wanted_count_by_unit,
             groups_by_unit=self._groups_by_unit,
             count_by_label=count_by_label,
             line_count=sum(self._count_by_label.values()),
@@ -265,14 +270,18 @@ class _Reader:
         and usually the first line already has a filled cell.
         """
         is_filled = {
-            "label": any(self._count_by_label),
-            "wanted": bool(self._wanted_by_unit),
-            "run": any(self._units_by_run),
+            "label": self._has_some_label(),
+            "wanted": bool(self._wanted_count_by_unit),
+            "run": any(self._units_by_run),  # the name of some run is not empty
             "evidence": self._has_column("evidence") and any(line.evidence for line in self._lines()),
             "class": self._has_column("class") and any(line.class_name for line in self._lines()),
             "weight": self._has_column("weight") and any(line.weight is not None for line in self._lines()),
         }
         return frozenset([column for column, has_filled_cell in is_filled.items() if has_filled_cell])
+
+    def _has_some_label(self) -> bool:
+        """Return whether at least one line has a label. Lines without a label are counted under an empty text."""
+        return any(label != "" for label in self._count_by_label)
 
     def _has_column(self, meaning: str) -> bool:
         """Return whether the table has a column with a meaning, such as "label"."""

@@ -47,8 +47,9 @@ def check_labelled_run(run: JudgedFile, label_heading: str) -> None:
 def check_assessments_and_run(assessments: JudgedFile, run: JudgedFile, label_heading: str) -> None:
     """Raise an error if assessments and run are swapped, or have columns that exclude each other.
 
-    `label_heading` is the heading of the column of labels, such as "verdict". Raises UsageError for swapped files, and
-    InputError for a file that has to be changed.
+    The user names the assessments with --gold and the run with --predictions. `label_heading` is the heading of the
+    column of labels, such as "verdict". Raises UsageError for swapped files, and InputError for a file that has to be
+    changed.
     """
     if "label" not in assessments.filled_columns:
         if "label" in run.filled_columns:
@@ -107,7 +108,7 @@ def drop_repeated_answers(lines_by_unit: LinesByUnit, file: str) -> DistinctAnsw
 
 
 def _distinct_lines_of_units(lines_by_unit: LinesByUnit, file: str) -> dict[str, Sequence[LabelledLine]]:
-    """Return the lines of each unit with repeated lines, after removing the repeated ones. Other units are left out.
+    """Return the distinct lines of each unit that repeats a line. Units without repeated lines are left out.
 
     Raises InputError if a repeated line has another label than the first one.
     """

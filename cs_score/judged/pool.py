@@ -158,22 +158,26 @@ class Pool(Mode):
 
     def head(self, units: Sequence[Unit], table: UnitTable) -> Iterator[str]:
         """Yield the sentences above the scores, which say how answers were counted and how the files were joined."""
-        sums: Any = UnitCount._make(table.sums())
-        yield _answers_by_side(sums, len(units))
+        sum_by_count: Any = UnitCount._make(table.sums())
+        yield _answer_count_sentence(sum_by_count, len(units))
         if not units:
             return
-        yield from _join_sentences(units[0].gold.rules)  # all units have the same rules
-        count_wanting_nothing = len(units) - int(sums.is_wanting)
-        if count_wanting_nothing:
+        join_sentence = _sentence_on_join(units[0].gold.rules)  # all units have the same rules
+        if join_sentence is not None:
+            yield join_sentence
+        wanting_unit_count = int(sum_by_count.is_wanting)  # the sum of 1 for each unit that wants an answer
+        other_unit_count = len(units) - wanting_unit_count
+        if other_unit_count:
             units_in_words = number_with_noun(len(units), "unit")
-            yield f"{count_wanting_nothing:,} of {units_in_words} want nothing: they are in no macro average"
+            yield f"{other_unit_count:,} of {units_in_words} want nothing: they are in no macro average"
         if _has_single_answers(units, table):
-            yield _accuracy_sentence(sums)
+            yield _accuracy_sentence(sum_by_count)
 
     def contents(self, gold: Any, predictions: Any, table: UnitTable) -> tuple[Contents, Contents]:
-        """Return the numbers of lines and units of the assessments, and the number of lines of the run.
+        """Return the numbers of lines and units of the assessments, and the number of lines of the run, with nouns.
 
-        The first of the two is empty if there are no assessments.
+        An example is `(((120, "line"), (40, "unit")), ((80, "line"),))`. The first of the two is empty if there are no
+        assessments.
         """
         run_contents = ((predictions.line_count, "line"),)
         if gold is None:
@@ -191,7 +195,7 @@ class Pool(Mode):
         mode = super().with_options(options)
         pool_options: PoolOptions = mode.chosen_options
         _check_key(pool_options.key)
-        mode.heading_by_meaning = read_headings(pool_options.columns)
+        mode = mode._copy_with(heading_by_meaning=read_headings(pool_options.columns))
         if not pool_options.policy:
             return mode
         policy = read_policy(pool_options.policy)
@@ -321,14 +325,14 @@ class Pool(Mode):
         of the time, and keeping each of them once takes half the memory. Raises InputError as `row` does.
         """
         row_by_key: dict[object, Row] = {}
-        shared_rows: dict[Row, Row] = {}
+        first_equal_row: dict[Row, Row] = {}
         rows = []
         for unit in progress(units):
-            key = key_of_counts(unit.prediction, unit.gold)
+            key = key_of_counts(unit.prediction, unit.gold)  # None for a unit whose counts must be computed
             row = row_by_key.get(key)
             if row is None:
                 new_row = self.row(unit)
-                row = shared_rows.setdefault(new_row, new_row)
+                row = first_equal_row.setdefault(new_row, new_row)
                 if key is not None:
                     row_by_key[key] = row
             rows.append(row)
@@ -386,7 +390,7 @@ class Pool(Mode):
         labels: dict[tuple[str, Any], str] = {}
         for unit in units:
             gold: UnitGold = unit.gold
-            if gold.rules.key is None:
+            if gold.rules.key is None:  # the lines of the run have labels of their own
                 continue
             for line in gold.lines:
                 labels[gold.unit, key_of_line(line, gold.rules.key)] = line.label
@@ -435,15 +439,16 @@ def _check_key(key: str | None) -> None:
 def _unknown_run_error(chosen_name: str, run_names: Sequence[str], file: str) -> InputError:
     """Return the error for a value of `--run` that is the name of no run of the file. It lists the runs of the file."""
     listed_names = ", ".join([one_line(name, 40) for name in run_names if name])
-    names_in_words = listed_names or "no column run"
+    what_there_is = f"there is {listed_names}" if listed_names else "there is no column run"
     suggestion = did_you_mean(chosen_name, run_names)
-    return InputError(f"no run is called {chosen_name}; there is {names_in_words}{suggestion}", file=file)
+    return InputError(f"no run is called {chosen_name}; {what_there_is}{suggestion}", file=file)
 
 
 def _rules_of(policy: LabelPolicy, file: JudgedFile, key: Key | None) -> Rules:
     """Return the rules for judging the lines of a file that holds labels.
 
     `key` says how a line of a run finds its assessment; it is None if the lines of the run have labels of their own.
+    The column "wanted" of the file has the number of answers that a unit wants, and "weight" the weight of a class.
     """
     return Rules(
         value_by_label=_value_by_label(policy),
@@ -451,7 +456,7 @@ def _rules_of(policy: LabelPolicy, file: JudgedFile, key: Key | None) -> Rules:
         file=file.name,
         has_wanted_column="wanted" in file.filled_columns,
         has_weight_column="weight" in file.filled_columns,
-        accepted_label=_accepted_label(policy),
+        accepted_label=_accepted_label(policy),  # of answers that are assumed to be right
     )
 
 
@@ -460,9 +465,8 @@ def _value_by_label(policy: LabelPolicy) -> dict[str, Value]:
 
     The label of answers that are assumed to be right (`_accepted_label`) has the value 1.
     """
-    value_by_label = policy.values
-    value_by_label[_accepted_label(policy)] = 1.0
-    return value_by_label
+    label_assumed_right = _accepted_label(policy)
+    return {**policy.values, label_assumed_right: 1.0}
 
 
 def _accepted_label(policy: LabelPolicy) -> str:
@@ -489,7 +493,10 @@ def _with_unassessed_wrong(units: Sequence[Unit]) -> list[Unit]:
 
 
 def _with_unassessed_right(units: Sequence[Unit]) -> list[Unit]:
-    """Return copies of the units in which every answer without an assessment is right and a wanted class of its own."""
+    """Return copies of the units in which every answer without an assessment counts as right.
+
+    Each such answer also adds a class of its own to the classes that the answers of its unit have to find.
+    """
     optimistic_units = []
     for unit in units:
         optimistic_gold = gold_with_unassessed_accepted(unit.prediction, unit.gold)
@@ -518,32 +525,38 @@ def _has_single_answers(units: Sequence[Unit], table: UnitTable) -> bool:
     return all(len(unit.prediction) <= 1 for unit in units)
 
 
-def _join_sentences(rules: Rules) -> Iterator[str]:
-    """Yield the sentence that says how the lines of a run find their assessments, if it has no labels of its own.
+def _sentence_on_join(rules: Rules) -> str | None:
+    """Return the sentence that says how the lines of a run find their assessments.
 
-    For a run with labels, the sentence says that a unit wants one answer, unless the file has a column `wanted`.
+    A run with labels of its own needs no assessments. The sentence then says that each unit wants one answer. It is
+    None if the file says in a column `wanted` how many answers a unit wants.
     """
     if rules.key is not None:
-        yield f"assessments and run are joined by {_JOINED_BY[rules.key]} (--key {rules.key})"
-    elif not rules.has_wanted_column:
-        yield "one answer a unit, as no file says how many"
+        return f"assessments and run are joined by {_JOINED_BY[rules.key]} (--key {rules.key})"
+    if rules.has_wanted_column:
+        return None
+    return "one answer a unit, as no file says how many"
 
 
-def _answers_by_side(sums: UnitCount, unit_count: int) -> str:
+def _answer_count_sentence(sum_by_count: UnitCount, unit_count: int) -> str:
     """Return the sentence that says how many answers are right, half, wrong and ignored, and how many units there are.
 
-    `sums` are the sums of the counts over all units.
+    `sum_by_count` has the sum of each count over all units.
     """
+    sums = sum_by_count
     answers = number_with_noun(sums.answered + sums.lines_ignored, "answer")
     sides = f"{sums.lines_right:,} right, {sums.lines_half:,} half, {sums.lines_wrong:,} wrong"
     ignored = f"{sums.lines_ignored:,} ignored ({sums.unassessed:,} unassessed, {sums.duplicates:,} duplicates)"
     return f"{answers}: {sides}, {ignored}; {number_with_noun(unit_count, 'unit')}"
 
 
-def _accuracy_sentence(sums: UnitCount) -> str:
-    """Return the sentence that gives the accuracy over all units, and over those with an answer."""
-    accuracy = divide(sums.found, sums.wanted)
-    accuracy_of_answered = divide(sums.right, sums.answered)
+def _accuracy_sentence(sum_by_count: UnitCount) -> str:
+    """Return the sentence that gives the accuracy over all units, and over those with an answer.
+
+    Every unit wants one answer, so that right answers are found and a unit without an answer counts as wrong.
+    """
+    accuracy = divide(sum_by_count.found, sum_by_count.wanted)
+    accuracy_of_answered = divide(sum_by_count.right, sum_by_count.answered)
     return (
         f"accuracy {accuracy:.4f} (micro-r), as every unit wants one answer; accuracy of what was answered "
         f"{accuracy_of_answered:.4f} (micro-p)"
@@ -555,7 +568,7 @@ def _fields_of_line(line: LabelledLine) -> dict[str, Any]:
 
     An example is `{"answer": "Paris", "number": 3, "label": "CORRECT"}`.
     """
-    default_fields = asdict(LabelledLine(0, ""))
+    default_fields = asdict(LabelledLine(number=0, answer=""))
     fields: dict[str, Any] = {"answer": line.answer}
     for name, value in asdict(line).items():
         if value != default_fields[name]:

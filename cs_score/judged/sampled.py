@@ -20,17 +20,18 @@ from cs_score.judged.policy import UNASSESSED, Value
 class SampledAnswer(NamedTuple):
     """An answer of a run of which a sample was assessed.
 
-    `first_label` is the label that the first assessor gave to the answer, or `UNASSESSED`. `predicted` is the value of
-    this label if a second assessor labelled the sample, and None otherwise. `is_sampled` says whether the answer is in
-    the sample. `value` is the value of its label in the sample, or None if the policy ignores the answer; it has a
-    meaning only if the answer is in the sample. `identity` is the same for equal answers of different runs.
+    `first_label` is the label that the first or only assessor gave to the answer, or `UNASSESSED`. If a second assessor
+    labelled the sample, `predicted_value` is the value of the first label, which predicts that of the second label; it
+    is None if there is no second assessor. `is_sampled` says whether the answer is in the sample. `value` is the value
+    of its label in the sample, or None if the policy ignores the answer; it has a meaning only if the answer is in the
+    sample. `identity` is the same for equal answers of different runs.
     """
 
     unit: str
     line: LabelledLine
     identity: tuple[str, object]
     first_label: str
-    predicted: Value
+    predicted_value: Value
     is_sampled: bool
     value: Value
 
@@ -40,20 +41,20 @@ def sampled_answers(units: Sequence[Unit], second_assessments: JudgedFile | None
 
     If a second assessor labelled the sample, `second_assessments` holds these labels. An answer in the sample then
     counts by its second label, and any other answer by its first label. Both kinds of labels decide which answers are
-    duplicates. If `second_assessments` is None, the sample consists of all answers that have an assessment, and
-    `predicted` is None for each answer. Raises InputError if assessments of a unit contradict each other.
+    duplicates. If `second_assessments` is None, the sample consists of all answers that have an assessment. Raises
+    InputError if assessments of a unit contradict each other.
     """
-    key = _key_of_sample(units, second_assessments)
+    key = _matching_key(units, second_assessments)
     answers = []
     for unit in units:
         if second_assessments is None:
-            answers += _answers_with_first_labels(unit, key)
+            answers += _answers_of_single_assessor(unit, key)
         else:
-            answers += _answers_with_second_labels(unit, second_assessments, key)
+            answers += _answers_of_two_assessors(unit, second_assessments, key)
     return answers
 
 
-def _answers_with_first_labels(unit: Unit, key: Key) -> list[SampledAnswer]:
+def _answers_of_single_assessor(unit: Unit, key: Key) -> list[SampledAnswer]:
     """Return the answers of a run for a unit, if a single assessor has assessed a sample of the answers.
 
     The answers with an assessment are the sample. `key` says which parts of two answers must be equal for them to count
@@ -67,7 +68,7 @@ def _answers_with_first_labels(unit: Unit, key: Key) -> list[SampledAnswer]:
             line=judgment.line,
             identity=(gold.unit, key_of_line(judgment.line, key)),
             first_label=_label_of_assessor(judgment),
-            predicted=None,
+            predicted_value=None,  # there is no second assessor
             is_sampled=judgment.label != UNASSESSED,
             value=judgment.value,
         )
@@ -75,28 +76,30 @@ def _answers_with_first_labels(unit: Unit, key: Key) -> list[SampledAnswer]:
     return answers
 
 
-def _answers_with_second_labels(unit: Unit, second_assessments: JudgedFile, key: Key) -> list[SampledAnswer]:
+def _answers_of_two_assessors(unit: Unit, second_assessments: JudgedFile, key: Key) -> list[SampledAnswer]:
     """Return the answers of a run for a unit, if a second assessor has labelled a sample of them.
 
-    The answers with a second assessment are the sample. `key` is the key by which an answer finds its second
-    assessment. Raises InputError if assessments of the unit contradict each other.
+    The answers with a second assessment are the sample. `key` says which parts of an answer and its second assessment
+    must be equal. Raises InputError if assessments of the unit contradict each other.
     """
     gold: UnitGold = unit.gold
     first_judgment_by_number = {judgment.line.number: judgment for judgment in judge_lines(unit.prediction, gold)}
     second_assessment_by_key = _index_second_assessments(second_assessments, gold.unit, key)
-    second_judgments = _judge_with_second_labels(second_assessment_by_key, unit.prediction, gold, key)
+    # All lines of the unit. Those outside the sample are judged by their first labels here, too.
+    final_judgments = _judge_with_second_labels(second_assessment_by_key, unit.prediction, gold, key)
     answers = []
-    for judgment in second_judgments:
-        first_judgment = first_judgment_by_number[judgment.line.number]
-        line_key = key_of_line(judgment.line, key)
+    for final_judgment in final_judgments:
+        line = final_judgment.line
+        first_judgment = first_judgment_by_number[line.number]
+        line_key = key_of_line(line, key)
         answer = SampledAnswer(
             unit=gold.unit,
-            line=judgment.line,
+            line=line,
             identity=(gold.unit, line_key),
             first_label=_label_of_assessor(first_judgment),
-            predicted=first_judgment.value,
+            predicted_value=first_judgment.value,
             is_sampled=line_key in second_assessment_by_key,
-            value=judgment.value,
+            value=final_judgment.value,
         )
         answers.append(answer)
     return answers
@@ -109,14 +112,15 @@ def _label_of_assessor(judgment: JudgedLine) -> str:
     """
     if judgment.assessment is not None:
         return judgment.assessment.label
-    return judgment.line.label or UNASSESSED
+    label_in_run = judgment.line.label  # which an assessor has given if there are no assessments
+    return label_in_run or UNASSESSED
 
 
-def _key_of_sample(units: Sequence[Unit], second_assessments: JudgedFile | None) -> Key:
-    """Return the key by which answers find their second assessments, such as "answer".
+def _matching_key(units: Sequence[Unit], second_assessments: JudgedFile | None) -> Key:
+    """Return the columns by which answers are matched with second assessments, such as "answer" or "answer+evidence".
 
-    It is the key by which they find their first assessments. A run with labels of its own has no such key. In that case
-    the key is "answer+evidence" if the second assessments have evidence, and "answer" otherwise.
+    They are matched with first assessments in the same way. A run with labels of its own has no first assessments. In
+    that case the key is "answer+evidence" if the second assessments have evidence, and "answer" otherwise.
     """
     for unit in units:
         gold: UnitGold = unit.gold
@@ -128,9 +132,11 @@ def _key_of_sample(units: Sequence[Unit], second_assessments: JudgedFile | None)
 
 
 def _index_second_assessments(second_assessments: JudgedFile, unit: str, key: Key) -> dict[object, LabelledLine]:
-    """Return the second assessments of a unit by their key (`key_of_line`).
+    """Return the second assessments of a unit by their key (`key_of_line`): `{"Paris": ..., "Rome": ...}`.
 
-    Raises InputError if two of them with the same key have different labels.
+    `key` says which columns make up such a key. Assessments are about answers, whatever run has them, so that the
+    assessments of all runs of the file are put together. Raises InputError if two of them with the same key have
+    different labels.
     """
     line_by_key: dict[object, LabelledLine] = {}
     for lines_by_unit in second_assessments.units_by_run.values():
@@ -151,7 +157,7 @@ def _judge_with_second_labels(
     `second_assessment_by_key` holds the second assessments of the unit. If the lines of the run have labels of their
     own, the labels of the second assessments replace these labels.
     """
-    if gold.rules.key is None:
+    if gold.rules.run_has_labels:
         lines_with_second_labels = [_replace_label(line, second_assessment_by_key, key) for line in lines]
         return judge_lines(lines_with_second_labels, gold)
     assessments = [_replace_label(line, second_assessment_by_key, key) for line in gold.lines]

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from operator import itemgetter
-from typing import Any, Final, NoReturn, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from cs_score.base.errors import InputError, UsageError, did_you_mean
 from cs_score.base.separators import read_column_names
@@ -121,7 +121,7 @@ class JudgedTable:
     def _check_first_line(self, first_line: str, file_format: str) -> None:
         """Raise InputError if the first line of the file shows that it has a different format than `file_format`."""
         if first_line.lstrip().startswith("<"):
-            self._refuse("HTML or XML, where a table is expected", "export the table as .csv")
+            raise self._first_line_error("HTML or XML, where a table is expected", "export the table as .csv")
         if file_format == ".jsonl":
             self._check_first_json_line(first_line)
         elif file_format == ".csv":
@@ -134,34 +134,36 @@ class JudgedTable:
     def _check_first_json_line(self, first_line: str) -> None:
         """Raise InputError if the file is one JSON list, and not a JSON object on each line."""
         if first_line.lstrip().startswith("["):
-            self._refuse("one JSON list, where each line is an object", f"jq -c '.[]' {self.name}")
+            raise self._first_line_error("one JSON list, where each line is an object", f"jq -c '.[]' {self.name}")
 
     def _refuse_json(self, first_line: str, ending: str) -> None:
         """Raise InputError if the file is JSON, although its name ends in `ending`, which is .csv or .tsv."""
         if first_line.lstrip().startswith(('{"', "{ ", "[{")):
-            self._refuse(f"JSON in a file that ends in {ending}", "name it .jsonl, with one object a line")
+            raise self._first_line_error(
+                f"JSON in a file that ends in {ending}", "name it .jsonl, with one object a line"
+            )
 
     def _check_csv_header(self, header: str) -> None:
         """Raise InputError if the columns of a CSV file are separated by semicolons or tabs."""
         if "," in header:
             return
         if ";" in header:
-            self._refuse("columns are separated by semicolons, not by commas", "save it with commas")
+            raise self._first_line_error("columns are separated by semicolons, not by commas", "save it with commas")
         if "\t" in header:
-            self._refuse("columns are separated by tabs, not by commas", "name it .tsv")
+            raise self._first_line_error("columns are separated by tabs, not by commas", "name it .tsv")
 
     def _check_tsv_header(self, header: str) -> None:
         """Raise InputError if the columns of a TSV file are separated by commas or blanks."""
         if "\t" in header:
             return
         if "," in header:
-            self._refuse("columns are separated by commas, not by tabs", "name it .csv")
+            raise self._first_line_error("columns are separated by commas, not by tabs", "name it .csv")
         if len(header.split()) > 1:
-            self._refuse("columns are separated by blanks, not by tabs", "separate columns by tabs")
+            raise self._first_line_error("columns are separated by blanks, not by tabs", "separate columns by tabs")
 
-    def _refuse(self, problem: str, remedy: str) -> NoReturn:
-        """Raise InputError about the first line of the file."""
-        raise InputError(problem, file=self.name, place="line 1", remedy=remedy)
+    def _first_line_error(self, problem: str, remedy: str) -> InputError:
+        """Return the error about the first line of the file."""
+        return InputError(problem, file=self.name, place="line 1", remedy=remedy)
 
     # ---- Rows with a cell for each column of a header
 
@@ -232,15 +234,15 @@ class JudgedTable:
 
         The message has the `place` in the file, and an option to type, such as `--columns unit=NAME`.
         """
-        missing_columns = [meaning for meaning in REQUIRED if self.heading_of(meaning) not in self.columns]
-        if not missing_columns:
+        missing_meanings = [meaning for meaning in REQUIRED if self.heading_of(meaning) not in self.columns]
+        if not missing_meanings:
             return
-        missing_headings = [self._heading_by_meaning.get(meaning, meaning) for meaning in missing_columns]
+        missing_headings = [self._heading_by_meaning.get(meaning, meaning) for meaning in missing_meanings]
         headings_there = ", ".join([quoted(column) for column in self.columns[:20]])
         suggestion = did_you_mean(missing_headings[0], self.columns)
         problem = f"no column {' and no column '.join(missing_headings)}; there are {headings_there}{suggestion}"
-        option = ",".join([f"{meaning}=NAME" for meaning in missing_columns])
-        pronoun = "it" if len(missing_columns) == 1 else "them"
+        option = ",".join([f"{meaning}=NAME" for meaning in missing_meanings])
+        pronoun = "it" if len(missing_meanings) == 1 else "them"
         remedy = f"--columns {option} says what the file calls {pronoun}"
         raise InputError(problem, file=self.name, place=place, remedy=remedy)
 
@@ -253,25 +255,29 @@ class JudgedTable:
         InputError, with the line, if a line is not an object of texts, numbers, true, false and null. Also raises it if
         neither the line nor an earlier one has the keys of unit and answer.
         """
-        headings: list[str | None] = []
-        columns_so_far: dict[str, None] = {}
+        headings_with_meaning: list[str | None] = []  # in the order of `COLUMNS`; None for an ignored column
+        columns_so_far: dict[str, None] = {}  # the distinct keys of all lines
         for line_number, text in enumerate(lines, start=1):
             if not text.strip():
                 continue
             cell_by_key = self._cells_of_json_line(text, line_number)
             has_new_keys = not cell_by_key.keys() <= columns_so_far.keys()
-            if has_new_keys or not headings:
+            is_first_row = not headings_with_meaning
+            if has_new_keys or is_first_row:
                 columns_so_far.update(dict.fromkeys(cell_by_key))
                 self._set_columns(list(columns_so_far), line_number)
-                headings = self._headings_to_read()
-            cells = tuple(["" if heading is None else cell_by_key.get(heading, "") for heading in headings])
+                headings_with_meaning = self._headings_to_read()  # new keys may be headings
+            cells = tuple(
+                ["" if heading is None else cell_by_key.get(heading, "") for heading in headings_with_meaning]
+            )
             group_cells = [cell_by_key.get(column, "") for column in self.group_columns]
             yield line_number, cells, group_cells
 
     def _set_columns(self, columns: list[str], line_number: int) -> None:
-        """Set the columns of the table to the keys of all JSON objects up to the line with this number.
+        """Set `columns`, and `group_columns` to those of them that group the units.
 
-        Raises InputError, with the line, if the column of the unit or of the answer is not among them.
+        Raises InputError, with the number of the line that was read last, if the column of the unit or of the answer is
+        not among them.
         """
         self.columns = columns
         self.group_columns = self._columns_without_meaning()
@@ -282,13 +288,13 @@ class JudgedTable:
 
         `{"unit": "q1", "rank": 2, "note": null}` gives `{"unit": "q1", "rank": "2", "note": ""}`.
         """
+        place = f"line {line_number}"
         try:
             return _cells_of_object(_DECODER.decode(text))
         except json.JSONDecodeError as error:
-            problem = f"not JSON: {error.msg}"
+            raise InputError(f"not JSON: {error.msg}", file=self.name, place=place) from None
         except (ValueError, RecursionError) as error:
-            problem = str(error)
-        raise InputError(problem, file=self.name, place=f"line {line_number}")
+            raise InputError(str(error), file=self.name, place=place) from None
 
     def _headings_to_read(self) -> list[str | None]:
         """Return the heading of each column of `COLUMNS` in this table, or None for a column that is ignored."""
@@ -318,8 +324,8 @@ _DECODER: Final = json.JSONDecoder(
 def _cells_of_object(value: Any) -> dict[str, str]:
     """Return the cells of a row that is a JSON object: {"unit": "q1", "note": null} -> {"unit": "q1", "note": ""}.
 
-    Texts and numbers are cells as they are, since numbers were decoded as texts (`_Number`). Raises ValueError if the
-    value is not an object, or if the object holds a list or another object.
+    Texts are taken unchanged, and so are numbers, which the decoder has left as texts (`_Number`). Raises ValueError if
+    the value is not an object, or if the object holds a list or another object.
     """
     if not isinstance(value, dict):
         raise ValueError(f"{kind_of(value)} where an object is expected")
@@ -330,9 +336,10 @@ def _cells_of_object(value: Any) -> dict[str, str]:
 
 
 def _cell_of_member(key: str, member: object) -> str:
-    """Return the cell for a value of a JSON object that is no text: null -> "", true -> "true".
+    """Return the cell for null, true or false, which is a value in a JSON object: null -> "", true -> "true".
 
-    Raises ValueError, with the key of the value, for a list or an object.
+    The caller has taken texts and numbers already. Raises ValueError, with the key of the value, for a list or an
+    object.
     """
     if member is None:
         return ""
@@ -394,7 +401,7 @@ def _csv_cells(file: str, lines: Iterator[str]) -> Iterator[tuple[int, list[str]
         for cells in reader:
             if cells:
                 yield line_number, cells
-            line_number = reader.line_num + 1
+            line_number = reader.line_num + 1  # where the next row begins, since a row may have several lines
     except csv.Error as error:
         raise InputError(f"no CSV: {error}", file=file, place=f"line {line_number}") from None
     finally:

@@ -253,7 +253,7 @@ class _Pooling:
     def discard_lines(self, loading: Loading) -> None:
         """Discard the lines that were loaded beyond the depth of pooling, unless there was a fatal condition."""
         depth = self._limits.depth
-        if depth is None or loading.problems.fatal:
+        if depth is None or loading.problems.fatal_errors:
             return
         discard_beyond_depth(
             depth,
@@ -289,7 +289,7 @@ def check_run(
             document_lengths=None if documents is None else documents.length_by_docid,
             allow_comments=allow_comments,
             is_validation=True,
-            on_error=problems.fatal.append,
+            on_error=problems.fatal_errors.append,
             after_run=_Pooling(limits).discard_lines,
         ),
     )
@@ -314,7 +314,7 @@ def _load_and_check(loading: Loading, run: Iterable[Input], documents: DocumentL
         last_errors.append(error)
     if documents is not None:
         _verify_lines(loading, documents, problems)
-    problems.fatal += last_errors
+    problems.fatal_errors += last_errors
     problems.end_if_fatal(loading.remarks)
     _report_run_ids(loading.links.responses, problems)
 
@@ -326,12 +326,12 @@ def _verify_lines(loading: Loading, documents: DocumentList, problems: ProblemLo
     order, and line.
     """
     for lines in (loading.links.responses, loading.links.assessments):
-        problems.fatal += verify_fillers(lines, loading.layouts, documents, problems)
+        problems.fatal_errors += verify_fillers(lines, loading.layouts, documents, problems)
     number_by_file = {name: number for number, name in enumerate(loading.layouts)}
 
     # Two stable sorts: the second one keeps the order of lines within a file.
-    problems.fatal.sort(key=_line_number)
-    problems.fatal.sort(key=lambda error: number_by_file.get(error.file or "", -1))
+    problems.fatal_errors.sort(key=_line_number)
+    problems.fatal_errors.sort(key=lambda error: number_by_file.get(error.file or "", -1))
 
 
 def _line_number(error: InputError) -> int:

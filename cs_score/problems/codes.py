@@ -24,8 +24,9 @@ class ProblemKind(NamedTuple):
     `example` is an input with the problem, `remedy` is advice for the author of the input, and `action` says what
     cs-score does.
 
-    `offender` is the number of the argument, from 0, that is the offending text; None if none of them is. `column` is
-    the name of the column with the problem, or the number of the argument that names the column.
+    `offender_position` is the position of the offending text among the arguments of the message, from 0; None if none
+    of them is. `column_or_position` is the name of the column with the problem, or the position of an argument with the
+    name of the column.
     """
 
     severity: Severity
@@ -34,8 +35,8 @@ class ProblemKind(NamedTuple):
     example: str
     remedy: str
     action: str
-    offender: int | None = None
-    column: str | int | None = None
+    offender_position: int | None = None
+    column_or_position: str | int | None = None
 
     def message(self, arguments: tuple[object, ...]) -> str:
         """Return the message of a problem of this kind: the template with the arguments filled in."""
@@ -47,18 +48,19 @@ class ProblemKind(NamedTuple):
 
         `arguments` are the arguments of the message. They are empty if only the message itself is known.
         """
-        if not isinstance(self.column, int):
-            return self.column
-        return str(arguments[self.column]) if arguments else None
+        if not isinstance(self.column_or_position, int):  # the name of the column, or None
+            return self.column_or_position
+        position = self.column_or_position
+        return str(arguments[position]) if arguments else None
 
     def offending_text(self, arguments: tuple[object, ...]) -> str | None:
         """Return the offending text among the arguments of a message; None if there is none.
 
         `arguments` are empty if only the message itself is known.
         """
-        if self.offender is None or not arguments:
+        if self.offender_position is None or not arguments:
             return None
-        return str(arguments[self.offender]).strip("\n")
+        return str(arguments[self.offender_position]).strip("\n")
 
 
 _ACTIONS: Final = {
@@ -558,8 +560,10 @@ UNEXPECTED_REALIS error text=1 column=PREDICATE: Unexpected value of realis (exp
 def _parse_table(table: str) -> dict[str, ProblemKind]:
     """Return the kinds of problems that a table such as `_TABLE` describes, by code in alphabetical order."""
     kind_by_code = {}
-    for entry in re.split(r"\n(?=\S)", table.strip("\n")):
-        if not entry.startswith("#"):
+    entries = re.split(r"\n(?=\S)", table.strip("\n"))  # the further lines of an entry are indented
+    for entry in entries:
+        is_heading = entry.startswith("#")
+        if not is_heading:
             code, kind = _parse_entry(entry)
             kind_by_code[code] = kind
     return dict(sorted(kind_by_code.items()))
@@ -568,11 +572,17 @@ def _parse_table(table: str) -> dict[str, ProblemKind]:
 def _parse_entry(entry: str) -> tuple[str, ProblemKind]:
     """Return the code and the kind of a problem, from its entry in the table.
 
-    The entry has a head such as `WRONG_SLOT_NAME warning column=SLOT_NAME: Slot %s is not ...`, and indented lines with
-    the meaning, an example, the remedy and perhaps the action.
+    The entry has a head, and lines with the meaning, an example, the remedy and perhaps the action. They are indented
+    by 4 blanks, and the continuation of a long line by 8:
+
+        WRONG_SLOT_NAME warning text=0 column=SLOT_NAME: Slot %s is not ...
+            The meaning, which may be so long that
+                it goes on.
+            An example
+            The remedy.
     """
-    joined_lines = re.sub(r"\n {8}", " ", entry)  # a line that goes on is indented further
-    head, *texts = joined_lines.split("\n    ")  # each text is indented
+    joined_lines = re.sub(r"\n {8}", " ", entry)
+    head, *texts = joined_lines.split("\n    ")
     words, _, template = head.partition(": ")
     code, kind_name, *settings = words.split()
     text_by_setting = dict(setting.split("=") for setting in settings)
@@ -586,31 +596,33 @@ def _parse_entry(entry: str) -> tuple[str, ProblemKind]:
         example=example,
         remedy=remedy,
         action=_expand_action(action),
-        offender=_offender_in(template, text_by_setting.get("text")),
-        column=_column_in(text_by_setting.get("column")),
+        offender_position=_read_offender_position(template, text_by_setting.get("text")),
+        column_or_position=_read_column(text_by_setting.get("column")),
     )
     return code, kind
 
 
-def _offender_in(template: str, setting: str | None) -> int | None:
-    """Return the number of the argument of a message that is the offending text; None if no argument is.
+def _read_offender_position(template: str, written_position: str | None) -> int | None:
+    """Return the position of the offending text among the arguments of a message; None if no argument is.
 
-    `setting` is the number as it is written in the table, `none` for no argument. Without a setting it is the first
-    argument, if the template has a text as an argument.
+    In an entry `... text=1: Unexpected value (expected %s, got %s)` the template has two arguments, and the second one
+    is the offending text. `written_position` is "1" for this entry. It is "none" if no argument is. It is None if the
+    entry says nothing; then it is the first argument, if the template has a text as an argument.
     """
-    if setting is None:
+    if written_position is None:
         return 0 if "%s" in template else None
-    return None if setting == "none" else int(setting)
+    return None if written_position == "none" else int(written_position)
 
 
-def _column_in(setting: str | None) -> str | int | None:
-    """Return the column that a setting in the table names: by its name, or by the number of an argument.
+def _read_column(written_column: str | None) -> str | int | None:
+    """Return the column with a problem as an entry of the table writes it; None if the entry names none.
 
-    The setting `SLOT_NAME` is returned as it is, and `1` as a number. The result is None if there is no setting.
+    An entry may have `column=SLOT_NAME`, the name of a column. It may have `column=1`, the position of an argument of
+    the message. Such an argument has the name of the column. The position is returned as a number.
     """
-    if setting is None or not setting.isdecimal():
-        return setting
-    return int(setting)
+    if written_column is None or not written_column.isdecimal():
+        return written_column
+    return int(written_column)
 
 
 def _expand_action(action: str) -> str:

@@ -108,47 +108,53 @@ class ProblemLog:
     """Collects problems of inputs. An entry of the log is a problem at one place; the log counts how often it was met.
 
     Problems with a code in `ignored` are neither stored nor counted. `wordings` has templates by code that replace the
-    templates of the table of problems. `fatal` are the errors that must end the program, in the order in which they
-    were met; `end_if_fatal` raises the first one.
+    templates of the table of problems, such as those of another edition. `fatal_errors` are the errors that must end
+    the program, in the order in which they were met; `end_if_fatal` raises the first one.
     """
 
     _keeps_details: ClassVar[bool] = False
 
     def __init__(self) -> None:
         """Make an empty log."""
-        self.ignored: frozenset[str] = frozenset()
-        self.wordings: Mapping[str, str] = {}
-        self.fatal: list[InputError] = []
-        self._times_by_entry: dict[_Entry, int] = {}
+        self.ignored: frozenset[str] = frozenset()  # codes of problems
+        self.wordings: Mapping[str, str] = {}  # templates of messages by code
+        self.fatal_errors: list[InputError] = []
+        self._count_by_entry: dict[_Entry, int] = {}  # how often each problem was met at each place
 
     def add(
         self, code: str, *arguments: object, place: Place | None = None, times: int = 1, detail: Detail | None = None
     ) -> None:
         """Record that a problem was met `times` times at a place.
 
-        The message of the problem is the template of its `code` with the `arguments`. A fatal problem is also added to
-        `fatal`; only logs that keep details store it as a problem, and only they store the `detail`.
+        The message of the problem is the template of its `code` with the `arguments`. A fatal problem is added to
+        `fatal_errors`. Only a log that keeps details also has an entry for it, since reports for programs list it with
+        the other problems; only such a log stores the `detail`.
         """
         if times == 0 or code in self.ignored:
             return
         severity = CODES[code].severity
         is_fatal = severity is Severity.FATAL
         if is_fatal:
-            self.fatal.append(FatalProblem(f"{severity}: {self._message(code, arguments)}", place, code))
-        if self._keeps_details or not is_fatal:
+            self.fatal_errors.append(FatalProblem(f"{severity}: {self._message(code, arguments)}", place, code))
+        has_entry = self._keeps_details or not is_fatal
+        if has_entry:
             entry = self._make_entry(code, arguments, place, detail)
-            self._times_by_entry[entry] = self._times_by_entry.get(entry, 0) + times
+            self._count_by_entry[entry] = self._count_by_entry.get(entry, 0) + times
 
     def _make_entry(
         self, code: str, arguments: tuple[object, ...], place: Place | None, detail: Detail | None
     ) -> _Entry:
-        """Return a problem in the form in which this log stores it: with its message, and without the `detail`."""
+        """Return a problem in the form in which this log stores it: with its message, and without the `detail`.
+
+        `RecordingLog` has another form, with the arguments of the message and with the `detail`. This log needs less:
+        it only makes the report for people, which shows messages.
+        """
         return _Entry(code, message_or_arguments=self._message(code, arguments), place=place, detail=None)
 
     def end_if_fatal(self, remarks: Iterable[str] = ()) -> None:
-        """Raise the first error in `fatal`, if there is one, with additional `remarks` on its possible causes."""
-        if self.fatal:
-            first_error = self.fatal[0]
+        """Raise the first error in `fatal_errors`, if there is one, with further `remarks` on its possible causes."""
+        if self.fatal_errors:
+            first_error = self.fatal_errors[0]
             first_error.add_remarks(remarks)
             raise first_error
 
@@ -163,23 +169,23 @@ class ProblemLog:
         rest = type(self)()
         rest.ignored = self.ignored
         rest.wordings = self.wordings
-        rest.fatal = list(self.fatal)
-        rest._times_by_entry = {
-            entry: times for entry, times in self._times_by_entry.items() if entry.code not in codes
+        rest.fatal_errors = list(self.fatal_errors)
+        rest._count_by_entry = {
+            entry: count for entry, count in self._count_by_entry.items() if entry.code not in codes
         }
         return rest
 
     def add_all(self, other: ProblemLog) -> None:
         """Add all problems of another log."""
-        self.fatal += other.fatal
-        for entry, times in other._times_by_entry.items():
-            self._times_by_entry[entry] = self._times_by_entry.get(entry, 0) + times
+        self.fatal_errors += other.fatal_errors
+        for entry, count in other._count_by_entry.items():
+            self._count_by_entry[entry] = self._count_by_entry.get(entry, 0) + count
 
     # -- Counts
 
     def count(self, *severities: Severity) -> int:
         """Return how often problems of these severities were met; a problem may be met several times at one place."""
-        return sum(times for entry, times in self._times_by_entry.items() if CODES[entry.code].severity in severities)
+        return sum(count for entry, count in self._count_by_entry.items() if CODES[entry.code].severity in severities)
 
     @property
     def has_errors(self) -> bool:
@@ -195,7 +201,7 @@ class ProblemLog:
 
     def by_place(self) -> Iterator[tuple[Place, Problem]]:
         """Yield each problem at each of its places, in the order in which they were met."""
-        for entry, times in self._times_by_entry.items():
+        for entry, count in self._count_by_entry.items():
             if entry.place is None:  # a problem of no single line
                 continue
             problem = Problem(
@@ -203,7 +209,7 @@ class ProblemLog:
                 severity=CODES[entry.code].severity,
                 message=self._message(entry.code, entry.message_or_arguments),
                 places=(entry.place,),
-                occurrences=times,
+                occurrences=count,
             )
             yield entry.place, problem
 
@@ -214,33 +220,33 @@ class ProblemLog:
         """
         entries_by_message = self._entries_by_message()
         for code, message in sorted(entries_by_message):  # the same order as that of their bytes in UTF-8
-            times_by_place = self._times_by_place(entries_by_message[code, message])
+            count_by_place = self._count_by_place(entries_by_message[code, message])
             yield Problem(
                 code=code,
                 severity=CODES[code].severity,
                 message=message,
-                places=tuple(times_by_place),
-                occurrences=sum(times_by_place.values()),
+                places=tuple(count_by_place),
+                occurrences=sum(count_by_place.values()),
             )
 
     def _entries_by_message(self) -> dict[tuple[str, str], list[_Entry]]:
         """Return the entries of all problems that are not fatal, by the code and the message of the problem."""
         entries_by_message: dict[tuple[str, str], list[_Entry]] = {}
-        for entry in self._times_by_entry:
+        for entry in self._count_by_entry:
             if CODES[entry.code].severity is not Severity.FATAL:
                 message = self._message(entry.code, entry.message_or_arguments)
                 entries_by_message.setdefault((entry.code, message), []).append(entry)
         return entries_by_message
 
-    def _times_by_place(self, entries: Iterable[_Entry]) -> dict[Place | None, int]:
+    def _count_by_place(self, entries: Iterable[_Entry]) -> dict[Place | None, int]:
         """Return how often a problem was met at each of its places: `{Place("run.tab", 7): 2}`.
 
         `entries` are the entries of this problem in the log. The key None is used for a problem without a place.
         """
-        times_by_place: dict[Place | None, int] = {}
+        count_by_place: dict[Place | None, int] = {}
         for entry in entries:
-            times_by_place[entry.place] = times_by_place.get(entry.place, 0) + self._times_by_entry[entry]
-        return times_by_place
+            count_by_place[entry.place] = count_by_place.get(entry.place, 0) + self._count_by_entry[entry]
+        return count_by_place
 
     def _message(self, code: str, message_or_arguments: str | tuple[object, ...]) -> str:
         """Return the message of a problem with this code.
@@ -305,7 +311,8 @@ class RecordingLog(ProblemLog):
 
     def __init__(self) -> None:
         super().__init__()
-        self._uncounted_times_by_entry: dict[_Entry, int] = {}  # problems that are reported but not counted
+        # The problems that `also_report` has added. They are reported, but the counts of this log leave them out.
+        self._count_by_entry_of_other_logs: dict[_Entry, int] = {}
 
     def _make_entry(
         self, code: str, arguments: tuple[object, ...], place: Place | None, detail: Detail | None
@@ -315,33 +322,34 @@ class RecordingLog(ProblemLog):
 
     def also_report(self, other: RecordingLog) -> None:
         """Add the problems of another log to the occurrences of this one, but not to its counts."""
-        self._uncounted_times_by_entry.update(other._times_by_entry)
+        self._count_by_entry_of_other_logs.update(other._count_by_entry)
 
     def without(self, codes: Collection[str]) -> Self:
         """Return a copy of the log without the problems that have one of these codes."""
         rest = super().without(codes)
-        rest._uncounted_times_by_entry = {
-            entry: times for entry, times in self._uncounted_times_by_entry.items() if entry.code not in codes
+        rest._count_by_entry_of_other_logs = {
+            entry: count for entry, count in self._count_by_entry_of_other_logs.items() if entry.code not in codes
         }
         return rest
 
     def occurrences_since(self, earlier: RecordingLog, file: str) -> list[Occurrence]:
         """Return the occurrences that a further `file` added to this log, in the order of lines and codes.
 
-        `earlier` is the log before the file was read; this log began as a copy of it. The `times` of an occurrence
-        count the whole log. But if its problem has no file, it gets the name `file` and counts only the times since the
-        copy, because every file may have the same problem.
+        `earlier` is the log before the file was read. It had no fatal errors, and this log began as a copy of it. A
+        problem with a file of its own is counted in the whole log, since no other file can have added it. A problem
+        without a file gets the name `file`. Earlier files may have had the same problem, so that only what was counted
+        since the copy belongs to this file.
         """
         occurrences = []
-        for fatal_occurrence in self._other_fatal_errors():
+        for fatal_occurrence in self._fatal_errors_without_entry():
             occurrences.append(replace(fatal_occurrence, file=fatal_occurrence.file or file))
-        earlier_times_by_entry = earlier._all_times_by_entry()
-        for entry, times in self._all_times_by_entry().items():
-            times_since = times - earlier_times_by_entry.get(entry, 0)
-            if times_since > 0:
-                occurrence = _occurrence(entry, times)
+        earlier_count_by_entry = earlier._count_by_reported_entry()
+        for entry, count in self._count_by_reported_entry().items():
+            count_since_copy = count - earlier_count_by_entry.get(entry, 0)
+            if count_since_copy > 0:
+                occurrence = _occurrence(entry, count)
                 if occurrence.file is None:  # a problem of the file as a whole
-                    occurrence = replace(occurrence, file=file, times=times_since)
+                    occurrence = replace(occurrence, file=file, times=count_since_copy)
                 occurrences.append(occurrence)
         return sorted(occurrences, key=_order_of_occurrence)
 
@@ -350,37 +358,40 @@ class RecordingLog(ProblemLog):
 
         They are made one by one, since there may be a million of them, each with a long message.
         """
-        fatal_errors = sorted(self._other_fatal_errors(), key=_order_of_occurrence)
+        fatal_errors = sorted(self._fatal_errors_without_entry(), key=_order_of_occurrence)
         return heapq.merge(self._ordered_occurrences(), fatal_errors, key=_order_of_occurrence)
 
     def _ordered_occurrences(self) -> Iterator[Occurrence]:
         """Yield the occurrences of all problems in the order of files, lines, codes and messages."""
-        times_by_entry = self._all_times_by_entry()
-        entries = sorted(times_by_entry, key=_order_of_entry)
+        count_by_entry = self._count_by_reported_entry()
+        entries = sorted(count_by_entry, key=_order_of_entry)
         # The entries are sorted except for messages. To save memory, these are made one file, line and code at a time.
         for _, entries_of_place in itertools.groupby(entries, key=_order_of_entry):
-            occurrences = [_occurrence(entry, times_by_entry[entry]) for entry in entries_of_place]
+            occurrences = [_occurrence(entry, count_by_entry[entry]) for entry in entries_of_place]
             yield from sorted(occurrences, key=_order_of_occurrence)
 
     def codes(self) -> Set[str]:
         """Return the codes of all occurrences of the log."""
-        codes = {entry.code for entry in self._all_times_by_entry()}
-        codes.update(occurrence.code for occurrence in self._other_fatal_errors())
+        codes = {entry.code for entry in self._count_by_reported_entry()}
+        codes.update(occurrence.code for occurrence in self._fatal_errors_without_entry())
         return codes
 
-    def _all_times_by_entry(self) -> Mapping[_Entry, int]:
+    def _count_by_reported_entry(self) -> Mapping[_Entry, int]:
         """Return how often each problem was met, in this log or in a log that `also_report` added."""
-        if not self._uncounted_times_by_entry:
-            return self._times_by_entry
-        return {**self._times_by_entry, **self._uncounted_times_by_entry}
+        if not self._count_by_entry_of_other_logs:
+            return self._count_by_entry
+        return {**self._count_by_entry, **self._count_by_entry_of_other_logs}
 
-    def _other_fatal_errors(self) -> list[Occurrence]:
-        """Return the errors in `fatal` that were not added as problems, as occurrences."""
-        return [occurrence_of_error(error) for error in self.fatal if not isinstance(error, FatalProblem)]
+    def _fatal_errors_without_entry(self) -> list[Occurrence]:
+        """Return the errors in `fatal_errors` that have no entry in the log, as occurrences.
+
+        A `FatalProblem` has an entry. Other errors, such as a file that cannot be read, are only in `fatal_errors`.
+        """
+        return [occurrence_of_error(error) for error in self.fatal_errors if not isinstance(error, FatalProblem)]
 
 
-def _occurrence(entry: _Entry, times: int) -> Occurrence:
-    """Return the occurrence of a problem, an entry of the log that was met so many `times`.
+def _occurrence(entry: _Entry, count: int) -> Occurrence:
+    """Return the occurrence of a problem, an entry of the log that was met `count` times.
 
     Its detail has the column and the offending text. If the detail lacks one of them, the kind of the problem may say
     which argument of the message it is.
@@ -388,6 +399,8 @@ def _occurrence(entry: _Entry, times: int) -> Occurrence:
     kind = CODES[entry.code]
     detail = entry.detail or Detail()
     place = _place_to_look_at(entry)
+    column = kind.column_name(entry.arguments) if detail.column is None else detail.column
+    offending_text = kind.offending_text(entry.arguments) if detail.text is None else detail.text
     return Occurrence(
         code=entry.code,
         severity=kind.severity,
@@ -395,10 +408,10 @@ def _occurrence(entry: _Entry, times: int) -> Occurrence:
         file=None if place is None else place.file,
         line=_line_of(place),
         within=_name_inside_file(place),
-        column=detail.column or kind.column_name(entry.arguments),
-        text=kind.offending_text(entry.arguments) if detail.text is None else detail.text,
+        column=column,
+        text=offending_text,
         repaired=detail.repaired,
-        times=times,
+        times=count,
     )
 
 
@@ -411,7 +424,7 @@ def _place_to_look_at(entry: _Entry) -> Place | None:
 
 def _line_of(place: Place | None) -> int | None:
     """Return the number of the line at a place; None if the place is no line: a query, or no place at all."""
-    if place is None or not isinstance(place.line, int):
+    if place is None or not isinstance(place.line, int):  # `place.line` may be a text such as `In query CSX_0001`
         return None
     return place.line if place.line > 0 else None
 
@@ -420,7 +433,8 @@ def _name_inside_file(place: Place | None) -> str | None:
     """Return the name of a place inside a file that is no line, such as `In query CSX_0001`; None for other places."""
     if place is None or _line_of(place) is not None:
         return None
-    return place.shown or str(place.line)
+    name = str(place.line)  # a text such as `In query CSX_0001`, since it is no number of a line
+    return place.shown or name
 
 
 def _number_of_line(place: str | None) -> int | None:
@@ -468,10 +482,10 @@ def merge_occurrences(occurrences: Iterable[Occurrence]) -> list[Occurrence]:
 
     If occurrences differ only in `times`, the one with the largest number is kept.
     """
-    times_by_occurrence: dict[Occurrence, int] = {}
+    count_by_occurrence: dict[Occurrence, int] = {}
     for occurrence in occurrences:
         without_times = replace(occurrence, times=0)
-        largest_times = times_by_occurrence.get(without_times, 0)
-        times_by_occurrence[without_times] = max(largest_times, occurrence.times)
-    merged = [replace(occurrence, times=times) for occurrence, times in times_by_occurrence.items()]
+        largest_count = count_by_occurrence.get(without_times, 0)
+        count_by_occurrence[without_times] = max(largest_count, occurrence.times)
+    merged = [replace(occurrence, times=count) for occurrence, count in count_by_occurrence.items()]
     return sorted(merged, key=_order_of_occurrence)

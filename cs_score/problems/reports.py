@@ -69,12 +69,13 @@ def problem_codes(codes: Iterable[str] = ()) -> ProblemCodes:
 def _problem_code(code: str) -> ProblemCode:
     """Return the description of a code, such as `WRONG_SLOT_NAME`, for people and programs."""
     kind = CODES[code]
+    no_arguments: tuple[object, ...] = ()  # there is no problem yet, only its code
     return ProblemCode(
         code=code,
         severity=kind.severity,
         meaning=kind.meaning,
         message=None if kind.template is None else kind.template.strip(),
-        column=kind.column_name(()),
+        column=kind.column_name(no_arguments),
         example=kind.example,
         action=kind.action,
         remedy=kind.remedy,
@@ -103,11 +104,13 @@ def _as_json(occurrences: Iterable[Occurrence], codes: Set[str]) -> Iterator[str
 
     `codes` are not needed for this format.
     """
-    # The last field of a report is the array of problems: an empty report ends in `[]}`.
+    # The last field of a report is the array of problems: an empty report ends in `[]}`. It is cut before the bracket
+    # that closes the array, and the entries are put there one by one.
+    tail = "]}"
     empty_report = ProblemReport(task="coldstart", tool="cs-score", version=VERSION, problems=())
-    head = json.dumps(to_builtins(empty_report)).removesuffix("]}")
+    head = json.dumps(to_builtins(empty_report)).removesuffix(tail)
     entries = (_json_entry(occurrence) for occurrence in occurrences)
-    return _json_array(head, entries, "\n]}\n")
+    return _json_array(head, entries, f"\n{tail}\n")
 
 
 def _json_entry(occurrence: Occurrence) -> dict[str, object]:
@@ -151,7 +154,12 @@ def _as_sarif(occurrences: Iterable[Occurrence], codes: Set[str]) -> Iterator[st
     SARIF is the format of findings that code hosts and editors read.
     """
     sorted_codes = sorted(codes)
-    # The text is cut behind the bracket that opens the array of results, which is the last array of the log.
+    # The array of results is the last one of the log. With an indentation of 1 the empty log ends as follows, and it is
+    # cut before the bracket that closes the array:
+    #    "results": []
+    #   }
+    #  ]
+    # }
     end_of_results = "]\n  }"
     text_of_log = json.dumps(_sarif_log_without_results(sorted_codes), ensure_ascii=False, indent=1)
     head, _, tail = text_of_log.rpartition(end_of_results)

@@ -110,12 +110,15 @@ def test_lines_that_answer_no_query_take_little_memory(inputs: Inputs) -> None:
     inputs.run(*(Line(query=f"CSX_ENG_{number:010x}") for number in range(lines)))
     table = load_queries([str(inputs.folder / "queries.xml")], None, ProblemLog()).query_set
     loading = Loading(
-        table, Justifications(1, 3), problems := ProblemLog(), settings=LoadingSettings(on_error=problems.fatal.append)
+        table,
+        Justifications(1, 3),
+        problems := ProblemLog(),
+        settings=LoadingSettings(on_error=problems.fatal_errors.append),
     )
     tracemalloc.start()
     loading.load([str(inputs.folder / "run.tab")])
     kept, _ = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert len(problems.fatal) == lines
-    assert all(error.__traceback__ is None for error in problems.fatal)
+    assert len(problems.fatal_errors) == lines
+    assert all(error.__traceback__ is None for error in problems.fatal_errors)
     assert kept < 2500 * lines

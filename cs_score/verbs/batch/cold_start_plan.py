@@ -569,7 +569,7 @@ class _Attempt(Record):
             if isinstance(prepared_run.problems, RecordingLog):
                 log.also_report(prepared_run.problems)
         if error is not None:
-            log.fatal.append(error)
+            log.fatal_errors.append(error)
         return tuple(log.occurrences_since(problems_of_gold, self.run.file.name))
 
     # -- The files

@@ -75,9 +75,11 @@ def _verb_for_platform(more_options: str, summary: str) -> Verb:
     """Return the description of a command that makes a bundle for a platform such as Codabench.
 
     It says which options and files the command takes, for Cold Start runs and for evidence tasks. `more_options` are
-    the names of options that only this platform has, such as " --split"; `summary` is the first line of its help.
+    the names of options that only this platform has, such as " --split", or an empty text. `summary` is the first line
+    of its help.
     """
     return Verb(
+        # A function, so that commands for evidence tasks do not need the form for runs.
         usage_for_runs=partial(_usage_for_runs, more_options),
         usage_for_evidence=_form_of_bundle(f"{_OPTIONS_FOR_EVIDENCE}{more_options}", _FILES_OF_EVIDENCE),
         own_options=_OWN_OPTIONS,
@@ -106,7 +108,10 @@ class _BundleParts(NamedTuple):
     first_day: str
 
 
-@_verb_for_platform("", "Pack a scorer of {task} predictions for a competition on Codabench").command
+# `Verb.command` makes the function below the command of the verb: it is called with the task and the command line.
+@_verb_for_platform(
+    more_options="", summary="Pack a scorer of {task} predictions for a competition on Codabench"
+).command
 def bundle_codabench(task: str, command_line: CommandLine) -> int:
     """Write the bundle of a competition on Codabench into the folder of -o, and return the exit status 0.
 
@@ -122,10 +127,12 @@ def bundle_codabench(task: str, command_line: CommandLine) -> int:
         program_files=_make_program(task, command_line, parts, platform, codabench.SCRIPT),
         kit_files=parts.starting_kit.files_for_codabench(),
     )
-    return _write_bundle(command_line, parts.settings, files, codabench.UPLOADED)
+    return _write_bundle(command_line, parts.settings, files, archive_name=codabench.UPLOADED)
 
 
-@_verb_for_platform(" --split", "Pack a scorer of {task} predictions for a challenge on EvalAI").command
+@_verb_for_platform(
+    more_options=" --split", summary="Pack a scorer of {task} predictions for a challenge on EvalAI"
+).command
 def bundle_evalai(task: str, command_line: CommandLine) -> int:
     """Write the bundle of a challenge on EvalAI into the folder of -o, and return the exit status 0.
 
@@ -143,7 +150,7 @@ def bundle_evalai(task: str, command_line: CommandLine) -> int:
         program_files=_make_program(task, command_line, parts, platform, evalai.SCRIPT),
         kit_files=parts.starting_kit.files_for_evalai(),
     )
-    return _write_bundle(command_line, parts.settings, files, evalai.UPLOADED)
+    return _write_bundle(command_line, parts.settings, files, archive_name=evalai.UPLOADED)
 
 
 def _read_platform(command_line: CommandLine) -> Platform:
@@ -151,7 +158,7 @@ def _read_platform(command_line: CommandLine) -> Platform:
 
     Raises UsageError for a Python that is too old.
     """
-    platform = wheel_tools.Platform(python=command_line.text("--python"), platform=command_line.text("--platform"))
+    platform = wheel_tools.Platform(python=command_line.text("--python"), platform_tag=command_line.text("--platform"))
     platform.check()
     return platform
 
@@ -170,7 +177,7 @@ def _read_parts(task: str, command_line: CommandLine) -> _BundleParts:
     measures = contents.leaderboard_measures(conditions, read_measures(command_line))
     reference = contents.read_reference(conditions)
     settings = contents.make_settings(reference.origin, measures, split=command_line.text("--split", "test"))
-    _check_sample(task, command_line, conditions, settings)
+    _check_sample(task, command_line, local_origin=conditions, bundle=settings)
     starting_kit = _make_starting_kit(task, command_line.get("--title") or task, settings, sample)
     return _BundleParts(settings=settings, gold_files=reference.files, starting_kit=starting_kit, first_day=first_day)
 
@@ -184,9 +191,13 @@ def _refuse_existing_folder(command_line: CommandLine) -> None:
 
 def _make_starting_kit(task: str, title: str, settings: Bundle, sample: SampleSubmission) -> StartingKit:
     """Return what participants get at the start of a competition with this title."""
-    form = "a run of TAC KBP Cold Start" if task == COLD_START else mode_named(task).files
+    submission_format = "a run of TAC KBP Cold Start" if task == COLD_START else mode_named(task).files
     return contents.StartingKit(
-        title=title, settings=settings, sample=sample, form=form, wheels=contents.own_wheels(task)
+        title=title,
+        settings=settings,
+        sample=sample,
+        submission_format=submission_format,
+        wheels=contents.own_wheels(task),
     )
 
 
@@ -206,18 +217,18 @@ def _read_first_day(command_line: CommandLine) -> str:
     raise UsageError(f"--start {text}: a day is needed, such as 2027-03-01")
 
 
-def _check_sample(task: str, command_line: CommandLine, conditions: Origin, settings: Bundle) -> None:
+def _check_sample(task: str, command_line: CommandLine, *, local_origin: Origin, bundle: Bundle) -> None:
     """Raise InputError if the scorer of the bundle could not score the organisers' sample submission.
 
-    `conditions` have the paths of the gold files on this machine, `settings` their paths inside the bundle.
+    `local_origin` has the paths of the gold files on this machine, and `bundle` their paths inside the bundle.
     """
     path = command_line.get("--sample")
     if path is None:
         return
-    settings_for_check = replace(settings, origin=conditions)
+    bundle_with_local_gold = replace(bundle, origin=local_origin)
     try:
         # The paths of the gold files are complete, so no folder is put before them.
-        scoring.score_submission(settings_for_check, gold_folder="", submission_file=path)
+        scoring.score_submission(bundle_with_local_gold, gold_folder="", submission_file=path)
     except submission.SubmissionError as error:
         command = "cs-score score" if task == COLD_START else f"cs-score score {task}"
         remedy = f"score it by {command} to see why"

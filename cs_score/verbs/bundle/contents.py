@@ -113,6 +113,7 @@ def _possible_measures(origin: Origin) -> list[str]:
     measures = measure_names(origin.task)
     if origin.task != COLD_START:
         return list(measures)
+    # The headline measure is from the table of LDC queries if and only if the gold standard has such queries.
     has_ldc_queries = parse_measure(origin.measure).table == LDC_MEAN
     edition_name = origin.options.get("follow") or LATEST.name
     has_rankings = EDITIONS[edition_name].has_rankings
@@ -162,6 +163,7 @@ def make_settings(origin: Origin, measures: Sequence[str], split: str) -> Bundle
     """Return the settings of the scoring program of a bundle.
 
     They are the options and files of gold in `origin`, and the measures of the leaderboard. The first measure ranks.
+    `split` is the name of the part of the data that is scored, such as "test".
     """
     ranking_measure = measures[0]
     origin_with_measure = replace(origin, measure=ranking_measure)
@@ -242,13 +244,14 @@ def _read_template(name: str) -> str:
 class StartingKit(Record):
     """What participants get at the start: a text on how to hand in, a sample submission, and the wheels of the scorer.
 
-    `form` describes the files of the task. `wheels` are those that no package index has.
+    `submission_format` describes in a sentence the files that participants hand in. `wheels` are those that no package
+    index has.
     """
 
     title: str
     settings: Bundle
     sample: SampleSubmission
-    form: str
+    submission_format: str
     wheels: Sequence[Wheel]
 
     def files_for_codabench(self) -> dict[str, bytes]:
@@ -258,11 +261,11 @@ class StartingKit(Record):
         """
         name = self.sample.name
         how_to_hand_in = f"Hand in a zip archive with one file in the form of {name}, as submission.zip is."
-        what_is_shown = (
+        sentences_on_results = (
             "You see the scores with intervals, and how many mistakes of each kind the whole submission has, from 10 "
             "on. A measure that has no value for your submission is not shown."
         )
-        content_by_name = self._files(how_to_hand_in, what_is_shown)
+        content_by_name = self._files_of_all_platforms(how_to_hand_in, sentences_on_results)
         content_by_name["submission.zip"] = zip_archive({name: self.sample.content})
         return content_by_name
 
@@ -272,13 +275,14 @@ class StartingKit(Record):
         There participants hand in single files, and see only the scores.
         """
         how_to_hand_in = f"Hand in one file in the form of {self.sample.name}."
-        what_is_shown = "You see the scores. A submission for which one of the measures has no value is refused."
-        return self._files(how_to_hand_in, what_is_shown)
+        sentences_on_results = "You see the scores. A submission for which one of the measures has no value is refused."
+        return self._files_of_all_platforms(how_to_hand_in, sentences_on_results)
 
-    def _files(self, how_to_hand_in: str, what_is_shown: str) -> dict[str, bytes]:
+    def _files_of_all_platforms(self, how_to_hand_in: str, sentences_on_results: str) -> dict[str, bytes]:
         """Return a text about the competition, the sample submission and the wheels, by the names of their files.
 
-        `how_to_hand_in` and `what_is_shown` are sentences of the text.
+        Two parts of the text differ between platforms: the sentence `how_to_hand_in`, and `sentences_on_results`, which
+        say what the platform shows to participants after a submission.
         """
         version = self.settings.origin.version
         measures = ", ".join(self.settings.measures)
@@ -286,9 +290,9 @@ class StartingKit(Record):
         text = (
             f"# {self.title}\n\n"
             f"{how_to_hand_in} Each submission is scored by cs-score {version}.\n\n"
-            f"Form: {self.form}\n\n"
+            f"Form: {self.submission_format}\n\n"
             f"Measures: {measures}. {self.settings.measure} ranks.\n\n"
-            f"{what_is_shown}\n\n"
+            f"{sentences_on_results}\n\n"
             f"To score on data that you have: pip install {wheel_names}, then cs-score help score "
             f"{self.settings.task}.\n"
         )

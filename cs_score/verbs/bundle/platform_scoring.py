@@ -31,14 +31,15 @@ _DOES_NOT_FIT: Final = (
     "the submission can be read, but not scored against the reference data: see that it answers what was asked, once "
     "each, in the form of the starting kit"
 )
+
 _DEFECT: Final = "the submission could not be scored because of a fault of the scoring program: tell the organisers"
 
 
 def score_submission(bundle: Bundle, gold_folder: str, submission_file: str) -> Aggregate:
     """Score a submission, and return the scores and counts that its participant may see.
 
-    `gold_folder` has the files of gold, and `submission_file` is the file that was handed in. Any error
-    becomes a SubmissionError, whose message the participant may see.
+    `gold_folder` has the files of gold, and `submission_file` is the file that was handed in. Any error but a lack of
+    memory becomes a SubmissionError, whose message the participant may see.
     """
     try:
         if bundle.task == COLD_START:
@@ -46,7 +47,7 @@ def score_submission(bundle: Bundle, gold_folder: str, submission_file: str) -> 
         return _score_predictions(bundle, gold_folder, submission_file)
     except CsScoreError:
         raise SubmissionError(_DOES_NOT_FIT) from None
-    except (SubmissionError, MemoryError):
+    except (SubmissionError, MemoryError):  # one is for the participant already, the other is no fault of anybody
         raise
     except Exception:
         # The message of an unexpected error could quote gold.
@@ -78,7 +79,7 @@ def _score_predictions(bundle: Bundle, gold_folder: str, submission_file: str) -
     Raises SubmissionError for predictions that cannot be read, and CsScoreError for predictions that can be read but do
     not fit gold.
     """
-    arguments = evidence_arguments(bundle.task, bundle.origin.options, "the bundle", "options")
+    arguments = evidence_arguments(bundle.task, bundle.origin.options, file="the bundle", place="options")
     # Faults that show without gold are told to the participant in full.
     check_form_without_gold(bundle.task, arguments, submission_file)
     (gold_path,) = gold_paths(bundle.origin, gold_folder, GOLD)
@@ -103,9 +104,9 @@ def check_form_without_gold(task: str, arguments: dict[str, Any], submission_fil
 
 
 def _with_short_name(error: InputError, submission_file: str) -> SubmissionError:
-    """Return an error about a submission as one in which its file has no folder: participants do not know the folder.
+    """Return the error for the participant, with the folder removed from the name of the file in its message.
 
-    The file of `error` itself is changed, too.
+    Participants do not know the folder. The file of `error` itself is changed, too.
     """
     name = os.path.basename(submission_file)
     error.file = name
@@ -122,10 +123,11 @@ def _score_run(bundle: Bundle, gold_folder: str, submission_file: str) -> Aggreg
     Raises SubmissionError for a run that cannot be read, and CsScoreError for a run that can be read but does not fit
     gold.
     """
-    options = cold_start_options(bundle.origin.options, "the bundle", "options")
+    options = cold_start_options(bundle.origin.options, file="the bundle", place="options")
     with paused_garbage_collection():
+        # The run is read twice: first with the queries only, so that errors can be told to the participant in full,
+        # and then with the assessments.
         queries = open_queries(options, bundle.origin, gold_folder)
-        # Faults that show without assessments are told to the participant in full.
         run_id = _id_of_only_run(queries, submission_file)
         assessment_paths = gold_paths(bundle.origin, gold_folder, POOL)
         run = load_run(queries, [*assessment_paths, submission_file])
@@ -140,8 +142,9 @@ def open_queries(options: Options, origin: Origin, folder: str) -> ColdStartGold
     """
     file_by_role: dict[str, Input] = {}
     for role in (QUERY_LIST, SAMPLES):
-        for path in gold_paths(origin, folder, role):
-            file_by_role[role] = path
+        paths = gold_paths(origin, folder, role)
+        if paths:
+            file_by_role[role] = paths[-1]  # gold has at most one file with each of these roles
     query_paths = gold_paths(origin, folder, QUERIES)
     return open_gold(query_paths, options, file_by_role=file_by_role)
 

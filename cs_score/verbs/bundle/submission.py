@@ -51,9 +51,9 @@ def _submitted_paths(folder: str) -> list[str]:
     """Return the paths of the files of a submission, and of links to folders, which are not followed."""
     paths = []
     for parent, subfolders, file_names in os.walk(folder):
-        # `os.walk` enters only the subfolders that are left in its list.
-        subfolders[:] = _names_handed_in(subfolders)
-        links = [name for name in subfolders if os.path.islink(os.path.join(parent, name))]
+        subfolders_handed_in = _names_handed_in(subfolders)
+        subfolders[:] = subfolders_handed_in  # in place, because `os.walk` enters only those that are left in its list
+        links = [name for name in subfolders_handed_in if os.path.islink(os.path.join(parent, name))]
         for name in _names_handed_in(file_names) + links:
             paths.append(os.path.join(parent, name))
     return paths

@@ -37,10 +37,10 @@ _ALIASES: Final = {5: "manylinux1", 12: "manylinux2010", 17: "manylinux2014"}
 
 
 class Platform(Record):
-    """Where a bundle will run: the version of Python, such as `3.11`, and the platform as wheels name it."""
+    """Where a bundle will run: the version of Python, such as `3.11`, and the tag by which wheels name the platform."""
 
     python: str = "3.11"
-    platform: str = "manylinux2014_x86_64"
+    platform_tag: str = "manylinux2014_x86_64"
 
     def check(self) -> None:
         """Raise UsageError if `python` is not a version of Python on which cs-score runs, such as `3.11`."""
@@ -51,25 +51,25 @@ class Platform(Record):
             raise UsageError(f"--python {self.python}: a version from {oldest} on is needed, such as {oldest}")
 
     @property
-    def platforms(self) -> list[str]:
-        """The platforms whose wheels run on this platform, as wheels name them.
+    def supported_platform_tags(self) -> list[str]:
+        """The tags of the platforms whose wheels run on this platform.
 
         A manylinux platform also runs wheels for an older glibc: `manylinux_2_6_x86_64` runs wheels for
         `manylinux_2_6_x86_64`, `manylinux_2_5_x86_64` and `manylinux1_x86_64`.
         """
-        match = re.fullmatch(r"manylinux(?:_2_(\d+)|(1|2010|2014))_(\w+)", self.platform)
+        match = re.fullmatch(r"manylinux(?:_2_(\d+)|(1|2010|2014))_(\w+)", self.platform_tag)
         if match is None:
-            return [self.platform]
+            return [self.platform_tag]
         glibc_text, year, processor = match.groups()
         newest_glibc = int(glibc_text) if glibc_text else _glibc_of_alias(f"manylinux{year}")
-        platforms = []
+        tags = []
         for glibc in range(newest_glibc, _OLDEST_GLIBC - 1, -1):
-            platforms.extend(_platforms_with_glibc(glibc, processor))
-        return platforms
+            tags += _tags_with_glibc(glibc, processor)
+        return tags
 
 
-def _platforms_with_glibc(glibc: int, processor: str) -> list[str]:
-    """Return the names of the platform with a version of glibc, given by its minor number.
+def _tags_with_glibc(glibc: int, processor: str) -> list[str]:
+    """Return the tags of the platform with a version of glibc, given by its minor number.
 
     For example `["manylinux_2_5_x86_64", "manylinux1_x86_64"]` for 5 (glibc 2.5) and `x86_64`.
     """
@@ -164,7 +164,8 @@ def _find_distribution(package: str) -> metadata.Distribution:
     """
     distributions = list(metadata.distributions(name=package))
     for distribution in distributions:
-        if distribution.read_text("WHEEL"):
+        was_installed_by_pip = bool(distribution.read_text("WHEEL"))  # a folder with sources has no such file
+        if was_installed_by_pip:
             return distribution
     if distributions:
         return distributions[0]
@@ -173,7 +174,7 @@ def _find_distribution(package: str) -> metadata.Distribution:
 
 def _is_for_development(distribution: metadata.Distribution) -> bool:
     """Return whether a package is installed for development: Python reads its files from the folder of its sources."""
-    if distribution.read_text("WHEEL") is None:
+    if distribution.read_text("WHEEL") is None:  # a folder with sources on Python's path, which pip did not install
         return True
     direct_url_text = distribution.read_text("direct_url.json") or "{}"
     direct_url = json.loads(direct_url_text)
@@ -363,8 +364,8 @@ def _pip_command(target: Platform, folder: str | None) -> list[str]:
     abi = f"cp{target.python.replace('.', '')}"
     command = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet", "download"]
     command += ["--only-binary", ":all:", "--implementation", "cp", "--python-version", target.python, "--abi", abi]
-    for platform in target.platforms:
-        command += ["--platform", platform]
+    for platform_tag in target.supported_platform_tags:
+        command += ["--platform", platform_tag]
     if folder is not None:
         command += ["--no-index", "--find-links", folder]
     return command
@@ -383,7 +384,7 @@ def _missing_wheel_error(report: str, target: Platform, folder: str | None) -> I
         return InputError(f"pip could not find the wheels: {_first_error(report)}", file=place)
     package = match.group(1).strip()
     return InputError(
-        f"no wheel of {package} for Python {target.python} on {target.platform}",
+        f"no wheel of {package} for Python {target.python} on {target.platform_tag}",
         file=place,
         remedy="put it into a folder and name that with --wheels, or name another --python or --platform",
     )

@@ -68,7 +68,7 @@ def read_limit(option: str, text: str) -> Limit:
     return Limit(measure.strip(), value)
 
 
-class Measured(Record):
+class MeasuredRun(Record):
     """The scores of a run or a baseline by measure, their origin, and the statistics of its units if these are known.
 
     `name` is used in messages: a run id, or the file of a baseline. `undefined` has the measures without a value for
@@ -82,16 +82,17 @@ class Measured(Record):
     undefined: Mapping[str, str] = {}
 
 
-def scores_of_result(result: Result | ScoredPredictions) -> Measured:
+def measured_run_of_result(result: Result | ScoredPredictions) -> MeasuredRun:
     """Return the scores of the only run of a result. Raises InputError if the result has no run or several."""
     if isinstance(result, Result):
-        return _scores_of_only_run(result)
+        return _only_measured_run(result)
     table = result.table
     units = Units(table.ids, table.columns, table.rows, result.mode.unit)
-    return Measured(name=result.origin.task, origin=result.origin, scores=result.scores, units=units)
+    name = result.origin.task  # predictions have no run id
+    return MeasuredRun(name=name, origin=result.origin, scores=result.scores, units=units)
 
 
-def _scores_of_only_run(result: Result) -> Measured:
+def _only_measured_run(result: Result) -> MeasuredRun:
     """Return the scores of the only run of a Cold Start result. Raises InputError if it has no run or several."""
     if len(result.runs) != 1:
         run_ids = ", ".join([run.run_id for run in result.runs])
@@ -99,27 +100,28 @@ def _scores_of_only_run(result: Result) -> Measured:
         raise InputError(problem, remedy="choose it with --run ID")
     run = result.runs[0]
     table = unit_table(run, run.measures)
-    units = Units(table.ids, table.columns, table.rows, unit_name(result))
-    return Measured(name=run.run_id, origin=result.origin, scores=run.scores, units=units, undefined=run.undefined)
+    units = Units(ids=table.ids, columns=table.columns, rows=table.rows, unit=unit_name(result))
+    return MeasuredRun(name=run.run_id, origin=result.origin, scores=run.scores, units=units, undefined=run.undefined)
 
 
-def read_baseline(path: str, run_id: str) -> Measured:
+def read_baseline(path: str, run_id: str) -> MeasuredRun:
     """Return the scores that an earlier call has stored; if it stored several runs, the scores of the run `run_id`.
 
     `path` is a JSON file of `score` or `check`, or a folder that `score -o` has made. Raises InputError for anything
     else.
     """
     file = _file_of_baseline(path)
-    value = read_document(file, stdin_as_dash=False)
-    kind = value.get("kind")
+    document = read_document(file, stdin_as_dash=False)
+    kind = document.get("kind")
     if kind == "check":
-        return _scores_of_check(checked_record(value, Checked, file), file)
+        return _measured_run_of_check(checked_record(document, Checked, file), file)
+    # The scores of an evidence task may be within the key "signature". Then there is no kind outside it.
     if kind not in (None, "score"):
         raise InputError(f"kind {kind}, not the scores of a run", file=file, remedy=_MAKE_BASELINE)
-    scores = read_scores(value, file)
+    scores = read_scores(document, file)
     if isinstance(scores, RunScoresDocument):
-        return _scores_of_stored_run(scores, run_id, file)
-    return Measured(name=file, origin=scores.origin, scores=scores.scores, units=scores.units or None)
+        return _stored_measured_run(scores, run_id, file)
+    return MeasuredRun(name=file, origin=scores.origin, scores=scores.scores, units=scores.units or None)
 
 
 def _file_of_baseline(path: str) -> str:
@@ -135,31 +137,30 @@ def _file_of_baseline(path: str) -> str:
     return file
 
 
-def _scores_of_stored_run(scores: RunScoresDocument, run_id: str, file: str) -> Measured:
+def _stored_measured_run(scores: RunScoresDocument, run_id: str, file: str) -> MeasuredRun:
     """Return the scores of a run that are stored in `file`.
 
     If a single run is stored, it is the baseline whatever its id is. If several runs are stored, it is the run
     `run_id`; InputError is raised if it is not among them.
     """
-    runs = list(scores.runs)
-    if len(runs) > 1:
-        runs = [run for run in runs if run.run_id == run_id]
-    if len(runs) != 1:
+    is_single_run = len(scores.runs) == 1
+    possible_runs = [run for run in scores.runs if is_single_run or run.run_id == run_id]
+    if len(possible_runs) != 1:
         stored_ids = ", ".join([run.run_id for run in scores.runs])
         raise InputError(f"no run {run_id}: there are {stored_ids}", file=file, place="runs")
-    run = runs[0]
-    return Measured(
+    run = possible_runs[0]
+    return MeasuredRun(
         name=file, origin=scores.origin, scores=run.scores, units=run.units or None, undefined=run.undefined or {}
     )
 
 
-def _scores_of_check(checked_run: Checked, file: str) -> Measured:
+def _measured_run_of_check(checked_run: Checked, file: str) -> MeasuredRun:
     """Return the scores that an earlier check has stored in `file`.
 
     A check stores the scores of the measures with limits only, and no statistics of units.
     """
     score_by_measure = {check.measure: check.score for check in checked_run.checks if check.score is not None}
-    return Measured(name=file, origin=checked_run.origin, scores=score_by_measure, units=None)
+    return MeasuredRun(name=file, origin=checked_run.origin, scores=score_by_measure, units=None)
 
 
 _IN_FOLDER: Final = "out.json"
@@ -240,8 +241,8 @@ class Checked(Document, frozen=True, kw_only=True, tag="check"):
     lock: LockState | UnsetType = UNSET
 
     @property
-    def changes(self) -> tuple[LockChange, ...]:
-        """The changes since the lock was written; none without a lock."""
+    def changes_since_lock(self) -> tuple[LockChange, ...]:
+        """The differences from the lock, such as other gold or other options; none without a lock."""
         return self.lock.changes if self.lock else ()
 
 
@@ -260,26 +261,29 @@ class Gate(Record):
     significance: Resampling | None = None
     any_baseline: bool = False
 
-    def judge(self, run: Measured, baseline: Measured | None) -> Checked:
-        """Return the judgement on a run: a document with a check of each limit, and whether the run has passed.
+    def judge(self, run: MeasuredRun, baseline: MeasuredRun | None) -> Checked:
+        """Return the checked run: a document with a check of each limit, and whether the run has passed.
 
-        `baseline` is needed if there are limits for drops. Raises UsageError for a limit of a measure that the run does
-        not have, InputError for a baseline that cannot be compared.
+        `baseline` is needed if there are limits for drops. If there are no limits at all, the headline measure must not
+        drop below the baseline. Raises UsageError for a limit of a measure that the run does not have, InputError for a
+        baseline that cannot be compared.
         """
         measures = [*run.scores, *run.undefined]
         minimum_by_measure = _limit_by_measure(self.minima, measures)
         drop_by_measure = _limit_by_measure(self.drops, measures)
         checks = [_check_minimum(measure, run, minimum) for measure, minimum in minimum_by_measure.items()]
         if baseline is None:
-            return _judgement(run, baseline, checks, notes=())
+            return _make_checked_run(run, baseline, checks, notes=())
         if not self.any_baseline:
             _check_comparable(run, baseline)
         if not minimum_by_measure and not drop_by_measure:
             drop_by_measure = _default_drop_limits(run, baseline)
         drops = self._check_drops(drop_by_measure, run, baseline)
-        return _judgement(run, baseline, [*checks, *drops.checks], drops.notes)
+        return _make_checked_run(run, baseline, [*checks, *drops.checks], drops.notes)
 
-    def _check_drops(self, limit_by_measure: Mapping[str, Decimal], run: Measured, baseline: Measured) -> _CheckedDrops:
+    def _check_drops(
+        self, limit_by_measure: Mapping[str, Decimal], run: MeasuredRun, baseline: MeasuredRun
+    ) -> _CheckedDrops:
         """Return the checks of the drops of measures below the baseline, and notes on the tests of these drops.
 
         Raises InputError if the baseline has no score by one of the measures, or if its drop cannot be tested.
@@ -293,7 +297,7 @@ class Gate(Record):
             checks.append(_check_drop(measure, run, baseline, limit, test))
         return _CheckedDrops(checks, tests.notes)
 
-    def _test_differences(self, measures: Sequence[str], run: Measured, baseline: Measured) -> _DropTests:
+    def _test_differences(self, measures: Sequence[str], run: MeasuredRun, baseline: MeasuredRun) -> _DropTests:
         """Test the difference between run and baseline under each measure, and return the tests by measure, and notes.
 
         Both are empty if the gate has no settings of a test (`significance`), or if there are no measures. Raises
@@ -327,7 +331,9 @@ class _DropTests(NamedTuple):
     notes: tuple[Note, ...]
 
 
-def _judgement(run: Measured, baseline: Measured | None, checks: Sequence[Check], notes: tuple[Note, ...]) -> Checked:
+def _make_checked_run(
+    run: MeasuredRun, baseline: MeasuredRun | None, checks: Sequence[Check], notes: tuple[Note, ...]
+) -> Checked:
     """Return the document with all checks of a run, the origin of its scores, and whether it passed all checks.
 
     `notes` are about the tests of drops. `baseline` is None if there are no limits for drops.
@@ -342,12 +348,15 @@ def _judgement(run: Measured, baseline: Measured | None, checks: Sequence[Check]
         passed=all(check.passed for check in checks),
         checks=tuple(checks),
         notes=notes,
-        baseline=_baseline_of_document(baseline, measure),
+        baseline=_recorded_baseline(baseline, measure),
     )
 
 
-def _baseline_of_document(baseline: Measured | None, measure: str) -> Baseline | None:
-    """Return the name of a baseline and the signature of its score by a measure, or None without a baseline."""
+def _recorded_baseline(baseline: MeasuredRun | None, measure: str) -> Baseline | None:
+    """Return a baseline as a checked run records it: its name, and the signature of its score by a measure.
+
+    Return None without a baseline.
+    """
     if baseline is None:
         return None
     signature = baseline.origin.signature.of(measure)
@@ -355,7 +364,7 @@ def _baseline_of_document(baseline: Measured | None, measure: str) -> Baseline |
 
 
 def _measure_of_signature(checks: Sequence[Check]) -> str:
-    """Return the measure that the signature of a judgement names: `SF-AP` if all checks are about it, otherwise `*`."""
+    """Return the measure in the signature of a checked run: `SF-AP` if all checks are about it, otherwise `*`."""
     measures = {check.measure for check in checks}
     if len(measures) == 1:
         return checks[0].measure
@@ -366,7 +375,7 @@ def _measure_of_signature(checks: Sequence[Check]) -> str:
 
 
 def _compare_units(
-    measures: Sequence[str], run: Measured, baseline: Measured, settings: Resampling
+    measures: Sequence[str], run: MeasuredRun, baseline: MeasuredRun, settings: Resampling
 ) -> SystemComparison:
     """Return the comparison of a run with a baseline, unit by unit.
 
@@ -406,7 +415,8 @@ class _TestedUnits(NamedTuple):
 def _tested_units(comparison: SystemComparison) -> _TestedUnits:
     """Return the number of units of a comparison. Units in the same cluster count as one."""
     unit_count = comparison.primary.family.clusters or comparison.units
-    noun = comparison.resampling.unit if unit_count == comparison.units else "cluster"
+    has_clusters = unit_count != comparison.units  # clusters of a single unit each are the units themselves
+    noun = "cluster" if has_clusters else comparison.resampling.unit
     return _TestedUnits(unit_count, number_with_noun(unit_count, noun))
 
 
@@ -416,7 +426,8 @@ def _test_of_pair(pair: PairedSystems, test_count: int, units: _TestedUnits, lev
     The test has the smallest drop that it detects with a probability of 80 %, or None if there is no such drop.
     `test_count` is the number of tests that are made together, and `level` the level of each.
     """
-    power_analysis = power_analysis_of(pair)
+    power_analysis = power_analysis_of(pair)  # None if the difference is the same on each unit, such as 0
+    has_differences = power_analysis is not None
     detectable_drop = None
     if power_analysis is not None and units.unit_count >= 2:
         detectable_drop = power_analysis.detectable_difference(units.unit_count, DetectionGoal(alpha=level))
@@ -426,7 +437,7 @@ def _test_of_pair(pair: PairedSystems, test_count: int, units: _TestedUnits, lev
         test_count=test_count,
         units_text=units.text,
         detectable_drop=detectable_drop,
-        has_differences=power_analysis is not None,
+        has_differences=has_differences,
     )
 
 
@@ -459,37 +470,41 @@ def _limit_by_measure(limits: Sequence[Limit], measures: Sequence[str]) -> dict[
     return {measure: limit_by_measure[measure] for measure in measures if measure in limit_by_measure}
 
 
-def _default_drop_limits(run: Measured, baseline: Measured) -> dict[str, Decimal]:
+def _default_drop_limits(run: MeasuredRun, baseline: MeasuredRun) -> dict[str, Decimal]:
     """Return the limits that are used if the user gave none: a drop of 0 for each of the most important measures.
 
     Raises InputError if run and baseline have no measure in common.
     """
-    measures = _measures_of_both(run, baseline)
+    measures = _headline_measures_of_both(run, baseline)
     if not measures:
         raise InputError("it has no score of a measure of the run", file=baseline.name)
     return dict.fromkeys(measures, Decimal(0))
 
 
-def _require_scores_of_baseline(drop_by_measure: Mapping[str, Decimal], run: Measured, baseline: Measured) -> None:
+def _require_scores_of_baseline(
+    drop_by_measure: Mapping[str, Decimal], run: MeasuredRun, baseline: MeasuredRun
+) -> None:
     """Raise InputError if a limit is for a measure that has a score in the run but not in the baseline."""
     for measure in drop_by_measure:
         if measure not in baseline.scores and measure not in run.undefined:
             raise _missing_in_baseline(baseline, measure)
 
 
-def headline_remark(run: Measured, baseline: Measured) -> str | None:
+def replaced_headline_remark(run: MeasuredRun, baseline: MeasuredRun) -> str | None:
     """Return a remark if another measure than average precision is checked because the baseline lacks it, or None.
 
-    The remark says why the baseline has no average precision.
+    The remark says why the baseline has no average precision. Only Cold Start has this headline measure.
     """
     measure = default_measure_for_scores(run.origin.task, baseline.scores)
-    with_ldc = measure.table == LDC_MEAN
-    if run.origin.task != COLD_START_MODE or measure == default_measure(with_ldc=with_ldc):
+    is_mean_over_ldc_queries = measure.table == LDC_MEAN
+    average_precision_measure = default_measure(with_ldc=is_mean_over_ldc_queries)
+    checks_average_precision = measure == average_precision_measure
+    if run.origin.task != COLD_START_MODE or checks_average_precision:
         return None
     reasons = list(baseline.undefined.values())
     if reasons:
-        return substitute_remark(with_ldc, f"{baseline.name}: {reasons[0]}")
-    return substitute_remark(with_ldc, f"{baseline.name} has no average precision")
+        return substitute_remark(is_mean_over_ldc_queries, f"{baseline.name}: {reasons[0]}")
+    return substitute_remark(is_mean_over_ldc_queries, f"{baseline.name} has no average precision")
 
 
 class _Test(NamedTuple):
@@ -532,7 +547,7 @@ _MOST_NAMED: Final = 5
 """How many measures of a baseline a message names."""
 
 
-def _missing_in_baseline(baseline: Measured, measure: str) -> InputError:
+def _missing_in_baseline(baseline: MeasuredRun, measure: str) -> InputError:
     """Return the error for a limit of a measure that has no score in the baseline."""
     if measure in baseline.undefined:
         return InputError(f"it has no {measure}: {baseline.undefined[measure]}", file=baseline.name)
@@ -542,19 +557,21 @@ def _missing_in_baseline(baseline: Measured, measure: str) -> InputError:
     return InputError(f"it has no {measure}; it has {stored_text}", file=baseline.name, remedy=remedy)
 
 
-def _measures_of_both(run: Measured, baseline: Measured) -> Sequence[str]:
+def _headline_measures_of_both(run: MeasuredRun, baseline: MeasuredRun) -> Sequence[str]:
     """Return the most important measures of run and baseline, which must not drop if the user gave no limit.
 
-    Usually this is only the headline measure of the baseline. Then a run that has lost its average precision does not
-    pass by another measure. A baseline of chosen scores may lack the headline measure. The other measures that are
-    shown first take its place, or else all measures. A measure may be undefined for the run.
+    These are the first of the following that both have:
+
+    1. the headline measure of the baseline, even if it is undefined for the run;
+    2. the measures that reports of the task show first, if the baseline stores only chosen measures;
+    3. all measures of both.
     """
     measures_of_run = [*run.scores, *run.undefined]
     common_measures = [measure for measure in measures_of_run if measure in baseline.scores]
     return headlines_among([run.origin.task], common_measures, baseline.scores)
 
 
-def _check_comparable(run: Measured, baseline: Measured) -> None:
+def _check_comparable(run: MeasuredRun, baseline: MeasuredRun) -> None:
     """Raise InputError if the baseline was computed for another task, from other gold or with other options."""
     problem = _difference_of_origins(run.origin, baseline.origin)
     if problem is not None:
@@ -624,7 +641,7 @@ def _name_of_drop(measure: str, limit: Decimal) -> str:
     return f"{measure} at most {limit} below the baseline"
 
 
-def _check_minimum(measure: str, run: Measured, limit: Decimal) -> Check:
+def _check_minimum(measure: str, run: MeasuredRun, limit: Decimal) -> Check:
     """Return the check of a minimum score of a run under a measure."""
     if measure in run.undefined:
         return _check_without_score("min", measure, limit, run.undefined[measure])
@@ -644,7 +661,7 @@ def _check_minimum(measure: str, run: Measured, limit: Decimal) -> Check:
     )
 
 
-def _check_drop(measure: str, run: Measured, baseline: Measured, limit: Decimal, test: _Test | None) -> Check:
+def _check_drop(measure: str, run: MeasuredRun, baseline: MeasuredRun, limit: Decimal, test: _Test | None) -> Check:
     """Return the check of a drop below the baseline under a measure.
 
     A drop beyond the limit passes as undecided if there is a `test` that does not call it significant.
@@ -652,6 +669,7 @@ def _check_drop(measure: str, run: Measured, baseline: Measured, limit: Decimal,
     if measure in run.undefined:
         return _check_without_score("max-drop", measure, limit, run.undefined[measure])
     drop = _Drop(score=run.scores[measure], baseline_score=baseline.scores[measure], limit=limit, test=test)
+    run_minus_baseline = -drop.size
     return Check(
         name=_name_of_drop(measure, limit),
         kind="max-drop",
@@ -659,7 +677,7 @@ def _check_drop(measure: str, run: Measured, baseline: Measured, limit: Decimal,
         limit=float(limit),
         score=drop.score,
         baseline=drop.baseline_score,
-        difference=float(-drop.size),
+        difference=float(run_minus_baseline),
         drop=float(drop.size),
         p=None if test is None else test.p,
         passed=not drop.is_beyond_limit or drop.is_undecided,
@@ -713,7 +731,7 @@ class _Drop(NamedTuple):
         text = f"p = {test.p:.4f}"
         if test.test_count > 1:
             text += f", one of {test.test_count} uncorrected tests"
-        if self.is_undecided:
+        if self.is_undecided:  # the drop is beyond the limit, and the test does not call it significant
             text += ", not significant"
         return text
 
@@ -765,7 +783,7 @@ def _rows_of_checks(checked_run: Checked) -> list[dict[str, object]]:
         cells = _cells_of_check(check)
         cells["answered"] = checked_run.origin.answered_count_text
         rows.append(cells)
-    for change in checked_run.changes:
+    for change in checked_run.changes_since_lock:
         rows.append({"name": change.what, "kind": "lock", "message": change.message, "passed": "false"})
     return rows
 
@@ -794,13 +812,13 @@ def _verdict_word(check: Check) -> str:
 
 
 def checked_text(checked_run: Checked) -> str:
-    """Return the judgement on a run as text: a line for each limit, how many limits are kept, and the signatures."""
+    """Return a checked run as text: a line for each limit, how many limits are kept, and the signatures."""
     lines: list[str] = []
     for sentence in _sentences_on_limits(checked_run):
         lines += wrap_lines(one_line(sentence), " " * 6)
     if checked_run.origin.answered_count_text is not None:
         lines.append(f"scored on {checked_run.origin.answered_count_text}, those that were predicted")
-    lines.append(_summary(checked_run))
+    lines.append(_summary_sentence(checked_run))
     lines.append("")
     lines += _identifying_lines(checked_run)
     return "".join([f"{one_line(line)}\n" for line in lines])
@@ -809,12 +827,15 @@ def checked_text(checked_run: Checked) -> str:
 def _sentences_on_limits(checked_run: Checked) -> list[str]:
     """Return a sentence for each limit, for each change since the lock was written, and for each note."""
     sentences = [f"{_verdict_word(check)}  {check.message}" for check in checked_run.checks]
-    sentences += [f"FAIL  {change.message}" for change in checked_run.changes]
+    sentences += [f"FAIL  {change.message}" for change in checked_run.changes_since_lock]
     return sentences + note_sentences(checked_run.notes)
 
 
 def _identifying_lines(checked_run: Checked) -> list[str]:
-    """Return the lines that identify the scores, the baseline and the lock of a judgement by signatures and digests."""
+    """Return the lines that identify the scores, the baseline and the lock of a checked run.
+
+    They have the signatures of the scores and of the baseline, and the SHA-256 of the file with the lock.
+    """
     lines = [f"signature  {checked_run.signature}"]
     if checked_run.baseline is not None:
         lines.append(f"baseline   {checked_run.baseline.signature}")
@@ -824,19 +845,20 @@ def _identifying_lines(checked_run: Checked) -> list[str]:
 
 
 def checked_junit(checked_run: Checked) -> str:
-    """Return the judgement on a run as JUnit XML: a suite with a test case for each limit.
+    """Return a checked run as JUnit XML: a suite with a test case for each limit.
 
-    A change since the lock was written is a failed test case, too.
+    A lock is a file that fixed limits and options before there was a run. A difference from it is a failed test case,
+    too.
     """
     body = _property_lines(checked_run)
     for check in checked_run.checks:
         body += _test_case_lines(check.name, _element_of_check(check))
-    for change in checked_run.changes:
+    for change in checked_run.changes_since_lock:
         message = _escape_for_xml(change.message)
-        element = f'failure type="lock" message="{message}">{message}</failure'
+        element = f'<failure type="lock" message="{message}">{message}</failure>'
         body += _test_case_lines(f"lock: {change.what}", element)
-    test_count = len(checked_run.checks) + len(checked_run.changes)
-    failure_count = sum(not check.passed for check in checked_run.checks) + len(checked_run.changes)
+    test_count = len(checked_run.checks) + len(checked_run.changes_since_lock)
+    failure_count = sum(not check.passed for check in checked_run.checks) + len(checked_run.changes_since_lock)
     return _suite(body, test_count, failures=failure_count)
 
 
@@ -854,29 +876,28 @@ def _property_lines(checked_run: Checked) -> list[str]:
 
 
 def _element_of_check(check: Check) -> str:
-    """Return the XML element in the test case of a check, without its first `<` and last `>`.
+    """Return the XML element in the test case of a check, such as `<system-out>text</system-out>`.
 
-    `system-out>text</system-out` is an example. The element is a failure if the limit is not kept, and output if the
-    limit is undecided. Otherwise the test case has no element, and the text is empty.
+    The element is a failure if the limit is not kept, and output if the limit is undecided. Otherwise the test case has
+    no element, and the text is empty.
     """
     message = _escape_for_xml(check.message)
     if not check.passed:
-        return f'failure type="{check.kind}" message="{message}">{message}</failure'
+        return f'<failure type="{check.kind}" message="{message}">{message}</failure>'
     if check.undecided:
-        return f"system-out>{message}</system-out"
+        return f"<system-out>{message}</system-out>"
     return ""
 
 
 def _test_case_lines(name: str, element: str) -> list[str]:
     """Return the lines of a test case in JUnit XML, which is called `name`.
 
-    `element` is the XML element in the test case, without its first `<` and last `>`: `system-out>text</system-out`. It
-    may be empty.
+    `element` is the XML element in the test case, such as `<system-out>text</system-out>`. It may be empty.
     """
     head = f' <testcase classname="{_TITLE}" name="{_escape_for_xml(name)}"'
     if not element:
         return [f"{head}/>"]
-    return [f"{head}>", f"  <{element}>", " </testcase>"]
+    return [f"{head}>", f"  {element}", " </testcase>"]
 
 
 def _suite(body: Sequence[str], tests: int, failures: int = 0, errors: int = 0) -> str:
@@ -888,21 +909,26 @@ def _suite(body: Sequence[str], tests: int, failures: int = 0, errors: int = 0) 
 def checked_annotations(checked_run: Checked) -> str:
     """Return workflow commands of GitHub: an error for each limit that is not kept, and a notice with a summary.
 
-    An undecided limit is a warning.
+    An undecided limit is a warning. Each difference from the lock, a file that fixed limits and options before there
+    was a run, is an error.
     """
     lines = []
     for check in checked_run.checks:
         if not check.passed or check.undecided:
             lines.append(_annotation(check))
-    for change in checked_run.changes:
-        lines.append(f"::error title=lock%3A {_escape_for_github(change.what)}::{_escape_for_github(change.message)}")
-    summary = _escape_for_github(f"{_summary(checked_run)} {checked_run.signature}")
+    for change in checked_run.changes_since_lock:
+        title = f"lock%3A {_escape_for_github(change.what)}"  # %3A is a colon
+        lines.append(f"::error title={title}::{_escape_for_github(change.message)}")
+    summary = _escape_for_github(f"{_summary_sentence(checked_run)} {checked_run.signature}")
     return "\n".join([*lines, f"::notice title={_TITLE}::{summary}", ""])
 
 
 def _annotation(check: Check) -> str:
-    """Return the workflow command for a limit that is not kept, or that is undecided: `::error title=...::...`."""
-    level = "warning" if check.passed else "error"
+    """Return the workflow command for a limit that is not kept, or that is undecided: `::error title=...::...`.
+
+    An undecided limit counts as kept, so that it is only a warning.
+    """
+    level = "warning" if check.undecided else "error"
     title = _escape_for_github(check.name).replace(":", "%3A").replace(",", "%2C")
     return f"::{level} title={title}::{_escape_for_github(check.message)}"
 
@@ -917,16 +943,19 @@ def error_text(format_: str, message: str) -> str:
         return json_text({"kind": "error", "error": error})
     if format_ == "junit":
         xml_message = _escape_for_xml(error)
-        element = f'error type="input" message="{xml_message}">{xml_message}</error'
+        element = f'<error type="input" message="{xml_message}">{xml_message}</error>'
         return _suite(_test_case_lines("the inputs", element), 1, errors=1)
     if format_ == "github":
         return f"::error title={_TITLE}::{_escape_for_github(error)}\n"
     return ""
 
 
-def _summary(checked_run: Checked) -> str:
-    """Return a sentence with the number of limits that are kept, and of those among them that are undecided."""
-    if checked_run.changes:
+def _summary_sentence(checked_run: Checked) -> str:
+    """Return a sentence with the number of limits that are kept, and of those among them that are undecided.
+
+    A run is not scored if gold, options or limits differ from those in the lock. The sentence then says this.
+    """
+    if checked_run.changes_since_lock:
         return "The lock does not fit: the run was not scored, and no limit is kept."
     limit_count = len(checked_run.checks)
     kept_count = sum(check.passed for check in checked_run.checks)

@@ -24,6 +24,8 @@ else:
     locks = Late("cs_score.verbs.check.locks")
 
 _TEST_OPTIONS: Final = "--bootstrap --seed --confidence --clusters"
+"""The options of the test of a drop, with spaces between them."""
+
 _LIMITS: Final = f"--baseline --max-drop --min --significant --any-baseline --write-lock --lock --force {_TEST_OPTIONS}"
 
 
@@ -32,11 +34,10 @@ def _read_limits(command_line: CommandLine) -> checking.Gate:
 
     Raises UsageError if the options set no limit, and for an option that has no effect without another one.
     """
-    _require_companion(
-        command_line, "--max-drop --significant --any-baseline", "a baseline", companion="--baseline PATH"
-    )
+    options_about_baseline = "--max-drop --significant --any-baseline"
+    _require_companion(command_line, options_about_baseline, companion="--baseline PATH", subject="a baseline")
     resampling = read_resampling_with_defaults(command_line)
-    _require_companion(command_line, _TEST_OPTIONS, "the test", companion="--significant")
+    _require_companion(command_line, _TEST_OPTIONS, companion="--significant", subject="the test")
     if command_line.first_typed_option("--min --baseline") is None:
         raise UsageError(checking.NOTHING_TO_CHECK)
     minima = [checking.read_limit("--min", text) for text in command_line.texts("--min")]
@@ -49,15 +50,15 @@ def _read_limits(command_line: CommandLine) -> checking.Gate:
     )
 
 
-def _require_companion(command_line: CommandLine, options: str, subject: str, *, companion: str) -> None:
-    """Raise UsageError if one of some options was typed without the option that it needs.
+def _require_companion(command_line: CommandLine, options: str, *, companion: str, subject: str) -> None:
+    """Raise UsageError if one of some options was typed without the option that they all need.
 
-    `options` are their names with spaces between them, and `subject` is what they are about: `a baseline`. `companion`
-    is the option that they need, with its argument: `--baseline PATH`.
+    `options` are their names with spaces between them. `companion` is the option that they need, as the help shows it:
+    `--baseline PATH`. `subject` is what the message says they are about: `a baseline`.
     """
     typed_option = command_line.first_typed_option(options)
-    name, _, _ = companion.partition(" ")
-    if typed_option is not None and name not in command_line:
+    name_of_companion, _space, _argument = companion.partition(" ")
+    if typed_option is not None and name_of_companion not in command_line:
         raise UsageError(f"{typed_option} is about {subject}: give {companion}, too")
 
 
@@ -67,7 +68,10 @@ def _failure_text(format_: str, message: str) -> str:
 
 
 def _usage_for_runs() -> VerbUsage:
-    """Return how the command is called for Cold Start runs."""
+    """Return how the command is called for Cold Start runs.
+
+    In the example of the help, the files of a sample run take the place of `$ONE`.
+    """
     return VerbUsage(
         options=f"{SCORING_SWITCHES} -runids --validate --policy --knowledge-base --jobs --parts --run {_LIMITS}",
         formats="text json tsv junit github",
@@ -119,48 +123,51 @@ def check(task: str, command_line: CommandLine) -> int:
 
 
 def _judge_by_limits(task: str, command_line: CommandLine) -> checking.Checked:
-    """Score a run, and return the judgement by the limits and the baseline of the command line.
+    """Score a run, check it against the limits and the baseline of the command line, and return the checked run.
 
     Raises CsScoreError if the run cannot be scored or the baseline cannot be compared.
     """
     gate = _read_limits(command_line)
-    run = _score_run(task, command_line.with_changes(without=_TEST_OPTIONS.split()))
+    names_of_test_options = _TEST_OPTIONS.split()  # which would make intervals of the scores
+    run = _score_run(task, command_line.with_changes(without=names_of_test_options))
     baseline_path = command_line.get("--baseline")
     if baseline_path is None:
         return gate.judge(run, baseline=None)
     baseline = checking.read_baseline(baseline_path, run.name)
     checked_run = gate.judge(run, baseline)
-    if not gate.minima and not gate.drops:
-        _print_headline_remark(run, baseline)
+    checks_headline_measure = not gate.minima and not gate.drops  # the user named no measure
+    if checks_headline_measure:
+        _print_replaced_headline_remark(run, baseline)
     return checked_run
 
 
-def _print_headline_remark(run: checking.Measured, baseline: checking.Measured) -> None:
+def _print_replaced_headline_remark(run: checking.MeasuredRun, baseline: checking.MeasuredRun) -> None:
     """Print a remark on standard error if another measure replaces average precision as the headline measure."""
-    headline_remark = checking.headline_remark(run, baseline)
-    if headline_remark is not None:
-        remark(headline_remark)
+    replaced_headline_remark = checking.replaced_headline_remark(run, baseline)
+    if replaced_headline_remark is not None:
+        remark(replaced_headline_remark)
 
 
-def _score_run(task: str, command_line: CommandLine) -> checking.Measured:
+def _score_run(task: str, command_line: CommandLine) -> checking.MeasuredRun:
     """Score the run of a command line, and return its scores. Raises CsScoreError if it cannot be scored."""
     with score_inputs(task, command_line) as scored:
-        return checking.scores_of_result(scored.result)
+        return checking.measured_run_of_result(scored.result)
 
 
 def _judge_by_lock(task: str, command_line: CommandLine) -> checking.Checked:
-    """Score a run, and return the judgement by the limits of a lock.
+    """Score a run, check it against the limits of a lock, and return the checked run.
 
     If options or gold have changed since the lock was written, the run has not passed, and is not scored. Raises
     CsScoreError if the lock cannot be read or the run cannot be scored.
     """
     locking.refuse_other_limits(command_line)
-    lock = locks.read_lock(command_line.text("--lock", ""))
+    lock_file = locks.read_lock(command_line.text("--lock", ""))
     conditions = locking.conditions_of(task, command_line)
+    # The user may type limits with --min as well, but only those of the lock: other ones count as a change.
     typed_limits = [checking.read_limit("--min", text) for text in command_line.texts("--min")]
-    changes = locks.changes_since(lock, conditions, typed_limits)
+    changes = locks.changes_since(lock_file, conditions, typed_limits)
     if changes:
-        return locks.failed_judgement(lock, conditions, changes)
+        return locks.failed_by_lock(lock_file, conditions, changes)
     run = _score_run(task, command_line)
-    checked_run = checking.Gate(minima=lock.limits).judge(run, baseline=None)
-    return locks.add_lock_to_judgement(lock, checked_run)
+    checked_run = checking.Gate(minima=lock_file.limits).judge(run, baseline=None)
+    return locks.add_lock(lock_file, checked_run)

@@ -51,9 +51,8 @@ def write_lock(task: str, command_line: CommandLine) -> int:
     minima = _read_minima(command_line)
     path = command_line.text("--write-lock", "")
     planned_outputs = [replace(output, existing=Existing.REFUSED) for output in _WRITE_LOCK.outputs(path)]
-    command_line.plan(
-        planned_outputs
-    )  # raises if the file cannot be written; this comes first, as reading gold may take long
+    # Raises an error if the file cannot be written. This comes first, as reading gold may take long.
+    command_line.plan(planned_outputs)
     conditions = conditions_of(task, command_line, refusal="--write-lock comes before there is a run")
     lock = locks.make_lock(conditions, minima)
     write_packed(path, [json_text(lock).encode()])
@@ -96,15 +95,15 @@ def conditions_of(task: str, command_line: CommandLine, *, refusal: str = "") ->
         raise UsageError(f"{refusal}: leave out {' '.join(words)}")
     gold = read_gold(mode, gold_file)
     assert gold is not None  # `read_gold` returns None only if there is no gold file
-    # There are no predictions yet: gold takes their place, and is then the only input.
-    origin = mode.origin(asdict(mode.chosen_options), gold.digest, gold.digest)
-    return replace(origin, inputs=(gold.digest,))
+    # There are no predictions yet, and an origin has always some: gold takes their place as the only input.
+    return mode.origin(asdict(mode.chosen_options), gold=None, predictions=gold.digest)
 
 
 def _conditions_of_runs(command_line: CommandLine, *, refusal: str) -> Origin:
     """Return the conditions under which Cold Start runs are scored: options, and the SHA-256 of queries and pool.
 
-    `refusal` and errors are the same as for `conditions_of`.
+    `refusal` is empty if the command line may name a run. Otherwise it begins the message to a user who names one.
+    Raises UsageError for such a run and for missing gold, InputError if gold cannot be read.
     """
     runs = Runs(command_line)
     if "-" in [*runs.queries, *runs.files]:

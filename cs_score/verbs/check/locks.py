@@ -72,10 +72,11 @@ def make_lock(conditions: Origin, minima: Sequence[Limit]) -> Lock:
 def _locked_limit(limit: Limit, measures_of_task: Sequence[str]) -> LockedLimit:
     """Return a limit as a lock has it, with the name of its measure as the task spells it: `sf-ap@0` -> `SF-AP@0`.
 
-    A pattern such as `*F1` stays as it is. Raises UsageError if no measure of the task has the name.
+    A pattern for several measures, such as `*F1`, stays as it is. Raises UsageError if no measure of the task has the
+    name.
     """
     name, at_sign, hop = limit.measure.partition("@")
-    matching_measures = select_names(measures_of_task, [name])
+    matching_measures = select_names(measures_of_task, [name])  # raises UsageError if there are none
     if len(matching_measures) == 1:
         name = matching_measures[0]
     return LockedLimit(measure=f"{name}{at_sign}{hop}", minimum=float(limit.value))
@@ -111,13 +112,13 @@ def read_lock(path: str) -> LockFile:
     return LockFile(name=name, sha256=hashlib.sha256(data).hexdigest(), lock=checked_record(value, Lock, name))
 
 
-def changes_since(lock: LockFile, conditions: Origin, minima: Sequence[Limit]) -> tuple[LockChange, ...]:
+def changes_since(lock_file: LockFile, conditions: Origin, minima: Sequence[Limit]) -> tuple[LockChange, ...]:
     """Return the changes of task, gold, options of scoring and limits since the lock was written.
 
     `conditions` are the present options and inputs of gold. `minima` are limits that the user typed in addition to the
     lock; if there are none, the limits of the lock hold.
     """
-    locked_conditions = lock.lock.origin
+    locked_conditions = lock_file.lock.origin
     if locked_conditions.task != conditions.task:
         return (LockChange("task", locked_conditions.task, conditions.task),)
     changes = _changes_of_files(locked_conditions, conditions)
@@ -125,15 +126,15 @@ def changes_since(lock: LockFile, conditions: Origin, minima: Sequence[Limit]) -
         locked_settings = "|".join(locked_conditions.settings) or "none"
         present_settings = "|".join(conditions.settings) or "none"
         changes.append(LockChange("policy or options", locked_settings, present_settings))
-    if minima and _limits_by_measure(minima) != _limits_by_measure(lock.limits):
-        changes.append(LockChange("limits", _limits_text(lock.limits), _limits_text(minima)))
+    if minima and _limits_by_measure(minima) != _limits_by_measure(lock_file.limits):
+        changes.append(LockChange("limits", _limits_text(lock_file.limits), _limits_text(minima)))
     return tuple(changes)
 
 
 def _changes_of_files(locked: Origin, present: Origin) -> list[LockChange]:
     """Return a change for each role of gold files, such as `queries` or `pool`, whose contents have changed.
 
-    `locked` are the conditions in a lock, and `present` those of now.
+    `locked` are the conditions in a lock, and `present` the current conditions.
     """
     changes = []
     for role in ROLES:
@@ -169,12 +170,12 @@ def _limits_text(limits: Sequence[Limit]) -> str:
     return ", ".join([f"{limit.measure} at least {limit.value}" for limit in limits])
 
 
-def failed_judgement(lock: LockFile, conditions: Origin, changes: tuple[LockChange, ...]) -> Checked:
-    """Return the judgement on a run if conditions have changed since the lock was written.
+def failed_by_lock(lock_file: LockFile, conditions: Origin, changes: tuple[LockChange, ...]) -> Checked:
+    """Return the checked run for the case that conditions have changed since the lock was written.
 
-    The run has not passed, and has no checks, because it was not scored.
+    The run has not passed, and has no checks, because it was not scored. The caller has found the `changes`.
     """
-    origin = replace(conditions, measure=ANY_MEASURE)
+    origin = replace(conditions, measure=ANY_MEASURE)  # the signature is about no single measure
     return Checked(
         task=origin.task,
         measure=ANY_MEASURE,
@@ -182,20 +183,20 @@ def failed_judgement(lock: LockFile, conditions: Origin, changes: tuple[LockChan
         origin=origin,
         passed=False,
         checks=(),
-        lock=LockState(lock.name, lock.sha256, changes),
+        lock=LockState(lock_file.name, lock_file.sha256, changes),
     )
 
 
-def add_lock_to_judgement(lock: LockFile, checked_run: Checked) -> Checked:
-    """Return the judgement on a run (`checked_run`) with the name and SHA-256 of the lock whose limits were checked.
+def add_lock(lock_file: LockFile, checked_run: Checked) -> Checked:
+    """Return a checked run together with the name and SHA-256 of the lock whose limits were checked.
 
     If another version of cs-score wrote the lock, a note says so.
     """
     notes = list(checked_run.notes)
-    locked_version = lock.lock.origin.version
+    locked_version = lock_file.lock.origin.version
     present_version = checked_run.origin.version
     if locked_version != present_version:
-        text = f"{lock.name} was written by cs-score {locked_version}, and the run scored by {present_version}"
+        text = f"{lock_file.name} was written by cs-score {locked_version}, and the run scored by {present_version}"
         notes.append(Note("OTHER_VERSION", text))
-    lock_state = LockState(file=lock.name, sha256=lock.sha256, changes=())
+    lock_state = LockState(file=lock_file.name, sha256=lock_file.sha256, changes=())
     return replace(checked_run, notes=tuple(notes), lock=lock_state)

@@ -713,7 +713,7 @@ def validate_kb(source: Source, options: KbOptions, problems: ProblemLog) -> Kno
     """
     builder = _read_kb(source, options, problems)
     # Each of these steps reports its problems to `problems`, in the order of the reference program.
-    problems.fatal += _check_lines_of_file(builder.kb, options.documents, builder.findings)
+    problems.fatal_errors += _check_lines_of_file(builder.kb, options.documents, builder.findings)
     infer_inverses(builder)
     infer_mentions(builder, builder.kb.nodes.values(), with_canonical=options.task == "CSKB")
     check_endpoints(builder.kb.assertions, builder.findings)

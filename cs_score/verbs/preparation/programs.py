@@ -254,7 +254,7 @@ class Session:
 
     def add_fatal(self, fatal: Iterable[InputError]) -> None:
         """Add fatal conditions to the log of problems, and write the file of --problems."""
-        self.problems.fatal.extend(fatal)
+        self.problems.fatal_errors.extend(fatal)
         self._write_problems()
 
     @property
@@ -332,9 +332,9 @@ class Session:
 
     def _log_error(self, error: CsScoreError) -> None:
         """Add an error about an input to the fatal conditions in the log of problems, unless it is there already."""
-        is_logged = any(fatal is error for fatal in self.problems.fatal)
+        is_logged = any(fatal is error for fatal in self.problems.fatal_errors)
         if isinstance(error, InputError) and not is_logged:
-            self.problems.fatal.append(error)
+            self.problems.fatal_errors.append(error)
 
     def _write_report_with_error(self, report: str, error_line: str) -> None:
         """Write an error report and the line on the error that ended the program.
@@ -352,7 +352,7 @@ class Session:
 
     def _further_fatal_lines(self, error: CsScoreError) -> str:
         """Return a line for each fatal condition except `error`, up to a limit, and a line that counts the others."""
-        other_conditions = [fatal for fatal in self.problems.fatal if fatal is not error]
+        other_conditions = [fatal for fatal in self.problems.fatal_errors if fatal is not error]
         lines = [f"{fatal}\n" for fatal in other_conditions[:MOST_FATAL_LINES]]
         unlisted_count = len(other_conditions) - MOST_FATAL_LINES
         if unlisted_count > 0:

@@ -107,11 +107,11 @@ def test_a_requirement_of_cs_score_is_known_by_its_name(requirement: str, is_our
 
 
 def test_a_platform_takes_wheels_of_older_ones() -> None:
-    platforms = Platform(platform="manylinux2014_x86_64").platforms
+    platforms = Platform(platform_tag="manylinux2014_x86_64").supported_platform_tags
     assert platforms[:2] == ["manylinux_2_17_x86_64", "manylinux2014_x86_64"]
     assert {"manylinux_2_12_x86_64", "manylinux2010_x86_64", "manylinux1_x86_64"} <= set(platforms)
-    assert Platform(platform="manylinux_2_28_aarch64").platforms[0] == "manylinux_2_28_aarch64"
-    assert Platform(platform="win_amd64").platforms == ["win_amd64"]
+    assert Platform(platform_tag="manylinux_2_28_aarch64").supported_platform_tags[0] == "manylinux_2_28_aarch64"
+    assert Platform(platform_tag="win_amd64").supported_platform_tags == ["win_amd64"]
 
 
 @pytest.mark.parametrize("python", ["3.10", "2.7", "3", "3.x", "cp311", "4.0"])
@@ -144,7 +144,7 @@ def test_pip_looks_in_its_index_where_no_folder_is_named(monkeypatch: pytest.Mon
     )  # fmt: skip
     if re.search("NewConnectionError|ConnectTimeout|ProxyError|SSLError|ReadTimeout", reached.stderr):
         pytest.skip("no package index can be reached")
-    (wheel,) = find_wheels(["markupsafe==3.0.2"], Platform(platform="manylinux2014_aarch64"), None)
+    (wheel,) = find_wheels(["markupsafe==3.0.2"], Platform(platform_tag="manylinux2014_aarch64"), None)
     assert wheel.name.startswith("MarkupSafe-3.0.2-cp311-cp311-manylinux")
     assert "aarch64" in wheel.name
 

@@ -22,7 +22,7 @@ from cs_score.evidence import hotpotqa
 from cs_score.statistics.planning import DetectionGoal, SignTestPowerAnalysis
 from cs_score.statistics.resampling_settings import Resampling
 from cs_score.statistics.sign_test import OutcomeShares
-from cs_score.verbs.check.checking import WRITERS, Checked, Gate, Limit, Measured, read_limit, scores_of_result
+from cs_score.verbs.check.checking import WRITERS, Checked, Gate, Limit, MeasuredRun, measured_run_of_result, read_limit
 from tests.coldstart.command import Outcome, score_in
 from tests.evidence.test_command import files as evidence_files
 from tests.verbs.preparation.invented import Inputs, Judged, RunLine
@@ -33,12 +33,12 @@ F1: Final = "SF-ALL-Micro-F1"
 
 def measured(
     scores: float | Mapping[str, float], name: str = "run", gold: str = "g", settings: tuple[str, ...] = ("kb", "1:3")
-) -> Measured:
+) -> MeasuredRun:
     """A result with these scores, or with this F1, and no statistics of units."""
     scores = {F1: scores} if isinstance(scores, float) else scores
     read = (InputDigest(gold, (gold * 64)[:64], GOLD), InputDigest(name, "0" * 64, RUN))
     origin = Origin("coldstart", {}, read, settings, F1)
-    return Measured(name, origin, scores, None)
+    return MeasuredRun(name, origin, scores, None)
 
 
 def kept(score: float, *, least: str | None = None, drop: str | None = None, before: float = 0.0) -> bool:
@@ -103,13 +103,13 @@ def test_a_baseline_of_something_else_is_refused_unless_told(other: dict[str, An
 # ---- Significance
 
 
-def answered(name: str, right: Sequence[int], *, units: int = 40) -> Measured:
+def answered(name: str, right: Sequence[int], *, units: int = 40) -> MeasuredRun:
     """A HotpotQA result in which these questions are answered right."""
     score = hotpotqa.MODE.score(
         [{"_id": str(at), "answer": "a", "supporting_facts": []} for at in range(units)],
         {"answer": {str(at): "a" if at in right else "b" for at in range(units)}, "sp": {}},
     )
-    return replace(scores_of_result(score), name=name)
+    return replace(measured_run_of_result(score), name=name)
 
 
 @pytest.mark.parametrize(

@@ -151,8 +151,8 @@ def test_what_is_said_of_a_code_is_whole(code: str) -> None:
     assert kind.example
     assert not kind.example.endswith(".")
     places = 0 if kind.template is None else len(re.findall("%[sd]", kind.template))
-    assert kind.column in {None, *range(places), *COLUMN_PATTERNS, *KB_COLUMNS}
-    assert kind.offender in {None, *range(places)}
+    assert kind.column_or_position in {None, *range(places), *COLUMN_PATTERNS, *KB_COLUMNS}
+    assert kind.offender_position in {None, *range(places)}
 
 
 def test_a_problem_is_no_formula_to_a_spreadsheet() -> None:
