@@ -261,11 +261,11 @@ class CallScorer:
     """
 
     def __init__(
-        self, run: Run, policy: Policy, problems: ProblemLog, earlier_results: Iterable[ScoredRun] = ()
+        self, run: Run, policy: Policy, problems: ProblemLog, results_to_reuse: Iterable[ScoredRun] = ()
     ) -> None:
         """Prepare to score the runs of one call, whose lines are in `run`.
 
-        Problems are added to `problems`. `earlier_results` are results of the same lines under another policy. Since
+        Problems are added to `problems`. `results_to_reuse` are results of the same lines under another policy. Since
         the policy does not matter for matching, the assessments of responses are taken from there.
         """
         self._run = run
@@ -277,7 +277,7 @@ class CallScorer:
         self._hop_limits = run.gold.hop_limits
         # The units of the runs that were scored before in this call.
         self._units_so_far: dict[str, UnitResult] = {}
-        self._earlier_units = _units_by_run_id(earlier_results)
+        self._units_to_reuse = _units_by_run_id(results_to_reuse)
         self._has_resampled = False
         # Some editions write the report before they score: the report lacks the problems that scoring finds.
         self._problems_before_scoring = tuple(problems) if self.edition.reports_first else None
@@ -313,7 +313,7 @@ class CallScorer:
 
         If the call has several runs, the results are remembered for the runs after this one.
         """
-        earlier_units = self._earlier_units.get(run_id)
+        earlier_units = self._units_to_reuse.get(run_id)
         units = []
         for unit in units_of(self._run, run_id, self._hop_limits, self._units_so_far, earlier_units):
             units.append(score_unit(unit, self.options.policy))
@@ -554,17 +554,17 @@ def _has_match(units: Iterable[UnitResult], lines_by_unit: Mapping[str, Mapping[
 
 
 def score_runs(
-    run: Run, policy: Policy, problems: ProblemLog | None = None, earlier_results: Iterable[ScoredRun] = ()
+    run: Run, policy: Policy, problems: ProblemLog | None = None, results_to_reuse: Iterable[ScoredRun] = ()
 ) -> Result:
     """Score the runs of a call one after the other, in the order of `run.run_ids`, and return the result of the call.
 
-    Problems are added to `problems` if it is given. `earlier_results` are results of the same lines under another
+    Problems are added to `problems` if it is given. `results_to_reuse` are results of the same lines under another
     policy or other limits; the assessments of responses are taken from there. Raises ScoringStopped, which holds the
     results that were computed before the error.
     """
     if problems is None:
         problems = run.problems.copy()
-    scorer = CallScorer(run, policy, problems, earlier_results)
+    scorer = CallScorer(run, policy, problems, results_to_reuse)
     results: list[ScoredRun] = []
     try:
         _check_loaded(run)
@@ -608,7 +608,7 @@ def score_unit(unit: ScoringUnit, policy: Policy, is_ranked: bool = True) -> Uni
     If `is_ranked` is False, there are no rankings. Errors are not raised: an error in matching is part of the result of
     the unit, and an error in counting or ranking is part of the result of its query.
     """
-    matched = unit.earlier_result  # of an earlier scoring: the policy has no effect on matching
+    matched = unit.result_to_reuse  # of an earlier scoring: the policy has no effect on matching
     if matched is None:
         matched = _match_unit(unit)
     if matched.matching_error is not None:
@@ -650,9 +650,9 @@ def _count_unit(unit: ScoringUnit, matched: UnitResult, golds: Sequence[QueryGol
     """
     labels_by_index: dict[int, Labels] = {}
     assessment_by_index = matched.assessment_by_index
-    if unit.other_run is not None:
-        labels_by_index.update(unit.other_run.labels_by_index)
-        assessment_by_index = {**unit.other_run.assessment_by_index, **assessment_by_index}
+    if unit.result_of_earlier_run is not None:
+        labels_by_index.update(unit.result_of_earlier_run.labels_by_index)
+        assessment_by_index = {**unit.result_of_earlier_run.assessment_by_index, **assessment_by_index}
     counting = Counting(
         matched.assessment_by_index,
         policy,

@@ -112,11 +112,11 @@ class AnalysedRun(Record, eq=False):
 
 
 def score_for_analysis(
-    run: Run, policy: Policy, run_id: str | None = None, earlier_results: Iterable[ScoredRun] = ()
+    run: Run, policy: Policy, run_id: str | None = None, results_to_reuse: Iterable[ScoredRun] = ()
 ) -> AnalysedRun:
     """Return one run of a call, scored under a policy.
 
-    `run_id` names it; it may be None if there is only one. `earlier_results` are results of the same lines under
+    `run_id` names it; it may be None if there is only one. `results_to_reuse` are results of the same lines under
     another policy or other limits: lines keep the assessments that they have there. Raises UsageError if there are
     several runs and none is named, InputError if the run cannot be scored. But if scoring stops at the rankings, the
     run is returned without average precision, and with the error.
@@ -124,7 +124,7 @@ def score_for_analysis(
     run_ids = list(dict.fromkeys(run.run_ids))
     chosen_id = _chosen_run_id(run_id, run_ids)
     try:
-        result = score_runs(run, policy, earlier_results=earlier_results)
+        result = score_runs(run, policy, results_to_reuse=results_to_reuse)
     except ScoringStopped as stop:
         run_result = _result_with_tables(stop, chosen_id)
         return _analysed_run(run, policy, stop.partial_result, run_result, stop)
