@@ -595,7 +595,7 @@ def units_of(
 ) -> Iterator[ScoringUnit]:
     """Yield the units that are scored for a run: first those with run lines, in load order, then all others.
 
-    `hop_limits` replaces the hop limits of gold. `units_of_other_runs` and `results_to_reuse` give the fields
+    `hop_limit_by_id` replaces the hop limits of gold. `units_of_other_runs` and `results_to_reuse` give the fields
     `result_of_earlier_run` and `result_to_reuse` of each unit, by the id of the unit.
     """
     gold = run.gold

@@ -163,7 +163,7 @@ class QueryLines:
         This is not so if a node of the query is ranked under another name than its lines have, or not at all. Nodes of
         later hops than the second are not moved.
         """
-        if any(node.level > _DEEPEST_HOP for node in self._node_by_name.values()):
+        if any(node.hop > _DEEPEST_HOP for node in self._node_by_name.values()):
             return False
         for tally in self._result.tallies:
             if any(self._is_ranked_otherwise(line) for line in tally.responses):
@@ -363,7 +363,7 @@ class QueryLines:
         if has_remaining_child:
             raise SubtractionError
         # A parent without lines of its own has the lines of its children, so that its confidence changes with them.
-        is_second_hop = node.level > 0
+        is_second_hop = node.hop > 0
         if is_second_hop and parent_node(node.name) not in self._links.lines_by_node:
             raise SubtractionError
         if node.name in losses.vanishing_nodes:
@@ -378,7 +378,7 @@ class QueryLines:
         """
         remaining_lines = [line for line in self._links.lines_by_node[node.name] if line.index not in losses.indexes]
         confidence = self._confidence_of(remaining_lines)
-        is_second_hop = node.level > 0
+        is_second_hop = node.hop > 0
         if is_second_hop:
             parent = parent_node(node.name)
             if parent in losses.changed_nodes:
@@ -414,7 +414,7 @@ def _children_by_parent(nodes: Iterable[RankedNode]) -> dict[str, list[str]]:
     """Return the nodes of the second hop below each node, all by FQ node id: `{"Q:E1": ["Q:E1:E2"]}`."""
     children_by_parent: dict[str, list[str]] = defaultdict(list)
     for node in nodes:
-        is_second_hop = node.level > 0
+        is_second_hop = node.hop > 0
         if is_second_hop:
             children_by_parent[parent_node(node.name)].append(node.name)
     return children_by_parent
