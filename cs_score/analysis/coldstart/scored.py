@@ -85,7 +85,7 @@ class AnalysedRun(Record, eq=False):
         Raises UsageError if there is no such measure, InputError if this run has no score by it.
         """
         measure = self.headline if name is None else parse_measure(name)
-        if measure in self.result.measures:
+        if measure in self.result.score_by_measure:
             return measure
         # The error that has stopped scoring only concerns rankings: it came after the tables of counts.
         if measure.is_of_rankings and self.stopping_error is not None:
@@ -166,10 +166,7 @@ def _chosen_run_id(run_id: str | None, run_ids: Sequence[str]) -> str | None:
 def _require_run(run_id: str | None, run_ids: Sequence[str], result: Result) -> None:
     """Raise InputError if there is no run at all, or none of this id among the runs that have lines."""
     if run_id is None:
-        remedy = "name a run with lines"
-        if result.warnings:
-            remedy = next(iter(result.warnings))  # the warning says why there is no run, and what to do
-        raise InputError("there is no run to analyse", remedy=remedy)
+        raise InputError("there is no run to analyse", remedy=next(iter(result.remarks), "name a run with lines"))
     if run_id not in run_ids:
         raise InputError(f"there is no run {run_id}", remedy=f"the lines are of {', '.join(run_ids) or 'no run'}")
 
