@@ -590,12 +590,12 @@ def units_of(
     run: Run,
     run_id: str,
     hop_limit_by_id: Mapping[str, int] | None = None,
-    units_of_other_runs: Mapping[str, UnitResult] | None = None,
+    units_of_earlier_runs: Mapping[str, UnitResult] | None = None,
     results_to_reuse: Mapping[str, UnitResult] | None = None,
 ) -> Iterator[ScoringUnit]:
     """Yield the units that are scored for a run: first those with run lines, in load order, then all others.
 
-    `hop_limit_by_id` replaces the hop limits of gold. `units_of_other_runs` and `results_to_reuse` give the fields
+    `hop_limit_by_id` replaces the hop limits of gold. `units_of_earlier_runs` and `results_to_reuse` give the fields
     `result_of_earlier_run` and `result_to_reuse` of each unit, by the id of the unit.
     """
     gold = run.gold
@@ -613,7 +613,7 @@ def units_of(
             run=run,
             lines_by_query=lines_by_unit.get(unit_id, {}),
             nodes=nodes,
-            result_of_earlier_run=(units_of_other_runs or {}).get(unit_id),
+            result_of_earlier_run=(units_of_earlier_runs or {}).get(unit_id),
             result_to_reuse=(results_to_reuse or {}).get(unit_id),
         )
 

@@ -166,7 +166,10 @@ def _chosen_run_id(run_id: str | None, run_ids: Sequence[str]) -> str | None:
 def _require_run(run_id: str | None, run_ids: Sequence[str], result: Result) -> None:
     """Raise InputError if there is no run at all, or none of this id among the runs that have lines."""
     if run_id is None:
-        raise InputError("there is no run to analyse", remedy=next(iter(result.remarks), "name a run with lines"))
+        remedy = "name a run with lines"
+        if result.remarks:
+            remedy = result.remarks[0]  # the remark says why there is no run, and what to do
+        raise InputError("there is no run to analyse", remedy=remedy)
     if run_id not in run_ids:
         raise InputError(f"there is no run {run_id}", remedy=f"the lines are of {', '.join(run_ids) or 'no run'}")
 
