@@ -51,7 +51,7 @@ class SetVerdict(NamedTuple):
     `label` is the label of the set, and `gold_keys` are the keys of its sentences (`as_key`). `is_retrieved` says
     whether the document is predicted. The set is compared with the first predicted entry that has the same label.
     `entry_position` is the position of this entry, or None if there is none, and `predicted_keys` are the keys of its
-    sentences. `tp`, `fp` and `fn` are the numbers of right, wrong and missed sentences.
+    sentences. `right_count`, `wrong_count` and `missed_count` are the numbers of right, wrong and missed sentences.
     """
 
     document: str
@@ -60,13 +60,13 @@ class SetVerdict(NamedTuple):
     is_retrieved: bool
     entry_position: int | None
     predicted_keys: frozenset[Hashable]
-    tp: int
-    fp: int
+    right_count: int
+    wrong_count: int
 
     @property
-    def fn(self) -> int:
+    def missed_count(self) -> int:
         """The number of sentences of the set that are missed."""
-        return len(self.gold_keys) - self.tp
+        return len(self.gold_keys) - self.right_count
 
 
 class DocumentNumbers(NamedTuple):
@@ -74,6 +74,22 @@ class DocumentNumbers(NamedTuple):
 
     cited: set[str]
     predicted: set[str]
+
+
+class ClaimCounts(NamedTuple):
+    """The counts of a claim: of documents ("abstracts") and sentences that are right, wrong and missed (tp, fp, fn).
+
+    `labelled` is 1 if gold has a label for the claim, and `label_correct` is 1 if this label is predicted.
+    """
+
+    abstract_tp: int
+    abstract_fp: int
+    abstract_fn: int
+    sentence_tp: int
+    sentence_fp: int
+    sentence_fn: int
+    labelled: int
+    label_correct: int
 
 
 class Claims(AbstractsMode):
@@ -84,16 +100,7 @@ class Claims(AbstractsMode):
     """
 
     name = "claims"
-    columns = (
-        "abstract_tp",
-        "abstract_fp",
-        "abstract_fn",
-        "sentence_tp",
-        "sentence_fp",
-        "sentence_fn",
-        "labelled",
-        "label_correct",
-    )
+    columns = ClaimCounts._fields
     headings = ("precision", "recall", "f1", "tp", "fp", "fn")
     rows = (
         *report_rows(("abstract", "sentence"), measure_names("claims")[:6], (columns[:3], columns[3:6])),
@@ -109,14 +116,15 @@ class Claims(AbstractsMode):
 
     def formula(self, sums: Sequence[Any], divide: Divide) -> tuple[Any, ...]:
         """Return precision, recall and F1 of documents and of sentences, then the label accuracy."""
-        abstract_tp, abstract_fp, abstract_fn, sentence_tp, sentence_fp, sentence_fn, labelled, label_correct = sums
-        predicted_abstracts = abstract_tp + abstract_fp
-        gold_abstracts = abstract_tp + abstract_fn
-        predicted_sentences = sentence_tp + sentence_fp
-        gold_sentences = sentence_tp + sentence_fn
-        abstract_scores = precision_recall_f1(abstract_tp, predicted_abstracts, gold_abstracts, divide)
-        sentence_scores = precision_recall_f1(sentence_tp, predicted_sentences, gold_sentences, divide)
-        return *abstract_scores, *sentence_scores, divide(label_correct, labelled)
+        sum_by_count: Any = ClaimCounts(*sums)
+        predicted_abstracts = sum_by_count.abstract_tp + sum_by_count.abstract_fp
+        gold_abstracts = sum_by_count.abstract_tp + sum_by_count.abstract_fn
+        predicted_sentences = sum_by_count.sentence_tp + sum_by_count.sentence_fp
+        gold_sentences = sum_by_count.sentence_tp + sum_by_count.sentence_fn
+        abstract_scores = precision_recall_f1(sum_by_count.abstract_tp, predicted_abstracts, gold_abstracts, divide)
+        sentence_scores = precision_recall_f1(sum_by_count.sentence_tp, predicted_sentences, gold_sentences, divide)
+        label_accuracy = divide(sum_by_count.label_correct, sum_by_count.labelled)
+        return *abstract_scores, *sentence_scores, label_accuracy
 
     # ---- Files
 
@@ -192,28 +200,34 @@ class Claims(AbstractsMode):
     # ---- Scoring
 
     def row(self, unit: Unit) -> Row:
-        """Return the counts of a claim in the order of the columns.
+        """Return the counts of a claim. If it has no prediction, all documents and sentences of gold are missed.
 
-        They are the right, wrong and missed documents, the right, wrong and missed sentences, 1 if gold has a label for
-        the claim, and 1 if this label is predicted. Raises InputError for a document id that is not a number, and for
-        malformed evidence that is compared.
+        Raises InputError for a document id that is not a number, and for malformed evidence that is compared.
         """
         is_labelled = unit.gold.label is not UNSET
         if unit.prediction is None:
             document_count, sentence_count = self._count_all_missed(unit)
-            # Nothing is right or wrong; all documents and all sentences are missed.
-            return 0, 0, document_count, 0, 0, sentence_count, int(is_labelled), 0
+            return ClaimCounts(
+                abstract_tp=0,
+                abstract_fp=0,
+                abstract_fn=document_count,
+                sentence_tp=0,
+                sentence_fp=0,
+                sentence_fn=sentence_count,
+                labelled=int(is_labelled),
+                label_correct=0,
+            )
         numbers = self._read_document_numbers(unit)
         verdicts = self.judge_sets(unit)
-        return (
-            len(numbers.cited & numbers.predicted),
-            len(numbers.predicted - numbers.cited),
-            len(numbers.cited - numbers.predicted),
-            sum([verdict.tp for verdict in verdicts]),
-            sum([verdict.fp for verdict in verdicts]),
-            sum([verdict.fn for verdict in verdicts]),
-            int(is_labelled),
-            int(is_labelled and _has_right_label(unit.gold, unit.prediction)),
+        return ClaimCounts(
+            abstract_tp=len(numbers.cited & numbers.predicted),
+            abstract_fp=len(numbers.predicted - numbers.cited),
+            abstract_fn=len(numbers.cited - numbers.predicted),
+            sentence_tp=sum([verdict.right_count for verdict in verdicts]),
+            sentence_fp=sum([verdict.wrong_count for verdict in verdicts]),
+            sentence_fn=sum([verdict.missed_count for verdict in verdicts]),
+            labelled=int(is_labelled),
+            label_correct=int(is_labelled and _has_right_label(unit.gold, unit.prediction)),
         )
 
     def _read_document_numbers(self, unit: Unit) -> DocumentNumbers:
@@ -443,10 +457,10 @@ class Claims(AbstractsMode):
         if unit.prediction is not None:
             verdicts = self.judge_sets(unit)  # in the same order as `values`
         for value, verdict in zip(values, verdicts):
-            is_right = verdict is not None and verdict.fn == 0
+            is_right = verdict is not None and verdict.missed_count == 0
             judgment = None
             if verdict is not None and verdict.is_retrieved:
-                judgment = f"{verdict.tp} right, {verdict.fp} wrong, {verdict.fn} missed"
+                judgment = f"{verdict.right_count} right, {verdict.wrong_count} wrong, {verdict.missed_count} missed"
             yield Part(noun="evidence set", value=value, is_right=is_right, judgment=judgment)
 
     def _values_of_sets(self, unit: Unit) -> list[dict[str, Any]]:
@@ -806,8 +820,8 @@ def _judge_set(
         is_retrieved=True,
         entry_position=entry_position,
         predicted_keys=predicted_keys,
-        tp=right_count,
-        fp=len(predicted_keys) - right_count,
+        right_count=right_count,
+        wrong_count=len(predicted_keys) - right_count,
     )
 
 
@@ -826,8 +840,8 @@ def _verdict_without_entry(
         is_retrieved=entries is not None,
         entry_position=None,
         predicted_keys=frozenset(),
-        tp=0,
-        fp=0 if entries is None else entries.sentence_count,
+        right_count=0,
+        wrong_count=0 if entries is None else entries.sentence_count,
     )
 
 
@@ -854,7 +868,7 @@ def _explain_set(verdict: SetVerdict) -> Iterator[str]:
     gold_set = f"{short_text(verdict.label)} {braced_text(verdict.gold_keys)}"
     yield f"document {short_text(verdict.document)}, gold set {gold_set}"
     yield f"  predicted  {_describe_predicted_entry(verdict)}"
-    yield f"  sentences  tp {verdict.tp}, fp {verdict.fp}, fn {verdict.fn}"
+    yield f"  sentences  tp {verdict.right_count}, fp {verdict.wrong_count}, fn {verdict.missed_count}"
 
 
 def _describe_predicted_entry(verdict: SetVerdict) -> str:
@@ -865,8 +879,7 @@ def _describe_predicted_entry(verdict: SetVerdict) -> str:
     if not verdict.is_retrieved:
         return "the document is not predicted"
     if verdict.entry_position is None:
-        wrong_sentence_count = verdict.fp  # the sentences of all entries for the document
-        return f"no predicted entry has this label, so every listed sentence ({wrong_sentence_count}) is wrong"
+        return f"no predicted entry has this label, so every listed sentence ({verdict.wrong_count}) is wrong"
     number = verdict.entry_position + 1
     return f"entry {number}, the first with this label: {braced_text(verdict.predicted_keys)}"
 
