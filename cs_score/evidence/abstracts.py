@@ -142,25 +142,27 @@ class AbstractsMode(Mode):
         They are sorted by kind. Faults of one kind have the order in which they are found here.
         """
         sets_by_abstract = self.gold_sets(unit)
-        predicted = self.predicted_entries(unit)
+        entries_by_abstract = self.predicted_entries(unit)
         faults = []
-        for abstract in self.extra_abstracts(unit, sets_by_abstract, predicted):
-            predicted_json = self.entries_to_json(predicted[abstract])
+        for abstract in self.extra_abstracts(unit, sets_by_abstract, entries_by_abstract):
+            predicted_json = self.entries_to_json(entries_by_abstract[abstract])
             faults.append(Fault(kind=EXTRA_ABSTRACT, part=abstract, predicted=predicted_json, gold=None))
-        for abstract in self.order_abstracts(sets_by_abstract, predicted):
-            faults += self._faults_of_gold_abstract(abstract, sets_by_abstract[abstract], predicted)
+        for abstract in self.order_abstracts(sets_by_abstract, entries_by_abstract):
+            faults += self._faults_of_gold_abstract(abstract, sets_by_abstract[abstract], entries_by_abstract)
         return self.sort_by_kind(faults)
 
-    def _faults_of_gold_abstract(self, abstract: str, sets: list[Entry], predicted: Mapping[str, Any]) -> list[Fault]:
+    def _faults_of_gold_abstract(
+        self, abstract: str, sets: list[Entry], entries_by_abstract: Mapping[str, Any]
+    ) -> list[Fault]:
         """Return the faults of the prediction for an abstract of gold with these evidence sets.
 
-        `predicted` has the predicted entries of the claim by abstract. If it does not have the abstract, the only fault
+        `entries_by_abstract` has the predicted entries of the claim. If it does not have the abstract, the only fault
         is that the abstract is missed.
         """
-        if abstract not in predicted:
+        if abstract not in entries_by_abstract:
             first_set_json = self.entries_to_json(sets[:1])
             return [Fault(kind=MISSED_ABSTRACT, part=abstract, predicted=None, gold=first_set_json)]
-        entries = scorable_entries(predicted[abstract])
+        entries = scorable_entries(entries_by_abstract[abstract])
         faults = _label_faults(abstract, sets, entries)
         for sentence in extra_sentences(entries, sets):
             faults.append(Fault(kind=EXTRA_SENTENCE, part=abstract, predicted=sentence, gold=None))
@@ -281,10 +283,10 @@ class AbstractsMode(Mode):
         `NONE` in gold.
         """
         sets_by_abstract = self.gold_sets(unit)
-        predicted = self.predicted_entries(unit)
+        entries_by_abstract = self.predicted_entries(unit)
         for abstract, sets in sets_by_abstract.items():
-            yield from _confusions_of_gold_abstract(sets, scorable_entries(predicted.get(abstract)))
-        for abstract, value in predicted.items():
+            yield from _confusions_of_gold_abstract(sets, scorable_entries(entries_by_abstract.get(abstract)))
+        for abstract, value in entries_by_abstract.items():
             entries = scorable_entries(value)
             if abstract not in sets_by_abstract and entries:
                 yield "abstract", NONE, _first_label(entries)

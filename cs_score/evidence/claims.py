@@ -296,10 +296,10 @@ class Claims(AbstractsMode):
 
         The claim has been scored, so that each id of a document is known to be a number.
         """
-        predicted = predicted_evidence_by_document(unit.prediction, gold_evidence_by_document(unit.gold))
+        predicted_documents = predicted_evidence_by_document(unit.prediction, gold_evidence_by_document(unit.gold))
         cited_numbers = document_numbers(cited_documents(unit.gold))
-        yield f"  predicted  documents {reading.list_text(predicted)}"
-        yield from _explain_documents(cited_numbers, document_numbers(predicted))
+        yield f"  predicted  documents {reading.list_text(predicted_documents)}"
+        yield from _explain_documents(cited_numbers, document_numbers(predicted_documents))
         for verdict in self.judge_sets(unit):
             yield ""
             yield from _explain_set(verdict)
@@ -614,18 +614,18 @@ def gold_evidence_by_document(gold: Claim) -> Mapping[str, object]:
     return reading.as_object(gold.evidence, "'evidence'")
 
 
-def predicted_evidence_by_document(predicted: Claim, gold: Mapping[str, object]) -> Mapping[str, object]:
+def predicted_evidence_by_document(prediction: Claim, gold_evidence: Mapping[str, object]) -> Mapping[str, object]:
     """Return the predicted evidence for a claim by document: `{"11": [{"label": "SUPPORT", "sentences": [2]}]}`.
 
     It is empty if the line has no evidence. Null and an empty list count as empty, too, unless gold has evidence sets
-    for the claim; `gold` is the evidence of gold by document. Raises InputError for any other value that is not an
-    object.
+    for the claim; `gold_evidence` is the evidence of gold by document. Raises InputError for any other value that is
+    not an object.
     """
-    evidence = predicted.evidence
+    evidence = prediction.evidence
     if evidence is UNSET:
         return {}
     is_null_or_empty_list = evidence is None or evidence == []
-    has_gold_sets = any(gold.values())
+    has_gold_sets = any(gold_evidence.values())
     if is_null_or_empty_list and not has_gold_sets:
         return {}
     return reading.as_object(evidence, "'evidence'")
@@ -636,9 +636,9 @@ def _predicted_label(claim: Claim | None) -> object:
     return UNSET if claim is None else claim.label
 
 
-def _has_right_label(gold: Claim, predicted: Claim) -> bool:
+def _has_right_label(gold: Claim, prediction: Claim) -> bool:
     """Return whether a claim has a predicted label that equals its label in gold."""
-    return predicted.label is not UNSET and gold.label == predicted.label
+    return prediction.label is not UNSET and gold.label == prediction.label
 
 
 def iterate_entries(value: object) -> Iterator[reading.Object]:
@@ -786,17 +786,19 @@ class _PredictedEntries:
 
 
 def _judge_sets_of_document(
-    document: str, labelled_sets: Sequence[tuple[object, frozenset[Hashable]]], predicted: Mapping[str, object]
+    document: str,
+    labelled_sets: Sequence[tuple[object, frozenset[Hashable]]],
+    predicted_value_by_document: Mapping[str, object],
 ) -> list[SetVerdict]:
     """Return the verdict on each evidence set of gold for a document.
 
-    A set is given by its label and the keys of its sentences. `predicted` holds the JSON value that is predicted for
-    each document. Its entries are read one after the other, and only as far as the labels of the sets require. Raises
-    InputError for a malformed entry that is read.
+    A set is given by its label and the keys of its sentences. `predicted_value_by_document` holds the JSON value of
+    each predicted document. Its entries are read one after the other, and only as far as the labels of the sets
+    require. Raises InputError for a malformed entry that is read.
     """
     entries = None
-    if labelled_sets and document in predicted:
-        entries = _PredictedEntries(predicted[document])
+    if labelled_sets and document in predicted_value_by_document:
+        entries = _PredictedEntries(predicted_value_by_document[document])
     return [_judge_set(document, label, gold_keys, entries) for label, gold_keys in labelled_sets]
 
 
@@ -848,15 +850,16 @@ def _verdict_without_entry(
 # ---- Explaining a claim
 
 
-def _explain_documents(cited: set[str], predicted: set[str]) -> Iterator[str]:
+def _explain_documents(cited_numbers: set[str], predicted_numbers: set[str]) -> Iterator[str]:
     """Yield three lines that list the right, the wrong and the missed documents.
 
-    `cited` has the numbers of the documents that gold cites, `predicted` the numbers of the predicted documents.
+    `cited_numbers` has the numbers of the documents that gold cites, and `predicted_numbers` those of the predicted
+    documents.
     """
     numbers_by_outcome = {
-        "right (tp)": cited & predicted,
-        "wrong (fp)": predicted - cited,
-        "missed (fn)": cited - predicted,
+        "right (tp)": cited_numbers & predicted_numbers,
+        "wrong (fp)": predicted_numbers - cited_numbers,
+        "missed (fn)": cited_numbers - predicted_numbers,
     }
     for outcome, numbers in numbers_by_outcome.items():
         sorted_numbers = sorted(numbers, key=int)
@@ -884,14 +887,14 @@ def _describe_predicted_entry(verdict: SetVerdict) -> str:
     return f"entry {number}, the first with this label: {braced_text(verdict.predicted_keys)}"
 
 
-def _explain_label(gold: Claim, predicted: Claim | None) -> str:
+def _explain_label(gold: Claim, prediction: Claim | None) -> str:
     """Return a line that shows the label of a claim in gold, the predicted label, and whether they are equal."""
     if gold.label is UNSET:
         return "label: not counted, gold has none"
-    if predicted is None or predicted.label is UNSET:
+    if prediction is None or prediction.label is UNSET:
         return f"label: wrong, gold {short_text(gold.label)} and nothing predicted"
-    outcome = "correct" if gold.label == predicted.label else "wrong"
-    return f"label: {outcome}, gold {short_text(gold.label)}, predicted {short_text(predicted.label)}"
+    outcome = "correct" if gold.label == prediction.label else "wrong"
+    return f"label: {outcome}, gold {short_text(gold.label)}, predicted {short_text(prediction.label)}"
 
 
 # ---- Labels and sentences for notices about different spellings

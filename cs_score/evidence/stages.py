@@ -220,9 +220,9 @@ def _match_by_position(gold: InputContent, predictions: InputContent) -> list[Pr
 
     Raises InputError if the claims or their order differ.
     """
-    for line_number, (claim, predicted) in enumerate(zip(gold.content, predictions.content), start=1):
-        if claim.id != predicted.id:
-            problem = f"id {quoted(predicted.id)} where {gold.name} has {quoted(claim.id)}"
+    for line_number, (claim, prediction) in enumerate(zip(gold.content, predictions.content), start=1):
+        if claim.id != prediction.id:
+            problem = f"id {quoted(prediction.id)} where {gold.name} has {quoted(claim.id)}"
             remedy = "--any-order matches claims by id"
             raise InputError(problem, file=predictions.name, place=f"line {line_number}", remedy=remedy)
     _check_claim_counts(gold, predictions)
@@ -411,11 +411,11 @@ class Rationale(Stage):
         A sentence counts as often as it is listed.
         """
         sets_by_document = unit.gold.evidence
-        predicted = unit.prediction.content
+        sentences_by_document = unit.prediction.content
         relevant_count = sum([count_sentences(sets) for sets in sets_by_document.values()])
-        retrieved_count = sum([len(sentences) for sentences in predicted.values()])
+        retrieved_count = sum([len(sentences) for sentences in sentences_by_document.values()])
         correct_count = 0
-        for document, sentences in predicted.items():
+        for document, sentences in sentences_by_document.items():
             correct_count += sum(_are_correct(sets_by_document.get(document, ()), sentences))
         return relevant_count, retrieved_count, correct_count
 
@@ -425,22 +425,22 @@ class Rationale(Stage):
         The counts in the `row` are not needed, since the sentences are compared again.
         """
         sets_by_document = unit.gold.evidence
-        predicted = unit.prediction.content
+        sentences_by_document = unit.prediction.content
         yield f"claim {short_text(unit.id)}"
-        for document in dict.fromkeys([*predicted, *sets_by_document]):
+        for document in dict.fromkeys([*sentences_by_document, *sets_by_document]):
             yield ""
             yield f"document {short_text(document)}"
-            yield from _explain_sentences(sets_by_document.get(document, ()), predicted.get(document))
+            yield from _explain_sentences(sets_by_document.get(document, ()), sentences_by_document.get(document))
 
     def parts(self, unit: Unit, measure: str) -> Iterator[Part]:
         """Yield the judged parts of a claim: each gold set, then each predicted sentence that is in no gold set."""
         sets_by_document = unit.gold.evidence
-        predicted = unit.prediction.content
+        sentences_by_document = unit.prediction.content
         for document, sets in sets_by_document.items():
-            predicted_keys = sentence_keys(predicted.get(document, ()))
+            predicted_keys = sentence_keys(sentences_by_document.get(document, ()))
             for number, gold_set in enumerate(sets, start=1):
                 yield _judge_gold_set(document, number, gold_set, predicted_keys)
-        for document, sentences in predicted.items():
+        for document, sentences in sentences_by_document.items():
             for sentence in _extra_sentences(sets_by_document.get(document, ()), sentences):
                 yield _extra_sentence_part(document, sentence)
 
