@@ -69,6 +69,20 @@ class SetVerdict(NamedTuple):
         return len(self.gold_keys) - self.right_count
 
 
+class GoldSet(NamedTuple):
+    """An evidence set of gold: its label, and the keys of its sentences (`as_key`), such as {"2", "5"}."""
+
+    label: object
+    keys: frozenset[Hashable]
+
+
+class FirstEntry(NamedTuple):
+    """The first predicted entry with a label: its position among the entries, and the keys of its sentences."""
+
+    position: int
+    keys: frozenset[Hashable]
+
+
 class DocumentNumbers(NamedTuple):
     """The numbers of the documents that gold cites for a claim, and of the predicted documents: {"10"}, {"7", "10"}."""
 
@@ -270,9 +284,9 @@ class Claims(AbstractsMode):
             for document, sets in gold_evidence.items():
                 location.place["document"] = document
                 location.file = unit.gold_file  # errors name this file, until another one is set
-                labelled_sets = _read_gold_sets(sets)
+                gold_sets = _read_gold_sets(sets)
                 location.file = unit.predictions_file
-                verdicts += _judge_sets_of_document(document, labelled_sets, predicted_evidence)
+                verdicts += _judge_sets_of_document(document, gold_sets, predicted_evidence)
         return verdicts
 
     def explain_unit(self, unit: Unit, row: Row) -> Iterator[str]:
@@ -669,17 +683,16 @@ def _sentence_keys_of(entry: reading.Object) -> frozenset[Hashable]:
     return sentence_keys(reading.sentences_of(entry))
 
 
-def _read_gold_sets(value: object) -> list[tuple[object, frozenset[Hashable]]]:
+def _read_gold_sets(value: object) -> list[GoldSet]:
     """Return the evidence sets of gold for a document, given its JSON value.
 
-    Each set is a pair of its label and the keys of its sentences (`as_key`), such as ("SUPPORT", frozenset({"2"})).
     Raises InputError for a malformed set.
     """
-    labelled_sets = []
-    for gold_set in iterate_entries(value):
-        label = reading.member(gold_set, "label")
-        labelled_sets.append((label, _sentence_keys_of(gold_set)))
-    return labelled_sets
+    gold_sets = []
+    for fields in iterate_entries(value):
+        label = reading.member(fields, "label")
+        gold_sets.append(GoldSet(label, _sentence_keys_of(fields)))
+    return gold_sets
 
 
 def _copy_entries(entries: object) -> object:
@@ -749,11 +762,10 @@ class _PredictedEntries:
         self._first_entry_by_label: dict[Hashable, tuple[int, reading.Object]] = {}
         self._keys_by_position: dict[int, frozenset[Hashable]] = {}
 
-    def first_with_label(self, label: object) -> tuple[int, frozenset[Hashable]] | None:
-        """Return the position of the first entry with a label, and the keys of its sentences.
+    def first_with_label(self, label: object) -> FirstEntry | None:
+        """Return the first entry with a label, or None if no entry has the label.
 
-        Return None if no entry has the label. Entries are read up to the one with the label. Raises InputError for a
-        malformed entry among them.
+        Entries are read up to the one with the label. Raises InputError for a malformed entry among them.
         """
         is_nan = label != label  # NaN equals nothing
         if is_nan:
@@ -766,7 +778,7 @@ class _PredictedEntries:
         position, entry = self._first_entry_by_label[label_key]
         if position not in self._keys_by_position:  # keys are made once for each entry
             self._keys_by_position[position] = _sentence_keys_of(entry)
-        return position, self._keys_by_position[position]
+        return FirstEntry(position, self._keys_by_position[position])
 
     def _read_up_to_label(self, label_key: Hashable) -> None:
         """Read further entries, up to the first one whose label has this key, or to the last one if there is none.
@@ -786,59 +798,51 @@ class _PredictedEntries:
 
 
 def _judge_sets_of_document(
-    document: str,
-    labelled_sets: Sequence[tuple[object, frozenset[Hashable]]],
-    predicted_value_by_document: Mapping[str, object],
+    document: str, gold_sets: Sequence[GoldSet], predicted_value_by_document: Mapping[str, object]
 ) -> list[SetVerdict]:
     """Return the verdict on each evidence set of gold for a document.
 
-    A set is given by its label and the keys of its sentences. `predicted_value_by_document` holds the JSON value of
-    each predicted document. Its entries are read one after the other, and only as far as the labels of the sets
-    require. Raises InputError for a malformed entry that is read.
+    `predicted_value_by_document` holds the JSON value of each predicted document. Its entries are read one after the
+    other, and only as far as the labels of the sets require. Raises InputError for a malformed entry that is read.
     """
     entries = None
-    if labelled_sets and document in predicted_value_by_document:
+    if gold_sets and document in predicted_value_by_document:
         entries = _PredictedEntries(predicted_value_by_document[document])
-    return [_judge_set(document, label, gold_keys, entries) for label, gold_keys in labelled_sets]
+    return [_judge_set(document, gold_set, entries) for gold_set in gold_sets]
 
 
-def _judge_set(
-    document: str, label: object, gold_keys: frozenset[Hashable], entries: _PredictedEntries | None
-) -> SetVerdict:
-    """Return the verdict on an evidence set of gold, given the label of the set and the keys of its sentences.
+def _judge_set(document: str, gold_set: GoldSet, entries: _PredictedEntries | None) -> SetVerdict:
+    """Return the verdict on an evidence set of gold for a document.
 
     `entries` are the predicted entries for the document of the set, or None if the document is not predicted. If no
     entry has the label, the sentences of all entries are wrong. Raises InputError for a malformed entry.
     """
-    first_entry = None if entries is None else entries.first_with_label(label)
+    first_entry = None if entries is None else entries.first_with_label(gold_set.label)
     if first_entry is None:
-        return _verdict_without_entry(document, label, gold_keys, entries)
-    entry_position, predicted_keys = first_entry
-    right_count = len(gold_keys & predicted_keys)
+        return _verdict_without_entry(document, gold_set, entries)
+    right_count = len(gold_set.keys & first_entry.keys)
     return SetVerdict(
         document=document,
-        label=label,
-        gold_keys=gold_keys,
+        label=gold_set.label,
+        gold_keys=gold_set.keys,
         is_retrieved=True,
-        entry_position=entry_position,
-        predicted_keys=predicted_keys,
+        entry_position=first_entry.position,
+        predicted_keys=first_entry.keys,
         right_count=right_count,
-        wrong_count=len(predicted_keys) - right_count,
+        wrong_count=len(first_entry.keys) - right_count,
     )
 
 
-def _verdict_without_entry(
-    document: str, label: object, gold_keys: frozenset[Hashable], entries: _PredictedEntries | None
-) -> SetVerdict:
+def _verdict_without_entry(document: str, gold_set: GoldSet, entries: _PredictedEntries | None) -> SetVerdict:
     """Return the verdict on an evidence set of gold if no predicted entry has its label: all its sentences are missed.
 
-    The set has a label and the keys of its sentences. The sentences of all predicted `entries` for the document are
-    wrong; `entries` is None if the document is not predicted.
+    The sentences of all predicted `entries` for the document are wrong; `entries` is None if the document is not
+    predicted.
     """
     return SetVerdict(
         document=document,
-        label=label,
-        gold_keys=gold_keys,
+        label=gold_set.label,
+        gold_keys=gold_set.keys,
         is_retrieved=entries is not None,
         entry_position=None,
         predicted_keys=frozenset(),
