@@ -575,7 +575,7 @@ def compare_facts(predicted: Sequence[Fact], gold: Sequence[Fact]) -> tuple[Matr
 def similarities(predicted: Sequence[str], gold: Sequence[str]) -> Matrix:
     """Return the similarity of each predicted text (row) with each text of gold (column).
 
-    Repeated texts are compared once. See `_similarity_matrix` for the similarity.
+    Repeated texts are compared once. See `_compare_each_pair` for the similarity.
     """
     import numpy as np
 
@@ -583,7 +583,7 @@ def similarities(predicted: Sequence[str], gold: Sequence[str]) -> Matrix:
     column_by_text = _number_distinct_texts(gold)
     if not row_by_text or not column_by_text:
         return np.zeros((len(predicted), len(gold)))
-    similarity_of_texts = _similarity_matrix(list(row_by_text), list(column_by_text))
+    similarity_of_texts = _compare_each_pair(list(row_by_text), list(column_by_text))
     if len(row_by_text) == len(predicted) and len(column_by_text) == len(gold):
         return similarity_of_texts
     rows = [row_by_text[text] for text in predicted]
@@ -591,7 +591,7 @@ def similarities(predicted: Sequence[str], gold: Sequence[str]) -> Matrix:
     return similarity_of_texts[np.ix_(rows, columns)]
 
 
-def _similarity_matrix(predicted: Sequence[str], gold: Sequence[str]) -> Matrix:
+def _compare_each_pair(predicted: Sequence[str], gold: Sequence[str]) -> Matrix:
     """Return the similarity of each predicted text (row) with each text of gold (column).
 
     The similarity is 1 - d / n, where d is the Levenshtein distance of both texts in lower case, and n is the length of

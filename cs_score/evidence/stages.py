@@ -643,11 +643,11 @@ class Label(Stage):
             precision, recall, f1 = precision_recall_f1(counts.right, counts.predicted, counts.gold, divide)
             scores += [precision, recall, f1]
             f1_values.append(f1)
-        macro_f1 = _mean(f1_values, _count_labels_that_occur(counts_of_labels), divide)
+        macro_f1 = _mean_f1(f1_values, _count_labels_that_occur(counts_of_labels), divide)
         f1_values_without_nei = [f1 for label, f1 in zip(LABELS, f1_values) if label != NOT_ENOUGH_INFO]
         # The number of labels in the second mean. It is an array of twos if the sums are arrays, which `divide` needs.
         two_labels = 2 + 0 * document_count
-        return *scores, macro_f1, _mean(f1_values_without_nei, two_labels, divide)
+        return *scores, macro_f1, _mean_f1(f1_values_without_nei, two_labels, divide)
 
     def read_stage_value(self, value: object) -> dict[str, str]:
         """Return the predicted label of each document, given the JSON value under `labels`.
@@ -801,7 +801,7 @@ def _row_of_table(sums: Sequence[Any], position: int) -> Sequence[Any]:
     return sums[start : start + len(LABELS)]
 
 
-def _mean(f1s: Sequence[Any], label_count: Any, divide: Divide) -> Any:
+def _mean_f1(f1s: Sequence[Any], label_count: Any, divide: Divide) -> Any:
     """Return the sum of the F1 values of labels, divided by `label_count`.
 
     The values are numbers, arrays or ratios. If they are ratios, the mean is a ratio, too, with the denominator
