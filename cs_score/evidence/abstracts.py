@@ -367,10 +367,10 @@ def _label_faults(abstract: str, sets: Sequence[Entry], entries: Sequence[Entry]
     The fault says which label of gold should replace the wrong label. If all labels of gold are predicted, there is no
     such label, and the list is empty. `sets` are the gold sets of the abstract, and `entries` its predicted entries.
     """
-    gold_labels = _labels_by_key(sets)
-    predicted_labels = _labels_by_key(entries)
-    missing_labels = [label for key, label in gold_labels.items() if key not in predicted_labels]
-    wrong_labels = [label for key, label in predicted_labels.items() if key not in gold_labels]
+    gold_label_by_key = _labels_by_key(sets)
+    predicted_label_by_key = _labels_by_key(entries)
+    missing_labels = [label for key, label in gold_label_by_key.items() if key not in predicted_label_by_key]
+    wrong_labels = [label for key, label in predicted_label_by_key.items() if key not in gold_label_by_key]
     if not missing_labels or not wrong_labels:
         return []
     return [Fault(kind=WRONG_LABEL, part=abstract, predicted=wrong_labels[0], gold=missing_labels[0])]
@@ -406,9 +406,9 @@ def _replace_wrong_labels(entries: object, sets: Sequence[Entry], new_label: obj
 
     `entries` are the predicted entries of an abstract, and `sets` its gold sets.
     """
-    gold_labels = _labels_by_key(sets)
+    gold_label_by_key = _labels_by_key(sets)
     for entry in scorable_entries(entries):
-        if as_key(entry["label"]) not in gold_labels:
+        if as_key(entry["label"]) not in gold_label_by_key:
             entry["label"] = new_label
 
 
@@ -424,10 +424,10 @@ def _confusions_of_gold_abstract(sets: Sequence[Entry], entries: Sequence[Entry]
     `sets` are the gold sets of the abstract, and `entries` its predicted entries. If no entry has the label of gold,
     the predicted label is that of the first entry.
     """
-    predicted_labels = _labels_by_key(entries)
+    predicted_label_by_key = _labels_by_key(entries)
     for label_key, label in _labels_by_key(sets).items():
         gold_label = text_of(label)
-        predicted_label = gold_label if label_key in predicted_labels else _first_label(entries)
+        predicted_label = gold_label if label_key in predicted_label_by_key else _first_label(entries)
         yield "abstract", gold_label, predicted_label
 
 

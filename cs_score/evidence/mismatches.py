@@ -58,7 +58,7 @@ def document_notices(claims: Sequence[DocumentsOfClaim], files: Files, document_
 def _sentence_number_notices(claims: Iterable[DocumentsOfClaim], files: Files, document_noun: str) -> Iterator[str]:
     """Yield a notice if sentence numbers are texts in one file and numbers in the other.
 
-    It names the first such document. The arguments have the same meaning as in `document_notices`.
+    It names the first such document. `document_noun` is the word for a document in the notice, such as "abstract".
     """
     gold_file, predictions_file = files
     for claim, document in _predicted_documents(claims, are_in_gold=True):
@@ -74,7 +74,7 @@ def _sentence_number_notices(claims: Iterable[DocumentsOfClaim], files: Files, d
 def _document_id_notices(claims: Iterable[DocumentsOfClaim], files: Files, document_noun: str) -> Iterator[str]:
     """Yield a notice if the id of a predicted document is another spelling of an id in gold, such as "007" of "7".
 
-    It names the first such document. The arguments have the same meaning as in `document_notices`.
+    It names the first such document. `document_noun` is the word for a document in the notice, such as "abstract".
     """
     gold_file, predictions_file = files
     unknown_documents = _predicted_documents(claims, are_in_gold=False)

@@ -575,7 +575,8 @@ def compare_facts(predicted: Sequence[Fact], gold: Sequence[Fact]) -> tuple[Matr
 def similarities(predicted: Sequence[str], gold: Sequence[str]) -> Matrix:
     """Return the similarity of each predicted text (row) with each text of gold (column).
 
-    Repeated texts are compared once. See `_compare_each_pair` for the similarity.
+    The similarity is 1 for equal texts, and smaller the more characters differ (`_compare_each_pair`). Repeated texts
+    are compared once.
     """
     import numpy as np
 

@@ -345,10 +345,10 @@ class Retrieval(Stage):
 
     def parts(self, unit: Unit, measure: str) -> Iterator[Part]:
         """Yield each document of gold for a claim; it is right if it is retrieved."""
-        retrieved = set(unit.prediction.content)
+        retrieved_numbers = set(unit.prediction.content)
         for document in unit.gold.evidence:
             number = _document_number(document)
-            if number in retrieved:
+            if number in retrieved_numbers:
                 yield Part(noun="document", value=document, is_right=True, judgment="retrieved")
                 continue
             missed = Fault(kind=MISSED_DOCUMENT, part=document, predicted=None, gold=number)
