@@ -283,7 +283,7 @@ def meanings_of_names() -> str:
 
 def sums() -> str:
     """What Cold Start measures are made of, unit by unit."""
-    rows = [(code(each.name), each.average or "ranking", ", ".join(each.tables), ", ".join(map(code, each.sums)))
+    rows = [(code(each.name), each.average or "ranking", ", ".join(each.tables), ", ".join(map(code, each.sum_columns)))
             for each in COLD_START_STATISTICS]  # fmt: skip
     return table(("statistic", "average", "tables", "columns of units"), rows)
 

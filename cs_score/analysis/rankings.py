@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from cs_score.base.records import Record, field, replace
 from cs_score.base.runtime import Late
-from cs_score.measures import COLD_START_MODE, Ratio, SumsFormula, formula_of, parse_measure, ratios, sums_of
+from cs_score.measures import COLD_START_MODE, Ratio, SumsFormula, formula_of, parse_measure, ratios, sum_columns_of
 from cs_score.statistics.arithmetic import TIE_TOLERANCE, Floats, possible_rounding
 from cs_score.statistics.comparison import assign_tiers, size_of_difference
 from cs_score.statistics.families import (
@@ -125,7 +125,7 @@ def measure_formula(mode: str, names: Sequence[str]) -> MeasureFormula:
     """
     if mode == COLD_START_MODE:
         measures = [parse_measure(name) for name in names]
-        return MeasureFormula(tuple(names), sums_of(measures), formula_of(measures))
+        return MeasureFormula(tuple(names), sum_columns_of(measures), formula_of(measures))
     evidence_mode = mode_named(mode)
     return MeasureFormula(tuple(names), evidence_mode.columns, evidence_mode.formula_of(names))
 

@@ -42,7 +42,7 @@ MEASURE: Final = "micro-p"
 STRATUM_COLUMNS: Final[Sequence[str]] = ("unit", "answer", "evidence")
 """The columns of the table of strata that describe an answer."""
 
-STRATUM_COLUMNS_OF_SECOND: Final[Sequence[str]] = (*STRATUM_COLUMNS, "label")
+STRATUM_COLUMNS_WITH_SECOND_LABELS: Final[Sequence[str]] = (*STRATUM_COLUMNS, "label")
 """The columns if a second assessor labelled the sample, which may have been drawn by the labels of the first one."""
 
 

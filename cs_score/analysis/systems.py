@@ -67,7 +67,7 @@ def run_names(runs: Sequence[OneRun]) -> list[str]:
     for run, file_name in zip(runs, system_names([run.file for run in runs])):
         if count_by_run_id[run.run_id] == 1:
             names.append(run.run_id)
-        elif run.is_shared:
+        elif run.shares_file:
             names.append(f"{run.run_id} ({file_name})")
         else:
             names.append(file_name)

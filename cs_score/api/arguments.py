@@ -124,7 +124,7 @@ def _check_types(value_by_parameter: Mapping[str, object], annotations_by_name: 
 
 
 def _check_type(name: str, value: object, annotations: Sequence[str]) -> None:
-    """Raise UsageError if the argument called `name` has none of the annotated types, the widest of which comes last.
+    """Raise UsageError if the argument called `name` has none of the annotated types. The widest type comes last.
 
     True and False do not count as numbers.
     """
@@ -296,7 +296,7 @@ def policy_of(policy: str | Policy | None, limits: Limits | None, defaults: Poli
 def _policy_with_its_limits(policy: str | Policy | None, defaults: PolicyAndLimits) -> PolicyAndLimits:
     """Return the policy that an argument chooses, with the limits on justifications that belong to it.
 
-    A published policy, such as `sf`, has limits of its own: `1:3` stands for one justification for each node and
+    A published policy, such as `sf`, has limits of its own: with `1:3`, one justification counts for each node and
     document, and three for each node. For any other policy, the default limits are returned. Raises UsageError for an
     unknown name, and for a value that is neither a name nor a policy.
     """

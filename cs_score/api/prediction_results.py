@@ -241,7 +241,7 @@ def pool(
 
     `predictions` and `gold` are paths, open files or rows as mappings. `policy` says which labels count as right and
     wrong, as the command takes it or as `{"right": [...], "wrong": [...]}`. `key` names the columns that join a run
-    to its assessments, such as `answer`. `columns` says what the columns are called in the files. If a file holds
+    to its assessments, such as `answer`. `columns` has the names of the columns in the files. If a file holds
     several runs, `run` chooses one; `task("pool").score_each(...)` scores all. Raises InputError for files that cannot
     be scored, UsageError for impossible arguments.
     """

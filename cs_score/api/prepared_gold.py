@@ -102,7 +102,7 @@ class Gold(Record, eq=False):
             pool = f"{len(self._pool)} files of assessments, read with each run"
         else:
             pool = f"{len(self._prepared.links.assessments)} assessments"
-        query_count = len(self._prepared.hop_limits)  # it has an entry for each query to score
+        query_count = len(self._prepared.hop_limit_by_id)  # it has an entry for each query to score
         return f"<gold: {query_count} queries to score, {pool}>"
 
 

@@ -5,7 +5,7 @@ A kind of document is a record and a row of `KINDS`; its fields are the keys of 
 
     class Comparison(Document, frozen=True, kw_only=True, tag="comparison"):
         schema_version: Literal[2] = 2
-    json_text(comparison); record_in(document_in(data, file), Comparison, file); cs-score schema comparison
+    json_text(comparison); checked_record(document_in(data, file), Comparison, file); cs-score schema comparison
 
 A document is an object whose numbers are finite, whose members have different names, and that is nested no deeper than
 any of ours. Strings may hold single surrogates: names of files that are not UTF-8 are written so.
@@ -388,8 +388,8 @@ def _position(text: str, index: int) -> str:
 def _place_of_fault(document: Json, fault: _Fault) -> str | None:
     """Return the place of a fault in a decoded document, such as `runs[2].score`; None if it does not have the fault.
 
-    A fault is a text about a problem, which stands in the place of a wrong number. It replaces the whole object if two
-    members of an object have the same name.
+    A fault is a text about a problem. It replaces a wrong number or, if two members of an object have the same name,
+    the whole object.
     """
     for place, value in _all_values(document, ""):
         if value is fault:

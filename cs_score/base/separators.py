@@ -56,19 +56,21 @@ def unescape_separators(text: str) -> str:
     return re.sub(rf"\\([\\{SEPARATORS}])", r"\1", text)
 
 
-def read_column_names(text: str, columns: Collection[str], unknown: str) -> Iterator[tuple[str, str]]:
+def read_column_names(text: str, columns: Collection[str], message_start: str) -> Iterator[tuple[str, str]]:
     """Yield the pairs of the value of `--columns`: one of our `columns`, and the name that a file has for it.
 
-    "unit=question_id,label=verdict" gives `("unit", "question_id")` and `("label", "verdict")`, an empty text no pair.
-    Raises UsageError for a pair without a name, and for a column that is not ours. The message about such a column
-    begins with `unknown`, for example "nothing is called".
+    "unit=question_id,label=verdict" gives `("unit", "question_id")` and `("label", "verdict")`. An empty text gives no
+    pair. Raises UsageError for a pair without a name, and for an unknown column. The message about an unknown column
+    begins with `message_start`, for example "nothing is called".
     """
     pairs = split_unescaped(text, ",") if text else []
     for pair in pairs:
         column, *names = [unescape_separators(part) for part in split_unescaped(pair, "=")]
         if column not in columns:
             our_columns = ", ".join(columns)
-            raise UsageError(f"--columns: {unknown} {column}; there are {our_columns}{did_you_mean(column, columns)}")
+            raise UsageError(
+                f"--columns: {message_start} {column}; there are {our_columns}{did_you_mean(column, columns)}"
+            )
         if len(names) != 1 or not names[0]:  # no name, several, or an empty one
             raise UsageError(f"--columns {column}: write {column}=NAME, the name that the file has for it")
         yield column, names[0]

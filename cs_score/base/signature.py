@@ -66,7 +66,7 @@ class Signature(Record):
                 run=match["run"],
                 version=match["version"],
             )
-        except UnicodeDecodeError:
+        except UnicodeDecodeError:  # the bytes that a word has as escapes, such as `%FF`, may not be UTF-8
             raise _no_signature(text) from None
 
     def of(self, measure: str) -> Signature:
@@ -86,7 +86,7 @@ _EXAMPLE: Final = Signature("SF-ALL-Micro-F1", ("kb", "1:3"), "44ceb0c1", "db75e
 
 
 def _no_signature(text: str) -> UsageError:
-    """Return the error that a text is no signature, which shows what a signature looks like."""
+    """Return the error that a text is no signature; it shows an example of a signature."""
     return UsageError(f"not a signature, which looks like {_EXAMPLE}: {text or 'nothing'}")
 
 
@@ -162,7 +162,7 @@ class Origin(Record):
     def answered_count_text(self) -> str | None:
         """The number of questions (or queries, claims) that were scored, such as `100 of 7,405 questions`.
 
-        It is None if all were scored, not only those that the system answers.
+        It is None unless only the answered questions were scored.
         """
         counts = self.options.get(ANSWERED)
         if not isinstance(counts, Mapping):

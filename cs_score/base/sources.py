@@ -66,7 +66,7 @@ class _HashingReader(io.RawIOBase):
     """
 
     def __init__(self, inner: IO[bytes]) -> None:
-        """Read from the stream `inner`, of which nothing has been hashed yet."""
+        """Read from the stream `inner`. Nothing has been hashed yet."""
         self._inner: Any = inner
         self.sha256 = hashlib.sha256()
 
@@ -121,6 +121,7 @@ class Source:
             packed = raw if isinstance(raw, io.BytesIO) else io.BufferedReader(raw, _BLOCK)
             decompressor = importlib.import_module(_DECOMPRESSORS[ending].module)
             content = decompressor.open(packed)
+        # What is hashed is the content as it is read, which is decompressed. Both buffers save calls for small pieces.
         self._hashing = _HashingReader(content)
         self.binary = cast(IO[bytes], io.BufferedReader(self._hashing, _BLOCK))
 
@@ -161,7 +162,7 @@ def reason_of(error: Exception) -> str:
     return str(error) or type(error).__name__
 
 
-def plain_name(name: str) -> str:
+def name_without_compression(name: str) -> str:
     """Return a file's name without the ending of its compression: `run.tab.gz` gives `run.tab`."""
     stem, ending = os.path.splitext(name)
     return stem if ending in _DECOMPRESSORS else name
@@ -186,7 +187,7 @@ def pipes_kept_in_memory() -> Iterator[None]:
     """
     global _content_by_pipe
     outer_content = _content_by_pipe
-    _content_by_pipe = {}
+    _content_by_pipe = {}  # from now on `_open_path` keeps contents here; it keeps none while this is None
     try:
         yield
     finally:
@@ -201,7 +202,7 @@ def is_pipe(path: str | os.PathLike[str]) -> bool:
         return False
 
 
-def file_in_folder(path: str) -> str:
+def checked_entry(path: str) -> str:
     """Return the path of an entry of a folder, after checking that it is a file or a folder.
 
     Raises InputError for a pipe, a socket or a device, and for a link to one: the user has not named this entry, and
@@ -250,6 +251,7 @@ def _source_of_open_file(file: IO[str] | IO[bytes], name: str, decompress: bool)
 
     The file is not closed, since it belongs to the caller. With `decompress` a compressed content is decompressed.
     """
+    # An input in memory gives its whole content each time. Any other file is read from where it stands.
     content = file.getvalue() if isinstance(file, InMemory) else file.read()
     data = content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content
     # A file that was opened by `gzip.open` has the name of the compressed file, but its content is decompressed.
@@ -262,7 +264,8 @@ def _source_of_open_file(file: IO[str] | IO[bytes], name: str, decompress: bool)
 def lines_of(file: Input, encoding: str = "utf-8") -> Iterator[Iterator[str]]:
     """Open a file without decompressing it, and give an iterator over its lines, each with its line feed.
 
-    Raises InputError if the file cannot be opened and, while the lines are read, for a line that is not UTF-8.
+    The encoding is UTF-8, or `latin-1`, in which any bytes are text. Raises InputError if the file cannot be opened
+    and, while the lines are read, for a line that is not UTF-8.
     """
     with open_source(file, decompress=False) as source:
         try:

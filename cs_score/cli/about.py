@@ -54,11 +54,11 @@ def problems(command_line: CommandLine) -> str:
     if command_line.format == "json":
         return json_text(document)
     if command_line.format == "tsv":
-        table = _CODE_LIST.table(document)
-        return b"".join(tsv(table)).decode()
+        blocks = tsv(_CODE_LIST.table(document))
+        return b"".join(blocks).decode()
     if not codes:
         return _list_of_codes(document.codes)
-    return "\n".join(_code_text(code) for code in document.codes)
+    return "\n".join(_text_of_code(code) for code in document.codes)
 
 
 def _known_code(word: str) -> str:
@@ -69,24 +69,24 @@ def _known_code(word: str) -> str:
     return code
 
 
-def _list_of_codes(codes: Sequence[ProblemCode]) -> str:
+def _list_of_codes(problem_codes: Sequence[ProblemCode]) -> str:
     """Return a line for each code: the code, its severity and the first sentence of its meaning."""
-    longest_code = max(len(code.code) for code in codes)
+    code_width = max(len(problem.code) for problem in problem_codes)
     lines = []
-    for code in codes:
-        first_sentence = code.meaning.partition(". ")[0].rstrip(".")
-        lines.append(f"{code.code:<{longest_code}}  {code.severity:<11}  {first_sentence}.\n")
+    for problem in problem_codes:
+        first_sentence = problem.meaning.partition(". ")[0].rstrip(".")
+        lines.append(f"{problem.code:<{code_width}}  {problem.severity:<11}  {first_sentence}.\n")
     return "".join(lines)
 
 
-def _code_text(code: ProblemCode) -> str:
+def _text_of_code(problem: ProblemCode) -> str:
     """Return the description of a code: a line with the code and its severity, then a paragraph for each field."""
-    lines = [f"{code.code} ({code.severity})"]
+    lines = [f"{problem.code} ({problem.severity})"]
     for title in _FIELDS_OF_CODE:
-        text = getattr(code, title.lower())
+        text = getattr(problem, title.lower())
         if text is not None:
-            beginning = f"  {title + ':':<9} "
-            lines.append(textwrap.fill(text, _WIDTH, initial_indent=beginning, subsequent_indent=" " * 12))
+            label = f"  {title + ':':<9} "  # as wide as the longest title, so that all paragraphs are aligned
+            lines.append(textwrap.fill(text, _WIDTH, initial_indent=label, subsequent_indent=" " * len(label)))
     return "\n".join([*lines, ""])
 
 
@@ -179,7 +179,7 @@ def _page_of_program() -> str:
 
     It lists the commands without their options, which would take thousands of lines.
     """
-    scorer = load_command("")  # the call without the name of a command
+    scorer = load_command("")  # the call without the name of a command scores Cold Start runs
     sections: list[Section] = [
         ("Commands", _rows_of_commands()),
         ("Tasks", f"One of {', '.join(OWN_TASKS)}; the first one may be left out."),
@@ -199,8 +199,9 @@ def _rows_of_commands() -> list[tuple[str, str]]:
     """
     rows = []
     for name, entry in COMMANDS.items():
-        if name:
-            rows.append((f"{name} [TASK]" if entry.is_split_by_task else name, entry.summary))
+        if not name:  # the call without the name of a command has sections of its own in the page
+            continue
+        rows.append((f"{name} [TASK]" if entry.is_split_by_task else name, entry.summary))
     for task in OWN_TASKS:
         if task != COLD_START:
             rows.append((task, f"Short for score {task}"))
@@ -238,7 +239,8 @@ def _roff_lines(content: Sequence[tuple[str, str]] | str) -> list[str]:
 def _roff(text: str) -> str:
     r"""Return a text with special characters escaped for roff.
 
-    `\&` before a leading dot keeps it from being read as a command; `\:` allows a line break before a colon.
+    `\&` before a leading dot or apostrophe keeps it from being read as a command; `\:` allows a line break before a
+    colon.
     """
     text = text.replace("\\", r"\e").replace("-", r"\-").replace(":", r":\:")
     return rf"\&{text}" if text.startswith((".", "'")) else text
@@ -266,4 +268,5 @@ def completion(command_line: CommandLine) -> str:
     script_class = get_completion_class(shell) if shell in SHELLS else None
     if script_class is None:
         raise UsageError(f"there is no completion for {shell}; there is one for {', '.join(SHELLS)}")
-    return script_class(root(), {}, "cs-score", COMPLETION_VARIABLE).source()
+    script = script_class(root(), ctx_args={}, prog_name="cs-score", complete_var=COMPLETION_VARIABLE)
+    return script.source()

@@ -47,7 +47,7 @@ def bare(command_line: CommandLine) -> int:
     The function does the work of `cs-score` without the name of a command, the bare call.
     """
     problems = ProblemLog()
-    call: Call | None = None
+    call: Call | None = None  # stays None if the command line is wrong: then no file must be written
     try:
         call = _checked_call(command_line)
         problems = call.new_log()
@@ -62,6 +62,7 @@ def _score_and_write(call: Call, problems: ProblemLog) -> StatusWithResults:
     Returns the exit status, which also holds the result. Either all files are written or none of them. Problems of the
     input are added to `problems`. Raises InputError or OutputError.
     """
+    # While the block runs, the result can read the text of its debug file from a temporary folder.
     with paused_garbage_collection(), _score_as_one_run(call, problems) as result:
         intervals = call.intervals_of(result)
         with storage.outputs_together():
@@ -87,19 +88,23 @@ def _checked_call(command_line: CommandLine) -> Call:
     The checks come in the order of the reference program, so that the same fault is reported first. Raises UsageError
     or OutputError.
     """
-    output = Destination(command_line.text("-output_file"))
+    tables = Destination(command_line.text("-output_file"))
     error_report = Destination.of_report(command_line.text("-error_file"))
-    if output.stream is None:
-        _check_prefix(output.name)
+    if tables.is_file:
+        _check_prefix(tables.name)
     further_outputs = list(_planned_report(error_report))
     json_file = command_line.get("--json")
     if json_file is not None:
-        further_outputs.extend(documents.OPTION.outputs(json_file))
-    return Call(command_line, further_outputs, output, error_report, json_file=json_file)
+        further_outputs.extend(documents.OPTION.outputs(json_file))  # refuses a file without the ending `.json`
+    # Making the call checks all outputs, and reads the options.
+    return Call(command_line, further_outputs, tables, error_report, json_file=json_file)
 
 
 def _check_prefix(prefix: str) -> None:
-    """Raise OutputError, with a remedy, if the file `PREFIX.debug` cannot be written."""
+    """Raise OutputError, with a remedy, if the file `PREFIX.debug` cannot be written.
+
+    The message begins with the words of the Perl scorer, including its mistake `.  . lc(DEBUG)`.
+    """
     reason = storage.why_not_writable(f"{prefix}.debug")
     if reason is not None:
         raise OutputError(
@@ -123,16 +128,16 @@ def _score_as_one_run(call: Call, problems: ProblemLog) -> Iterator[Result]:
     """Score all runs of a call as if they were one run, as the reference does, and give the result to the block.
 
     The debug file of a large run is kept in a temporary folder until the block ends, so the result has to be written
-    inside the block. Raises InputError. If an error stops the scoring, the complete tables are written before it is
-    raised.
+    inside the block. Raises InputError. If an error stops the scoring, the tables that are complete then are written
+    before it is raised.
     """
     call.check_inputs()
     knowledge_bases = call.knowledge_bases  # found by reading files, hence before outputs of an earlier call go
     call.plan.remove_earlier_files()  # nobody shall take them for results of this call
     gold = _open_gold(call, problems)
-    with contextlib.ExitStack() as temporary_folders:
-        result = call.score_in_parts(gold, call.files, temporary_folders)
-        if result is None:
+    with contextlib.ExitStack() as folder_cleanup:
+        result = call.score_in_parts(gold, call.files, folder_cleanup)
+        if result is None:  # the run is small, or cannot be divided
             result = _score_whole_run(call, gold, knowledge_bases, problems)
         yield result
 
@@ -143,7 +148,7 @@ def _open_gold(call: Call, problems: ProblemLog) -> ColdStartGold:
     The gold has a remark on every folder without files to load. Raises InputError if the queries cannot be read, and if
     the call names no other files.
     """
-    gold = open_gold(call.queries, call.options, problems, validates=call.validates)
+    gold = open_gold(call.query_files, call.options, problems, validates=call.has_validation)
     if not call.files:
         raise InputError(
             "EvaluationQueryOutput->new called with no filenames", remedy="name a run and its assessments, too"
@@ -175,7 +180,7 @@ def _load_runs_as_one(call: Call, gold: ColdStartGold, knowledge_bases: frozense
         run = load_with_preparation(gold, call.files, knowledge_bases, problems)
     else:
         run = load_run(gold, call.files, problems=problems)
-    if run.run_ids:
+    if run.run_ids:  # the reference looks at -fields when it scores the first run, after reading all files
         outputs.check_fields(call.layout.fields)
     return run
 
@@ -184,12 +189,12 @@ def _report_problems(call: Call, result: Result) -> None:
     """Print the warnings of a result, then write the error report, which ends with the numbers of problems.
 
     If the tables go to files and standard error is a terminal, the averages and the signature of each run are printed
-    there, too.
+    there, too. But if the edition of the scorer writes the report before the tables, they are not printed: the tables
+    could still fail.
     """
     warn(*result.warnings)
     _write_error_report(call, result)
     writes_files = call.output is not None and call.output.stream is None
-    # With the report first, the tables are not written yet.
     if writes_files and is_terminal("stderr") and not call.edition.reports_first:
         for run in result.runs:
             print_unless_quiet(f"\n{outputs.averages_text(run)}\nsignature  {result.signature(run)}\n")
@@ -198,8 +203,9 @@ def _report_problems(call: Call, result: Result) -> None:
 def _write_error_report(call: Call, result: Result) -> None:
     """Write the error report of a result to its destination, usually the one that -error_file names.
 
-    On standard error the report is printed twice, because the reference program does that. With --quiet, only the line
-    with the numbers of problems is printed there, and only if there are errors.
+    On standard error most editions print the report twice, as the reference program does; an edition with the report
+    before the tables prints it once. With --quiet, only the line with the numbers of problems is printed there, and
+    only if there are errors.
     """
     destination = _destination_of_report(call)
     goes_to_stderr = destination.stream == "stderr"
@@ -209,20 +215,23 @@ def _write_error_report(call: Call, result: Result) -> None:
     elif goes_to_stderr and not call.edition.reports_first:
         report = outputs.report_for_stderr(result.problems, is_for_people=is_terminal("stderr"), twice=True)
         print_unless_quiet(report + closing)
-    else:
+    else:  # into a file or to standard output; in editions that report first, also to standard error
         report = outputs.whole_report(result)
-        terminal.write_report(destination, report, [outputs.doubly_encoded(report, call.edition)])
+        report_bytes = outputs.doubly_encoded(report, call.edition)  # the reference encodes its files twice
+        terminal.write_report(destination, report, [report_bytes])
 
 
 def _destination_of_report(call: Call) -> Destination:
     """Return the destination of the error report, which is the value of -error_file with one exception.
 
     If both tables and report go to standard output, and the tables come first, the reference closes standard output
-    behind the tables, so that its report is lost. Ours goes to standard error.
+    after the tables, so that its report is lost. Ours goes to standard error.
     """
-    output_stream = None if call.output is None else call.output.stream
-    goes_behind_tables = call.error_report.stream == output_stream == "stdout" and not call.edition.reports_first
-    return STDERR if goes_behind_tables else call.error_report
+    stream_of_tables = None if call.output is None else call.output.stream
+    share_stdout = call.error_report.stream == "stdout" and stream_of_tables == "stdout"
+    if share_stdout and not call.edition.reports_first:
+        return STDERR
+    return call.error_report
 
 
 def _report_failure(error: CsScoreError, problems: ProblemLog, call: Call | None) -> int:
@@ -233,12 +242,12 @@ def _report_failure(error: CsScoreError, problems: ProblemLog, call: Call | None
     """
     problems_so_far = list(problems)
     error_report = STDERR if call is None else call.error_report
-    # Problems that go into a file are not printed as well.
+    # Problems that go into a file, or to standard output, are not printed as well.
     shown_problems = problems_so_far if error_report.stream == "stderr" else []
     _print_failure(error, shown_problems)
     if call is None:
         return Status.REFERENCE_FAILURE
-    if error_report.stream is None:  # the report goes into a file
+    if error_report.is_file:
         _write_report_of_failure(call, problems_so_far, error)
     # Where an output could not be written, the file of --problems does not appear either.
     if not isinstance(error, OutputError):

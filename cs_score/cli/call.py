@@ -16,7 +16,7 @@ from cs_score.base.errors import CsScoreError, InputError
 from cs_score.base.outputs import Existing, PlannedOutput, encoded
 from cs_score.base.records import replace
 from cs_score.base.runtime import Late
-from cs_score.base.sources import InMemory, Input, name_of, open_source, plain_name
+from cs_score.base.sources import InMemory, Input, name_of, name_without_compression, open_source
 from cs_score.cli.core import CommandLine
 from cs_score.cli.output import STDERR, STDOUT, Destination
 from cs_score.cli.run_inputs import Runs
@@ -92,12 +92,15 @@ class Call(Runs):
         typed_words = (PROGRAM, *self.command_line.typed)
         return outputs.params_text(typed_words, os.getcwd(), self.policy_texts, has_samples)
 
-    def _planned_tables(self, option: str) -> Iterator[PlannedOutput]:
-        """Yield the files into which tables are written; none if they go to a stream or are not written."""
-        if self.output is None or self.output.stream is not None:
+    def _planned_tables(self, output_option: str) -> Iterator[PlannedOutput]:
+        """Yield the files into which tables are written; none if they go to a stream or are not written.
+
+        Messages about these files name `output_option`, such as `-output_file`.
+        """
+        if self.output is None or not self.output.is_file:
             return
         for file in outputs.written_outputs(self.command_line.value_by_option, self.edition):
-            yield PlannedOutput(option, f"{self.output.name}.{file.ending}", Existing.CLEARED)
+            yield PlannedOutput(output_option, f"{self.output.name}.{file.ending}", Existing.CLEARED)
 
     def _input_names(self) -> list[str]:
         """Return the names of all files that are read, including the files inside folders."""
@@ -111,13 +114,13 @@ class Call(Runs):
     @property
     def debug_file(self) -> str | None:
         """The name of the debug file, `PREFIX.debug`; None if the tables go to a stream or are not written."""
-        if self.output is None or self.output.stream is not None:
+        if self.output is None or not self.output.is_file:
             return None
         return f"{self.output.name}.debug"
 
     def check_inputs(self) -> None:
         """Raise InputError if one of the queries, runs or assessments cannot be opened."""
-        files: list[Input] = list(self.queries)
+        files: list[Input] = list(self.query_files)
         for word in self.files:
             files.extend(expand_folder(word))
         for file in files:
@@ -143,32 +146,35 @@ class Call(Runs):
         """Return the number of parts into which the queries are divided, so that a large run is scored part by part.
 
         It is the value of --parts. Without that option it depends on the size of `files`, the run and its assessments.
-        It is always 1 if one of them can be read only once.
+        It is always 1, even with --parts, if one of them can be read only once, since each part reads all files.
         """
         size = _size_when_read(files)
-        if size is None:
+        if size is None:  # a file can be read only once
             return 1
         if self._part_count is not None:
             return self._part_count
         return max(1, min(MOST_PARTS, size // BYTES_PER_PART))
 
     def score_in_parts(
-        self, gold: ColdStartGold, files: Sequence[Input], temporary_folders: contextlib.ExitStack
+        self, gold: ColdStartGold, files: Sequence[Input], folder_cleanup: contextlib.ExitStack
     ) -> Result | None:
         """Score a large run part by part, and return its result; None if the run is small or cannot be divided.
 
         `files` are the run and its assessments. The text of the debug file is written into a new folder, which is
-        removed when `temporary_folders` is closed.
+        removed when `folder_cleanup` is closed.
         """
         if self._needs_whole_run(gold):
             return None
         part_count = self.part_count_for(files)
-        if part_count == 1 or not self._has_known_fields():
+        if part_count == 1:  # the run is small
+            return None
+        # A run that is not divided reports fatal faults in the files before an unknown column, as the reference does.
+        if not self._has_valid_columns():
             return None
         from cs_score.base.processes import processors
         from cs_score.coldstart.parts import score_in_parts
 
-        folder = temporary_folders.enter_context(self._folder_for_debug_text())
+        folder = folder_cleanup.enter_context(self._folder_for_debug_text())
         file_names = [name_of(file) for file in files]
         job_count = self._job_count or processors()
         return score_in_parts(gold, file_names, part_count, job_count, folder)
@@ -182,11 +188,8 @@ class Call(Runs):
         has_preparation = gold.validates or bool(self.knowledge_bases)
         return has_preparation or self.json_file is not None or "--problems" in self.command_line
 
-    def _has_known_fields(self) -> bool:
-        """Return whether the scorer has all columns that -fields names.
-
-        If not, the run is scored as a whole, which reports fatal faults in the files before the wrong column.
-        """
+    def _has_valid_columns(self) -> bool:
+        """Return whether all names of columns in the value of -fields are valid."""
         try:
             outputs.check_fields(self.layout.fields)
         except InputError:
@@ -211,13 +214,14 @@ class Call(Runs):
     def write(self, result: Result, intervals: Sequence[ScoreIntervals] = (), *, was_stopped: bool = False) -> None:
         """Write the tables and the JSON document of a result, if the command line asks for them. Raises OutputError.
 
-        If an error stopped the scoring (`was_stopped`), only the tables that are complete are written.
+        If an error stopped the scoring (`was_stopped`), only the files with complete tables are written; a stream gets
+        all tables that were made.
         """
         if self.json_file is not None and not was_stopped:
             self._write_json(documents.json_text(result, intervals), self.json_file)
         if self.output is None:
             return
-        if self.output.stream is not None:
+        if not self.output.is_file:
             self._write_tables_to_stream(self.output, result, intervals)
             return
         for ending, blocks in outputs.file_blocks(result, self.layout, self.params_file_text, intervals, was_stopped):
@@ -249,30 +253,31 @@ class Call(Runs):
         `error` is the error that ended the scoring, or None. If it is about an input, it is written to the file, too.
         """
         problems_file = self.command_line.get("--problems")
-        if not isinstance(problems, RecordingLog) or problems_file is None:
+        # With --problems, the log is a RecordingLog, unless the command line was wrong before `new_log` was called.
+        if problems_file is None or not isinstance(problems, RecordingLog):
             return
         if isinstance(error, InputError):
             problems.fatal_errors.append(error)
         reports.write_problems(problems, problems_file)
 
 
-def _names_of_files(words: Iterable[Input]) -> list[str]:
-    """Return the names of all files among some words; a folder is replaced by the names of its files."""
+def _names_of_files(inputs: Iterable[Input]) -> list[str]:
+    """Return the names of all files among some inputs; a folder is replaced by the names of its files."""
     names = []
-    for word in words:
-        for file in expand_folder(word):
+    for file_or_folder in inputs:
+        for file in expand_folder(file_or_folder):
             names.append(name_of(file))
     return names
 
 
-def _size_when_read(words: Iterable[Input]) -> int | None:
+def _size_when_read(inputs: Iterable[Input]) -> int | None:
     """Return the size in bytes of all files, with those in folders; None if one of them can be read only once.
 
     The size of a compressed file is an estimate of its size when it has been read.
     """
     size = 0
-    for word in words:
-        for file in expand_folder(word):
+    for file_or_folder in inputs:
+        for file in expand_folder(file_or_folder):
             if not isinstance(file, str) or not os.path.isfile(file):
                 return None
             size += _size_of_file(file)
@@ -280,7 +285,7 @@ def _size_when_read(words: Iterable[Input]) -> int | None:
 
 
 def _size_of_file(file: str) -> int:
-    """Return the size of a file in bytes, or what it is about when the file has been decompressed."""
+    """Return the size of a file in bytes or, if it is compressed, an estimate of its size after decompression."""
     size = os.path.getsize(file)
-    is_compressed = plain_name(file) != file
+    is_compressed = name_without_compression(file) != file
     return size * _EXPANSION_FACTOR if is_compressed else size

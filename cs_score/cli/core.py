@@ -43,7 +43,7 @@ from cs_score.base.outputs import (
 from cs_score.base.runtime import load_value
 from cs_score.cli.output import captured, quietly, warn, with_clock, write_text
 from cs_score.tasks import COLD_START, OWN_TASKS, TASKS
-from cs_score.verbs import ABOUT, FOLLOWED, SCORE, SLICES, CommandEntry
+from cs_score.verbs import ABOUT, FOLLOWED_VERSION, SCORE, SLICES, CommandEntry
 
 WIDEST_HELP: Final = 100
 """The width in columns of a help that is not printed on a terminal."""
@@ -1365,7 +1365,7 @@ def command(
         """Return a function that makes the command; the command calls `body` to do its work."""
 
         def make_command(task: str) -> Command:
-            """Return the command. It is the same for every task; other makers, those of verbs, use the argument."""
+            """Return the command, which is the same for every task."""
             return contract(name, options, *parameters, body=body, properties=CommandProperties(**properties))
 
         return make_command
@@ -1377,7 +1377,7 @@ def command(
 
 
 _OWN_COMMANDS: Final[Mapping[str, CommandEntry]] = {
-    "": CommandEntry(SCORE, "Score one or more TAC Cold Start runs", "cli.bare", followed_version=FOLLOWED),
+    "": CommandEntry(SCORE, "Score one or more TAC Cold Start runs", "cli.bare", followed_version=FOLLOWED_VERSION),
     "score": CommandEntry(SCORE, "Score runs or predictions", "cli.score", is_split_by_task=True),
     "problems": CommandEntry(ABOUT, "Explain problem codes: what is wrong, an example, what to do", "cli.about"),
     "schema": CommandEntry(ABOUT, "Print the JSON Schema of what cs-score writes", "cli.about"),
@@ -1438,7 +1438,7 @@ def help_width() -> int:
 def version_text() -> str:
     """Return lines with the versions of cs-score and of the reference programs that its commands follow."""
     width = max(len(name) for name in COMMANDS)
-    lines = [f"cs-score {VERSION} (follows the Cold Start reference scorer {FOLLOWED})\n"]
+    lines = [f"cs-score {VERSION} (follows the Cold Start reference scorer {FOLLOWED_VERSION})\n"]
     for name, entry in COMMANDS.items():
         if name and entry.followed_version:
             lines.append(f"  {name:<{width}}  follows {entry.followed_version}\n")

@@ -69,13 +69,14 @@ def print_or_write_document(command_line: CommandLine, view: DocumentView, docum
 
     `view` says how documents of this kind are shown. Raises OutputError; no table is written in that case.
     """
-    top = read_top(command_line)
+    row_limit = read_top(command_line)  # the value of --top, or None
     if command_line.folder is not None:
         _write_tables(view, document, command_line.folder)
     elif command_line.format == "text":
-        _print_for_people(view, document, options.LARGEST_NUMBER if "--all" in command_line else top)
+        most_rows = options.LARGEST_NUMBER if "--all" in command_line else row_limit
+        _print_for_people(view, document, most_rows)
     else:
-        _print_in_format(command_line.format, view, document, top)
+        _print_in_format(command_line.format, view, document, row_limit)
     return Status.DONE
 
 
@@ -164,7 +165,7 @@ def _lines_on_answered_units(document: Any, markup: _Markup) -> list[str]:
     For example `er_f1: scored on 100 of 7,405 questions, those it answers`. The document of a difference may have a
     line for each of its sides, A and B. There is no line if all units were scored.
     """
-    if isinstance(document, TwoSided):
+    if isinstance(document, TwoSided):  # a difference; its JSON calls the sides `a` and `b`
         origin_by_name = {side.upper(): origin for side, origin in document.origins.items()}
     else:
         origin_by_name = {document.measure: document.origin}
@@ -191,12 +192,12 @@ _MARKUP: Final = {
 
 # ---- Options and help
 
-RUNS_OPTIONS: Final = f"{SCORING_SWITCHES} --knowledge-base -runids --run"
-SIDE_B: Final = "--policy-b --pool-b --follow-b"
-ANALYSIS_OF_RUNS: Final = f"{RUNS_OPTIONS} --measure --policy --also-policy --top --by {INTERVAL_OPTIONS}"
-ANALYSIS_OF_EVIDENCE: Final = "--gold --predictions --measure --top"
-DIFFERENCE_OF_RUNS: Final = f"{RUNS_OPTIONS} --policy --measure {SIDE_B} --top {INTERVAL_OPTIONS}"
-DIFFERENCE_OF_EVIDENCE: Final = f"--gold --measure --top {INTERVAL_OPTIONS}"
+OPTIONS_OF_RUNS: Final = f"{SCORING_SWITCHES} --knowledge-base -runids --run"
+OPTIONS_OF_SIDE_B: Final = "--policy-b --pool-b --follow-b"
+ANALYSIS_OPTIONS_OF_RUNS: Final = f"{OPTIONS_OF_RUNS} --measure --policy --also-policy --top --by {INTERVAL_OPTIONS}"
+ANALYSIS_OPTIONS_OF_EVIDENCE: Final = "--gold --predictions --measure --top"
+DIFFERENCE_OPTIONS_OF_RUNS: Final = f"{OPTIONS_OF_RUNS} --policy --measure {OPTIONS_OF_SIDE_B} --top {INTERVAL_OPTIONS}"
+DIFFERENCE_OPTIONS_OF_EVIDENCE: Final = f"--gold --measure --top {INTERVAL_OPTIONS}"
 
 OWN_OPTIONS: Final = (
     Option(

@@ -31,12 +31,12 @@ def estimate_from_sample(task: str, command_line: CommandLine, *, most_systems: 
 
 def _estimate_from_pool(command_line: CommandLine) -> int:
     """Print estimates of the scores of Cold Start runs from assessments that are a sample. Return the exit status."""
-    inclusion = sampled_pools.read_inclusion(command_line.text("--inclusion"))
+    probabilities = sampled_pools.read_inclusion(command_line.text("--inclusion"))  # those of being in the sample
     confidence = read_resampling_with_defaults(command_line).confidence
     inputs = Runs(command_line)
     with paused_garbage_collection():
         scored_by_name = _score_each_run(inputs)
-        estimates = sampled_pools.estimate_from_sample(scored_by_name, inclusion, confidence)
+        estimates = sampled_pools.estimate_from_sample(scored_by_name, probabilities, confidence)
     return print_statistics(command_line, sampled_pools.SAMPLED_POOL_PRINTOUT, estimates)
 
 
@@ -58,12 +58,15 @@ def _estimate_from_labels(command_line: CommandLine, predictions: Predictions) -
     file.
     """
     second_file = command_line.get("--second-assessments")
-    has_second_labels = second_file is not None
-    columns = sampled_labels.STRATUM_COLUMNS_OF_SECOND if has_second_labels else sampled_labels.STRATUM_COLUMNS
-    inclusion = sampled_pools.read_inclusion(command_line.text("--inclusion"), columns)
+    # The columns by which the file of --inclusion divides the answers into strata.
+    stratum_columns = sampled_labels.STRATUM_COLUMNS
+    if second_file is not None:
+        stratum_columns = sampled_labels.STRATUM_COLUMNS_WITH_SECOND_LABELS
+    # The probabilities of being in the sample.
+    probabilities = sampled_pools.read_inclusion(command_line.text("--inclusion"), stratum_columns)
     confidence = read_resampling_with_defaults(command_line).confidence
     results = predictions.score_all().results
     first_result = next(iter(results.values()))  # all results have the same gold
     second_assessments = sampled_labels.read_second_assessments(first_result, second_file)
-    estimates = sampled_labels.estimate_from_labels(results, second_assessments, inclusion, confidence)
+    estimates = sampled_labels.estimate_from_labels(results, second_assessments, probabilities, confidence)
     return print_statistics(command_line, sampled_pools.SAMPLED_POOL_PRINTOUT, estimates)

@@ -32,7 +32,7 @@ from cs_score.cli.core import (
 )
 from cs_score.cli.output import write_text
 from cs_score.tasks import COLD_START, TASKS
-from cs_score.verbs import ABOUT, BEFORE, SCORE
+from cs_score.verbs import ABOUT, BEFORE_SCORER, SCORE
 
 COMPLETION_VARIABLE: Final = "_CS_SCORE_COMPLETE"
 
@@ -81,7 +81,7 @@ def _write_group(formatter: click.HelpFormatter, group: str) -> None:
     """
     # The call without a command, whose name is empty, is not listed.
     names = [name for name, entry in COMMANDS.items() if name and entry.group == group]
-    if group in (BEFORE, ABOUT):
+    if group in (BEFORE_SCORER, ABOUT):
         formatter.write(_indented_list(names, formatter.width))
         return
     rows = _rows_of_group(names)

@@ -60,7 +60,8 @@ is_quiet: Final = _IS_QUIET.get
 def can_show_colours(stream: IO[str] | None) -> bool:
     """Return whether a stream goes to a terminal that can show colours."""
     is_plain = os.environ.get("NO_COLOR") or os.environ.get("TERM", "dumb") == "dumb"
-    if stream is None or is_plain or _CAPTURED.get() is not None:
+    is_captured = _CAPTURED.get() is not None  # the output will be written to a file
+    if stream is None or is_plain or is_captured:
         return False
     try:
         return os.isatty(stream.fileno())
@@ -127,12 +128,18 @@ class Destination(Record):
         name = self.name.lower()
         return name if name in ("stdout", "stderr") else None
 
+    @property
+    def is_file(self) -> bool:
+        """Whether the output goes to a file, or to files with a common prefix, and not to a stream."""
+        return self.stream is None
+
     def planned(self, option: str, existing: Existing) -> tuple[PlannedOutput, ...]:
         """Return a description of the file, so that it is checked before the work begins; empty for a stream.
 
-        `option` is the option that names the file. `existing` says what happens to a file that is already there.
+        `option` is the option that names the file. `existing` says what happens to a file that is already there. A
+        destination that is the prefix of several files is not asked: its caller knows the files.
         """
-        if self.stream is not None:
+        if not self.is_file:
             return ()
         return (PlannedOutput(option, self.name, existing),)
 
@@ -289,6 +296,10 @@ SECONDS_BEFORE_PROGRESS: Final = 2
 """How many seconds a command runs before progress is shown."""
 
 
+_ERASE_LINE: Final = "\r\x1b[K"
+"""What moves a terminal to the beginning of its line, and erases the line."""
+
+
 class _ProgressLine:
     """The line of progress on the terminal, which is removed before another text is written."""
 
@@ -300,13 +311,13 @@ class _ProgressLine:
         """Show a text in place of the previous one."""
         if text != self.text:
             self.text = text
-            os.write(2, f"\r\x1b[K{text}".encode())
+            os.write(2, f"{_ERASE_LINE}{text}".encode())
 
     def remove(self) -> None:
         """Remove the line from the terminal, if it is shown."""
         if self.text:
             self.text = ""
-            os.write(2, b"\r\x1b[K")
+            os.write(2, _ERASE_LINE.encode())
 
 
 _PROGRESS: Final = _ProgressLine()

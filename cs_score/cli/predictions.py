@@ -34,34 +34,34 @@ def with_analysis_percentage(items: Sequence[Value]) -> Iterator[Value]:
 
 
 def gold_and_predictions(command_line: CommandLine) -> tuple[str, list[str]]:
-    """Return the gold file and the words that name predictions, for a task that needs gold.
+    """Return the gold file and the files of predictions, for a task that needs gold.
 
     The gold file is the value of --gold or else the first word. Raises UsageError if there is neither.
     """
-    words = list(command_line.positional_words)
+    files = list(command_line.positional_words)
     gold = command_line.get("--gold")
-    if not gold and words:
-        gold = words.pop(0)
+    if not gold and files:
+        gold = files.pop(0)
     if not gold:
         raise UsageError("--gold FILE must be given")
-    return gold, words
+    return gold, files
 
 
-def optional_gold_and_predictions(
+def find_gold_and_predictions(
     mode: Mode, command_line: CommandLine, *, is_single_file: bool
 ) -> tuple[str | None, list[str]]:
-    """Return the gold file, or None, and the words that name predictions.
+    """Return the gold file, None if the task needs none and none is named, and the files of predictions.
 
-    Some tasks need no gold file. For them the first word is gold only if a single file of predictions is scored
-    (`is_single_file`) and there are two files. Raises UsageError if a task needs gold and there is none.
+    `is_single_file` says whether the command scores a single file of predictions. If it does, the task needs no gold
+    and the command line has two files, the first is gold. Raises UsageError if a task needs gold and there is none.
     """
     if mode.needs_gold:
         return gold_and_predictions(command_line)
     gold = command_line.get("--gold")
-    words = list(command_line.positional_words)
+    files = list(command_line.positional_words)
     if gold is None and is_single_file and _has_two_files(command_line):
-        return words[0], words[1:]
-    return gold, words
+        return files[0], files[1:]
+    return gold, files
 
 
 def _has_two_files(command_line: CommandLine) -> bool:
@@ -91,27 +91,27 @@ class Predictions:
         self._fewest_systems = fewest_systems
         self._is_pair = most_systems == 2  # the sides A and B of a difference
         self._printed_notices: set[str] = set()
-        gold, words = optional_gold_and_predictions(self.mode, command_line, is_single_file=most_systems == 1)
+        gold, prediction_files = find_gold_and_predictions(self.mode, command_line, is_single_file=most_systems == 1)
         self.gold = gold
         if most_systems == 1:
-            self.files = [self._single_file(task, words)]
+            self.files = [self._single_file(task, prediction_files)]
         else:
-            self.files = words
+            self.files = prediction_files
             self._check_several_files()
 
-    def _single_file(self, task: str, words: Sequence[str]) -> str:
-        """Return the only file of predictions: the value of --predictions, or else the only one of `words`.
+    def _single_file(self, task: str, prediction_files: Sequence[str]) -> str:
+        """Return the only file of predictions: the value of --predictions, or else the only one of `prediction_files`.
 
         Raises UsageError if there is no file of predictions, or more than one.
         """
-        further_words = list(words)
+        further_files = list(prediction_files)
         predictions = self._command_line.get("--predictions")
-        if not predictions and further_words:
-            predictions = further_words.pop(0)
+        if not predictions and further_files:
+            predictions = further_files.pop(0)
         if not predictions:
             raise UsageError("--predictions FILE must be given")
-        if further_words:
-            raise self._error_for_further_files(task, predictions, further_words)
+        if further_files:
+            raise self._error_for_further_files(task, predictions, further_files)
         if self.gold == predictions == "-":
             raise UsageError("only one of --gold and --predictions can be standard input")
         return predictions
@@ -141,6 +141,7 @@ class Predictions:
         if self._is_pair and len(self.files) != 2:
             raise UsageError(f"name two files of predictions, A and B, not {len(self.files)}")
         if len(self.files) < self._fewest_systems:
+            # The gold file is named as well: its place may have been taken by a file of predictions.
             files = f"--gold {self.gold} {' '.join(self.files)}".rstrip()
             raise UsageError(f"a comparison needs the predictions of at least two systems: there is {files}")
 
@@ -166,9 +167,10 @@ class Predictions:
         return self._score_file(file, self._arguments)
 
     def _score_file(self, file: str, arguments: Mapping[str, Any]) -> dict[str, ScoredPredictions]:
-        """Score each system in a file of predictions, print new notices, and return the results by the name of the run.
+        """Score each system in a file of predictions, print new notices, and return the results by system.
 
-        `arguments` are the values of the task's options by field, such as `{"policy": "sf"}`.
+        A system is called after its run; if the file has only one, its name may be empty. `arguments` are the values of
+        the task's options by field, such as `{"policy": "sf"}`.
         """
         arguments = dict(arguments)
         if self.mode.takes_long:
@@ -214,7 +216,7 @@ class Predictions:
         if len(results) != 2:
             names = ", ".join(one_line(name, 40) for name in results)
             raise UsageError(f"name two systems, A and B; there are {len(results)} ({names})")
-        name_a, name_b = results
+        name_a, name_b = results.keys()
         return results[name_a], results[name_b], (name_a, name_b)
 
     def _score_under_two_policies(self, policy: str) -> tuple[Any, Any, tuple[str, str]]:
@@ -273,7 +275,9 @@ class Predictions:
         Without --run, every run is included. A single value of --run is an option of scoring: only that run is scored.
         """
         chosen_runs = self._command_line.texts("--run")
-        return len(chosen_runs) < 2 or run in chosen_runs
+        if len(chosen_runs) < 2:
+            return True
+        return run in chosen_runs
 
     def _system_name(self, short_name: str, run: str, *, has_several_runs: bool) -> str:
         """Return the name of a system: `FILE`, `RUN` if its file has several runs, `RUN (FILE)` with several files."""

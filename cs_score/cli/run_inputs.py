@@ -58,11 +58,11 @@ class RunsAndAssessments(Record, eq=False):
 class SingleRun(Record, eq=False):
     """The only run of a command line, with the last of its files.
 
-    `files_before` are the files that are loaded before that one: the assessments and the other files of the run.
+    `files_to_load_first` are the files that are loaded before that one: the assessments and the other files of the run.
     """
 
     run: OneRun
-    files_before: list[Input]
+    files_to_load_first: list[Input]
 
 
 class RunsWithGold(Record, eq=False):
@@ -87,7 +87,7 @@ class ChangesOfB(Record):
     edition: str | None
 
     @property
-    def are_given(self) -> bool:
+    def has_any(self) -> bool:
         """Whether anything differs, so that A and B are the same run."""
         return self.policy is not None or self.pool is not None or self.edition is not None
 
@@ -104,15 +104,15 @@ class Runs(Scoring):
         The other files are recognised later as runs or assessments, by their content.
         """
         super().__init__(command_line)
-        self.queries: list[str] = []
+        self.query_files: list[str] = []
         self.files: list[Input] = []
         for word in command_line.positional_words:
             if is_query_file(word):
-                self.queries.append(word)
+                self.query_files.append(word)
             else:
                 self.files.append(word)
         self.files += command_line.texts("--knowledge-base")
-        self.validates = "--validate" in command_line
+        self.has_validation = "--validate" in command_line
         self._runs_with_warnings: list[OneRun] = []
 
     @cached_property
@@ -163,10 +163,10 @@ class Runs(Scoring):
     def _refuse_missing_files(self, files_of_runs: Sequence[Input], assessments: Sequence[Input]) -> None:
         """Raise UsageError, with a remedy, if there is no file with a run, with assessments, or with queries."""
         if not files_of_runs:
-            raise UsageError(self._message_without("run"))
+            raise UsageError(self._message_on_missing("run"))
         if not assessments:
-            raise UsageError(self._message_without("assessments (pool)"))
-        if not self.queries:
+            raise UsageError(self._message_on_missing("assessments (pool)"))
+        if not self.query_files:
             raise UsageError(self._message_without_queries())
 
     def _chosen_runs(self, files_of_runs: Sequence[Input]) -> list[OneRun]:
@@ -177,9 +177,9 @@ class Runs(Scoring):
         chosen_ids = self.command_line.texts("--run") or self.run_ids
         return runs_of(files_of_runs, self.knowledge_bases, chosen_ids or None)
 
-    def _message_without(self, kind: str) -> str:
+    def _message_on_missing(self, kind: str) -> str:
         """Return the message that there is no file of a `kind`, `run` or `assessments (pool)`, with a remedy."""
-        names = ", ".join([name_of(file) for file in self.files])
+        names = ", ".join([name_of(file) for file in self.files])  # query files are not among them
         remedy = "name queries, assessments and a run"
         empty_folders = empty_folders_among(self.files)
         if empty_folders:
@@ -200,11 +200,11 @@ class Runs(Scoring):
     def _find_single_run(self) -> SingleRun:
         """Return the only run among the files, which may be spread over several files.
 
-        Raises UsageError if there are several runs.
+        Raises UsageError if there are several runs, or none.
         """
-        runs_and_assessments = self.find_runs_and_assessments()
+        runs_and_assessments = self.find_runs_and_assessments()  # refuses a call without any run
         runs = runs_and_assessments.runs
-        run_ids = {run.run_id for run in runs}
+        run_ids = {run.run_id for run in runs}  # files with the same run id are parts of one run
         if len(run_ids) > 1:
             raise UsageError(f"there are {len(runs)} runs ({_descriptions(runs)}): choose one with --run ID")
         return _joined_parts(runs_and_assessments)
@@ -220,7 +220,7 @@ class Runs(Scoring):
             raise UsageError("standard input cannot be read once for each run: name a file")
         options.check()
         runs_and_assessments = self.find_runs_and_assessments()
-        gold_without_pool = open_gold(self.queries, options, validates=self.validates)
+        gold_without_pool = open_gold(self.query_files, options, validates=self.has_validation)
         return RunsWithGold(gold_without_pool, runs_and_assessments.assessments, runs_and_assessments.runs)
 
     def read_gold(self, options: Options, assessments: Sequence[Input]) -> ColdStartGold:
@@ -228,11 +228,11 @@ class Runs(Scoring):
 
         Raises InputError.
         """
-        return with_pool(open_gold(self.queries, options), assessments)
+        return with_pool(open_gold(self.query_files, options), assessments)
 
     def _open_gold(self) -> ColdStartGold:
         """Read the queries, and return gold with a remark on every folder that has no file to load."""
-        return with_remarks_on_empty_folders(open_gold(self.queries, self.options_without_run_ids), self.files)
+        return with_remarks_on_empty_folders(open_gold(self.query_files, self.options_without_run_ids), self.files)
 
     # -- Loading
 
@@ -241,11 +241,11 @@ class Runs(Scoring):
     ) -> Run:
         """Load one run, to be scored separately from the others. Raises InputError.
 
-        `pool` are the files of assessments, which are loaded before the run if `gold` has no assessments yet. A
-        knowledge base is first validated and resolved into a run. Problems are added to `problems`; if that is None,
-        they are added to a copy of the log of `gold`.
+        `pool` are the files of assessments, which are loaded before the run; callers leave them out if `gold` has the
+        assessments already. A knowledge base is first validated and resolved into a run. Problems are added to
+        `problems`; if that is None, they are added to a copy of the log of `gold`.
         """
-        gold = run.restrict(gold)
+        gold = run.restrict_gold(gold)
         files = [*pool, run.file]
         if problems is None:
             problems = gold.problems.copy()
@@ -274,7 +274,7 @@ class Runs(Scoring):
         single = self._find_single_run()
         with paused_garbage_collection():
             gold = self._open_gold()
-            loaded_run = self.load_single_run(gold, single.run, single.files_before)
+            loaded_run = self.load_single_run(gold, single.run, single.files_to_load_first)
             scored_run = scored.score_for_analysis(loaded_run, self.options_without_run_ids.policy)
         self._warn_about_scores(loaded_run, scored_run)
         return scored_run
@@ -301,9 +301,9 @@ class Runs(Scoring):
         """
         gold = self._open_gold()
         if self.knowledge_bases:
-            return self.load_single_run(gold, single.run, single.files_before), None
-        files = [*single.files_before, single.run.file]
-        gold_for_run = single.run.restrict(gold)
+            return self.load_single_run(gold, single.run, single.files_to_load_first), None
+        files = [*single.files_to_load_first, single.run.file]
+        gold_for_run = single.run.restrict_gold(gold)
         loaded_run, loading_error = partial_scoring.load_as_far_as_possible(gold_for_run, files)
         has_recognised_files = bool(loaded_run.layouts)
         if loading_error is not None and not has_recognised_files:
@@ -325,14 +325,15 @@ class Runs(Scoring):
         """Score each of several runs separately, and return their results by name. Raises UsageError or InputError."""
         with paused_garbage_collection():
             runs_with_gold = self.read_queries_and_find_runs()
-            _refuse_single_run(runs_with_gold.runs)
-            gold = with_pool(runs_with_gold.gold_without_pool, runs_with_gold.assessments)
-            results = score_each(gold, runs_with_gold.runs, self.load_single_run)
+            runs = runs_with_gold.runs
+            _refuse_single_run(runs)
+            gold = with_pool(runs_with_gold.gold_without_pool, runs_with_gold.assessments)  # read once for all runs
+            results = score_each(gold, runs, self.load_single_run)
         remark_on_duplicates(self, _count_duplicates(results))
-        names = systems.run_names(runs_with_gold.runs)
+        names = systems.run_names(runs)
         for name, result in zip(names, results):
             _warn_about_result(result, name)
-        files = [run.file for run in runs_with_gold.runs]
+        files = [run.file for run in runs]
         return systems.Systems(dict(zip(names, results)), systems.names_by_file(files, names))
 
     # -- Two to compare
@@ -349,10 +350,10 @@ class Runs(Scoring):
         runs_and_assessments = self.find_runs_and_assessments()
         _check_run_count(runs_and_assessments.runs, changes)
         with paused_garbage_collection():
-            if changes.are_given:
-                [run] = runs_and_assessments.runs
-                return self._score_twice(run, runs_and_assessments.assessments, changes)
-            return self._score_two(runs_and_assessments)
+            if not changes.has_any:
+                return self._score_two_runs(runs_and_assessments)
+            [run] = runs_and_assessments.runs
+            return self._score_run_twice(run, runs_and_assessments.assessments, changes)
 
     def _changes_of_b(self) -> ChangesOfB:
         """Return the values of --policy-b, --pool-b and --follow-b, which say how side B differs from side A."""
@@ -362,17 +363,19 @@ class Runs(Scoring):
             edition=self.command_line.get("--follow-b"),
         )
 
-    def _score_two(self, runs_and_assessments: RunsAndAssessments) -> tuple[AnalysedRun, AnalysedRun, tuple[str, str]]:
+    def _score_two_runs(
+        self, runs_and_assessments: RunsAndAssessments
+    ) -> tuple[AnalysedRun, AnalysedRun, tuple[str, str]]:
         """Score two runs with the same options, and return them with their names."""
         run_a, run_b = runs_and_assessments.runs
         gold = self.read_gold(self.options_without_run_ids, runs_and_assessments.assessments)
-        scored_a = self._score_of_pair(gold, run_a, self.options_without_run_ids)
-        scored_b = self._score_of_pair(gold, run_b, self.options_without_run_ids)
+        scored_a = self._score_side(gold, run_a, self.options_without_run_ids)
+        scored_b = self._score_side(gold, run_b, self.options_without_run_ids)
         remark_on_duplicates(self, scored_a.result.duplicate_count + scored_b.result.duplicate_count)
         name_a, name_b = systems.run_names(runs_and_assessments.runs)
         return scored_a, scored_b, (name_a, name_b)
 
-    def _score_twice(
+    def _score_run_twice(
         self, run: OneRun, assessments: Sequence[Input], changes: ChangesOfB
     ) -> tuple[AnalysedRun, AnalysedRun, tuple[str, str]]:
         """Score a run with the options of the command line, and again with the changes of side B.
@@ -381,31 +384,32 @@ class Runs(Scoring):
         """
         options_of_a = self.options_without_run_ids
         gold_of_a = self.read_gold(options_of_a, assessments)
-        scored_a = self._score_of_pair(gold_of_a, run, options_of_a)
-        # To find the causes of the difference, `diff` scores A again with some of the changes: it calls `again`.
-        scored_a = replace(scored_a, again=partial(self._score_again, run, assessments))
+        scored_a = self._score_side(gold_of_a, run, options_of_a)
+        # To find the causes of the difference, `diff` calls `score_again`: it scores A with some of the changes.
+        scored_a = replace(scored_a, score_again=partial(self._score_again, run, assessments))
         options_of_b, names_of_changes = self._options_of_b(changes)
         gold_of_b = gold_of_a
         if changes.pool is not None:
             gold_of_b = self.read_gold(options_of_b, [changes.pool])
         elif options_of_b != options_of_a:
             gold_of_b = self.read_gold(options_of_b, assessments)
-        scored_b = self._score_of_pair(gold_of_b, run, options_of_b)
+        scored_b = self._score_side(gold_of_b, run, options_of_b)
         return scored_a, scored_b, ("as given", ", ".join(names_of_changes))
 
     def _options_of_b(self, changes: ChangesOfB) -> tuple[Options, list[str]]:
         """Return the options for scoring side B, and the names of all its changes: `["policy sf", "pool second.tab"]`.
 
-        Raises UsageError for an unknown edition or policy.
+        The options differ from the command line in the edition or policy. Another pool changes no option: the
+        caller reads it in the place of the first one. Raises UsageError for an unknown edition or policy.
         """
-        inputs_of_b = self  # the command line as side B reads it
+        runs_of_b = self  # the command line as side B reads it
         names_of_changes = []
         if changes.edition is not None:
-            inputs_of_b = Runs(self.command_line.with_changes({"--follow": changes.edition}))
-            names_of_changes.append(f"edition {inputs_of_b.options_without_run_ids.follow}")
-        options_of_b = inputs_of_b.options_without_run_ids
+            runs_of_b = Runs(self.command_line.with_changes({"--follow": changes.edition}))
+            names_of_changes.append(f"edition {runs_of_b.options_without_run_ids.follow}")
+        options_of_b = runs_of_b.options_without_run_ids
         if changes.policy is not None:
-            [policy] = read_policies([changes.policy], options_of_b, inputs_of_b.policy_texts, "--policy-b")
+            [policy] = read_policies([changes.policy], options_of_b, runs_of_b.policy_texts, "--policy-b")
             options_of_b = policy.options(options_of_b)
             names_of_changes.append(f"policy {policy.name}")
         if changes.pool is not None:
@@ -417,7 +421,7 @@ class Runs(Scoring):
         gold = self.read_gold(options, assessments)
         return scored.score_for_analysis(self.load_single_run(gold, run), options.policy)
 
-    def _score_of_pair(self, gold: ColdStartGold, run: OneRun, options: Options) -> AnalysedRun:
+    def _score_side(self, gold: ColdStartGold, run: OneRun, options: Options) -> AnalysedRun:
         """Load and score one side of a difference, and print its warnings with the name of its file."""
         loaded_run = self.load_single_run(gold, run)
         _warn_about_run(loaded_run, name_of(run.file))
@@ -439,15 +443,15 @@ def _joined_parts(runs_and_assessments: RunsAndAssessments) -> SingleRun:
     files. The last part is returned as the run; the earlier parts are among the files before it.
     """
     *earlier_parts, last_part = runs_and_assessments.runs
-    is_shared = any(part.is_shared for part in runs_and_assessments.runs)
-    files_before = list(runs_and_assessments.assessments)
-    files_before.extend(part.file for part in earlier_parts)
-    return SingleRun(replace(last_part, is_shared=is_shared), files_before)
+    shares_file = any(part.shares_file for part in runs_and_assessments.runs)
+    files_to_load_first = list(runs_and_assessments.assessments)
+    files_to_load_first.extend(part.file for part in earlier_parts)
+    return SingleRun(replace(last_part, shares_file=shares_file), files_to_load_first)
 
 
 def _refuse_single_run(runs: Sequence[OneRun]) -> None:
-    """Raise UsageError if there is only one run, which can be compared with nothing."""
-    if len(runs) < 2:
+    """Raise UsageError if there is only one run, which can be compared with nothing. There is at least one."""
+    if len(runs) == 1:
         raise UsageError(
             f"a comparison needs at least two runs; there is {_description(runs[0])} among the files; see cs-score "
             "compare coldstart -help"
@@ -461,7 +465,7 @@ def _check_run_count(runs: Sequence[OneRun], changes: ChangesOfB) -> None:
     """
     needed_count = 2
     needed = "two runs"
-    if changes.are_given:
+    if changes.has_any:
         needed_count = 1
         needed = "one run, with --policy-b, --pool-b or --follow-b"
     if len(runs) == needed_count:
@@ -559,6 +563,7 @@ def _report_prepared_run(problems: ProblemLog, run: PreparedRun) -> None:
     InputError for a run with errors, which must not be scored.
     """
     print_unless_quiet(report_for_stderr(run.problems, is_for_people=is_terminal("stderr")))
+    # The run has a log of its own, because its problems were found in files that are not the ones to be scored.
     if isinstance(problems, RecordingLog) and isinstance(run.problems, RecordingLog):
         problems.also_report(run.problems)
     run.check()

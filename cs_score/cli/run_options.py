@@ -136,11 +136,11 @@ class Scoring:
             )
 
     def _measure_of_rankings(self) -> str | None:
-        """Return the first average precision, such as `SF-AP`, that --measure or --min names; None if there is none."""
+        """Return the first value of --measure or --min with an average precision, such as `SF-AP`; None without one."""
         for option in ("--measure", "--min"):
-            for measure in self.command_line.texts(option):
-                if re.search(r"-AP\b", measure):
-                    return measure
+            for text in self.command_line.texts(option):  # such as `SF-AP` or, for --min, `SF-AP=0.3`
+                if re.search(r"-AP\b", text):
+                    return text
         return None
 
     @cached_property
@@ -149,16 +149,18 @@ class Scoring:
 
         For example `{"-right": "CORRECT", ...}`. They come from the policy of --policy, or else from the edition.
         """
-        has_limits = self.edition.has_limits
         policy, limits = self._policy_and_limits()
         default_by_switch = {f"-{side.lower()}": categories for side, categories in policy.texts().items()}
-        default_by_switch["-justifications"] = str(limits) if has_limits else "M:M"  # no limits
+        default_by_switch["-justifications"] = str(limits)
+        if not self.edition.has_limits:  # the edition lacks the switch, and all justifications count
+            default_by_switch["-justifications"] = "M:M"
         return default_by_switch
 
     def _policy_and_limits(self) -> tuple[Policy, Justifications]:
         """Return the policy that --policy names or spells out, or else that of the edition, with its limits.
 
-        The limits are the largest numbers of justifications of a node that count, such as `1:3`.
+        The limits are the largest numbers of justifications of a node that count. With `1:3`, one counts for each node
+        and document, and three for each node.
         """
         policy_text = self.command_line.get("--policy")
         if policy_text is None:
@@ -176,14 +178,15 @@ class Scoring:
     def _read_own_policy(self, text: str) -> NamedPolicy:
         """Return the policy of a text such as `right=CORRECT,justifications=1:3`.
 
-        It may have a name: `strict:right=CORRECT`. Parts that are left out come from the edition. Raises UsageError.
+        It may have a name: `strict:right=CORRECT`. Sides that are left out have the categories of the edition, and
+        limits that are left out are the default limits. Raises UsageError for a text that is no policy.
         """
         before_first_part, _, _ = text.partition("=")
         if ":" not in before_first_part:
             text = f"own:{text}"  # a policy needs a name to be read
-        base = Options(follow=self.edition.name, justifications=DEFAULT_OPTIONS.justifications)
-        texts_of_edition = self._policy_of_edition().texts()
-        [policy] = coldstart.read_policies([text], base, texts_of_edition, "--policy")
+        default_limits = Options(follow=self.edition.name, justifications=DEFAULT_OPTIONS.justifications)
+        categories_of_edition = self._policy_of_edition().texts()
+        [policy] = coldstart.read_policies([text], default_limits, categories_of_edition, "--policy")
         return policy
 
     @cached_property
@@ -194,6 +197,7 @@ class Scoring:
         for option in SWITCHES:
             if not option.is_policy_side:
                 value_by_field[option.name] = self._value_of(option)
+        # The reference resamples the scores in the columns of its tables: precision, recall or F1.
         metrics = resampled_metrics(self.layout.fields)
         return Options(policy=policy, metrics=metrics, **value_by_field)
 

@@ -35,13 +35,13 @@ else:  # a call scores runs or predictions
 
 
 def _usage_for_runs() -> VerbUsage:
-    """Return the form of `score` for Cold Start runs: its options, formats, files and sections of help."""
+    """Return how `score` is called for Cold Start runs: its options, formats, files and sections of help."""
     return VerbUsage(
         options=f"{run_options.OPTIONS_OF_CALLS} --run --measure --inclusion --per-unit --all",
         formats="text json tsv markdown latex",
         files=run_options.FILES,
         sections=(run_options.POLICIES, run_options.FIELDS),
-        folder_format="files",
+        folder_format="files",  # with -o FOLDER the result is written as the files of the Perl scorer
     )
 
 
@@ -65,6 +65,7 @@ def score(task: str, command_line: CommandLine) -> int:
     if "--inclusion" in command_line:
         return estimates.estimate_from_sample(task, command_line)
     if "--second-assessments" in command_line:
+        # Runs under the assessments of two assessors are compared by `compare`.
         raise UsageError("--second-assessments goes with --inclusion here; without it give it to cs-score compare")
     with score_inputs(task, command_line) as scored:
         text = scored.text(command_line)

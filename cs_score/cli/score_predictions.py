@@ -38,7 +38,7 @@ class PredictionsScored(Record):
     """The intervals of each system, by its name; empty without --bootstrap."""
     resampling: Resampling | None
     """The settings of the intervals, None without --bootstrap."""
-    unit_file: str | None
+    item_file: str | None
     """The file into which --per-item writes the statistics of each unit, or None."""
 
     @property
@@ -56,15 +56,15 @@ class PredictionsScored(Record):
 
     @property
     def result_by_run(self) -> dict[str, Any]:
-        """The result of each system by its name; an only system is named after the task."""
+        """The result of each system by its name. If there is just one system, it is named after the task."""
         if len(self.results) == 1:
             return {self.task: self.result}
         return dict(self.results)
 
     def write(self) -> None:
         """Write the file of --per-item, if it was asked for. Raises OutputError."""
-        if self.unit_file is not None:
-            storage.write_packed(self.unit_file, report.unit_blocks(self.result))
+        if self.item_file is not None:
+            storage.write_packed(self.item_file, report.unit_blocks(self.result))
 
     def text(self, command_line: CommandLine) -> str:
         """Return the scores of each system by the measures that were chosen, in the format of the command line.
@@ -72,6 +72,7 @@ class PredictionsScored(Record):
         With `--format text`, one measure and one system, the text is only the number, such as `0.2841`.
         """
         if command_line.format == "json":
+            # Only a file has the statistics of units: they are many, and `cs_score.load` needs them.
             return self._json_text(with_units=command_line.file is not None)
         if len(self.results) == 1:
             return self._text_of_only_system(command_line)
@@ -132,16 +133,20 @@ def score_predictions(task: str, command_line: CommandLine) -> PredictionsScored
         results=results,
         intervals=_intervals_by_name(results, resampling),
         resampling=resampling,
-        unit_file=command_line.get("--per-item"),
+        item_file=command_line.get("--per-item"),
     )
 
 
 def _plan_of_outputs(inputs: Predictions, command_line: CommandLine) -> OutputPlan:
-    """Return the checked plan of the files of -o, --per-item and --per-unit. Raises UsageError or OutputError."""
+    """Return the checked plan of the files of -o, --per-item and --per-unit. Raises UsageError or OutputError.
+
+    The file of --per-item has the task's own statistics of each unit, and that of --per-unit has numerators and
+    denominators by each measure, in one form for all tasks.
+    """
     planned_outputs = [] if command_line.file is None else [command_line.file]
-    unit_file = command_line.get("--per-item")
-    if unit_file is not None:
-        planned_outputs.extend(report.units_option(inputs.mode).outputs(unit_file))
+    item_file = command_line.get("--per-item")
+    if item_file is not None:
+        planned_outputs.extend(report.units_option(inputs.mode).outputs(item_file))
     planned_outputs.extend(options.PER_UNIT.outputs(command_line.get("--per-unit")))
     return command_line.plan(planned_outputs, inputs.inputs)
 

@@ -70,9 +70,10 @@ class RunsScored(Record):
         If `--format text` asks for one measure of one run, the text is only the number, such as `0.2841`. Prints
         warnings about scores that are undefined.
         """
-        measures = ("*",) if "--all" in command_line else read_measures(command_line)
-        document = documents.choose(documents.document_of(self.result, self.intervals, ()), measures)
-        if not measures:
+        patterns = ("*",) if "--all" in command_line else read_measures(command_line)  # `*` chooses all measures
+        document_with_all = documents.document_of(self.result, self.intervals, parts=())  # without details of the runs
+        document = documents.choose(document_with_all, patterns)
+        if not patterns:
             self._remark_on_headline_measure()
         only_measure = _only_measure(document)
         wants_number = command_line.get("--format") == "text"  # without this option the text also names the run
@@ -107,9 +108,9 @@ def score_runs(command_line: CommandLine) -> Iterator[RunsScored]:
             _score_separately(call, problems) as scored,
         ):
             yield scored  # the block prints and writes the scores
-            result = scored.result
+            result = scored.result  # reached only if neither scoring nor the block failed
     except CsScoreError as error:
-        if isinstance(error, ScoringStopped):
+        if isinstance(error, ScoringStopped):  # has the warnings of a result in the making
             warn(*error.partial_result.warnings)
         _print_problems(problems)
         call.write_problems(problems, error)
@@ -125,10 +126,11 @@ def _checked_call(command_line: CommandLine) -> Call:
     """
     _refuse_layout_without_tables(command_line)
     unit_outputs = list(options.PER_UNIT.outputs(command_line.get("--per-unit")))
-    if command_line.folder is None:
+    if command_line.folder is None:  # the scores are printed, or written to one file
         result_outputs = [] if command_line.file is None else [command_line.file]
         return Call(command_line, result_outputs + unit_outputs)
-    prefix = Destination(os.path.join(command_line.folder, "out"))  # the tables are FOLDER/out.sf and so on
+    # The scores are written into a folder: as tables, FOLDER/out.sf and so on, and as FOLDER/out.json.
+    prefix = Destination(os.path.join(command_line.folder, "out"))
     json_file = f"{prefix.name}.json"
     json_option = replace(documents.OPTION, name="-o")  # messages name -o, which was typed, and not --json
     json_outputs = list(json_option.outputs(json_file))
@@ -146,10 +148,10 @@ def _refuse_layout_without_tables(command_line: CommandLine) -> None:
 
 def _only_measure(document: RunScoresDocument) -> str | None:
     """Return the measure of a document with a single score, that of one run by one measure; otherwise None."""
-    has_single_score = len(document.measures or ()) == len(document.runs) == 1
-    if has_single_score and document.measure:
-        return document.measure
-    return None
+    chosen_measures = document.measures or ()
+    headline_measure = document.measure  # the only one that was chosen, or else the usual one
+    has_single_score = len(chosen_measures) == 1 and len(document.runs) == 1
+    return headline_measure if has_single_score and headline_measure else None
 
 
 @contextlib.contextmanager
@@ -163,9 +165,10 @@ def _score_separately(call: Call, problems: ProblemLog) -> Iterator[RunsScored]:
     runs_and_assessments = call.find_runs_and_assessments()
     call.plan.remove_earlier_files()  # nobody shall take them for results of this call
     gold = _open_gold(call, problems)
-    with contextlib.ExitStack() as temporary_folders, _report_faults_of_pool(gold, runs_and_assessments.assessments):
-        result = _score_in_parts(call, gold, runs_and_assessments, temporary_folders)
-        if result is None:
+    # If an assessment file has a fatal fault, all such faults are printed before the error is raised again.
+    with contextlib.ExitStack() as folder_cleanup, _report_faults_of_pool(gold, runs_and_assessments.assessments):
+        result = _score_in_parts(call, gold, runs_and_assessments, folder_cleanup)
+        if result is None:  # there are several runs, or the only one is small or cannot be divided
             result = _score_whole_runs(call, gold, runs_and_assessments, problems)
         yield RunsScored(call, result, call.intervals_of(result))
 
@@ -175,24 +178,24 @@ def _open_gold(call: Call, problems: ProblemLog) -> ColdStartGold:
 
     The gold has a remark on every folder without files to load. Raises InputError if the queries cannot be read.
     """
-    gold = open_gold(call.queries, call.options_without_run_ids, problems, validates=call.validates)
+    gold = open_gold(call.query_files, call.options_without_run_ids, problems, validates=call.has_validation)
     return with_remarks_on_empty_folders(gold, call.files)
 
 
 def _score_in_parts(
-    call: Call, gold: ColdStartGold, runs_and_assessments: RunsAndAssessments, temporary_folders: contextlib.ExitStack
+    call: Call, gold: ColdStartGold, runs_and_assessments: RunsAndAssessments, folder_cleanup: contextlib.ExitStack
 ) -> Result | None:
     """Score a large run part by part, and return its result; None if the run is small, or if there are several runs.
 
-    The text of the debug file is written into a folder that is removed when `temporary_folders` is closed.
+    The text of the debug file is written into a folder that is removed when `folder_cleanup` is closed.
     """
     if len(runs_and_assessments.runs) != 1:
         return None
     [run] = runs_and_assessments.runs
-    if run.is_shared:  # its file also holds other runs
+    if run.shares_file:  # its file also holds other runs
         return None
     files = (*runs_and_assessments.assessments, run.file)
-    result = call.score_in_parts(gold, files, temporary_folders)
+    result = call.score_in_parts(gold, files, folder_cleanup)  # None for a small run
     if result is not None:
         _remark_on_unsearched_near_misses(call)
     return result
@@ -201,7 +204,10 @@ def _score_in_parts(
 def _score_whole_runs(
     call: Call, gold_without_pool: ColdStartGold, runs_and_assessments: RunsAndAssessments, problems: ProblemLog
 ) -> Result:
-    """Score each of the runs as a whole, not in parts, and return their result. Raises UsageError or InputError."""
+    """Score each of the runs separately and as a whole, not part by part. Return their result.
+
+    Raises UsageError or InputError.
+    """
     check_discipline(gold_without_pool.options.discipline)
     if len(runs_and_assessments.runs) == 1:  # the assessments are loaded together with the run
         result = score_separately(
@@ -211,10 +217,10 @@ def _score_whole_runs(
             call.load_with_remarks,
             runs_and_assessments.assessments,
         )
-    else:  # reading the pool once saves a thirtieth of a call for each further run
+    else:  # reading the pool once for all runs saves time
         gold = with_pool(gold_without_pool, runs_and_assessments.assessments, problems)
         result = score_separately(gold, runs_and_assessments.runs, problems, call.load_with_remarks, [])
-    outputs.check_fields(call.layout.fields)
+    outputs.check_fields(call.layout.fields)  # later than faults in the files, as the reference does
     return result
 
 
@@ -233,10 +239,10 @@ def _report_faults_of_pool(gold: ColdStartGold, assessments: Sequence[Input]) ->
         raise
 
 
-def _is_about(error: InputError, words: Iterable[Input]) -> bool:
-    """Return whether an error is about one of the files that `words` name, or about a file in a folder among them."""
-    for word in words:
-        for file in expand_folder(word):
+def _is_about(error: InputError, inputs: Iterable[Input]) -> bool:
+    """Return whether an error is about one of the inputs, or about a file in a folder among them."""
+    for file_or_folder in inputs:
+        for file in expand_folder(file_or_folder):
             if name_of(file) == error.file:
                 return True
     return False
@@ -285,11 +291,14 @@ def _remark_on_discarded(result: Result) -> None:
         )
 
 
-_MADE_FILES: Final = {
+_MEANING_BY_SUFFIX: Final = {
     "(resolved)": "the run that was made of the knowledge base, which cs-score resolve-queries writes",
     "(validated)": "the run as cs-score validate-run writes it",
 }
-"""Descriptions of the files that cs-score makes in memory, by the end of their names in messages."""
+"""Descriptions of the files that cs-score makes in memory, by what their names in messages end in.
+
+A message about such a file says, for example, `kb.txt (resolved) line 7`.
+"""
 
 
 def _remark_on_made_files(result: Result) -> None:
@@ -297,7 +306,7 @@ def _remark_on_made_files(result: Result) -> None:
     messages = list(result.warnings)
     for problem in result.problems:
         messages.extend(str(place) for place in problem.places)
-    for ending, meaning in _MADE_FILES.items():
-        is_mentioned = any(f"{ending} line" in message for message in messages)
+    for suffix, meaning in _MEANING_BY_SUFFIX.items():
+        is_mentioned = any(f"{suffix} line" in message for message in messages)
         if is_mentioned:
-            remark(f"FILE {ending} is {meaning}")
+            remark(f"FILE {suffix} is {meaning}")  # FILE stands for any name

@@ -164,13 +164,16 @@ def read_resampling_with_defaults(command_line: CommandLine) -> Resampling:
     Options that were not typed have their defaults. Without `--bootstrap`, 10,000 resamples are drawn, and more if a
     small p-value needs them. Raises UsageError for impossible values.
     """
+    # JSON has no member for a value that is UNSET.
+    has_number = "--bootstrap" in command_line
+    cluster_file = command_line.get("--clusters")
     return Resampling(
         resamples=_read_resamples(command_line),
         seed=_read_seed(command_line),
         confidence=_read_confidence(command_line),
         method=_read_interval_method(command_line) or UNSET,
-        can_grow=UNSET if "--bootstrap" in command_line else True,
-        clusters=read_clusters(command_line.text("--clusters")) if "--clusters" in command_line else UNSET,
+        can_grow=UNSET if has_number else True,
+        clusters=UNSET if cluster_file is None else read_clusters(cluster_file),
     )
 
 
@@ -199,7 +202,10 @@ def _read_seed(command_line: CommandLine) -> int:
 
 
 def _read_confidence(command_line: CommandLine) -> float:
-    """Return the value of --confidence, a percentage, by default 95. Raises UsageError if it is not a number."""
+    """Return the value of --confidence, a percentage, by default 95. Raises UsageError if it is not a number.
+
+    The record `Resampling` refuses a number that is too small or too large.
+    """
     from cs_score.base.numbers import is_decimal_number
 
     text = command_line.text("--confidence", "95")

@@ -55,7 +55,7 @@ def options_of_task(task: str) -> list[Option]:
 def _command_option(task_option: TaskOption) -> Option:
     """Return the option of a command for an option of a task, for example `--references N`.
 
-    An option that means the same for Cold Start runs is the one that commands for runs have.
+    An option with the same meaning for Cold Start runs is taken from the commands for runs.
     """
     if task_option.name in _NAMES_OF_SHARED_OPTIONS:
         (shared_option,) = select_options(task_option.name)
@@ -148,7 +148,10 @@ def _default_text(kind: str, default: Any) -> str | None:
 
 
 def _largest_value(value_type: Any) -> int:
-    """Return the largest number that an option takes; 1 if it takes no whole number."""
+    """Return the largest whole number that an option takes.
+
+    The result is 1 for an option that takes a text, a decimal number or nothing; it is not used then.
+    """
     if not isinstance(value_type, IntType):
         return 1
     return LARGEST_NUMBER if value_type.le is None else value_type.le
@@ -165,18 +168,19 @@ def _description(annotation: Any) -> str:
     """Return the description in the annotation of a field; empty if there is none."""
     if not isinstance(annotation, Metadata):
         return ""
-    description: str = (annotation.extra_json_schema or {}).get("description", "")
+    schema = annotation.extra_json_schema or {}  # where msgspec keeps the arguments of `Meta` for JSON Schema
+    description: str = schema.get("description", "")
     return description
 
 
 def _type_of_value(annotation: Any) -> Any:
     """Return the type of the values of a field: for `int | None` it is that of `int`."""
-    if isinstance(annotation, Metadata):
-        annotation = annotation.type
-    if isinstance(annotation, UnionType):
-        types = [alternative for alternative in annotation.types if not isinstance(alternative, NoneType)]
-        annotation = types[0]  # the type beside None
-    return annotation
+    # The field's annotation may be a type with a description and limits.
+    field_type = annotation.type if isinstance(annotation, Metadata) else annotation
+    if not isinstance(field_type, UnionType):
+        return field_type
+    types_besides_none = [alternative for alternative in field_type.types if not isinstance(alternative, NoneType)]
+    return types_besides_none[0]
 
 
 def _stage_option(stages: Mapping[str, str]) -> Option:

@@ -105,23 +105,23 @@ def _sections_of_cold_start() -> list[Section]:
 def _headline_rows_of_cold_start() -> list[tuple[str, str]]:
     """Return a row for each headline measure of Cold Start runs, with the situation in which it ranks them."""
     usual = str(default_measure(COLD_START))
-    without_ldc = str(default_measure(COLD_START, with_ldc=False))
+    without_ldc = str(default_measure(COLD_START, has_ldc_queries=False))
     unranked = str(default_measure(COLD_START, has_rankings=False))
-    unranked_without_ldc = str(default_measure(COLD_START, with_ldc=False, has_rankings=False))
+    unranked_without_ldc = str(default_measure(COLD_START, has_ldc_queries=False, has_rankings=False))
     return [
-        _reason_row(usual, "by default"),
-        _reason_row(without_ldc, "without LDC queries"),
-        _reason_row(unranked, "edition 3.0, runs without node ids"),
-        _reason_row(unranked_without_ldc, "the same, without LDC queries"),
+        _row_of_headline_measure(usual, "by default"),
+        _row_of_headline_measure(without_ldc, "without LDC queries"),
+        _row_of_headline_measure(unranked, "edition 3.0, runs without node ids"),
+        _row_of_headline_measure(unranked_without_ldc, "the same, without LDC queries"),
     ]
 
 
 def _sections_of_evidence(task: str) -> list[Section]:
     """Return the sections about an evidence task: its headline measure, all measures, and measures of its stages."""
-    headline_row = _reason_row(str(default_measure(task)), "by default")
+    headline_row = _row_of_headline_measure(str(default_measure(task)), "by default")
     sections: list[Section] = [
         (f"{task}: the headline measure", [headline_row]),
-        (f"{task}: beginnings of names", _rows_of_measures(task)),
+        (f"{task}: beginnings of names", _rows_of_measures(task)),  # and the names of all measures
     ]
     if task in meanings.STAGES:
         sections.append((f"{task}: measures of --stage", meanings.STAGES[task].items()))
@@ -135,34 +135,38 @@ def _rows_of_measures(task: str) -> list[tuple[str, str]]:
     """
     meaning_by_part = meanings.OF_EVIDENCE.get(task, {})
     rows = list(meaning_by_part.items())
-    if task in meanings.ENDINGS:
-        rows.append(("endings", meanings.ENDINGS[task]))
+    if task in meanings.MEANING_OF_ENDINGS:  # the last parts of names, such as `_f1`
+        rows.append(("endings", meanings.MEANING_OF_ENDINGS[task]))
     rows.append(("all names", ", ".join(measure_names(task))))
     return rows
 
 
-def _reason_row(measure: str, situation: str) -> tuple[str, str]:
+def _row_of_headline_measure(measure: str, situation: str) -> tuple[str, str]:
     """Return a row: a measure, and in which situation and for what reason it is the headline measure."""
     reason = HEADLINE_REASONS.get(measure, "the first measure of the package that brings the task")
     return measure, f"{situation}: {reason}."
 
 
-def policies_text(words: Sequence[str]) -> str:
-    """Return the topic `policies`: the published policies, and the sides on which each category may be."""
-    _refuse_further_words(words, "policies")
+def policies_text(further_words: Sequence[str]) -> str:
+    """Return the topic `policies`: the published policies, and the sides on which each category may be.
+
+    Raises UsageError if words follow the name of the topic on the command line.
+    """
+    _refuse_further_words(further_words, "policies")
     presets = [(name, f"{preset.meaning}: {preset}.") for name, preset in PRESETS.items()]
     categories = []
     for name, item in POLICY_CATEGORIES.items():
         sides = [side.lower() for side in SIDES if side in item.sides]
         categories.append((name, f"{item.meaning}. May be {' or '.join(sides)}."))
-    form = [("--policy", "A name, or right=A:B,wrong=C,ignore=D,justifications=1:3; parts left out are the defaults.")]
-    sections: list[Section] = [("Published policies", presets), ("Categories", categories), ("Form", form)]
+    meaning_of_option = "A name, or right=A:B,wrong=C,ignore=D,justifications=1:3; parts left out are the defaults."
+    form_rows = [("--policy", meaning_of_option)]
+    sections: list[Section] = [("Published policies", presets), ("Categories", categories), ("Form", form_rows)]
     return _help_page("A policy says which categories of responses count as right, as wrong, and not at all.", sections)
 
 
-def formats_text(words: Sequence[str]) -> str:
+def formats_text(further_words: Sequence[str]) -> str:
     """Return the topic `formats`: the formats of results, and the commands that have each format."""
-    _refuse_further_words(words, "formats")
+    _refuse_further_words(further_words, "formats")
     commands_by_format: dict[str, list[str]] = {}
     for name in COMMANDS:
         for format_ in load_command(name).properties.formats:
@@ -176,18 +180,18 @@ def formats_text(words: Sequence[str]) -> str:
     )
 
 
-def statuses_text(words: Sequence[str]) -> str:
+def statuses_text(further_words: Sequence[str]) -> str:
     """Return the topic `exit-statuses`: the meaning of each exit status."""
-    _refuse_further_words(words, "exit-statuses")
+    _refuse_further_words(further_words, "exit-statuses")
     return _help_page(
         "How a command ends. 0 means that what was asked for was done.", [("Exit statuses", EXIT_STATUSES)]
     )
 
 
-def _refuse_further_words(words: Sequence[str], topic: str) -> None:
-    """Raise UsageError if there are words behind the name of a topic that takes none."""
-    if words:
-        raise UsageError(f"unexpected word {words[0]}; write cs-score help {topic}")
+def _refuse_further_words(further_words: Sequence[str], topic: str) -> None:
+    """Raise UsageError if there are words after the name of a topic that takes none."""
+    if further_words:
+        raise UsageError(f"unexpected word {further_words[0]}; write cs-score help {topic}")
 
 
 def _help_page(summary: str, sections: Iterable[Section]) -> str:

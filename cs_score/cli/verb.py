@@ -74,7 +74,7 @@ class Verb(NamedTuple):
     """Returns an error in the format of the result, from the format and the message."""
 
     def command(self, work: Work) -> Callable[[str], Command]:
-        """Return a function that makes the verb's command for a task. `work` does what the verb says, for any task.
+        """Return a function that makes the verb's command for a task. `work` does the work of the verb, for any task.
 
         This method decorates that function, after which the verb is named: `bundle_codabench` becomes the verb
         `bundle codabench`.
@@ -90,7 +90,7 @@ class Verb(NamedTuple):
         return make_command
 
     def _command_for_runs(self, verb_name: str, work: Work) -> Command:
-        """Return the verb's command for Cold Start runs. The function `work` does what the verb says, for any task."""
+        """Return the verb's command for Cold Start runs. The function `work` does the verb's work, for any task."""
         usage = self.usage_for_runs()
         files_usage = "files..." if self.needs_files else "[files...]"
         return Command(

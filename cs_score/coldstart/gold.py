@@ -31,7 +31,7 @@ from cs_score.coldstart.queries import (
     load_queries,
     parse_query_id,
     report_languages,
-    report_slots,
+    report_unknown_slots,
     select_queries,
 )
 from cs_score.coldstart.ranking import AssessedClasses, RunNodes
@@ -75,17 +75,17 @@ class DerivedValues(Struct):
 class ColdStartGold(Record, eq=False):
     """The queries and the pool of a task, ready for runs to be scored against them.
 
-    `query_set` has all queries. `hop_limits` has the highest hop that is scored of each query to score, by short id,
-    and `listed_ldc_id_by_query` the LDC id that the file of `-queries` gives for it. `links` are the lines of the pool;
-    `assessments_by_query` has the assessments in load order, by the base id of their query. `known_answers` are answers
-    that are remembered from run to run. `only_run_id` is the run whose lines are loaded, None for all. `samples_file`
-    is the file of resamples. `validates` says whether runs are validated before they are scored. `empty_folders` are
-    the folders that the call names although they hold nothing to load.
+    `query_set` has all queries. `hop_limit_by_id` has the highest hop that is scored of each query to score, by short
+    id, and `listed_ldc_id_by_query` the LDC id that the file of `-queries` gives for it. `links` are the lines of the
+    pool; `assessments_by_query` has the assessments in load order, by the base id of their query. `known_answers` are
+    answers that are remembered from run to run. `only_run_id` is the run whose lines are loaded, None for all.
+    `samples_file` is the file of resamples. `validates` says whether runs are validated before they are scored.
+    `empty_folders` are the folders that the call names although they hold nothing to load.
     """
 
     options: Options
     query_set: QuerySet
-    hop_limits: Mapping[str, int]
+    hop_limit_by_id: Mapping[str, int]
     links: Links
     problems: ProblemLog
     remarks: tuple[str, ...]
@@ -124,7 +124,7 @@ class ColdStartGold(Record, eq=False):
         return replace(self, **fields, derived_values=DerivedValues())
 
     def __repr__(self) -> str:
-        return f"<gold: {len(self.hop_limits)} queries to score, {len(self.links.assessments)} assessments>"
+        return f"<gold: {len(self.hop_limit_by_id)} queries to score, {len(self.links.assessments)} assessments>"
 
     def unit_of(self, base_id: str) -> str:
         """Return the id of the unit that a query belongs to: the id of its LDC query, `CS14_0001`.
@@ -134,16 +134,16 @@ class ColdStartGold(Record, eq=False):
         """
         return self.query_set.ldc_id_by_query.get(base_id, base_id)
 
-    def selected_queries(self, hop_limits: Mapping[str, int] | None = None) -> list[Query]:
+    def selected_queries(self, hop_limit_by_id: Mapping[str, int] | None = None) -> list[Query]:
         """Return the queries to score, in the order in which the reference scores them.
 
-        These are the queries whose short ids are keys of `hop_limits`, by default of the hop limits of this gold. Its
-        values, the highest hop of each query that is scored, play no part here.
+        These are the queries whose short ids are keys of `hop_limit_by_id`, by default of the hop limits of this gold.
+        Its values, the highest hop of each query that is scored, play no part here.
         """
-        if hop_limits is None:
-            hop_limits = self.hop_limits
+        if hop_limit_by_id is None:
+            hop_limit_by_id = self.hop_limit_by_id
         query_by_id = self.query_set.by_id
-        return [query_by_id[short_id] for short_id in sorted(hop_limits) if short_id in query_by_id]
+        return [query_by_id[short_id] for short_id in sorted(hop_limit_by_id) if short_id in query_by_id]
 
     def cluster_of(self, query: Query) -> str:
         """Return the full id of the cluster of a query: `CSX_0001`. Queries of a cluster are resampled together.
@@ -170,7 +170,7 @@ class ColdStartGold(Record, eq=False):
                 continue
             # The queries to score are those with a hop limit. An id with another prefix also leads to the query, but
             # its rows are not those of the scored query.
-            is_scored = query.full_id == query_id and query.short_id in self.hop_limits
+            is_scored = query.full_id == query_id and query.short_id in self.hop_limit_by_id
             if not is_scored:
                 cluster_by_id[query_id] = self.cluster_of(query)
         return cluster_by_id
@@ -217,7 +217,7 @@ class ColdStartGold(Record, eq=False):
         if self.query_set.was_expanded:
             edition = self.query_set.edition
             report_languages(query, problems, report_count=2, edition=edition)
-            report_slots(query, problems, report_count=2, edition=edition)
+            report_unknown_slots(query, problems, report_count=2, edition=edition)
         return problems
 
     def _build_gold_of_query(self, query: Query, links: Links, problems: ProblemLog) -> QueryGold:
@@ -310,7 +310,7 @@ def open_gold(
     return ColdStartGold(
         options=options,
         query_set=loaded.query_set,
-        hop_limits=selection.hop_limits,
+        hop_limit_by_id=selection.hop_limit_by_id,
         links=Links(loaded.query_set),
         problems=problems,
         remarks=(*loaded.remarks, *selection.remarks),
@@ -577,7 +577,7 @@ class ScoringUnit(Record):
     id: str
     gold: ColdStartGold
     queries: Sequence[Query]
-    hop_limits: Mapping[str, int]
+    hop_limit_by_id: Mapping[str, int]
     run: Run
     lines_by_query: Mapping[str, Sequence[Response]]
     nodes: RunNodes
@@ -588,27 +588,27 @@ class ScoringUnit(Record):
 def units_of(
     run: Run,
     run_id: str,
-    hop_limits: Mapping[str, int] | None = None,
+    hop_limit_by_id: Mapping[str, int] | None = None,
     units_of_other_runs: Mapping[str, UnitResult] | None = None,
     earlier_results: Mapping[str, UnitResult] | None = None,
 ) -> Iterator[ScoringUnit]:
     """Yield the units that are scored for a run: first those with run lines, in load order, then all others.
 
-    `hop_limits` replaces the hop limits of gold. `units_of_other_runs` and `earlier_results` give the fields
+    `hop_limit_by_id` replaces the hop limits of gold. `units_of_other_runs` and `earlier_results` give the fields
     `other_run` and `earlier_result` of each unit, by the id of the unit.
     """
     gold = run.gold
-    if hop_limits is None:
-        hop_limits = gold.hop_limits
+    if hop_limit_by_id is None:
+        hop_limit_by_id = gold.hop_limit_by_id
     lines_by_unit = run.lines_by_run_and_unit.get(run_id, {})
-    queries_by_unit = _queries_by_unit(gold, hop_limits, units_with_lines=lines_by_unit)
+    queries_by_unit = _queries_by_unit(gold, hop_limit_by_id, units_with_lines=lines_by_unit)
     nodes = RunNodes(run.links.lines_by_node, run.limits.justifications_per_node)
     for unit_id, queries in queries_by_unit.items():
         yield ScoringUnit(
             id=unit_id,
             gold=gold,
             queries=queries,
-            hop_limits=hop_limits,
+            hop_limit_by_id=hop_limit_by_id,
             run=run,
             lines_by_query=lines_by_unit.get(unit_id, {}),
             nodes=nodes,
@@ -618,14 +618,14 @@ def units_of(
 
 
 def _queries_by_unit(
-    gold: ColdStartGold, hop_limits: Mapping[str, int], units_with_lines: Iterable[str]
+    gold: ColdStartGold, hop_limit_by_id: Mapping[str, int], units_with_lines: Iterable[str]
 ) -> dict[str, list[Query]]:
     """Return the queries to score, by the id of their unit: `{"CS14_0001": [...]}`.
 
-    `hop_limits` has the ids of these queries. The ids in `units_with_lines` come first, and may have no queries.
+    `hop_limit_by_id` has the ids of these queries. The ids in `units_with_lines` come first, and may have no queries.
     """
     queries_by_unit: dict[str, list[Query]] = {unit_id: [] for unit_id in units_with_lines}
-    for query in gold.selected_queries(hop_limits):
+    for query in gold.selected_queries(hop_limit_by_id):
         unit_id = gold.unit_of(query.base_id)
         queries_by_unit.setdefault(unit_id, []).append(query)
     return queries_by_unit

@@ -203,9 +203,10 @@ class Justifications(Record):
 
     @classmethod
     def parse(cls, text: str) -> Justifications:
-        """Return the limits that the text `A:B` names; each is a digit, or `M` for any number: `1:M` -> 1 and None.
+        """Return the limits in the text `A:B`: A is the limit per document, B the limit per node.
 
-        Raises UsageError for another text, and for B = 0 (rule zero-limit).
+        Each limit is a digit, or `M` for any number: `1:M` -> 1 and None. Raises UsageError for another text, and for
+        B = 0 (rule zero-limit).
         """
         text = text.removesuffix("\n")  # the reference allows a line feed at the end
         if not re.fullmatch(r"[0-9M]:[0-9M]", text):
@@ -285,10 +286,10 @@ class Policy(Record):
     ignore: tuple[str, ...] = LATEST.ignore
 
     def __post_init__(self) -> None:
-        """Replace each side that is given as a text by a list, and check its categories.
+        """Replace each side by a tuple of its categories, and check the categories.
 
-        `"CORRECT:INEXACT"` becomes `("CORRECT", "INEXACT")`. Raises UsageError for a category that is not legal on its
-        side.
+        The text `"CORRECT:INEXACT"` becomes `("CORRECT", "INEXACT")`. Raises UsageError for a category that is not
+        legal on its side.
         """
         for side in sorted(SIDES):
             name = side.lower()
@@ -403,9 +404,11 @@ def edition_of(name: str, mention_types: str = AS_GIVEN) -> Edition:
         raise UsageError(f"no --mention-types {mention_types}; there are {', '.join(MENTION_TYPES)}{suggestion}")
     if mention_types == AS_GIVEN:
         return edition
+    # Only editions that ignore nominal answers by node need a mention type; the others judge line by line.
     if edition.ignores_each_nominal:
         problem = f"{edition.name} scores pools without mention types as they are"
         raise UsageError(f"--mention-types is for {LATEST.name}: {problem}")
+    # `assume-name` is the only other key of MENTION_TYPES.
     return replace(edition, assumed_mention="NAM")
 
 
@@ -454,11 +457,12 @@ class Options(Record):
         The limits and the run ids may be given as texts, and the edition by another of its names.
         """
         # The fields of options cannot be changed later; here they are replaced by their final values.
+        # The property `edition` looks up the name in `follow`: `2017.1.6` is another name of edition 2017.1.5.
         force_setattr(self, "follow", self.edition.name)
         force_setattr(self, "justifications", _as_limits(self.justifications))
         if self.runids is not None:
             force_setattr(self, "runids", as_list(self.runids, "runids"))
-        policy: object = self.policy
+        policy: object = self.policy  # callers without type checks may give anything
         if not isinstance(policy, Policy):
             raise UsageError(f"policy takes a Policy, not {policy!r}")
 
@@ -495,7 +499,7 @@ DEFAULT_OPTIONS: Final = Options()
 # ---- Functions for the table of options below
 #
 # `ScoringOption` says when each function is called. All functions that are called for the same purpose have the same
-# parameters, even if some of them need fewer.
+# parameters (`option`, `options`, `inputs`), even if some of them need fewer.
 
 
 def _unchanged(value: Any) -> Any:
@@ -560,6 +564,7 @@ def _run_ids_of_argument(argument: object) -> tuple[str, ...] | None:
     """
     if argument is None:
         return None
+    # A text is split at its colons.
     return as_list(argument, "runids") or None
 
 
@@ -586,9 +591,10 @@ def _name_and_value(option: ScoringOption, options: Options, inputs: Sequence[In
 
 
 def _policy_part(option: ScoringOption, options: Options, inputs: Sequence[InputDigest]) -> str:
-    """Return the policy for a signature: `kb` if it is a published one, otherwise its sides.
+    """Return the policy for a signature: the name of a published policy, such as `kb`, or the sides of another policy.
 
-    The sides are a text such as `right=CORRECT;wrong=INCORRECT:INEXACT;ignore=UNASSESSED`.
+    The sides are a text such as `right=CORRECT;wrong=INCORRECT:INEXACT;ignore=UNASSESSED`. The rule needs neither
+    `option` nor `inputs`.
     """
     categories_by_side = options.policy.without_irrelevant_order()
     for name, preset in PRESETS.items():
@@ -605,19 +611,21 @@ def _limits_part(option: ScoringOption, options: Options, inputs: Sequence[Input
 def _queries_part(option: ScoringOption, options: Options, inputs: Sequence[InputDigest]) -> str | None:
     """Return a digest of the queries to score for a signature: `queries=5f2c9d`; None if all queries are scored.
 
-    It is the digest of the file in `inputs` if `-queries` names a file, otherwise a digest of the list of queries.
+    If `-queries` names a file, the digest is that of the file in `inputs`, otherwise a digest of the list of queries.
+    The rule does not need `option`.
     """
     if options.queries is None:
         return None
     files = [file for file in inputs if file.role == QUERY_LIST]
-    digest = digest_of(files) if files else short_digest(options.queries.rstrip(":"))
+    ids = options.queries.rstrip(":")  # a colon at the end adds no query to the list
+    digest = digest_of(files) if files else short_digest(ids)
     return f"queries={digest}"
 
 
 def _samples_part(option: ScoringOption, options: Options, inputs: Sequence[InputDigest]) -> str | None:
     """Return the digest of the file of resamples for a signature: `samples=5f2c9d`; None if there is no file.
 
-    `inputs` are the files that were read, each with its digest.
+    `inputs` are the files that were read, each with its digest. The rule does not need `option`.
     """
     if options.samples is None:
         return None
@@ -897,8 +905,8 @@ def options_in_order(*topics: OptionTopic) -> list[ScoringOption]:
 def options_of_values(values: Mapping[str, Any]) -> Options:
     """Return options with the given values; options without a given value have their defaults.
 
-    `values` has each value by the name of its option in JSON, where the sides of the policy are options, too:
-    `{"right": ("CORRECT",), "expand": "CSX"}`. Raises UsageError for impossible values.
+    The keys of `values` are the names of options as in the JSON output. There each side of the policy has a key of its
+    own: `{"right": ("CORRECT",), "expand": "CSX"}`. Raises UsageError for impossible values.
     """
     fields_of_options = dict(values)
     fields_of_policy = {}
@@ -929,16 +937,17 @@ _POLICY_FORM: Final = "NAME:right=A:B,wrong=C:D,ignore=E,justifications=1:3"
 
 
 def read_policies(
-    words: Sequence[str], base: Options, texts: dict[str, str], switch: str = "--policy"
+    words: Sequence[str], base: Options, default_text_by_side: dict[str, str], switch: str = "--policy"
 ) -> list[NamedPolicy]:
     """Return the policies that the values of `--policy` switches (`words`) describe.
 
     Each value is the `NAME` of a published policy, or `NAME:right=...,wrong=...,ignore=...,justifications=A:B`. Parts
-    that are left out are taken from the options `base`. `texts` has the sides of the policy of `base` as they were
-    typed, such as `{"RIGHT": "CORRECT:INEXACT"}`. Messages name the `switch`. Raises UsageError for a value that cannot
-    be read, for an impossible policy, and for a name that is given twice.
+    that are left out are taken from the options `base`. `default_text_by_side` has the sides of the policy of `base` as
+    they were typed, such as `{"RIGHT": "CORRECT:INEXACT"}`. Messages name the `switch`. Raises UsageError for a value
+    that cannot be read, for an impossible policy, and for a name that is given twice.
     """
-    policies = [_read_policy(word, base, texts, switch) for word in words]
+    policies = [_read_policy(word, base, default_text_by_side, switch) for word in words]
+    # A batch names folders after policies, and some file systems ignore letter case: names must differ in more.
     count_by_name = Counter([policy.name.casefold() for policy in policies])
     for name, count in count_by_name.items():
         if count > 1:
@@ -946,10 +955,11 @@ def read_policies(
     return policies
 
 
-def _read_policy(text: str, base: Options, texts: dict[str, str], switch: str) -> NamedPolicy:
+def _read_policy(text: str, base: Options, default_text_by_side: dict[str, str], switch: str) -> NamedPolicy:
     """Return the policy that the value of one switch (`text`) describes: `NAME` or `NAME:right=...,wrong=...`.
 
-    `read_policies` explains the other arguments. Raises UsageError for a value that cannot be read.
+    Limits that are left out are taken from the options `base`, and a side that is left out is taken from
+    `default_text_by_side`. Raises UsageError for a value that cannot be read; the message names the `switch`.
     """
     beginning_of_message = f"{switch} {text}"
     name, colon, parts = text.partition(":")
@@ -959,7 +969,7 @@ def _read_policy(text: str, base: Options, texts: dict[str, str], switch: str) -
     if not colon:
         return _preset_with_limits(name, base, switch)
     limits = base.justifications
-    text_by_side = dict(texts)
+    text_by_side = dict(default_text_by_side)
     for part in parts.split(","):
         key, value = _read_part_of_policy(part, beginning_of_message)
         if key == _LIMITS_KEY:
@@ -1030,7 +1040,7 @@ def origin_of(
 
     `are_runs_validated` says whether the runs were validated before they were scored.
     """
-    measure = default_measure(COLD_START_MODE, with_ldc=has_ldc_index, has_rankings=options.edition.has_rankings)
+    measure = default_measure(COLD_START_MODE, has_ldc_queries=has_ldc_index, has_rankings=options.edition.has_rankings)
     origin = Origin(
         task=COLD_START_MODE,
         options=options.as_json(),

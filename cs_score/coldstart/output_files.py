@@ -34,7 +34,7 @@ from cs_score.coldstart.result import (
     UnitResult,
     tallies_of,
 )
-from cs_score.problems.log import NO_PLACE, Problem
+from cs_score.problems.log import NO_SOURCE, Problem
 from cs_score.statistics.resampling_settings import note_sentences
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ def resampled_metrics(fields: Collection[str]) -> tuple[str, ...]:
     """
     if "EC" not in fields or "LEVEL" not in fields:
         return ()
-    all_metrics = Options().metrics
+    all_metrics = Options().metrics  # the default is all of them
     return tuple(metric for metric in all_metrics if metric in fields)
 
 
@@ -146,21 +146,22 @@ class TableLayout:
     def table_body(self, names: Sequence[str], rows: Sequence[ScoreRow], prefix: str = "") -> str:
         """Return the lines of a table without its header; `names` are the names of its fields (columns), such as `EC`.
 
-        A `prefix`, such as `SF-`, is put before the first cell of each line. The columns are then not widened.
+        The columns become as wide as their widest cells, also for later tables. A `prefix`, such as `SF-`, is put
+        before the first cell of each line; with a prefix the columns keep their width.
         """
         columns = []
         for position, name in enumerate(names):
             prefix_of_column = prefix if position == 0 else ""
-            columns.append(self._column_cells(name, rows, prefix_of_column, has_fixed_width=bool(prefix)))
-        if not columns:
+            columns.append(self._make_cells(name, rows, prefix_of_column, keeps_width=bool(prefix)))
+        if not columns:  # a table without fields has an empty line for each row
             return "\n" * len(rows)
         rows_of_cells = zip(*columns)
         return self._join_lines(rows_of_cells)
 
-    def _column_cells(self, name: str, rows: Sequence[ScoreRow], prefix: str, has_fixed_width: bool) -> list[str]:
-        """Return the padded cells of a column, each with the `prefix` before its text; `name` is the name of its field.
+    def _make_cells(self, name: str, rows: Sequence[ScoreRow], prefix: str, keeps_width: bool) -> list[str]:
+        """Widen a column to its widest cell, unless it `keeps_width`, and return its padded cells.
 
-        The column becomes as wide as its widest cell, unless `has_fixed_width`.
+        `name` is the name of the column's field. Each cell has the `prefix` before its text.
         """
         is_shown = name in self._widths
         if not is_shown:  # the cells of this column stay empty
@@ -168,7 +169,7 @@ class TableLayout:
         values = self._column_values(self._fields[name], rows)
         # Most columns repeat few values; each value is formatted and padded once.
         cell_by_value = {value: prefix + _cell_text(value) for value in set(values)}
-        if not has_fixed_width:
+        if not keeps_width:
             widths = [len(cell) for cell in cell_by_value.values()]
             self._widths[name] = max([self._widths[name], *widths])
         padded_by_value = {value: self._padded_cell(name, cell) for value, cell in cell_by_value.items()}
@@ -184,7 +185,7 @@ class TableLayout:
         if field.is_count:
             return ["    " if row.counts is None else getattr(row.counts, field.attribute) for row in rows]
         values = [getattr(row, field.attribute) for row in rows]
-        if 0.0 in values:
+        if 0.0 in values:  # also True for -0.0; few columns have zeros, and only these are searched for -0.0
             # -0.0 is equal to 0.0, but must be printed with its sign.
             values = ["-0.0000" if value == 0 and str(value) == "-0.0" else value for value in values]
         return values
@@ -221,24 +222,25 @@ class ColumnLayout(Record):
     is_tab_separated: bool = False
 
 
-def _table_texts(run: ScoredRun, layout: ColumnLayout) -> Iterator[tuple[str, str]]:
-    """Yield the file ending and the text of each of the four tables of one run, beginning with `("sf", ...)`.
+def _table_texts(run: ScoredRun, chosen_columns: ColumnLayout) -> Iterator[tuple[str, str]]:
+    """Yield the file ending and the text of each table of one run: `sf`, `ldcmax`, `ldcmean` and then `summary`.
 
     The text is empty if the run does not have the table. The columns of a table are at least as wide as in the tables
     before it.
     """
-    table_layout = TableLayout(SCORE_FIELDS, layout.fields, run.run_id, layout.is_tab_separated)
+    # It remembers the width of each column from table to table.
+    widening_layout = TableLayout(SCORE_FIELDS, chosen_columns.fields, run.run_id, chosen_columns.is_tab_separated)
     tables_with_fields = (
-        ("sf", run.tables.sf, layout.fields),
-        ("ldcmax", run.tables.ldc_max, layout.fields),
+        ("sf", run.tables.sf, chosen_columns.fields),
+        ("ldcmax", run.tables.ldc_max, chosen_columns.fields),
         ("ldcmean", run.tables.ldc_mean, SUMMARY_FIELDS),
     )
-    for ending, table, names in tables_with_fields:
+    for ending, table, field_names in tables_with_fields:
         if table is None:
             yield ending, ""
         else:
-            yield ending, _table_with_header(table_layout, names, table.rows, table.averages) + TABLE_FOOT
-    yield "summary", _summary_text(table_layout, run.tables)
+            yield ending, _table_with_header(widening_layout, field_names, table.rows, table.averages) + TABLE_FOOT
+    yield "summary", _summary_text(widening_layout, run.tables)
 
 
 def _table_with_header(
@@ -249,17 +251,17 @@ def _table_with_header(
     A table without rows has no header.
     """
     # The lines are laid out before the header, because they widen the columns.
-    lines = table_layout.table_body(names, rows + averages)
+    body = table_layout.table_body(names, rows + averages)
     header = table_layout.header(names) if rows else ""
-    return header + lines
+    return header + body
 
 
 def _summary_text(table_layout: TableLayout, tables: PrecisionRecall) -> str:
     """Return the text of `.summary`: the averages of all tables, with names such as `LDC-MEAN-ALL-Macro`."""
-    lines = []
+    bodies = []
     for variant, table in tables.variants:
-        lines.append(table_layout.table_body(SUMMARY_FIELDS, table.averages, prefix=f"{variant}-"))
-    return table_layout.header(SUMMARY_FIELDS) + "".join(lines) + TABLE_FOOT
+        bodies.append(table_layout.table_body(SUMMARY_FIELDS, table.averages, prefix=f"{variant}-"))
+    return table_layout.header(SUMMARY_FIELDS) + "".join(bodies) + TABLE_FOOT
 
 
 def averages_text(run: ScoredRun) -> str:
@@ -272,26 +274,27 @@ def averages_text(run: ScoredRun) -> str:
     for variant, table in run.tables.variants:
         for row in table.averages:
             rows.append(row._replace(name=f"{variant}-{row.name}"))
-    lines = table_layout.table_body(SUMMARY_FIELDS, rows)
-    return table_layout.header(SUMMARY_FIELDS) + lines
+    body = table_layout.table_body(SUMMARY_FIELDS, rows)  # this widens the columns, also of the header
+    return table_layout.header(SUMMARY_FIELDS) + body
 
 
 def _average_precision_sections(run: ScoredRun, scores: AveragePrecision, layout: ColumnLayout) -> Iterator[str]:
     """Yield the sections of the file `.ap` of one run: a table for each variant, then a summary of their averages.
 
-    The rows show the id of the first run in the input. The tables of any other run have no averages.
+    As in the reference, the rows of every run show the id of the first run in the input, which is `scores.run_id`. Only
+    the tables of this first run have averages.
     """
     fields = tuple(AP_FIELDS)
     table_layout = TableLayout(AP_FIELDS, fields, scores.run_id, layout.is_tab_separated)
-    has_averages = scores.run_id == run.run_id
-    averages_by_variant = {variant: table.macro if has_averages else () for variant, table in scores.variants}
+    is_first_run = scores.run_id == run.run_id
+    averages_by_variant = {variant: table.macro if is_first_run else () for variant, table in scores.variants}
     for variant, table in scores.variants:
-        lines = _table_with_header(table_layout, fields, table.rows, averages_by_variant[variant])
-        yield f"{AP_TITLES[variant]}\n\n{lines}\n"
-    summary_lines = []
+        table_text = _table_with_header(table_layout, fields, table.rows, averages_by_variant[variant])
+        yield f"{AP_TITLES[variant]}\n\n{table_text}\n"
+    summary_bodies = []
     for variant, averages in averages_by_variant.items():
-        summary_lines.append(table_layout.table_body(fields, averages, prefix=f"{variant}-"))
-    yield f"{AP_SUMMARY}\n\n{table_layout.header(fields)}{''.join(summary_lines)}{AP_FOOT}"
+        summary_bodies.append(table_layout.table_body(fields, averages, prefix=f"{variant}-"))
+    yield f"{AP_SUMMARY}\n\n{table_layout.header(fields)}{''.join(summary_bodies)}{AP_FOOT}"
 
 
 # The end of the error file of a call that was stopped. A later call replaces an error file only if it ends like this.
@@ -316,7 +319,10 @@ def report_for_stderr(problems: Iterable[Problem], *, is_for_people: bool, twice
 
 
 def _shortened_report(problems: Iterable[Problem]) -> Iterator[str]:
-    """Yield a line for each problem, with its code. After ten problems with one code, one line counts the rest."""
+    """Yield a line for each problem, with its code. After ten problems with one code, one line counts the rest.
+
+    `problems` are sorted by code, as the log returns them.
+    """
     for code, group in groupby(problems, key=lambda problem: problem.code):
         problems_of_code = list(group)
         for text in report_text(problems_of_code[:_MOST_OF_A_CODE]):
@@ -342,9 +348,10 @@ def _places_text(problem: Problem, edition: Edition) -> str:
 
     The text is empty if the problem has no place.
     """
-    # The reference sorts places as bytes in UTF-8; sorting by code points gives the same order.
-    places = sorted([NO_PLACE if place is None else str(place) for place in problem.places])
-    if places[0] == NO_PLACE:
+    # The reference sorts places as bytes in UTF-8; sorting by code points gives the same order. It sorts NO_SOURCE
+    # among the names of files, and shows no place only if NO_SOURCE comes first.
+    places = sorted([NO_SOURCE if place is None else str(place) for place in problem.places])
+    if places[0] == NO_SOURCE:
         return ""
     first_place = _place_as_encoded(places[0], edition)
     other_count = len(places) - 1
@@ -390,7 +397,7 @@ def stopped_report(problems: Iterable[Problem], cause: Exception, edition: Editi
     """
     text = str(cause)
     if isinstance(cause, InputError) and cause.code == "NOT_UTF8":
-        text = str(InputError(cause.problem, file=cause.file, place=cause.place))
+        text = str(InputError(cause.problem, file=cause.file, place=cause.place))  # the same error without remedy
     return "".join(report_text(problems, edition)) + f"{text}\n"
 
 
@@ -452,31 +459,31 @@ def responses_text(
     """Yield the first part of `.debug`: how each response was assessed, and what it counted as (its labels).
 
     A tally is a row of the tables with the responses that it counts; each tally's text begins with its name.
-    `tallies` has each tally with the result of its unit, which has the assessments and labels. Responses without label
-    except their category are left out. `is_first_run` says that no other run of the call was scored before.
+    `tallies` has each tally with the result of its unit, which has the assessments and labels. Responses are left out
+    if they have no label besides their category. `is_first_run` says that no other run of the call was scored before.
     """
-    # Some editions show nothing in place of missing assessments, except for the first run.
+    # Some editions show neither a hyphen nor a category for unassessed lines of nodes, except in the first run.
     hides_unassessed = edition.hides_later_unassessed and not is_first_run
     for tally, unit in tallies:
         yield f"{_DOUBLE_LINE}{tally.name}\n"
         for response, labels in _sorted_by_line_number(tally.responses, unit.labels_by_index):
             assessment = unit.assessment_by_index.get(response.index)
-            is_hidden = hides_unassessed and assessment is None and response.node is not None
-            category = "" if is_hidden else pre_policy_category(assessment)
+            hides_hyphen = hides_unassessed and assessment is None and response.node is not None
+            category = "" if hides_hyphen else pre_policy_category(assessment)
             other_labels = _labels_text(labels, category)
             if other_labels:
                 yield (
-                    f"{_response_text(response, assessment, edition, is_hidden)}\tPREPOLICY ASSESSMENT:\t{category}\n"
-                    f"\tPOSTPOLICY ASSESSMENT:\t{other_labels}\n{_DOTTED_LINE}"
+                    f"{_response_text(response, assessment, edition, hides_hyphen)}"
+                    f"\tPREPOLICY ASSESSMENT:\t{category}\n\tPOSTPOLICY ASSESSMENT:\t{other_labels}\n{_DOTTED_LINE}"
                 )
 
 
-def _response_text(response: Response, assessment: Assessment | None, edition: Edition, is_hidden: bool) -> str:
+def _response_text(response: Response, assessment: Assessment | None, edition: Edition, hides_hyphen: bool) -> str:
     """Return the lines of `.debug` that show a response and its assessment; they end with an empty line.
 
-    A hyphen stands for a missing assessment, and nothing if that is hidden (`is_hidden`).
+    A missing assessment is shown as a hyphen; with `hides_hyphen` it is shown as nothing.
     """
-    assessment_text = "" if is_hidden else "-"
+    assessment_text = "" if hides_hyphen else "-"
     if assessment is not None:
         assessment_text = assessment.text
     if not edition.has_nodes:
@@ -508,8 +515,9 @@ def _joined_by_line_number(
 ) -> list[tuple[Response, Labels]]:
     """Return the first loaded response with each line number, with the sorted labels of all responses with this number.
 
-    The responses are sorted by line number.
+    The result is sorted by line number.
     """
+    # The load order is the order of line numbers; among equal numbers the line that was loaded first comes first.
     responses_by_number: dict[int, list[Response]] = defaultdict(list)
     for response in sorted(responses, key=load_order):
         responses_by_number[response.number].append(response)
@@ -605,15 +613,19 @@ def _sample_score_lines(bootstrap: Bootstrap, run_id: str) -> list[str]:
     codes = "".join([f" {code}" for code in VALUE_CODES])
     lines = [f"Sample#{codes} #RUNID\n"]
     for sample, values in zip(bootstrap.samples, bootstrap.values):
+        # The reference puts fifteen blanks before each value, and prints the number of a sample as C prints integers.
         cells = "".join([f"{'':15}{float(value or 0):0.4f}" for value in values])
         lines.append(f"{_as_64_bit_integer(sample.number):6d}{cells} #{run_id}\n")
     return lines
 
 
 def _limits_line(limits: SampleLimits) -> str:
-    """Return the line of a value in `.confidence`: its low limits, its mean, its score, and its high limits."""
+    """Return the line of a value in `.confidence`: its name, its low limits, its mean, its score, and its high limits.
+
+    All numbers are texts of the same width already.
+    """
     score = "     -" if limits.score is None else limits.score
-    cells = [limits.value, *limits.low.values(), limits.mean, score, *limits.high.values()]
+    cells = [limits.value_code, *limits.low.values(), limits.mean, score, *limits.high.values()]
     return f"{' '.join(cells)}\n"
 
 
@@ -627,13 +639,13 @@ def _as_64_bit_integer(number: float) -> int:
     return int(max(smallest, min(number, largest)))
 
 
-def params_text(words: Iterable[str], folder: str, policies: Mapping[str, str], has_samples: bool) -> str:
+def params_text(words: Iterable[str], folder: str, categories_by_side: Mapping[str, str], has_samples: bool) -> str:
     """Return the content of `.params`: the time, the working folder, the words of the command line, and the policy.
 
-    `policies` has the lists of categories of IGNORE, RIGHT and WRONG as they were typed. `has_samples` says whether the
-    call resamples queries.
+    `categories_by_side` has the categories of IGNORE, RIGHT and WRONG as they were typed: `{"RIGHT":
+    "CORRECT:INEXACT"}`. `has_samples` says whether the call resamples queries.
     """
-    sides = "".join([f"  {side} => {text}\n" for side, text in sorted(policies.items())])
+    sides = "".join([f"  {side} => {text}\n" for side, text in sorted(categories_by_side.items())])
     samples = "\nSAMPLE => BOOTSTRAP RESAMPLE" if has_samples else ""
     return f"#At: {time.asctime()}\n\n#Invoked as:\n{folder}$ {' '.join(words)}\n\n#Policy Selected:\n{sides}{samples}"
 
@@ -651,7 +663,7 @@ def params_text_of_options(
     options, and the words of the `rest`. `policy_texts` has the categories of each side of the policy as they were
     typed; by default it is made from the options.
     """
-    import shlex  # the bare call, whose words are known, starts without it
+    import shlex  # imported only here: a bare call does not need it, and starts faster
 
     if policy_texts is None:
         policy_texts = options.policy.texts()
@@ -717,18 +729,19 @@ class _FilePiece(NamedTuple):
 
 
 def _pieces_of_run(run: ScoredRun, run_number: int, layout: ColumnLayout, edition: Edition) -> Iterator[_FilePiece]:
-    """Yield what a run adds to the output files, piece by piece, in the order in which the reference writes them.
+    """Yield the pieces that a run adds to the output files, in the order in which the reference writes them.
 
     If scoring was stopped, the pieces about later stages are missing. `run_number` is the number of the run in the
     call, from 0.
     """
-    responses = _response_blocks(run, edition, is_first_run=run_number == 0)
-    yield _FilePiece(run_number, "debug", responses)
+    # The blocks of responses and rankings are bytes already; texts of tables are encoded here.
+    response_blocks = _response_blocks(run, edition, is_first_run=run_number == 0)
+    yield _FilePiece(run_number, "debug", response_blocks)
     for ending, text in _table_texts(run, layout):
         yield _FilePiece(run_number, ending, encoded([text]))
     if run.average_precision is not None:
-        rankings = _ranking_blocks(run, run.average_precision)
-        yield _FilePiece(run_number, "debug", rankings)
+        ranking_blocks = _ranking_blocks(run, run.average_precision)
+        yield _FilePiece(run_number, "debug", ranking_blocks)
         sections = _average_precision_sections(run, run.average_precision, layout)
         yield _FilePiece(run_number, "ap", encoded(sections))
     if run.bootstrap is not None:
@@ -843,10 +856,12 @@ def file_blocks(
     intervals: Sequence[ScoreIntervals] = (),
     was_stopped: bool = False,
 ) -> Iterator[tuple[str, Iterable[bytes]]]:
-    """Yield the ending of each output file with its whole content in blocks.
+    """Yield the ending of each output file with its whole content in blocks, in the order of `OUTPUTS`.
 
-    If scoring was stopped, only the complete files are yielded: those to which every run has added its piece.
+    If scoring was stopped, only the complete files are yielded: those to which every run has added its piece. The
+    options, and whether there are intervals, decide which files the call has at all.
     """
+    # A piece belongs to one file and one run. The pieces of a file are joined in the order of the runs.
     pieces = list(_file_pieces(result, layout, params, intervals))
     switches = _switches_of_files(result.options, has_intervals=bool(intervals))
     for output in written_outputs(switches, result.options.edition):
@@ -875,4 +890,5 @@ def _is_complete(pieces: Iterable[_FilePiece], run_count: int) -> bool:
     """
     run_numbers = {piece.run_number for piece in pieces}
     is_about_whole_call = run_numbers == {_WHOLE_CALL}
-    return is_about_whole_call or len(run_numbers) == max(1, run_count)
+    needed_count = max(1, run_count)  # without runs, a file about runs has no piece and is not complete
+    return is_about_whole_call or len(run_numbers) == needed_count

@@ -85,12 +85,13 @@ def divide_queries(queries: QuerySet, parts: int) -> QueryDivision | None:
 
     Returns None if several queries have the same base id, so that lines cannot be assigned to one of them.
     """
-    ordered = sorted(queries.by_id.values(), key=lambda query: query.full_id)
-    base_ids = {query.base_id for query in ordered}
-    if len(base_ids) < len(ordered):
+    sorted_queries = sorted(queries.by_id.values(), key=lambda query: query.full_id)
+    # A full id (`CSX_ENG_00fb79cef8`) is a prefix and a base id (`00fb79cef8`). Lines are assigned by base id.
+    base_ids = {query.base_id for query in sorted_queries}
+    if len(base_ids) < len(sorted_queries):
         return None
-    enough_queries = math.ceil(_count_answerable(ordered) / parts)
-    queries_by_part = _fill_parts(_group_by_beginning(ordered), enough_queries)
+    enough_queries = math.ceil(_count_answerable(sorted_queries) / parts)
+    queries_by_part = _fill_parts(_group_by_id_prefix(sorted_queries), enough_queries)
     part_by_query_id = _part_by_query_id(queries_by_part)
     id_lengths = sorted({len(query_id) for query_id in part_by_query_id}, reverse=True)
     return QueryDivision(queries=queries_by_part, part_by_query_id=part_by_query_id, id_lengths=id_lengths)
@@ -104,14 +105,14 @@ def _count_answerable(queries: Iterable[Query]) -> int:
     return sum(query.expansion_ids is None for query in queries)
 
 
-def _group_by_beginning(ordered: Iterable[Query]) -> list[list[Query]]:
-    """Return queries in groups that must stay in one part; `ordered` has the queries sorted by full id.
+def _group_by_id_prefix(sorted_queries: Iterable[Query]) -> list[list[Query]]:
+    """Return queries in groups that must stay in one part; `sorted_queries` are sorted by full id.
 
-    `CSX_1` and `CSX_12` are in one group, because one id begins with the other. The names of their equivalence classes
-    may be mixed when they are sorted.
+    `CSX_1` and `CSX_12` are in one group, because one id begins with the other. In a table sorted by name, rows of
+    `CSX_12` may then stand between rows of `CSX_1`, which separate parts could not reproduce.
     """
     groups: list[list[Query]] = []
-    for query in ordered:
+    for query in sorted_queries:
         if groups and query.full_id.startswith(groups[-1][0].full_id):
             groups[-1].append(query)
         else:
@@ -122,12 +123,14 @@ def _group_by_beginning(ordered: Iterable[Query]) -> list[list[Query]]:
 def _fill_parts(groups: Iterable[Sequence[Query]], enough_queries: int) -> list[dict[str, Query]]:
     """Return the queries of each part by short id; the queries of one group are in the same part.
 
-    A part gets groups until it has at least `enough_queries` queries that lines may answer. There is always one part.
+    A part gets groups until it has at least `enough_queries` queries that lines may answer. `enough_queries` is 0 if
+    lines can answer no query; then there is one part with all queries.
     """
     queries_by_part: list[dict[str, Query]] = [{}]
     query_count_in_part = 0
     for group in groups:
-        if query_count_in_part >= enough_queries > 0:  # with 0, lines can answer no query, and one part is enough
+        is_part_full = enough_queries > 0 and query_count_in_part >= enough_queries
+        if is_part_full:
             queries_by_part.append({})
             query_count_in_part = 0
         query_count_in_part += _count_answerable(group)
@@ -150,8 +153,8 @@ def divide_files(loading: Loading, files: Iterable[str], division: QueryDivision
     """Return the files with their lines divided among the parts; a file of size 0 is left out.
 
     The layouts and digests of the files, and remarks on them, are added to `loading`. Raises InputError for a file that
-    cannot be read or has no known layout. Raises NeedsWholeError for a run file of 2014, because its lines are fatal.
-    Problems of lines are found later, when their part is scored.
+    cannot be read or has no known layout. Raises NeedsWholeError for a run file of 2014: any of its lines stops the
+    scoring, so that the run must be scored in one piece. Problems of lines are found later, when their part is scored.
     """
     divided_files: list[DividedFile] = []
     for file_or_folder in files:
@@ -174,7 +177,7 @@ def _divide_file(loading: Loading, file: Input, division: QueryDivision) -> Divi
     with open_source(file) as source:
         tab_file = read_tab_file(source, loading.problems, edition=loading.query_set.edition)
     with open_source(file) as source:
-        if tab_file is None:
+        if tab_file is None:  # the file is empty, but its digest belongs to the inputs
             loading.digests.append(source.digest(RUN))
             return None
         schema = tab_file.schema
@@ -193,6 +196,7 @@ def _divide_lines(source: Source, schema: Schema, division: QueryDivision) -> li
     blocks_by_part: list[list[Block]] = [[] for _ in division.queries]
     lines_before = 0
     for file_block in line_blocks(source, _BLOCK_SIZE):
+        # A block ends without the line feed of its last line: splitting gives exactly its lines.
         lines = file_block.replace(b"\r", b"").split(b"\n")
         part_by_line = _parts_of_lines(lines, query_position, division)
         _add_blocks(blocks_by_part, lines, part_by_line, first_number=lines_before + 1)
@@ -213,7 +217,8 @@ def _parts_of_lines(lines: Iterable[bytes], query_position: int, division: Query
         # In assessments a colon and the slot follow the query id; they are cut off.
         query_id = columns[query_position].partition(b":")[0] if len(columns) > query_position else b""
         parent_id = query_id[:-_FOLLOW_ON_LENGTH]
-        # Most lines answer the same query as the line before, or a follow-on query about an answer to that query.
+        # Here `first_hop_id` and `part` are those of the line before. Most lines answer the same query as the line
+        # before, or a follow-on query about an answer to that query, whose id is longer by the follow-on part.
         if query_id != first_hop_id and parent_id != first_hop_id:
             first_hop_id, part = division.find_first_hop_query(query_id)
         parts.append(part)
@@ -289,6 +294,7 @@ def score_in_parts(gold: ColdStartGold, files: Sequence[str], parts: int, jobs: 
     and the result refers to them. Returns None if the files must be scored in one piece. Raises OutputError if the
     texts cannot be written.
     """
+    # Chosen run ids may leave out the run of the lines, or add runs without lines; parts know only runs with lines.
     # Editions that write the report before they score anything need the errors of all lines first.
     if gold.options.runids is not None or gold.query_set.edition.reports_first:
         return None
@@ -318,7 +324,7 @@ def _combine_part_scores(task: _PartTask, loading: Loading, scores: Sequence[_Pa
     for score in scores:
         loading.problems.add_all(score.problems)
     whole = _join_part_scores(scores, loading.problems)
-    if len(whole.run_ids) != 1:
+    if len(whole.run_ids) != 1:  # the scores of one run may depend on another run
         raise NeedsWholeError
     (run_id,) = whole.run_ids
 
@@ -326,9 +332,9 @@ def _combine_part_scores(task: _PartTask, loading: Loading, scores: Sequence[_Pa
     run = run_of(task.gold, loading, task.gold.options.justifications)
     scorer = CallScorer(run, task.gold.options.policy, loading.problems)
     scorer.remark_on_matches(run_id, whole.line_count, whole.has_match)
-    # The result of the last stage includes those of the earlier ones.
     ranking_rows = RankingRows(whole.ap_rows, whole.has_ranked_nodes)
-    *_, run_result = scorer.results_by_stage(run_id, whole.rows, ranking_rows=ranking_rows)
+    results = list(scorer.results_by_stage(run_id, whole.rows, ranking_rows=ranking_rows))
+    run_result = results[-1]  # the result of the last stage includes those of the earlier ones
     debug_text = task.debug_text(part_count=len(scores))
     return scorer.result([replace(run_result, debug_text=debug_text)])
 
@@ -442,6 +448,7 @@ def _load_part(task: _PartTask, part: int) -> Run:
     for file in task.files:
         _load_lines(loading, file, file.blocks[part])
     run = run_of(gold, loading, gold.options.justifications)
+    # While lines are loaded, the rules of discarding lines notice lines whose fate depends on lines of other queries.
     if loading.discard_rules.has_lines_depending_on_other_queries or _depends_on_other_parts(run):
         raise NeedsWholeError
     return run
@@ -475,14 +482,16 @@ def _load_lines(loading: Loading, file: DividedFile, blocks: Iterable[Block]) ->
 def _gold_of_part(task: _PartTask, part: int) -> ColdStartGold:
     """Return the gold (queries, assessments and options) for one part: a copy of the task's gold without other queries.
 
-    The copy has an empty log of problems.
+    The copy has no problems, remarks or digests: the parts would repeat them.
     """
     gold = task.gold
     queries = task.division.queries[part]
     query_set = replace(gold.query_set, by_id=queries)
     return gold.with_fields(
         query_set=query_set,
-        hop_limits={short_id: gold.hop_limits[short_id] for short_id in queries if short_id in gold.hop_limits},
+        hop_limit_by_id={
+            short_id: gold.hop_limit_by_id[short_id] for short_id in queries if short_id in gold.hop_limit_by_id
+        },
         links=Links(query_set),
         problems=ProblemLog(),
         remarks=(),
@@ -495,9 +504,9 @@ def _numbered_lines(blocks: Iterable[Block], name: str) -> Iterator[tuple[int, s
 
     `name` is the name of their file. Raises InputError if the bytes are not UTF-8.
     """
-    for numbers, texts in blocks:
+    for numbers, block_bytes in blocks:
         try:
-            lines = texts.decode("utf-8").split("\n")
+            lines = block_bytes.decode("utf-8").split("\n")
         except UnicodeDecodeError:
             raise InputError("not UTF-8", file=name, code="NOT_UTF8") from None
         yield from zip(numbers, lines)

@@ -39,7 +39,7 @@ _md5: Callable[[bytes], hashlib._Hash] = functools.partial(hashlib.md5, usedfors
 with contextlib.suppress(ImportError):
     _md5 = importlib.import_module("_md5").md5
 
-_NIL_NAMESPACE: Final = bytes(16)
+_NIL_NAMESPACE: Final = bytes(16)  # as in a UUID of version 3, these bytes stand before the hashed text
 
 _SLOT_FILLING_ID: Final = re.compile(r"(?:(.+)_)?([0-9a-fA-F]{10})((?:_[0-9a-fA-F]{12})*)")
 _LDC_ID: Final = re.compile(r"(?:(.+)_)?(\d+)")
@@ -69,6 +69,7 @@ def parse_query_id(text: str) -> QueryId | None:
         if not follow_ons:
             return QueryId(prefix, base_id, short_id=base_id, level=0, is_slot_filling=True)
         last_follow_on = follow_ons.rpartition("_")[2]  # each hop adds the hash of an answer to the id
+        # All follow-on queries have level 1 here; queries below them are not told apart from them.
         return QueryId(prefix, base_id, short_id=last_follow_on, level=1, is_slot_filling=True)
     match = _LDC_ID.fullmatch(text)
     if match is not None:
@@ -95,9 +96,9 @@ def follow_on_id(query_id: str, value: str, provenance: str, edition: Edition = 
     """Return the short id of the query about an answer, twelve hexadecimal digits (rule follow-on-queries).
 
     `query_id` is the full id of the query that was answered, `value` the text of the answer, and `provenance` the
-    provenance of the value in canonical form (`ENG_1:10-20`). The three are joined, and the digits are a hash of the
-    result in the form of a JSON string. Text outside ASCII is encoded to UTF-8 twice, as in the ids that have been
-    published since 2017.
+    provenance of the value in canonical form (`ENG_1:10-20`). The three are joined to a JSON string. The digits are the
+    last ones of its MD5 hash in the nil namespace, as in a UUID of version 3. Text outside ASCII is encoded to UTF-8
+    twice, as in the ids that have been published since 2017.
     """
     json_string = encode_basestring(f"{query_id}:{value}:{provenance}")
     without_quotes = json_string[1:-1]
@@ -183,7 +184,7 @@ def _read_predicate(line: str) -> Predicate:
         range=frozenset(range_types),
         is_single_valued=quantity == "single",
         inverse=inverse or None,
-        usual_type=range_types[0],
+        usual_type=range_types[0],  # the inventory names the most usual type of the values first
     )
 
 
@@ -207,12 +208,16 @@ Predicates of events are not listed here: they can be told by the full stop in t
 
 
 @functools.cache
-def slots_without_events() -> frozenset[str]:
-    """Return the slots that the inventory had before events and sentiments were added, such as `per:children`."""
+def slots_before_events() -> frozenset[str]:
+    """Return the slots that the inventory had before events and sentiments were added, such as `per:children`.
+
+    Slots of events belong to a node type that is no entity, or have a full stop in their name.
+    """
     slots = set()
     for node_type, name in inventory():
         is_of_event = node_type not in ENTITY_TYPES or "." in name
-        if not is_of_event and name not in _LATER_PREDICATES:
+        is_of_sentiment_or_mention = name in _LATER_PREDICATES
+        if not is_of_event and not is_of_sentiment_or_mention:
             slots.add(f"{node_type}:{name}")
     return frozenset(slots)
 
@@ -221,9 +226,10 @@ def has_slot(slot: str, edition: Edition) -> bool:
     """Return whether the inventory of an edition of the scorer has a slot such as `per:children`.
 
     The inventory is the list of the slots that queries may ask for. That of 2016 has no slots of events and sentiments.
+    A line feed at the end of the slot is ignored, as in the reference.
     """
     if edition.slot_filling_only:
-        return slot.removesuffix("\n") in slots_without_events()
+        return slot.removesuffix("\n") in slots_before_events()
     return find_predicate(slot) is not None
 
 
@@ -245,11 +251,11 @@ class EntryPoint(Record):
     def query_id(self, slots: tuple[str, ...]) -> str:
         """Return the short id of the query with this entry point and these slots, such as `00fb79cef8`.
 
-        The id is a hash of the texts of the entry point and the slots.
+        The id is a hash of the texts of the entry point and the slots, as in a UUID of version 3.
         """
         texts = [self.docid or "", self.start or "", self.end or "", *slots]
-        name = ":".join(texts).encode("utf-8", "surrogatepass")
-        return _md5(_NIL_NAMESPACE + name).hexdigest()[-10:]
+        hashed_bytes = ":".join(texts).encode("utf-8", "surrogatepass")
+        return _md5(_NIL_NAMESPACE + hashed_bytes).hexdigest()[-10:]
 
 
 class Query(Record):
@@ -285,8 +291,9 @@ class Query(Record):
     def requested_slots(self) -> tuple[str, ...]:
         """The slots that lines fill, in the order of the hops: `("per:children", "per:age")`.
 
-        The slot of the first hop is `slot`; the slots of later hops are in `slots`.
+        The slot of the first hop is `slot`, an empty text if it is unknown; the slots of later hops are in `slots`.
         """
+        # slots[0] is the text in the query file. Lines must fill `slot`, which another tag of the file may give.
         return (self.slot or "", *self.slots[1:])
 
     def slot_at(self, hop: int) -> str | None:
@@ -333,7 +340,7 @@ class QuerySet(Record, dict=True):
 def report_languages(query: Query, problems: ProblemLog, report_count: int = 1, edition: Edition = LATEST) -> None:
     """Warn of each entry point of a query whose document id names no language; English is assumed for it.
 
-    `report_count` is the number of times that the reference would report each problem.
+    `report_count` is the number of times that the reference program reports each problem.
     """
     for entry_point in query.entry_points:
         docid = entry_point.docid or ""
@@ -341,10 +348,11 @@ def report_languages(query: Query, problems: ProblemLog, report_count: int = 1, 
             problems.add("FAILED_LANG_INFERENCE", docid, DEFAULT_LANGUAGE, place=query.place, times=report_count)
 
 
-def report_slots(query: Query, problems: ProblemLog, report_count: int = 1, edition: Edition = LATEST) -> None:
+def report_unknown_slots(query: Query, problems: ProblemLog, report_count: int = 1, edition: Edition = LATEST) -> None:
     """Report the slots of a query that the inventory does not have.
 
-    `report_count` is the number of times that the reference would report each problem.
+    `report_count` is the number of times that the reference program reports each problem. It does so whenever it looks
+    at the query, and the counts in reports must agree with its counts.
     """
     for slot in query.slots:
         if not has_slot(slot, edition):
@@ -362,10 +370,11 @@ def build_query_set(
     query_by_id = {query.short_id: query for query in loaded_queries}
     if id_base is None:
         return QuerySet(by_id=query_by_id, ldc_id_by_query={}, was_expanded=False, edition=edition)
-    for query in list(query_by_id.values()):
+    queries_of_files = list(query_by_id.values())  # the loop below adds queries to the dictionary
+    for query in queries_of_files:
         report_languages(query, problems, edition=edition)
         # The reference reports the slots again for each entry point.
-        report_slots(query, problems, report_count=len(query.entry_points), edition=edition)
+        report_unknown_slots(query, problems, report_count=len(query.entry_points), edition=edition)
         expansions = _expand_entry_points(query, id_base, edition)
         # The expansion of a slot-filling query has the same id as the query, and must replace it.
         query_by_id[query.short_id] = replace(query, expansion_ids=tuple(expansions))
@@ -388,7 +397,10 @@ def _ldc_id_by_query(query_by_id: Mapping[str, Query]) -> dict[str, str]:
 
 
 def _expand_entry_points(query: Query, id_base: str, edition: Edition) -> dict[str, Query]:
-    """Return the slot-filling queries that are made from the entry points of a query, by their short ids."""
+    """Return the slot-filling queries that are made from the entry points of a query, by their short ids.
+
+    Their full ids begin with `id_base`: `BASE_ENG_00fb79cef8`.
+    """
     expansions: dict[str, Query] = {}
     for entry_point in query.entry_points:
         expansion = _expand(query, entry_point, id_base, edition)
@@ -432,7 +444,7 @@ _REMEDY_FOR_QUERY_ID: Final = "a query id ends in ten hexadecimal digits (slot f
 
 def is_query_file(name: str) -> bool:
     """Return whether a file is a query file by its name: `queries.xml`, or `queries.xml.gz` if it is compressed."""
-    return sources.plain_name(name).endswith(".xml")
+    return sources.name_without_compression(name).endswith(".xml")
 
 
 def _fault_of_xml(data: bytes) -> str | None:
@@ -512,14 +524,16 @@ class _LineCounter:
 def _query_matches(text: str) -> Iterator[re.Match[str]]:
     """Return an iterator over the queries of a text, each as a match: its group 1 is the query without its end tag."""
     # The search stops at the last end tag: otherwise it would run to the end of the text for each unclosed query.
+    # Without an end tag, `rfind` returns -1, and the few characters that are then searched contain no query.
     search_end = text.rfind("</query>") + len("</query>")
     return _QUERY.finditer(text, 0, search_end)
 
 
 def _tag_pairs(body: str) -> Iterator[tuple[str, str, str]]:
-    """Yield the pairs of tags between the tags of a query: `<name>Bo</name>` -> `("name", "Bo", "name")`.
+    """Yield the elements inside a query, each as three texts: `<name>Bo</name>` -> `("name", "Bo", "name")`.
 
-    The texts are the name in the opening tag, the text between the tags, and the name in the closing tag.
+    The texts are the name in the opening tag, the text between the tags, and the name in the closing tag. The first
+    text without a pair of tags ends the reading.
     """
     pair = _TAG_PAIR.match(body)
     while pair is not None:
@@ -584,7 +598,7 @@ class _QueryReader:
     def _report_malformed(self, beginning: str, line_number: int) -> None:
         """Report a query without an id; `beginning` are its first characters.
 
-        The message does not name the file, as in the reference.
+        As in the reference, the message has the beginning twice, and `$filename` in the place of the name of the file.
         """
         self._problems.add(
             "MALFORMED_QUERY",
@@ -602,7 +616,8 @@ class _QueryReader:
         body_without_mentions, mention_tags = _MENTION_TAGS.subn("", body)
         fields, entry_points = self._read_fields(body_without_mentions, place)
         slots = self._slots_of(fields)
-        is_without_slot0 = bool(slots) and "SLOT0" not in fields
+        # Query files have <slot0>, <slot1>, ... for the hops. Older files have <slot> for the first hop instead.
+        lacks_slot0 = bool(slots) and "SLOT0" not in fields
         has_only_slot_tag = not slots and "SLOT" in fields
         query = Query(
             prefix=parts.prefix,
@@ -615,7 +630,7 @@ class _QueryReader:
             node_id=fields.get("NODEID"),
             slot=fields.get("SLOT"),
             has_mention_tags=mention_tags > 0,
-            hops_without_written_slot=frozenset({0}) if is_without_slot0 else frozenset(),
+            hops_without_written_slot=frozenset({0}) if lacks_slot0 else frozenset(),
             has_only_slot_tag=has_only_slot_tag,
         )
         report_languages(query, self._problems, edition=self._edition)
@@ -625,7 +640,7 @@ class _QueryReader:
         """Return the slots of a query in the order of the hops, and report slots that the inventory does not have.
 
         `fields` has the values of the query's tags: with `{"SLOT0": "per:children", "SLOT2": "per:age"}` the slots are
-        `("per:children", "", "per:age")`. An empty slot is reported only when the query is expanded.
+        `("per:children", "", "per:age")`. The slot of a missing tag, such as `<slot1>` here, is not reported.
         """
         hop_count = 0
         for hop, tag in enumerate(SLOT_FIELDS):
@@ -670,6 +685,7 @@ class _QueryReader:
         if tag not in _KNOWN_TAGS:
             self._problems.add("UNKNOWN_QUERY_FIELD", tag, place=place)
             return
+        # In the reference the field ENTRYPOINTS is set before any tag is read, so that a tag of this name is repeated.
         if tag == "ENTRYPOINTS" or tag in fields:
             self._problems.add("DUPLICATE_QUERY_FIELD", tag, place=place)
             return
@@ -700,7 +716,10 @@ class _QueryReader:
     def _span_problems(self, span: Span) -> list[SpanProblem]:
         """Return the problems of the span of an entry point: illegal offsets, excessive length, wrong position."""
         offsets = (span.start, span.end)
-        problems = [SpanProblem("ILLEGAL_OFFSET", (offset,), offset) for offset in offsets if not _is_number(offset)]
+        problems = []
+        for offset in offsets:
+            if not _is_number(offset):
+                problems.append(SpanProblem("ILLEGAL_OFFSET", arguments=(offset,), text=offset))
         legal_offsets = tuple([offset for offset in offsets if _is_number(offset)])
         if len(legal_offsets) == 2:  # the start and the end are both legal
             shorter_span, length_problems = cut_span(span, self._edition.longest_span)
@@ -806,7 +825,11 @@ def _remarks_on_repeated_ids(loaded_queries: Iterable[Query]) -> list[str]:
     for queries in groups:
         file_names |= dict.fromkeys(query.place.file for query in queries)
     names = join_first(file_names)
-    ids = join_first(f"{queries[-1].full_id.removeprefix('_')} {len(queries)} times" for queries in groups)
+    ids_with_counts = []
+    for queries in groups:
+        query_id = queries[-1].full_id.removeprefix("_")  # the full id of a query without prefix is `_0001`
+        ids_with_counts.append(f"{query_id} {len(queries)} times")
+    ids = join_first(ids_with_counts)
     return [f"{names}: different queries have one id ({ids}), and of each id the last one counts"]
 
 
@@ -831,12 +854,12 @@ _LEADING_NUMBER: Final = re.compile(r"[-+]?[0-9]{1,9}(\.[0-9]{0,9})?")
 class Selection(NamedTuple):
     """The queries to score.
 
-    `hop_limits` has the highest hop that is scored, counted from 0, for each query by its short id. `ldc_ids` has the
-    LDC id that the file of `-queries` gives for a query. `remarks` name queries whose second hop is not scored, which
-    may be a mistake of the user.
+    `hop_limit_by_id` has the highest hop that is scored, counted from 0, for each query by its short id. `ldc_ids` has
+    the LDC id that the file of `-queries` gives for a query. `remarks` name queries whose second hop is not scored,
+    which may be a mistake of the user.
     """
 
-    hop_limits: dict[str, int]
+    hop_limit_by_id: dict[str, int]
     ldc_ids: dict[str, str]
     remarks: list[str]
 
@@ -844,8 +867,9 @@ class Selection(NamedTuple):
 class _ListedQuery(NamedTuple):
     """An item of the option `-queries`: a query id as it was written (`text`).
 
-    If the item is a line of a file, it also has a line number, an LDC id and a hop limit. `hop_limit` is None if the
-    line has no third column. If that column is empty, the limit is 0, and `has_empty_limit` is True.
+    If the item is a line of a file, it also has a line number, an LDC id and a hop limit: the highest hop to score,
+    counted from 0. `hop_limit` is None if the line has no third column. If that column is empty, the limit is 0, and
+    `has_empty_limit` is True.
     """
 
     text: str
@@ -866,16 +890,16 @@ def select_queries(
     """Return the queries to score: the queries that `query_selection` names, or all queries if it is None.
 
     `query_selection` is the value of `-queries`: the path of a file that lists queries, or ids separated by colons. If
-    `list_file` is given, it is read instead of that file. Raises InputError for an illegal id and for an impossible hop
-    limit.
+    `list_file` is given, it is read instead of that file. Raises InputError for an illegal id, and for a hop limit
+    (highest hop to score) that the query does not have.
     """
     if query_selection is None:
         # All hops are scored; the first one has the number 0.
-        hop_limits = {query.short_id: len(query.slots) - 1 for query in queries.default_queries()}
-        return Selection(hop_limits=hop_limits, ldc_ids={}, remarks=[])
+        hop_limit_by_id = {query.short_id: len(query.slots) - 1 for query in queries.default_queries()}
+        return Selection(hop_limit_by_id=hop_limit_by_id, ldc_ids={}, remarks=[])
     if list_file is None and not _is_list_file(query_selection):
-        listed_ids = [_ListedQuery(query_id) for query_id in split_at_colons(query_selection)]
-        return _select_items(listed_ids, queries, problems, file=None)
+        items = [_ListedQuery(query_id) for query_id in split_at_colons(query_selection)]
+        return _select_items(items, queries, problems, file=None)
     items = _listed_in_file(query_selection if list_file is None else list_file)
     return _select_items(items, queries, problems, file=query_selection)
 
@@ -890,14 +914,16 @@ def _is_list_file(query_selection: str) -> bool:
 
 
 class _SelectedQuery(NamedTuple):
-    """A query that an item of `-queries` selects, and the hop limits that follow, by the short id of the query.
+    """A query that an item of `-queries` selects, and the hop limits that follow.
 
-    For an LDC query that was expanded, these are the hop limits of the queries that were made from it.
+    `hop_limit_by_id` has the highest hop to score by the short id of the query. For an LDC query that was expanded
+    (replaced by a query for each of its entry points), the limits are those of the queries made from it. 0 means that
+    only the first hop is scored.
     """
 
     item: _ListedQuery
     query: Query
-    hop_limits: Mapping[str, int]
+    hop_limit_by_id: Mapping[str, int]
 
     @property
     def has_second_hop(self) -> bool:
@@ -905,16 +931,23 @@ class _SelectedQuery(NamedTuple):
         return len(self.query.slots) > 1
 
     @property
+    def is_expanded(self) -> bool:
+        """Whether the query is an LDC query that was replaced by a query for each of its entry points."""
+        return self.query.expansion_ids is not None
+
+    @property
     def is_cut_by_empty_limit(self) -> bool:
-        """Whether the query is cut (its second hop is not scored) because the column of the hop limit is empty."""
-        is_expanded = self.query.expansion_ids is not None
-        return self.has_second_hop and self.item.has_empty_limit and not is_expanded
+        """Whether the query is cut (its second hop is not scored) because the column of the hop limit is empty.
+
+        An expanded LDC query has no part in this: the limit of its line has no effect on the queries made from it.
+        """
+        return self.has_second_hop and self.item.has_empty_limit and not self.is_expanded
 
     @property
     def is_cut_by_expansion(self) -> bool:
         """Whether a query that was made from this LDC query is cut: its second hop is not scored."""
-        is_expanded = self.query.expansion_ids is not None
-        return self.has_second_hop and is_expanded and not all(self.hop_limits.values())
+        cuts_a_query = 0 in self.hop_limit_by_id.values()
+        return self.has_second_hop and self.is_expanded and cuts_a_query
 
 
 def _select_items(
@@ -925,17 +958,19 @@ def _select_items(
     Instead of an LDC query that was expanded, the queries made from it are scored. `file` is the name of the file that
     lists the items, None if `-queries` is a list of ids.
     """
-    hop_limits: dict[str, int] = {}
+    hop_limit_by_id: dict[str, int] = {}
     selected_queries: list[_SelectedQuery] = []
     for item in items:
         query = _listed_query(item, queries, problems, file)
         if query is not None:
             hop_limit = _hop_limit(item, len(query.slots) - 1, file)
-            limits_of_query = _hop_limits_of_query(query, hop_limit, hop_limits)
-            hop_limits.update(limits_of_query)
-            selected_queries.append(_SelectedQuery(item, query, limits_of_query))
+            limit_by_selected_id = _hop_limits_of_query(query, hop_limit, hop_limit_by_id)
+            hop_limit_by_id.update(limit_by_selected_id)
+            selected_queries.append(_SelectedQuery(item, query, limit_by_selected_id))
     return Selection(
-        hop_limits=hop_limits, ldc_ids=_ldc_ids_of(selected_queries), remarks=_remarks_on_hops(selected_queries, file)
+        hop_limit_by_id=hop_limit_by_id,
+        ldc_ids=_ldc_ids_of(selected_queries),
+        remarks=_remarks_on_hops(selected_queries, file),
     )
 
 
@@ -953,9 +988,10 @@ def _hop_limits_of_query(query: Query, hop_limit: int, earlier_limits: Mapping[s
 def _ldc_ids_of(selected_queries: Iterable[_SelectedQuery]) -> dict[str, str]:
     """Return the LDC id of each selected query, as the file of `-queries` names it: `{"00fb79cef8": "CS_1"}`."""
     ldc_ids: dict[str, str] = {}
-    for item, _, hop_limits in selected_queries:
-        if item.ldc_id:
-            ldc_ids |= dict.fromkeys(hop_limits, item.ldc_id)
+    for selected in selected_queries:
+        if selected.item.ldc_id:
+            short_ids = list(selected.hop_limit_by_id)  # several queries for an LDC query that was expanded
+            ldc_ids |= dict.fromkeys(short_ids, selected.item.ldc_id)
     return ldc_ids
 
 
@@ -969,6 +1005,7 @@ def _remarks_on_hops(selected_queries: Sequence[_SelectedQuery], file: str | Non
     remarks = []
     items_with_empty_limit = [selected.item for selected in selected_queries if selected.is_cut_by_empty_limit]
     if items_with_empty_limit:
+        # These items are lines of a file, which begin with an LDC id; the items below may be ids in the switch itself.
         names = join_first(dict.fromkeys(item.ldc_id or item.text for item in items_with_empty_limit))
         remarks.append(f"{names}: hop 0 only (the third column of {file})")
     expanded_items = [selected.item for selected in selected_queries if selected.is_cut_by_expansion]
@@ -1006,7 +1043,7 @@ def _hop_limit(item: _ListedQuery, highest_hop: int, file: str | None) -> int:
     if file is not None and not 0 <= limit <= highest_hop:
         problem = f"Unexpected num_slots value {limit:g} for {item.ldc_id} in {file}"
         raise InputError(problem, place=item.place, remedy=f"the hop limit of this query is 0 to {highest_hop}")
-    return int(limit)
+    return int(limit)  # files may have limits such as 0.5; decimals are cut off
 
 
 def _listed_in_file(file: Input) -> list[_ListedQuery]:

@@ -58,39 +58,43 @@ def bootstrap(
 ) -> Bootstrap:
     """Return the values of every sample, such as its micro-averaged F1, and confidence limits of each value.
 
+    Values are kept as texts with four decimals, because the reference computes the limits from such texts.
     The values are averages of rows in the `tables` of one run. `own_scores` are the averages of the run itself.
     `metrics` says which of P, R and F the tables of the run show; only these have values.
     """
     if not samples:
         return Bootstrap(samples=(), values=(), limits=())
     shown_metrics = frozenset(metrics)
-    texts_by_code = _texts_by_code(tables, samples, shown_metrics)
-    texts_in_order = [texts_by_code[code] for code in VALUE_CODES]
+    value_texts_by_code = _value_texts_by_code(tables, samples, shown_metrics)
+    texts_in_order = [value_texts_by_code[code] for code in VALUE_CODES]
     values_of_samples = tuple(zip(*texts_in_order))
     limits = []
     for code in sorted(VALUE_CODES, key=str):
+        # The tables of the run itself count all entry points (ALLEP); values of first entry points have no own score.
         has_own_score = code.entry_points == "ALLEP" and code.metric in shown_metrics
         score = own_scores.get(code.measure) if has_own_score else None
-        limits.append(_limits(code, texts_by_code[code], score))
+        limits.append(_limits(code, value_texts_by_code[code], score))
     return Bootstrap(tuple(samples), values_of_samples, tuple(limits))
 
 
-def _texts_by_code(
+def _value_texts_by_code(
     tables: PrecisionRecall, samples: Sequence[Sample], shown_metrics: Collection[str]
 ) -> dict[ValueCode, list[str]]:
     """Return the samples' values as texts, by the code of the value: `{ALLEP_LDCMAXI_Mi_0_P: ["0.7500", ...]}`.
 
-    Each list has one text for each sample. Values of metrics that the tables do not show have the text `NO_VALUE`.
+    The parts of this code are: all entry points (`ALLEP`), the variant LDC-MAX (`LDCMAXI`), micro average (`Mi`), level
+    `0`, metric `P`. Each list has one text for each sample. Values of metrics that the tables do not show have the text
+    `NO_VALUE`.
     """
     averages_by_group = _averages_by_group(tables, samples)
     metric_names = list(METRICS)
-    texts_by_code: dict[ValueCode, list[str]] = {}
+    value_texts_by_code: dict[ValueCode, list[str]] = {}
     for code in VALUE_CODES:
-        averages = averages_by_group[code.entry_points, code.variant]
-        averages_of_level = averages[code.average, code.level]
-        scores = averages_of_level.scores[:, metric_names.index(code.metric)]  # (samples,)
-        texts_by_code[code] = _value_texts(scores, averages_of_level.has_rows, code.metric in shown_metrics)
-    return texts_by_code
+        averages_of_group = averages_by_group[code.entry_points, code.variant]  # for example of ("ALLEP", "LDCMAXI")
+        scores_of_level = averages_of_group[code.average, code.level]  # for example of ("Mi", "0")
+        scores = scores_of_level.scores[:, metric_names.index(code.metric)]  # (samples,)
+        value_texts_by_code[code] = _value_texts(scores, scores_of_level.has_rows, code.metric in shown_metrics)
+    return value_texts_by_code
 
 
 def _averages_by_group(tables: PrecisionRecall, samples: Sequence[Sample]) -> dict[tuple[str, str], _Averages]:
@@ -99,14 +103,16 @@ def _averages_by_group(tables: PrecisionRecall, samples: Sequence[Sample]) -> di
     A key is, for example, `("ALLEP", "LDCMAXI")`. A draw of an LDC query may count for its first entry point only
     (`ONEEP`), or for all of its entry points (`ALLEP`).
     """
-    replicates_by_entry_points = {
-        "ONEEP": _ResampledRows(tables, [sample.one_entry_point() for sample in samples]),
-        "ALLEP": _ResampledRows(tables, [sample.all_entry_points() for sample in samples]),
+    draws_of_first_ones = [sample.draw_counts_of_first_entry_points() for sample in samples]
+    draws_of_all = [sample.draw_counts_of_all_entry_points() for sample in samples]
+    rows_by_entry_points = {
+        "ONEEP": _ResampledRows(tables, draws_of_first_ones),
+        "ALLEP": _ResampledRows(tables, draws_of_all),
     }
     averages_by_group = {}
-    for entry_points, variant, _ in VALUE_GROUPS:
-        replicates = replicates_by_entry_points[entry_points]
-        averages_by_group[entry_points, variant] = replicates.averages(variant)
+    for entry_points, variant, _ in VALUE_GROUPS:  # the third element names the averages, all of which are computed
+        resampled_rows = rows_by_entry_points[entry_points]
+        averages_by_group[entry_points, variant] = resampled_rows.averages(variant)
     return averages_by_group
 
 
@@ -122,14 +128,15 @@ def _value_texts(scores: Floats, has_rows: Flags, is_shown: bool) -> list[str]:
 
 
 def _limits(code: ValueCode, texts: Sequence[str], score: float | None) -> SampleLimits:
-    """Return the limits of a value, which are percentiles of its values in the samples, and their mean.
+    """Return the limits of a value, which are percentiles of its values in the samples, with the mean of these values.
 
     `texts` has the value in each sample as text; `NO_VALUE` counts as 0. `score` is the value of the run itself, None
-    if the run has no value.
+    if the run has no value. Limits are in the order of their columns: low ones for 99, 95 and 90 %, then high ones for
+    90, 95 and 99 %.
     """
     sorted_texts = sorted(texts, key=_number_of)
     return SampleLimits(
-        value=str(code),
+        value_code=str(code),
         measure=str(code.measure),
         low={confidence: _low_limit(sorted_texts, confidence) for confidence in CONFIDENCES},
         mean=f"{_mean(texts):0.4f}",
@@ -234,7 +241,10 @@ class _ResampledRows:
         return self._micro_averages(drawn_rows) | self._macro_averages(rows_for_macro)
 
     def _row_for_macro(self, drawn_row: _DrawnRow) -> _MeanRow:
-        """Return a row with counts in the form that macro averages need; its scores are the same in all samples."""
+        """Return a drawn row with arrays for macro averages: its draws, its scores, and whether it has ground truth.
+
+        Scores and ground truth are the same in all samples. Only rows with ground truth count in the divisor.
+        """
         row = drawn_row.row
         scores = np.array(row.scores)[None, :]  # (1, metrics)
         has_truth = np.broadcast_to(row.ground_truth > 0, self._sample_count)  # (samples,)
@@ -247,7 +257,8 @@ class _ResampledRows:
     def _best_rows(self) -> list[_DrawnRow]:
         """Return the rows that LDC-MAX has in any sample, each with the number of draws in each sample.
 
-        A sample may draw several entry points of an LDC query. Only the best of these represents the LDC query.
+        LDC-MAX is the table of each LDC query's best entry point; an LDC query is a question with several entry points.
+        If a sample draws several entry points of an LDC query, only the best of these represents it.
         """
         drawn_rows: list[_DrawnRow] = []
         for ldc_query in self._tables.ldc_queries:
@@ -255,29 +266,32 @@ class _ResampledRows:
         return sorted(drawn_rows, key=lambda drawn_row: row_sort_key(drawn_row.row.name))
 
     def _best_rows_of(self, ldc_query: LdcQueryRows) -> Iterator[_DrawnRow]:
-        """Yield the rows of all entry points of an LDC query, each with its draws in LDC-MAX, from best to worst.
+        """Yield the rows of an LDC query's entry points, from the best entry point to the worst.
 
-        In a sample that draws a better entry point, the rows count 0 times.
+        Each row comes with the number of times that LDC-MAX counts it in each sample. This is 0 in samples that draw a
+        better entry point, otherwise the number of draws of the row's entry point.
         """
         best_first = sorted(ldc_query.entry_points, key=lambda entry_point: -counted_f1(entry_point.rows))
-        has_no_better = np.ones(self._sample_count, dtype=bool)  # (samples,): no better entry point is drawn
+        is_undecided = np.ones(self._sample_count, dtype=bool)  # (samples,): no better entry point is drawn
         for entry_point in best_first:
             draw_counts = self._draw_counts_by_query[entry_point.short_id]  # (samples,)
-            draw_counts_as_best = np.where(has_no_better, draw_counts, 0)
-            has_no_better &= draw_counts == 0
+            draw_counts_as_best = np.where(is_undecided, draw_counts, 0)
+            is_undecided &= draw_counts == 0  # samples that draw this entry point have their best one now
             for row in ldc_max_rows(ldc_query.full_id, entry_point.rows):
                 yield _DrawnRow(row, draw_counts_as_best)
 
     def _mean_rows(self) -> Iterator[_MeanRow]:
         """Yield the rows of LDC-MEAN in printing order.
 
-        Each row averages the rows of the entry points of one LDC query that have the same class number and level.
+        Each row averages rows of the entry points of one LDC query: those for the same class and the same level.
         """
-        rows_by_mean: dict[tuple[str, str], list[ScoreRow]] = {}
+        # The keys are the name and the level of a row of LDC-MEAN, such as ("CSX_0001:1", "0").
+        rows_by_name_and_level: dict[tuple[str, str], list[ScoreRow]] = {}
         for ldc_query in self._tables.ldc_queries:
-            rows_by_mean |= member_rows_of_means(ldc_query.full_id, ldc_query.entry_points)
-        for name, level in sorted(rows_by_mean, key=lambda key: row_sort_key(key[0])):
-            yield self._mean_row(level, rows_by_mean[name, level])
+            rows_by_name_and_level |= member_rows_of_means(ldc_query.full_id, ldc_query.entry_points)
+        # Printing order is the order of names; rows with one name keep the order in which they were found.
+        for name, level in sorted(rows_by_name_and_level, key=lambda key: row_sort_key(key[0])):
+            yield self._mean_row(level, rows_by_name_and_level[name, level])
 
     def _mean_row(self, level: str, member_rows: Iterable[ScoreRow]) -> _MeanRow:
         """Return the row of LDC-MEAN that averages rows of several entry points, the `member_rows`.
@@ -294,7 +308,7 @@ class _ResampledRows:
             is_drawn = draw_counts > 0
             member_counts += is_drawn
             total_draws += draw_counts
-            sums += is_drawn[:, None] * np.array(row.scores)
+            sums += is_drawn[:, None] * np.array(row.scores)  # (samples, 1) * (metrics,) -> (samples, metrics)
             has_truth |= is_drawn & (row.ground_truth > 0)
         divisor = np.maximum(member_counts, 1)
         mean_draw_counts = (total_draws + divisor - 1) // divisor  # rounded up
@@ -307,8 +321,9 @@ class _ResampledRows:
         """
         sums = {level: np.zeros((self._sample_count, 3), dtype=np.int64) for level in LEVELS}
         has_rows = {level: np.zeros(self._sample_count, dtype=bool) for level in LEVELS}
-        for row, draw_counts in drawn_rows:
-            numbers_in_samples = draw_counts[:, None] * _counts_for_micro(row)  # (samples, 3)
+        for row, draw_counts in drawn_rows:  # draw_counts: (samples,)
+            counts = _counts_for_micro(row)  # (3,): right, answered, ground truth
+            numbers_in_samples = draw_counts[:, None] * counts  # (samples, 3)
             for level in _level_codes(row.level):
                 sums[level] += numbers_in_samples
                 has_rows[level] |= draw_counts > 0
@@ -325,6 +340,7 @@ class _ResampledRows:
         In each sample, a row counts as often as the sample draws it. Sums are divided by the number of drawn rows that
         have something to be found.
         """
+        # For each level: arrays of shape (samples, metrics) in `sums`, and of shape (samples,) in the others.
         sums = {level: np.zeros((self._sample_count, len(METRICS))) for level in LEVELS}
         divisors = {level: np.zeros(self._sample_count, dtype=np.int64) for level in LEVELS}
         has_rows = {level: np.zeros(self._sample_count, dtype=bool) for level in LEVELS}
@@ -337,6 +353,7 @@ class _ResampledRows:
         averages: _Averages = {}
         for level in LEVELS:
             means = divide(sums[level], divisors[level][:, None])  # (samples, metrics)
+            # The key is the code of the average (`Ma`: macro) and of the level.
             averages["Ma", level] = _SampleScores(means, has_rows[level])
         return averages
 
@@ -347,17 +364,18 @@ def _counts_for_micro(row: ScoreRow) -> Counts:
     return np.array([row.counts.right, row.counts.answered, row.counts.ground_truth], dtype=np.int64)
 
 
-def _add_scores(sums: Sequence[Floats], row: _MeanRow) -> None:
-    """Add the scores of a row to each of the arrays `sums` (samples, metrics), as often as each sample draws the row.
+def _add_scores(sums_of_levels: Sequence[Floats], row: _MeanRow) -> None:
+    """Add the scores of a row to the sums of each level that includes it, as often as each sample draws the row.
 
-    The scores are added one draw after the other, so that sums are rounded as if each sample had been summed by itself.
+    `sums_of_levels` has an array (samples, metrics) for the row's own level, and one for all levels. The scores are
+    added one draw after the other, so that sums are rounded as if each sample had been summed by itself.
     """
     most_draws = int(row.draw_counts.max(initial=0))
     for repetition in range(most_draws):
         # For samples that draw the row less often, 0 is added, which does not change their sums.
         is_drawn_again = row.draw_counts > repetition  # (samples,)
         summands = row.scores * is_drawn_again[:, None]  # (samples, metrics)
-        for sums_of_level in sums:
+        for sums_of_level in sums_of_levels:
             np.add(sums_of_level, summands, out=sums_of_level)
 
 

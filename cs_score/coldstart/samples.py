@@ -46,22 +46,22 @@ class Sample(Record):
     number: float
     draws: tuple[Draw, ...]
 
-    def one_entry_point(self) -> Counter[str]:
+    def draw_counts_of_first_entry_points(self) -> Counter[str]:
         """Return how often each slot-filling query is drawn, by short id, if only first entry points count.
 
         Each draw of an LDC query then counts as a draw of its first slot-filling query.
         """
         return Counter([draw.short_ids[0] for draw in self.draws if draw.short_ids])
 
-    def all_entry_points(self) -> Counter[str]:
+    def draw_counts_of_all_entry_points(self) -> Counter[str]:
         """Return how often each slot-filling query is drawn, by short id, if all entry points count.
 
         Each draw of an LDC query then counts as a draw of each of its slot-filling queries.
         """
-        counts: Counter[str] = Counter()
+        draw_counts: Counter[str] = Counter()
         for draw in self.draws:
-            counts.update(draw.short_ids)
-        return counts
+            draw_counts.update(draw.short_ids)
+        return draw_counts
 
 
 class SampleFile(Record):
@@ -81,7 +81,7 @@ class SampleFile(Record):
 
         `name` is the name of the file. `queries` are the queries that a sample may draw.
         """
-        if not self.samples:
+        if not self.samples:  # a missing file has no samples, too
             yield f"{name} {'is empty' if self.exists else 'does not exist'}, so nothing is resampled"
         if self.blank_lines:
             lines = join_first(self.blank_lines)
@@ -137,13 +137,14 @@ class _SampleReader:
         self._draw_by_text: dict[str, Draw] = {}
 
     def add(self, line: str, line_number: int) -> None:
-        """Add the sample in a line, which replaces an earlier one with the same number.
+        """Add the sample in a line, which replaces an earlier sample with the same label (text of its number).
 
-        Raises InputError for an illegal query id.
+        Blank lines also replace each other: they are samples with an empty label. Raises InputError for an illegal
+        query id.
         """
         sample = self._read_sample(line, line_number)
         if not line.strip():
-            self._blank_lines.append(line_number)  # a blank line is a sample, too; its label is empty
+            self._blank_lines.append(line_number)
         elif sample.label in self._sample_by_label:
             self._repeated_lines.append(line_number)
         self._sample_by_label[sample.label] = sample
@@ -248,11 +249,12 @@ VALUE_CODES: Final = tuple(
 class SampleLimits(Record):
     """Confidence limits of one value, texts of four decimals, as the reference computes with them.
 
-    `value` is its code, `low` and `high` the limits by percentage from the outermost low one to the outermost high one,
-    `score` that of the run itself, None where its tables have none.
+    `value_code` is the code of the value, such as `ALLEP_LDCMAXI_Mi_0_P`. `low` and `high` have the limits by
+    percentage, from the outermost low one to the outermost high one. `mean` is the mean of the samples. `score` is the
+    score of the run itself, None if the tables of the run do not have it.
     """
 
-    value: str
+    value_code: str
     measure: str
     low: Mapping[str, str]
     mean: str

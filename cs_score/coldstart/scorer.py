@@ -274,7 +274,7 @@ class CallScorer:
         self.options = replace(run.gold.options, policy=policy, justifications=run.limits)
         self.edition = run.gold.query_set.edition
         self.remarks = [*run.remarks, *_remarks_on_call(run, policy)]
-        self._hop_limits = run.gold.hop_limits
+        self._hop_limit_by_id = run.gold.hop_limit_by_id
         # The units of the runs that were scored before in this call.
         self._units_so_far: dict[str, UnitResult] = {}
         self._earlier_units = _units_by_run_id(earlier_results)
@@ -315,7 +315,7 @@ class CallScorer:
         """
         earlier_units = self._earlier_units.get(run_id)
         units = []
-        for unit in units_of(self._run, run_id, self._hop_limits, self._units_so_far, earlier_units):
+        for unit in units_of(self._run, run_id, self._hop_limit_by_id, self._units_so_far, earlier_units):
             units.append(score_unit(unit, self.options.policy))
         if len(self._run.run_ids) > 1:
             for unit_result in units:
@@ -411,7 +411,9 @@ class CallScorer:
         """
         gold = self._gold
         sf = averaged_table(rows)
-        unit_by_query = {query.full_id: gold.cluster_of(query) for query in gold.selected_queries(self._hop_limits)}
+        unit_by_query = {
+            query.full_id: gold.cluster_of(query) for query in gold.selected_queries(self._hop_limit_by_id)
+        }
         if unit_by_query:
             # A row may be named after a class of a query that is not selected.
             unit_by_query |= gold.clusters_of_unscored_queries(row.name.partition(":")[0] for row in sf.rows)
@@ -501,7 +503,7 @@ class CallScorer:
         """
         if samples:
             last_sample = max(samples, key=lambda sample: sample.label)
-            self._hop_limits = dict(last_sample.one_entry_point())
+            self._hop_limit_by_id = dict(last_sample.draw_counts_of_first_entry_points())
 
     def result(self, runs: Sequence[ScoredRun]) -> Result:
         """Return the result of the call from the results of its runs, with the problems and the remarks.
@@ -732,11 +734,11 @@ def _hop_limit_of_row(row_name: str, unit: ScoringUnit, query: Query) -> int:
     """
     query_id = row_name.partition(":")[0]
     if query_id == query.full_id:
-        return unit.hop_limits[query.short_id]
+        return unit.hop_limit_by_id[query.short_id]
     parts = parse_query_id(query_id)
     if parts is None:
         return 0
-    return unit.hop_limits.get(parts.base_id, 0)
+    return unit.hop_limit_by_id.get(parts.base_id, 0)
 
 
 def _rank_query(unit: ScoringUnit, gold: QueryGold, counted: UnitResult, query_result: QueryResult) -> QueryResult:
@@ -764,7 +766,7 @@ def _shown_rankings(rankings: Iterable[Ranking], unit: ScoringUnit, gold: QueryG
     """
     if gold.classes.edition.ranks_all_levels:
         return tuple(rankings)
-    hop_limit = unit.hop_limits[gold.query.short_id]
+    hop_limit = unit.hop_limit_by_id[gold.query.short_id]
     return tuple([ranking for ranking in rankings if _is_scored_level(ranking.level, hop_limit)])
 
 
@@ -781,15 +783,15 @@ LoadRun: TypeAlias = Callable[[ColdStartGold, "OneRun", Sequence[Input], Problem
 
 
 class OneRun(Record):
-    """One run of a file that is scored separately; `is_shared` says whether the file has other runs, too."""
+    """One run of a file that is scored separately; `shares_file` says whether the file has other runs, too."""
 
     file: Input
     run_id: str
-    is_shared: bool = False
+    shares_file: bool = False
 
-    def restrict(self, gold: ColdStartGold) -> ColdStartGold:
+    def restrict_gold(self, gold: ColdStartGold) -> ColdStartGold:
         """Return the gold for loading this run alone: if other runs share its file, their lines are not loaded."""
-        if not self.is_shared:
+        if not self.shares_file:
             return gold
         return replace(gold, options=replace(gold.options, runids=(self.run_id,)), only_run_id=self.run_id)
 
@@ -837,7 +839,7 @@ def runs_of(
     for file in files:
         ids_in_file = _run_ids(file, is_knowledge_base=file in knowledge_bases)
         for run_id in ids_in_file:
-            runs.append(OneRun(file, run_id, is_shared=len(ids_in_file) > 1))
+            runs.append(OneRun(file, run_id, shares_file=len(ids_in_file) > 1))
     if run_ids is None:
         return runs
     return _choose_runs(runs, run_ids)
@@ -921,7 +923,7 @@ def load_separately(
 
     `gold` has the queries, the options and, unless they are in `pool`, the assessments.
     """
-    return load_run(run.restrict(gold), [*pool, run.file], problems=problems)
+    return load_run(run.restrict_gold(gold), [*pool, run.file], problems=problems)
 
 
 def score_each(gold: ColdStartGold, runs: Sequence[OneRun], load: LoadRun = load_separately) -> list[Result]:
@@ -964,7 +966,7 @@ def _with_joint_origin(
     `inputs` are the files that were read for the `runs`, which were scored with the same options.
     """
     options = joined.options
-    if any(run.is_shared for run in runs):
+    if any(run.shares_file for run in runs):
         # Runs of one file: the options name the runs that were chosen, and the origin names the file once.
         options = replace(options, runids=tuple(run.run_id for run in runs))
         inputs = list(dict.fromkeys(inputs))

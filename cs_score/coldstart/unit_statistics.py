@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from cs_score.base.records import replace
 from cs_score.base.runtime import Late
 from cs_score.coldstart.result import ALL_LEVELS, Result, ScoredRun, ScoreRow
-from cs_score.measures import RANKING_FORMULAS, Measure, formula_of, sums_of
+from cs_score.measures import RANKING_FORMULAS, Measure, formula_of, sum_columns_of
 from cs_score.statistics.resampling_settings import Resampling
 from cs_score.statistics.results import ScoreIntervals
 from cs_score.statistics.units import UnitTable
@@ -134,7 +134,7 @@ def unit_table(run: ScoredRun, measures: Iterable[Measure]) -> UnitTable:
 
     A column is, for example, the number of right responses at hop 0. It is 0 for a unit without responses there.
     """
-    row_sums = RowSums(sums_of(measures))
+    row_sums = RowSums(sum_columns_of(measures))
     sums_by_unit: dict[str, list[float]] = {unit: [0] * len(row_sums.columns) for unit in drawn_units(run)}
     for summed_table in _summed_tables(run):
         for row in summed_table.rows:

@@ -137,10 +137,10 @@ class Measure(Record):
         return replace(self, hop=None if level == ALL_HOPS else int(level))
 
     @property
-    def sums(self) -> list[str]:
+    def sum_columns(self) -> list[str]:
         """The columns of unit statistics from which a Cold Start measure is computed: `["SF:ALL:right", ...]`."""
         statistic = _STATISTICS[self.average, self.statistic]
-        return [f"{self.table}:{self.level}:{name}" for name in statistic.sums]
+        return [f"{self.table}:{self.level}:{name}" for name in statistic.sum_columns]
 
 
 RankingFormula: TypeAlias = Callable[[Sequence[float], int | None], float]
@@ -165,15 +165,15 @@ def ratios(formula: SumsFormula, sums: Sequence[Any]) -> list[Ratio]:
 class Statistic(Record):
     """A statistic of Cold Start with one way to average, such as F1 with the average `Micro`.
 
-    `tables` are the tables that show it. `sums` are the columns of unit statistics from whose totals it is computed,
-    and `formula` computes it, given a function that divides and these totals. `ranking_formula` computes the score of a
-    ranking from the values of its nodes; it is None for statistics of counts.
+    `tables` are the tables that show it. `sum_columns` are the columns of unit statistics from whose totals it is
+    computed, and `formula` computes it, given a function that divides and these totals. `ranking_formula` computes the
+    score of a ranking from the values of its nodes; it is None for statistics of counts.
     """
 
     name: str
     average: str
     tables: tuple[str, ...]
-    sums: tuple[str, ...]
+    sum_columns: tuple[str, ...]
     formula: Callable[..., Any] = _ratio
     ranking_formula: RankingFormula | None = None
 
@@ -317,7 +317,8 @@ def parse_measure(text: str) -> Measure:
 def find_name(text: str, names: Iterable[str]) -> str | None:
     """Return the name of a measure as `names` spells it, given a text in any letter case: `sf-ap@1` gives `SF-AP@1`.
 
-    `names` are names without a hop. Returns None if the text is none of them, or if it has no hop after `@`.
+    `names` are names without a hop. A text may have one after `@`: a number, here 1 for the first follow-on queries.
+    Returns None if the text is none of the names, or if anything else comes after `@`.
     """
     name_in_text, at, hop = text.partition("@")
     if at and not re.fullmatch(_HOP, hop):
@@ -335,7 +336,7 @@ def _suggestion(word: str, names: Iterable[str]) -> str:
     none, it suggests the measure that is spelt most like the word, or else up to three measures that contain the word.
     The result is empty if there is nothing to suggest.
     """
-    names_over_all_hops = [name for name in names if "@" not in name]
+    names_over_all_hops = [name for name in names if "@" not in name]  # without names such as `SF-AP@1`
     plain_word = word.strip("*").casefold()
     names_with_parts = _names_with_parts(plain_word, names_over_all_hops)
     if names_with_parts:
@@ -348,9 +349,9 @@ def _suggestion(word: str, names: Iterable[str]) -> str:
 
 
 def _names_with_parts(word: str, names: Iterable[str]) -> list[str]:
-    """Return the names of measures that have all parts of a word between hyphens, such as `LDC-MEAN-AP` for `ap-ldc`.
+    """Return the names of measures that have all hyphenated parts of a word, such as `LDC-MEAN-AP` for `ap-ldc`.
 
-    `word` is in lower case. The list is empty if it has only one part.
+    `word` is in lower case. The list is empty if the word has only one part, that is, no hyphen.
     """
     parts = set(word.split("-"))
     if len(parts) < 2:
@@ -363,57 +364,61 @@ def measure_names(task: str) -> tuple[str, ...]:
     return tuple([str(measure) for measure in MEASURES[task]])
 
 
-def headline_names(task: str, with_ldc: bool = True) -> tuple[str, ...]:
+def headline_names(task: str, has_ldc_queries: bool = True) -> tuple[str, ...]:
     """Return the names of the measures that a task shows first, beginning with the headline measure.
 
-    If there are no LDC queries (`with_ldc` is False), these are only measures of slot-filling queries.
+    If there are no LDC queries (`has_ldc_queries` is False), these are only measures of slot-filling queries.
     """
-    if task != COLD_START_MODE or with_ldc:
+    if task != COLD_START_MODE or has_ldc_queries:
         return _HEADLINES[task]
     return tuple(name for name in _HEADLINES[task] if _BY_NAME[name].table == SF)
 
 
-def default_measure(task: str = COLD_START_MODE, *, with_ldc: bool = True, has_rankings: bool = True) -> Measure:
+def default_measure(task: str = COLD_START_MODE, *, has_ldc_queries: bool = True, has_rankings: bool = True) -> Measure:
     """Return the headline measure of a task, by which runs are ranked and analysed if the user names no other measure.
 
     For Cold Start it is a mean of average precision over LDC queries, which may have several entry points, or over
-    slot-filling queries if there are no LDC queries (`with_ldc` is False). It is an F1 if there are no rankings
+    slot-filling queries if there are no LDC queries (`has_ldc_queries` is False). It is an F1 if there are no rankings
     (`has_rankings` is False), because the edition has none or the run has no node ids.
     """
     if task == COLD_START_MODE and not has_rankings:
-        return _BY_NAME[_UNRANKED if with_ldc else _UNRANKED_WITHOUT_LDC]
-    return _BY_NAME[headline_names(task, with_ldc)[0]]
+        return _BY_NAME[_UNRANKED if has_ldc_queries else _UNRANKED_WITHOUT_LDC]
+    return _BY_NAME[headline_names(task, has_ldc_queries)[0]]
 
 
-def substitute_remark(with_ldc: bool, reason: str) -> str:
-    """Return a sentence that says which headline measure replaces average precision, and for which reason."""
-    average_precision_measure = default_measure(with_ldc=with_ldc)
-    substitute = default_measure(with_ldc=with_ldc, has_rankings=False)
+def substitute_remark(has_ldc_queries: bool, reason: str) -> str:
+    """Return a sentence that says which headline measure replaces average precision, and for which reason.
+
+    `has_ldc_queries` says whether LDC queries are known, for which there are measures of their own.
+    """
+    average_precision_measure = default_measure(has_ldc_queries=has_ldc_queries)
+    substitute = default_measure(has_ldc_queries=has_ldc_queries, has_rankings=False)
     return f"the headline measure is {substitute} in the place of {average_precision_measure}: {reason}"
 
 
-def default_measure_for_scores(task: str, scores: Iterable[str]) -> Measure:
+def default_measure_for_scores(task: str, score_names: Iterable[str]) -> Measure:
     """Return the headline measure of a task, given the names of the measures by which runs have scores.
 
     The names show whether there are LDC queries, which may have several entry points, and whether there are rankings.
     """
-    names_over_all_hops = [name.partition("@")[0] for name in scores]
+    names_over_all_hops = [name.partition("@")[0] for name in score_names]
     measures = [_BY_NAME[name] for name in names_over_all_hops if name in _BY_NAME]
-    with_ldc = any(measure.table == LDC_MEAN for measure in measures)
+    has_ldc_queries = any(measure.table == LDC_MEAN for measure in measures)
     has_rankings = any(measure.statistic in RANKING_FORMULAS for measure in measures)
-    return default_measure(task, with_ldc=with_ldc, has_rankings=has_rankings)
+    return default_measure(task, has_ldc_queries=has_ldc_queries, has_rankings=has_rankings)
 
 
-def headlines_among(tasks: Sequence[str], names: Sequence[str], scores: Iterable[str] | None = None) -> list[str]:
-    """Return the measures among `names` that are shown first, if their task may be any one of `tasks`.
+def headlines_among(tasks: Sequence[str], names: Sequence[str], score_names: Iterable[str] | None = None) -> list[str]:
+    """Return the measures among `names` that are shown first. They belong to one of `tasks`, tried one after the other.
 
     The result is the headline measure of the first task whose headline measure is among `names`. If there is no such
     task, the result has all measures in `names` that the first suitable task shows first. If no task is suitable, all
-    `names` are returned. A headline measure depends on the names of the `scores`, which are `names` by default.
+    `names` are returned. `score_names` are the measures of all scores of a result, if `names` are only some of them:
+    they show whether the result has LDC queries and rankings, which decides on the headline measure.
     """
-    decisive_scores = list(names if scores is None else scores)
+    all_score_names = list(names if score_names is None else score_names)
     for task in tasks:
-        headline_name = str(default_measure_for_scores(task, decisive_scores))
+        headline_name = str(default_measure_for_scores(task, all_score_names))
         if headline_name in names:
             return [headline_name]
     for task in tasks:
@@ -423,15 +428,15 @@ def headlines_among(tasks: Sequence[str], names: Sequence[str], scores: Iterable
     return list(names)
 
 
-def rankable_measures(task: str, *, with_ldc: bool = True, has_rankings: bool = True) -> tuple[Measure, ...]:
+def rankable_measures(task: str, *, has_ldc_queries: bool = True, has_rankings: bool = True) -> tuple[Measure, ...]:
     """Return the measures by which a leaderboard can be sorted, beginning with the headline measure.
 
-    If there are no LDC queries (`with_ldc` is False), these are only measures of slot-filling queries.
+    If there are no LDC queries (`has_ldc_queries` is False), these are only measures of slot-filling queries.
     """
-    headline_measure = default_measure(task, with_ldc=with_ldc, has_rankings=has_rankings)
+    headline_measure = default_measure(task, has_ldc_queries=has_ldc_queries, has_rankings=has_rankings)
     measures = [headline_measure]
     for measure in MEASURES[task]:
-        if measure != headline_measure and (with_ldc or measure.table == SF):
+        if measure != headline_measure and (has_ldc_queries or measure.table == SF):
             measures.append(measure)
     return tuple(measures)
 
@@ -477,19 +482,19 @@ def select_names(names: Sequence[str], patterns: Sequence[str]) -> list[str]:
 # ---- Cold Start's measures from the statistics of units
 
 
-def sums_of(measures: Iterable[Measure]) -> tuple[str, ...]:
+def sum_columns_of(measures: Iterable[Measure]) -> tuple[str, ...]:
     """Return the columns of unit statistics from which Cold Start measures are computed: `("SF:ALL:right", ...)`."""
-    columns: dict[str, None] = {}
+    columns: dict[str, None] = {}  # serves as a set that keeps the order
     for measure in measures:
-        columns |= dict.fromkeys(measure.sums)
+        columns |= dict.fromkeys(measure.sum_columns)
     return tuple(columns)
 
 
 def formula_of(measures: Iterable[Measure]) -> SumsFormula:
     """Return the function that computes the scores of Cold Start measures from the totals of their columns.
 
-    `sums_of` returns the names of these columns. The function has two arguments: the totals, which are numbers or
-    arrays, and a function that divides. It is a `partial` and can therefore be sent to another process.
+    `sum_columns_of` returns the names of these columns. The function has two arguments: the totals, which are numbers
+    or arrays, and a function that divides. It is a `partial` and can therefore be sent to another process.
     """
     return partial(_scores, tuple(measures))
 
@@ -497,8 +502,8 @@ def formula_of(measures: Iterable[Measure]) -> SumsFormula:
 def _scores(measures: tuple[Measure, ...], totals: Sequence[Any], divide: Divide) -> list[Any]:
     """Return the scores of Cold Start measures, one for each of `measures` and in their order.
 
-    `totals` holds the total of each column of `sums_of(measures)`: numbers, or arrays with a total for each resample.
-    Each score is computed from them with `divide`, and is a number or an array, too.
+    `totals` holds the total of each column of `sum_columns_of(measures)`: numbers, or arrays with a total for each
+    resample. Each score is computed from them with `divide`, and is a number or an array, too.
     """
     scores = []
     for formula, positions in _formulas(measures):
@@ -509,11 +514,11 @@ def _scores(measures: tuple[Measure, ...], totals: Sequence[Any], divide: Divide
 
 @functools.lru_cache(maxsize=64)
 def _formulas(measures: tuple[Measure, ...]) -> list[tuple[Callable[..., Any], list[int]]]:
-    """Return the formula of each measure, with the positions of its columns in `sums_of(measures)`."""
-    position_by_column = {column: position for position, column in enumerate(sums_of(measures))}
+    """Return the formula of each measure, with the positions of its columns in `sum_columns_of(measures)`."""
+    position_by_column = {column: position for position, column in enumerate(sum_columns_of(measures))}
     formulas = []
     for measure in measures:
         statistic = _STATISTICS[measure.average, measure.statistic]
-        positions = [position_by_column[column] for column in measure.sums]
+        positions = [position_by_column[column] for column in measure.sum_columns]
         formulas.append((statistic.formula, positions))
     return formulas

@@ -101,7 +101,7 @@ STAGES: Final[Mapping[str, Mapping[str, str]]] = {
 }
 """The meaning of the measures of the stages of a task, which the option `--stage` scores."""
 
-ENDINGS: Final[Mapping[str, str]] = {
+MEANING_OF_ENDINGS: Final[Mapping[str, str]] = {
     "scifact": "..._precision: right / predicted; ..._recall: right / gold; ..._f1: their harmonic mean, over all "
     "claims.",
     "claims": "..._precision: right / predicted; ..._recall: right / gold; ..._f1: their harmonic mean, over all "

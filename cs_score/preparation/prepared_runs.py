@@ -609,7 +609,7 @@ def _ids_to_validate(files: Sequence[Input]) -> list[str | None]:
 
     if len(files) > 1:
         return [None]
-    run_ids: list[str | None] = [run.run_id for run in runs_of(files) if run.is_shared]
+    run_ids: list[str | None] = [run.run_id for run in runs_of(files) if run.shares_file]
     return run_ids or [None]
 
 

@@ -30,7 +30,7 @@ from cs_score.coldstart.queries import (
     find_predicate,
     language_code,
     parse_query_id,
-    report_slots,
+    report_unknown_slots,
 )
 from cs_score.coldstart.tab_files import VALUE_SPANS, read_provenance
 from cs_score.problems.log import ProblemLog
@@ -107,7 +107,7 @@ def _fit_slots(queries: Iterable[Query], options: QueryOptions, problems: Proble
         if fitting_query is None:
             continue
         # The reference reports the slots of the query as it was read, before cuts.
-        report_slots(query, problems)
+        report_unknown_slots(query, problems)
         for old_slot, new_slot in zip(query.slots, fitting_query.slots):
             is_repaired = old_slot != new_slot
             if is_repaired and find_predicate(new_slot) is None:

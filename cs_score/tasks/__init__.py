@@ -85,21 +85,18 @@ _TASK_NAME: Final = re.compile("[a-z][a-z0-9_-]*")
 class _Tasks(dict[str, str]):
     """A table of all tasks by name, including the tasks of other installed packages.
 
-    The value of a task is a path `module:value`, such as "cs_score.evidence.r4c:MODE". Other packages are searched,
-    which takes 20 ms, only when a name is not found among the tasks of cs-score, and when all names are listed.
-    `offer_by_task` holds the offers of other packages. If a second package offers a task of the same name,
-    `second_offer_by_task` holds its offer, and the name cannot be used.
+    The value of a task is an import path `module:value`, such as "cs_score.evidence.r4c:MODE". Other packages are
+    searched, which takes 20 ms, only when a name is not found among the tasks of cs-score, and when all names are
+    listed. `offer_by_task` has the tasks that other packages offer. If a second package offers a task of the same name,
+    `clashing_offer_by_task` has its offer, and the name cannot be used.
     """
 
-    def __init__(self, path_by_task: dict[str, str]) -> None:
-        """Make a table of the tasks of cs-score, to which the tasks of other packages are added later.
-
-        `path_by_task` holds the path of each task of cs-score by its name.
-        """
-        super().__init__(path_by_task)
-        self._own_names = frozenset(path_by_task)
+    def __init__(self, import_path_by_task: dict[str, str]) -> None:
+        """Make a table of the tasks of cs-score, to which the tasks of other packages are added later."""
+        super().__init__(import_path_by_task)
+        self._own_names = frozenset(import_path_by_task)
         self.offer_by_task: dict[str, outside.Offer] = {}
-        self.second_offer_by_task: dict[str, outside.Offer] = {}
+        self.clashing_offer_by_task: dict[str, outside.Offer] = {}
         self._has_searched_packages = False
 
     def __contains__(self, name: object) -> bool:
@@ -134,7 +131,7 @@ class _Tasks(dict[str, str]):
     def _add_offer(self, offer: outside.Offer) -> None:
         """Add a task that a package offers, or only keep the offer if another package offers a task of this name."""
         if offer.task in self.offer_by_task:
-            self.second_offer_by_task[offer.task] = offer
+            self.clashing_offer_by_task[offer.task] = offer
         else:
             self.offer_by_task[offer.task] = offer
             self[offer.task] = offer.mode_path
@@ -165,11 +162,12 @@ EVIDENCE_TASK: Final = "cs_score.analysis.evidence.evidence_task:EvidenceTask"
 
 
 def mode_named(name: str) -> Mode:
-    """Return the mode of an evidence task or of a stage, given its name. A mode can score predictions, but not more.
+    """Return the mode of an evidence task or of a stage, given its name.
 
-    Raises UsageError for an unknown name, and for a task that two packages offer.
+    A mode scores predictions; to compare and analyse results, use `task_named`. Raises UsageError for an unknown name,
+    and for a task that two packages offer.
     """
-    mode: Mode = _value_of(name)
+    mode: Mode = _load_mode_or_task(name)
     return mode
 
 
@@ -178,8 +176,8 @@ def task_named(name: str) -> Task:
 
     Raises UsageError for an unknown name, and for a task that two packages offer.
     """
-    mode_or_task = _value_of(name)
-    if name == COLD_START:
+    mode_or_task = _load_mode_or_task(name)
+    if name == COLD_START:  # the only name in the table with a task as its value; all others have modes
         cold_start: Task = mode_or_task
         return cold_start
     make_task = load_value(EVIDENCE_TASK)
@@ -215,10 +213,11 @@ def stage_named(task: str, stage: str) -> str:
     return name
 
 
-def _value_of(name: str) -> Any:
-    """Return the object that the path of a task or a stage leads to: a mode, or the Cold Start task.
+def _load_mode_or_task(name: str) -> Any:
+    """Return the mode of an evidence task or of a stage, such as "scifact-label", or the Cold Start task itself.
 
-    Raises UsageError for an unknown name, and for a task that two packages offer.
+    A stage is a step of a task that can be scored by itself. Raises UsageError for an unknown name, and for a task that
+    two packages offer.
     """
     if not is_task(name):
         raise UsageError(f"no task called {name}; there are {', '.join(TASKS)}{did_you_mean(name, TASKS)}")
@@ -235,7 +234,7 @@ def _value_of(name: str) -> Any:
 
 def _check_single_offer(offer: outside.Offer) -> None:
     """Raise UsageError, which names both packages, if another package offers a task of the same name."""
-    other_offer = TASKS.second_offer_by_task.get(offer.task)
+    other_offer = TASKS.clashing_offer_by_task.get(offer.task)
     if other_offer is not None:
         packages = f"{offer.package} {offer.version} and {other_offer.package} {other_offer.version}"
         raise UsageError(f"task {offer.task} is offered by two packages, {packages}; uninstall one of them")

@@ -147,7 +147,7 @@ def _check_scores(mode: Mode, scores: Any) -> Any:
     return scores
 
 
-def _check_pairs(mode: Mode, value: Any) -> Any:
+def _check_units_and_notices(mode: Mode, value: Any) -> Any:
     """Return the units of a run, each with its id, gold and prediction, and the notices.
 
     Raises _WrongValueError if the value that a hook has returned is anything but a pair of units and notices.
@@ -201,9 +201,11 @@ def _check_measure(mode: Mode, name: Any) -> Any:
 
 
 def _check_contents(mode: Mode, value: Any) -> Any:
-    """Return what gold and predictions contain: `(((300, "claim"),), ((412, "abstract"),))`.
+    """Return the contents of gold and predictions, as a hook returns them: `(((300, "claim"),), ((412, "abstract"),))`.
 
-    Raises _WrongValueError unless a hook has returned numbers with their nouns.
+    Raises _WrongValueError unless they are numbers with their nouns. Checks of hooks have the same parameters; this one
+    does not use `mode`. For a value of another shape Python's own errors are raised, for which the caller blames the
+    package as well.
     """
     gold_contents, predictions_contents = value
     for number, noun in (*gold_contents, *predictions_contents):
@@ -220,7 +222,7 @@ _CHECK_BY_HOOK: Final[Mapping[str, Callable[[Mode, Any], Any]]] = {
     "head": _check_texts,
     "headline_of": _check_measure,
     "mismatches": _check_texts,
-    "pair_units": _check_pairs,
+    "pair_units": _check_units_and_notices,
     "parts": _check_parts,
     "remarks": _check_texts,
     "row": _check_row,
@@ -255,12 +257,16 @@ def guard_hooks(mode: Mode, task_in_words: str, restore: Callable[[Mapping[str, 
     }
     for hook_name, hook in _hooks_of(class_of_package).items():
         attributes[hook_name] = _guarded_hook(hook, hook_name, task_in_words)
-    mode.__class__ = type(class_of_package.__name__, (class_of_package,), attributes)
+    # A subclass of the package's class, so that the methods that are no hooks stay.
+    guarded_class = type(class_of_package.__name__, (class_of_package,), attributes)
+    mode.__class__ = guarded_class
 
 
 def _hooks_of(class_of_package: type[Mode]) -> dict[str, Callable[..., Any]]:
     """Return the public methods of a mode's class by name, except for inherited methods of `Mode` itself."""
-    bases = class_of_package.__mro__
+    bases = (
+        class_of_package.__mro__
+    )  # the class itself first, then its base classes, `Mode` behind those of the package
     classes_of_package = bases[: bases.index(Mode)]
     hooks = {}
     for base in reversed(classes_of_package):  # methods of a derived class replace methods of its base class
@@ -279,12 +285,14 @@ def _guarded_hook(hook: Callable[..., Any], hook_name: str, task_in_words: str) 
 
     @wraps(hook)
     def call_hook(mode: Mode, *arguments: Any, **options: Any) -> Any:
+        """Call the hook and return its value after checking it. Errors become PackageErrors."""
         with _blame_package(hook_name, task_in_words):
             returned_value = hook(mode, *arguments, **options)
             value = _check_value(hook_name, mode, returned_value)
-        # The code of a generator runs only when its items are taken.
-        is_generator = isinstance(value, Iterator)
-        return _guarded_items(value, hook_name, task_in_words) if is_generator else value
+        if not isinstance(value, Iterator):
+            return value
+        # The code of a generator runs only when its items are taken, outside the block above.
+        return _guarded_items(value, hook_name, task_in_words)
 
     return call_hook
 

@@ -71,7 +71,8 @@ def load_mode(offer: Offer) -> Mode:
         raise UsageError(f"{offer}: {problem}; mend or uninstall it")
     is_guarded = getattr(mode, "is_guarded", False)  # by an earlier call
     if not is_guarded:
-        containing.guard_hooks(mode, str(offer), partial(_restore_mode, offer))
+        restore = partial(_restore_mode, offer)  # makes the mode anew in another process, to which it is sent
+        containing.guard_hooks(mode, str(offer), restore)
     mode.package = f"{offer.package}={offer.version}"
     return mode
 

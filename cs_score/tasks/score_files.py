@@ -42,15 +42,16 @@ def read_gold(mode: Mode, gold: object) -> InputContent | None:
     try:
         return mode.read_gold(gold)
     except InputError as error:
-        raise _with_remedy(mode, error, gold, None) from None
+        raise _with_remedy(mode, error, gold, predictions=None) from None
 
 
 def _with_remedy(mode: Mode, error: InputError, gold: object, predictions: object | None) -> InputError:
     """Return an error about gold or predictions, with advice on how to convert the file, if that is possible.
 
-    `gold` and `predictions` are the inputs of the call; `predictions` is None if only gold was read.
+    `gold` and `predictions` are the inputs of the call; `predictions` is None if only gold was read. `gold` is None for
+    judged answers without a gold file.
     """
-    if gold is None:  # the task without gold has its own remedies
+    if gold is None:  # errors about judged answers say themselves what to do
         return error
     from cs_score.evidence.forms.advice import add_remedy  # only failures need it
 

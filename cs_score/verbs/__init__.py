@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
-FOLLOWED: Final = "2017.2.0"
+FOLLOWED_VERSION: Final = "2017.2.0"
 """The version of the reference programs that is followed."""
 
 SCORE: Final = "Score"
 WHY: Final = "Finding out why a run scored so"
 SEVERAL: Final = "Many runs or systems"
-BEFORE: Final = "Before the Cold Start scorer"
+BEFORE_SCORER: Final = "Before the Cold Start scorer"
 ABOUT: Final = "About cs-score"
 
 
@@ -55,14 +55,19 @@ class Slice(NamedTuple):
     """The folders of the slices whose modules this one imports."""
 
 
-def _preparing(summary: str, module: str = "preparation.command", **further: str) -> CommandEntry:
-    """Return the entry of a program that is used before the scorer, such as `validate-run`."""
+def _preparation_entry(
+    summary: str,
+    module: str = "preparation.command",
+    *,
+    followed_version: str = FOLLOWED_VERSION,
+    listed_after: str = "",
+) -> CommandEntry:
+    """Return the entry of a program that is used before the scorer, such as `validate-run`.
+
+    It follows the program of the same name in a version of the reference programs.
+    """
     return CommandEntry(
-        BEFORE,
-        summary,
-        f"verbs.{module}",
-        followed_version=further.get("followed_version", FOLLOWED),
-        listed_after=further.get("listed_after", ""),
+        BEFORE_SCORER, summary, f"verbs.{module}", followed_version=followed_version, listed_after=listed_after
     )
 
 
@@ -229,14 +234,16 @@ SLICES: Final[Sequence[Slice]] = (
     Slice(
         "preparation",
         commands={
-            "validate-run": _preparing("Validate a run, and write it for the scorer"),
-            "validate-queries": _preparing("Validate queries, and split them by entry point"),
-            "expand-queries": _preparing("Superseded by validate-queries -expand"),
-            "generate-queries": _preparing("Make the queries of the first round, or those of the second from a run"),
-            "package-output": _preparing("Put the answers to both rounds into one run"),
-            "validate-assessments": _preparing("Validate assessments, and sort them by language"),
-            "apply-k": _preparing("Keep at most K documents for each node of a run, without checking anything"),
-            "samples": _preparing(
+            "validate-run": _preparation_entry("Validate a run, and write it for the scorer"),
+            "validate-queries": _preparation_entry("Validate queries, and split them by entry point"),
+            "expand-queries": _preparation_entry("Superseded by validate-queries -expand"),
+            "generate-queries": _preparation_entry(
+                "Make the queries of the first round, or those of the second from a run"
+            ),
+            "package-output": _preparation_entry("Put the answers to both rounds into one run"),
+            "validate-assessments": _preparation_entry("Validate assessments, and sort them by language"),
+            "apply-k": _preparation_entry("Keep at most K documents for each node of a run, without checking anything"),
+            "samples": _preparation_entry(
                 "Write bootstrap resamples of LDC queries, for the switch -samples", followed_version="1.1"
             ),
         },
@@ -245,12 +252,12 @@ SLICES: Final[Sequence[Slice]] = (
     Slice(
         "knowledge_base",
         commands={
-            "validate-kb": _preparing(
+            "validate-kb": _preparation_entry(
                 "Validate a knowledge base, and write it in the formats of the evaluations",
                 "knowledge_base.command",
                 listed_after="validate-assessments",
             ),
-            "resolve-queries": _preparing(
+            "resolve-queries": _preparation_entry(
                 "Ask queries of a validated knowledge base; the answers become a run",
                 "knowledge_base.command",
                 listed_after="validate-kb",

@@ -26,7 +26,7 @@ from cs_score.measures import (
     parse_measure,
     rankable_measures,
     select_names,
-    sums_of,
+    sum_columns_of,
 )
 from tests.documents import ROOT
 from tests.scoring import score
@@ -70,8 +70,8 @@ def test_a_result_has_the_registered_measures_and_no_other() -> None:
 
 
 def test_without_ldc_queries_there_are_those_of_slot_filling_queries() -> None:
-    assert {measure.table for measure in rankable_measures(COLD_START_MODE, with_ldc=False)} == {"SF"}
-    assert all(name.startswith("SF-") for name in headline_names(COLD_START_MODE, with_ldc=False))
+    assert {measure.table for measure in rankable_measures(COLD_START_MODE, has_ldc_queries=False)} == {"SF"}
+    assert all(name.startswith("SF-") for name in headline_names(COLD_START_MODE, has_ldc_queries=False))
 
 
 def test_the_codes_of_resamples_stand_for_measures() -> None:
@@ -85,7 +85,7 @@ def test_the_codes_of_resamples_stand_for_measures() -> None:
 
 @given(st.lists(cold_start, min_size=1, unique=True), st.data())
 def test_a_ratio_divides_to_the_score(measures: list[Measure], data: st.DataObject) -> None:
-    sums = [data.draw(st.integers(1, 9)) for _ in sums_of(measures)]
+    sums = [data.draw(st.integers(1, 9)) for _ in sum_columns_of(measures)]
     scores = formula_of(measures)(sums, divide)
     for score_, ratio in zip(scores, formula_of(measures)(sums, Ratio)):
         assert divide(ratio.numerator, ratio.denominator) == pytest.approx(score_)

@@ -29,7 +29,7 @@ from cs_score.coldstart.result import (
     ldc_means,
 )
 from cs_score.coldstart.unit_statistics import RowSums
-from cs_score.measures import LDC_MAX, LDC_MEAN, SF, Measure, divide, formula_of, sums_of
+from cs_score.measures import LDC_MAX, LDC_MEAN, SF, Measure, divide, formula_of, sum_columns_of
 
 
 class Effect(Record):
@@ -118,7 +118,7 @@ class Effects:
 
     def _columns_of_sums(self) -> list[str]:
         """Return the columns of sums from which scores are computed, and the columns that count rows, each once."""
-        columns = list(sums_of(self._measures))
+        columns = list(sum_columns_of(self._measures))
         columns += self._row_count_column_by_measure.values()
         columns.append(_SF_ROWS)
         return list(dict.fromkeys(columns))

@@ -152,7 +152,7 @@ class QueryLines:
     @cached_property
     def _has_plain_nodes(self) -> bool:
         """Whether all nodes have one or two components, and are ranked under the names that their lines have."""
-        if any(node.level > _DEEPEST_HOP for node in self._node_by_name.values()):
+        if any(node.hop > _DEEPEST_HOP for node in self._node_by_name.values()):
             return False
         for tally in self._result.tallies:
             if any(self._is_ranked_otherwise(line) for line in tally.responses):
@@ -334,7 +334,7 @@ class QueryLines:
             raise SubtractionError
         # A parent without lines of its own has the lines of its children, so that its confidence changes with them.
         has_parent_lines = parent_node(node.name) in self._links.lines_by_node
-        if node.level and not has_parent_lines:
+        if node.hop and not has_parent_lines:
             raise SubtractionError
         if node.name in losses.vanishing_nodes:
             return Move(node, None)
@@ -348,7 +348,7 @@ class QueryLines:
         """
         remaining_lines = [line for line in self._links.lines_by_node[node.name] if line.index not in losses.indexes]
         confidence = self._confidence_of(remaining_lines)
-        if node.level:
+        if node.hop:
             parent = parent_node(node.name)
             if parent in losses.changed_nodes:
                 raise SubtractionError
@@ -383,7 +383,7 @@ def _children_by_parent(nodes: Iterable[RankedNode]) -> dict[str, list[str]]:
     """Return the nodes of the second hop below each node, all by FQ node id: `{"Q:E1": ["Q:E1:E2"]}`."""
     children_by_parent: dict[str, list[str]] = defaultdict(list)
     for node in nodes:
-        if node.level:
+        if node.hop:
             children_by_parent[parent_node(node.name)].append(node.name)
     return children_by_parent
 

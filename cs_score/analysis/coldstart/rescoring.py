@@ -474,7 +474,7 @@ class Rescoring:
             id=unit_id,
             gold=run.gold,
             queries=queries,
-            hop_limits=run.gold.hop_limits,
+            hop_limit_by_id=run.gold.hop_limit_by_id,
             run=run,
             lines_by_query=_lines_of_unit_in(run, self._scored.run_id, unit_id),
             nodes=RunNodes(run.links.lines_by_node, run.limits.justifications_per_node),

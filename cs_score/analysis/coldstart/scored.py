@@ -31,7 +31,7 @@ class AnalysedRun(Record, eq=False):
 
     The lines of `run` may be of several runs; `run_id` names the one meant. `stopping_error` is the error that has
     stopped scoring before average precision, None if nothing did. `origin` and `signature` say what the scores were
-    computed from. `again` scores the same files under other options, if they can be read again.
+    computed from. `score_again` scores the same files under other options, if they can be read again.
     """
 
     run: Run
@@ -41,7 +41,7 @@ class AnalysedRun(Record, eq=False):
     stopping_error: InputError | None
     origin: Origin
     signature: Signature
-    again: Callable[[Options], AnalysedRun] | None = None
+    score_again: Callable[[Options], AnalysedRun] | None = None
 
     def __repr__(self) -> str:
         return f"<{self.result!r}, scored for analysis>"
@@ -68,7 +68,7 @@ class AnalysedRun(Record, eq=False):
     def headline(self) -> Measure:
         """The headline measure of this run: an average precision unless the run or its edition has none."""
         has_ldc_queries = bool(self.run.gold.query_set.ldc_id_by_query)
-        return default_measure(with_ldc=has_ldc_queries, has_rankings=self.why_unranked is None)
+        return default_measure(has_ldc_queries=has_ldc_queries, has_rankings=self.why_unranked is None)
 
     @property
     def headline_remark(self) -> str | None:

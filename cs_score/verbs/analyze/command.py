@@ -10,8 +10,8 @@ from cs_score.cli import shared_options as options
 from cs_score.cli.core import CommandLine
 from cs_score.cli.document_output import (
     ABOUT_MISTAKES,
-    ANALYSIS_OF_EVIDENCE,
-    ANALYSIS_OF_RUNS,
+    ANALYSIS_OPTIONS_OF_EVIDENCE,
+    ANALYSIS_OPTIONS_OF_RUNS,
     FILES_OF_RUNS,
     FORMATS,
     OWN_OPTIONS,
@@ -39,7 +39,7 @@ _ANALYSIS: Final = (
 def _usage_for_runs() -> VerbUsage:
     """Return how the command is called for Cold Start runs."""
     return VerbUsage(
-        options=f"{ANALYSIS_OF_RUNS} --all --force",
+        options=f"{ANALYSIS_OPTIONS_OF_RUNS} --all --force",
         formats=FORMATS,
         files=FILES_OF_RUNS,
         sections=[_ANALYSIS, *POLICY_SECTIONS],
@@ -50,7 +50,7 @@ def _usage_for_runs() -> VerbUsage:
 ANALYZE_VERB: Final = Verb(
     usage_for_runs=_usage_for_runs,
     usage_for_evidence=VerbUsage(
-        options=f"{ANALYSIS_OF_EVIDENCE} --all --force",
+        options=f"{ANALYSIS_OPTIONS_OF_EVIDENCE} --all --force",
         formats=FORMATS,
         files=options.FILES_OF_EVIDENCE,
         sections=[ABOUT_MISTAKES],

@@ -236,7 +236,7 @@ def _rows_of_query(gold: ColdStartGold, query: Query, tree: ClassTree) -> Iterat
     """
     unit = gold.cluster_of(query)
     example_by_class = _example_by_class(gold, query)
-    classes_by_row = _classes_by_row(tree, max_depth=gold.hop_limits[query.short_id])
+    classes_by_row = _classes_by_row(tree, max_depth=gold.hop_limit_by_id[query.short_id])
     for row, classes in classes_by_row.items():
         class_groups = _group_into_targets(classes, is_single=tree.is_single_valued_by_node.get(row, False))
         targets = []
@@ -378,7 +378,7 @@ def _score_rows_of_found(index: TargetIndex, found_bits: int) -> list[ScoreRow]:
 def unit_measure(gold: ColdStartGold) -> Measure:
     """Return the measure whose value is shown for each unit and run: the headline measure of the evaluation."""
     return default_measure(
-        with_ldc=bool(gold.query_set.ldc_id_by_query), has_rankings=gold.options.edition.has_rankings
+        has_ldc_queries=bool(gold.query_set.ldc_id_by_query), has_rankings=gold.options.edition.has_rankings
     )
 
 

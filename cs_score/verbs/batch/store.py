@@ -66,7 +66,7 @@ def planned_batch(plan: Plan, runs: Sequence[BatchRunFile], options: BatchOption
     paths = [os.path.join(options.out, name) for name in FILES]
     paths += _list_files(options.out, _is_leftover)
     paths += _paths_in_folders_of_runs(_folders_of_runs(plan, runs, options.out), problem_outputs)
-    outputs = _planned_outputs(dict.fromkeys(paths), writes_index=plan.page is not None)
+    outputs = _planned_outputs(dict.fromkeys(paths), writes_index=plan.make_page is not None)
     inputs = _names_of_inputs(plan, runs, options.runs_from)
     return OutputPlan(inputs, (*outputs, *problem_outputs), options.force, folder=options.out)
 

@@ -497,7 +497,7 @@ def replaced_headline_remark(run: MeasuredRun, baseline: MeasuredRun) -> str | N
     """
     measure = default_measure_for_scores(run.origin.task, baseline.scores)
     is_mean_over_ldc_queries = measure.table == LDC_MEAN
-    average_precision_measure = default_measure(with_ldc=is_mean_over_ldc_queries)
+    average_precision_measure = default_measure(has_ldc_queries=is_mean_over_ldc_queries)
     checks_average_precision = measure == average_precision_measure
     if run.origin.task != COLD_START_MODE or checks_average_precision:
         return None

@@ -16,7 +16,7 @@ from cs_score.base.signature import Origin
 from cs_score.base.sources import Input, name_of
 from cs_score.cli.core import CommandLine, Option, Status
 from cs_score.cli.output import print_text
-from cs_score.cli.predictions import optional_gold_and_predictions
+from cs_score.cli.predictions import find_gold_and_predictions
 from cs_score.cli.run_inputs import Runs
 from cs_score.cli.task_options import option_values_of_task
 from cs_score.coldstart.gold import open_gold, with_pool
@@ -88,7 +88,7 @@ def conditions_of(task: str, command_line: CommandLine, *, refusal: str = "") ->
     if task == COLD_START:
         return _conditions_of_runs(command_line, refusal=refusal)
     mode = mode_named(task).with_options(option_values_of_task(task, command_line))
-    gold_file, words = optional_gold_and_predictions(mode, command_line, is_single_file=not refusal)
+    gold_file, words = find_gold_and_predictions(mode, command_line, is_single_file=not refusal)
     if gold_file is None:
         raise UsageError("there is nothing to score against: name the assessments with --gold FILE")
     if words and refusal:
@@ -106,13 +106,13 @@ def _conditions_of_runs(command_line: CommandLine, *, refusal: str) -> Origin:
     Raises UsageError for such a run and for missing gold, InputError if gold cannot be read.
     """
     runs = Runs(command_line)
-    if "-" in [*runs.queries, *runs.files]:
+    if "-" in [*runs.query_files, *runs.files]:
         raise UsageError("gold has to be read again later, which standard input cannot: name a file")
     options = runs.options_without_run_ids
     options.check()
     assessments = _assessment_files(runs, refusal)
     with paused_garbage_collection():
-        gold_without_pool = open_gold(runs.queries, options, validates=runs.validates)
+        gold_without_pool = open_gold(runs.query_files, options, validates=runs.has_validation)
         gold = with_pool(gold_without_pool, assessments)
     has_ldc_ids = bool(gold.query_set.ldc_id_by_query)
     return origin_of(options, gold.digests, has_ldc_ids, are_runs_validated=gold.validates)
@@ -124,7 +124,7 @@ def _assessment_files(runs: Runs, refusal: str) -> Sequence[Input]:
     `refusal` is empty if the command line may name a run. Otherwise it begins the message to a user who names one.
     Raises UsageError for such a run, and if there are no queries or no assessments.
     """
-    if not runs.queries:
+    if not runs.query_files:
         raise UsageError("no query file (*.xml) among the files; name queries and assessments")
     run_files, assessments = split_runs_and_assessments(runs.files, runs.knowledge_bases)
     if run_files and refusal:

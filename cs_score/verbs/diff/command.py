@@ -8,8 +8,8 @@ from typing import Any, Final
 
 from cs_score.cli.core import CommandLine
 from cs_score.cli.document_output import (
-    DIFFERENCE_OF_EVIDENCE,
-    DIFFERENCE_OF_RUNS,
+    DIFFERENCE_OPTIONS_OF_EVIDENCE,
+    DIFFERENCE_OPTIONS_OF_RUNS,
     FORMATS,
     OWN_OPTIONS,
     POLICY_SECTIONS,
@@ -34,7 +34,7 @@ _DIFFERENCE: Final = (
 def _usage_for_runs() -> VerbUsage:
     """Return how the command is called for Cold Start runs."""
     return VerbUsage(
-        options=f"{DIFFERENCE_OF_RUNS} --all --force",
+        options=f"{DIFFERENCE_OPTIONS_OF_RUNS} --all --force",
         formats="text json tsv",
         files=(
             "Query files (*.xml, perhaps compressed), assessments, and two runs: the first is A, the second B; a "
@@ -49,7 +49,7 @@ def _usage_for_runs() -> VerbUsage:
 DIFF_VERB: Final = Verb(
     usage_for_runs=_usage_for_runs,
     usage_for_evidence=VerbUsage(
-        options=f"{DIFFERENCE_OF_EVIDENCE} --all --force",
+        options=f"{DIFFERENCE_OPTIONS_OF_EVIDENCE} --all --force",
         formats=FORMATS,
         files="Predictions A and B, behind gold where --gold does not name it",
         example="$TWO",

@@ -63,7 +63,7 @@ def rules_of(a: AnalysedRun, b: AnalysedRun) -> list[EditionRule]:
     The list ends with the rows that differ between A and B, but that no rule changes alone. It is empty if A cannot be
     scored again, or if both follow the same edition.
     """
-    if a.again is None or a.run.gold.options.edition == b.run.gold.options.edition:
+    if a.score_again is None or a.run.gold.options.edition == b.run.gold.options.edition:
         return []
     rules = _edition_rules(a, b) + _policy_rules(a, b)
     rules.append(EditionRule(rule=None, rows=_unexplained_rows(a, b, rules)))
@@ -110,11 +110,11 @@ def _rule_alone(
     `value_a` and `value_b` are the rule as A and B follow it. `option_changes` are the options with which A is scored
     again. If A cannot be scored with them, the rule has the reason.
     """
-    assert a.again is not None
+    assert a.score_again is not None
     rule = EditionRule(rule=name, a=value_a, b=value_b)
     options = _MixedOptions(**{**asdict(a.run.gold.options), **option_changes})
     try:
-        scored_again = a.again(options)
+        scored_again = a.score_again(options)
     except InputError as refusal:
         return replace(rule, reason=str(refusal))
     return replace(rule, rows=_row_differences(a, scored_again))

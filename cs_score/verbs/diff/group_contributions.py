@@ -20,7 +20,7 @@ from cs_score.base.records import Record, replace
 from cs_score.coldstart.queries import Query
 from cs_score.coldstart.result import ALL_LEVELS, ScoredRun
 from cs_score.coldstart.unit_statistics import unit_table
-from cs_score.measures import MICRO, Measure, SumsFormula, divide, formula_of, sums_of
+from cs_score.measures import MICRO, Measure, SumsFormula, divide, formula_of, sum_columns_of
 
 Sums: TypeAlias = Sequence[float]
 """The summands of a unit, row or group in the sums from which a measure is computed."""
@@ -115,7 +115,7 @@ def _has_scores(dimension: str, measure: Measure) -> bool:
 
     They have none if the measure needs the number of classes, and the pool does not tell the group of a missed class.
     """
-    needs_classes = any(column.endswith(":ground_truth") for column in sums_of([measure]))
+    needs_classes = any(column.endswith(":ground_truth") for column in sum_columns_of([measure]))
     return not needs_classes or dimension not in RUN_ONLY
 
 
@@ -250,7 +250,7 @@ def _count_names(measure: Measure) -> list[str]:
 
     A column of the measure, such as `SF:ALL:right`, has the count of a table and a hop.
     """
-    return [column.rpartition(":")[2] for column in sums_of([measure])]
+    return [column.rpartition(":")[2] for column in sum_columns_of([measure])]
 
 
 def _entry_counts_of(scored: AnalysedRun, measure: Measure) -> EntryCounts:

@@ -14,20 +14,20 @@ class AggregatePage(PageMaker):
     CHARTS: ClassVar = {}
 
     def page(self) -> Page:
-        """Return the page: scores, mistakes, and how the intervals came about. It has nothing that opens."""
-        first = self.document.first
-        subtitle = f"{first.measure} {_value(first)}"
+        """Return the page: scores, mistakes, and how the intervals came about. No part of it can be unfolded."""
+        first_score = self.document.first
+        subtitle = f"{first_score.measure} {_value(first_score)}"
         if self.document.answered:
             subtitle += f" over {self.document.answered}"
         return Page(
             title=f"{self.document.task} scores",
             subtitle=subtitle,
-            sections=[self._scores_section(first), self._mistakes_section(), self._about_section()],
+            sections=[self._scores_section(first_score), self._mistakes_section(), self._about_section()],
         )
 
-    def _scores_section(self, first: MeasuredScore) -> Section:
-        """Return the section of all scores with the limits of their intervals; the `first` one is in large figures."""
-        first_fact = PageFact(first.measure, _value(first), _limits(first))
+    def _scores_section(self, first_score: MeasuredScore) -> Section:
+        """Return the section of all scores with the limits of their intervals; the first one is in large figures."""
+        first_fact = PageFact(first_score.measure, _value(first_score), _limits(first_score))
         large_figures = Facts([first_fact], is_main=True)
         return Section("scores", "Scores", [large_figures, *tables_of_document(SCORES, self.document, is_small=True)])
 

@@ -16,13 +16,13 @@ from cs_score.base.runtime import Late
 from cs_score.base.slices import load_from_command_package
 from cs_score.cli.core import FORCE, CommandLine, Option, Parameter, Status, command
 from cs_score.cli.document_output import (
-    ANALYSIS_OF_EVIDENCE,
-    ANALYSIS_OF_RUNS,
-    DIFFERENCE_OF_EVIDENCE,
-    DIFFERENCE_OF_RUNS,
+    ANALYSIS_OPTIONS_OF_EVIDENCE,
+    ANALYSIS_OPTIONS_OF_RUNS,
+    DIFFERENCE_OPTIONS_OF_EVIDENCE,
+    DIFFERENCE_OPTIONS_OF_RUNS,
+    OPTIONS_OF_RUNS,
+    OPTIONS_OF_SIDE_B,
     OWN_OPTIONS,
-    RUNS_OPTIONS,
-    SIDE_B,
     print_or_write_document,
     print_statistics,
 )
@@ -42,9 +42,9 @@ if TYPE_CHECKING:
 else:
     aggregate = Late("cs_score.analysis.aggregate")
 
-_AGGREGATE_OF_RUNS: Final = f"{RUNS_OPTIONS} --measure --policy {INTERVAL_OPTIONS}"
-_AGGREGATE_OF_EVIDENCE: Final = f"--gold --predictions --measure {INTERVAL_OPTIONS}"
-_ALWAYS: Final = frozenset(("--output", "--format", "--force", "--quiet"))
+_AGGREGATE_OPTIONS_OF_RUNS: Final = f"{OPTIONS_OF_RUNS} --measure --policy {INTERVAL_OPTIONS}"
+_AGGREGATE_OPTIONS_OF_EVIDENCE: Final = f"--gold --predictions --measure {INTERVAL_OPTIONS}"
+_OPTIONS_OF_EVERY_PAGE: Final = frozenset(("--output", "--format", "--force", "--quiet"))
 """The options that `report` accepts for every kind of page."""
 
 _PAGE: Final = (
@@ -56,22 +56,22 @@ _PAGE: Final = (
 
 
 def _usage_for_runs() -> VerbUsage:
-    """Return how the command is called for Cold Start runs."""
+    """Return how `report` is called for Cold Start runs: the names of its options, its formats, files and example."""
     return VerbUsage(
-        options=f"--compare --aggregate-only {ANALYSIS_OF_RUNS} {SIDE_B} --force",
+        options=f"--compare --aggregate-only {ANALYSIS_OPTIONS_OF_RUNS} {OPTIONS_OF_SIDE_B} --force",
         formats="html text json tsv",
         files=(
             "JSON of analyze, diff or batch (batch.json), or the files that analyze takes: query files, the run, its "
             "assessments; with --compare two runs"
         ),
-        example="-o report.html $ONE",
+        example="-o report.html $ONE",  # $ONE stands for the sample files of one run
     )
 
 
 REPORT_VERB: Final = Verb(
     usage_for_runs=_usage_for_runs,
     usage_for_evidence=VerbUsage(
-        options=f"--compare --aggregate-only {ANALYSIS_OF_EVIDENCE} {INTERVAL_OPTIONS} --force",
+        options=f"--compare --aggregate-only {ANALYSIS_OPTIONS_OF_EVIDENCE} {INTERVAL_OPTIONS} --force",
         formats="html text json tsv",
         files="Gold and predictions in this order; with --compare two predictions",
         example="-o report.html $ONE",
@@ -107,7 +107,7 @@ def _check_page(command_line: CommandLine) -> None:
     """
     if "--output" not in command_line:
         raise UsageError("-o PATH must be given for a page")
-    page_template()
+    page_template()  # raises MissingExtraError; the template itself is used later
 
 
 def _names_only_document(command_line: CommandLine) -> bool:
@@ -132,11 +132,12 @@ def _analyze(task: Task, command_line: CommandLine) -> Any:
 
     Raises UsageError or InputError.
     """
-    _refuse_other_options(command_line, _options_of_analyses(task.name), "is for --compare")
+    # Any other option of `report` is one for pages of two runs.
+    _refuse_other_options(command_line, _options_of_analyses(task.name), reason="is for --compare")
     # The command analyze may not be installed; then this raises UsageError.
     analyze_inputs = load_from_command_package("analyze", "command:analyze_inputs", needed_by="report")
     inputs = find_inputs(task.name, command_line)
-    return analyze_inputs(task, command_line, inputs, is_whole=True)
+    return analyze_inputs(task, command_line, inputs, is_whole=True)  # not cut for one screen, as `analyze` does
 
 
 def _report_difference(task: Task, command_line: CommandLine) -> int:
@@ -152,7 +153,8 @@ def _report_difference(task: Task, command_line: CommandLine) -> int:
 
 def _compute_difference(task: Task, command_line: CommandLine) -> Any:
     """Return the difference of the two runs or systems that a command line names. Raises UsageError or InputError."""
-    _refuse_other_options(command_line, _options_of_differences(task.name), "is not for --compare")
+    _refuse_other_options(command_line, _options_of_differences(task.name), reason="is not for --compare")
+    # The command diff may not be installed; then this raises UsageError.
     compute_difference = load_from_command_package("diff", "command:compute_difference", needed_by="report --compare")
     return compute_difference(task, command_line)
 
@@ -219,22 +221,22 @@ def _own_option_names(task_name: str) -> list[str]:
 def _options_of_aggregates(task_name: str) -> list[str]:
     """Return the names of the options that may be typed for a page with --aggregate-only."""
     if task_name == COLD_START:
-        return f"--aggregate-only {_AGGREGATE_OF_RUNS}".split()
-    return f"--aggregate-only {_AGGREGATE_OF_EVIDENCE}".split() + _own_option_names(task_name)
+        return f"--aggregate-only {_AGGREGATE_OPTIONS_OF_RUNS}".split()
+    return f"--aggregate-only {_AGGREGATE_OPTIONS_OF_EVIDENCE}".split() + _own_option_names(task_name)
 
 
 def _options_of_analyses(task_name: str) -> list[str]:
     """Return the names of the options that may be typed for a page about one run or system."""
     if task_name == COLD_START:
-        return f"{ANALYSIS_OF_RUNS} --also-policy".split()
-    return f"{ANALYSIS_OF_EVIDENCE} --also-policy".split() + _own_option_names(task_name)
+        return f"{ANALYSIS_OPTIONS_OF_RUNS} --also-policy".split()
+    return f"{ANALYSIS_OPTIONS_OF_EVIDENCE} --also-policy".split() + _own_option_names(task_name)
 
 
 def _options_of_differences(task_name: str) -> list[str]:
     """Return the names of the options that may be typed for a page about the difference of two runs or systems."""
     if task_name == COLD_START:
-        return f"--compare {DIFFERENCE_OF_RUNS} --policy-b".split()
-    return f"--compare {DIFFERENCE_OF_EVIDENCE} --policy-b".split() + _own_option_names(task_name)
+        return f"--compare {DIFFERENCE_OPTIONS_OF_RUNS} --policy-b".split()
+    return f"--compare {DIFFERENCE_OPTIONS_OF_EVIDENCE} --policy-b".split() + _own_option_names(task_name)
 
 
 def _refuse_other_options(command_line: CommandLine, allowed_options: Iterable[str], reason: str) -> None:
@@ -242,9 +244,9 @@ def _refuse_other_options(command_line: CommandLine, allowed_options: Iterable[s
 
     The message is the name of the option and the `reason`: `--by is for --compare`.
     """
-    options_of_page = _ALWAYS.union(allowed_options)
+    all_allowed_options = _OPTIONS_OF_EVERY_PAGE.union(allowed_options)
     for name in command_line.value_by_option:
-        if name not in options_of_page:
+        if name not in all_allowed_options:
             raise UsageError(f"{name} {reason}")
 
 

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, TypeAlias, Unpack
 
 from cs_score.analysis.sampled_labels import (
     STRATUM_COLUMNS,
-    STRATUM_COLUMNS_OF_SECOND,
+    STRATUM_COLUMNS_WITH_SECOND_LABELS,
     estimate_from_labels,
     read_second_assessments,
 )
@@ -247,7 +247,7 @@ def _estimate_from_labels(
     scored_by_name = {name: result._require_source("sampled_pool") for name, result in result_by_name.items()}
     any_result = next(iter(scored_by_name.values()))  # all have the same gold standard
     corrections = read_second_assessments(any_result, second_assessments)
-    columns = STRATUM_COLUMNS if second_assessments is None else STRATUM_COLUMNS_OF_SECOND
+    columns = STRATUM_COLUMNS if second_assessments is None else STRATUM_COLUMNS_WITH_SECOND_LABELS
     probabilities = read_inclusion(inclusion, columns)
     estimates = estimate_from_labels(scored_by_name, corrections, probabilities, confidence)
     return SampledPool(estimates)

@@ -162,7 +162,7 @@ def _load_alone(gold: ColdStartGold, run: OneRun, pool: Sequence[Input], problem
 
     Raises InputError if it cannot be read or linked.
     """
-    return _load(run.restrict(gold), [*pool, run.file], problems)
+    return _load(run.restrict_gold(gold), [*pool, run.file], problems)
 
 
 def _knowledge_bases(files: Sequence[Input]) -> Collection[Input]:

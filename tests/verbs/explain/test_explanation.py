@@ -351,7 +351,7 @@ def explanation_of(call: Call, *switches: str) -> dict[str, Any]:
 def result(call: Call, run_id: str) -> ScoredRun:
     """What the scorer says of a run by itself."""
     with contextlib.chdir(call.folder):
-        gold = OneRun(call.folder, run_id, is_shared=True).restrict(open_gold(call.queries, call.options))
+        gold = OneRun(call.folder, run_id, shares_file=True).restrict_gold(open_gold(call.queries, call.options))
         try:
             (found,) = score_runs(load_run(gold, call.files), call.options.policy).runs
         except ScoringStopped as stop:

@@ -11,7 +11,7 @@ import pytest
 
 from cs_score.base.records import replace
 from cs_score.cli.core import COMMANDS
-from cs_score.verbs import BEFORE
+from cs_score.verbs import BEFORE_SCORER
 from tests.coldstart.command import score_in
 from tests.coldstart.recorded import SHARED, Case, cases_in, copy_inputs, replay, sampled
 
@@ -65,7 +65,7 @@ def _files_below(folder: Path) -> Iterator[tuple[str, bytes]]:
 
 def test_every_program_has_a_committed_case() -> None:
     assert {case.program for case in COMMITTED} >= {
-        name for name, entry in COMMANDS.items() if entry.group == BEFORE
+        name for name, entry in COMMANDS.items() if entry.group == BEFORE_SCORER
     } - {"samples"}
 
 

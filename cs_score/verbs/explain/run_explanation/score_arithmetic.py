@@ -139,7 +139,7 @@ class NodeExplainer:
                 confidence=node.ranked.confidence,
                 confidence_arithmetic=confidence_in_words(node.node, self._node_by_name, most_justifications),
                 mapped_class=node.ranked.mapped_class,
-                taken_by=self._taken_classes(node),
+                node_by_taken_class=self._taken_classes(node),
                 value=node.ranked.value,
                 value_arithmetic=self._value_in_words(node, classes, most_justifications),
                 ranks=tuple(ranks),
@@ -186,7 +186,7 @@ class NodeExplainer:
         documents = _documents_in_words(document_count, denominator, most_justifications)
         text = f"V = {line_count} / {denominator} = {value:.4f} ({lines}, {documents})"
         # The value of an answer counts only below a parent with a value.
-        loses_value = bool(value) and not node.ranked.value and bool(node.node.level)
+        loses_value = bool(value) and not node.ranked.value and bool(node.node.hop)
         if loses_value:
             text += f"; but its parent, {node.node.parent}, has V = 0, so that V = 0 here"
         return text
@@ -262,7 +262,7 @@ def confidence_in_words(node: Node, node_by_name: Mapping[str, Node], most_justi
     denominator = _weighted_terms(["1"] * weight_count)
     own_confidence = node.own_confidence
     text = f"({_sum_in_words(numerator)}) / ({_sum_in_words(denominator)}) = {own_confidence:.4f}"
-    if node.level == 0:
+    if node.hop == 0:
         return text
     parent_confidence = node_by_name[node.parent].own_confidence
     product = own_confidence * parent_confidence
