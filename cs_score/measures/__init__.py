@@ -265,8 +265,8 @@ HEADLINE_REASONS: Final[Mapping[str, str]] = {
     "LDC-MEAN-AP": "the official score of TAC KBP 2017: nodes ranked by confidence, every LDC query counts alike",
     "SF-AP": "the official score of TAC KBP 2017 is an average precision; no LDC query groups these queries",
     _HEADLINE_WITHOUT_RANKINGS: "there is no average precision; every LDC query counts alike, confidences do not count",
-    _HEADLINE_WITHOUT_RANKINGS_AND_LDC: "there is no average precision, and no LDC query groups these queries: all answers count "
-    "alike, confidences do not count",
+    _HEADLINE_WITHOUT_RANKINGS_AND_LDC: "there is no average precision, and no LDC query groups these queries: "
+    "all answers count alike, confidences do not count",
     "sentence_label_f1": "the publishers of SciFact select their own models by it: abstract, sentences and label must "
     "be right",
     "sentence_f1": "the primary metric of the task: document, sentences and verdict must be right",
@@ -314,7 +314,7 @@ def parse_measure(text: str) -> Measure:
         is_of_cold_start = bool(measure.table)
         if is_of_cold_start and re.fullmatch(_HOP_PATTERN, hop):
             return measure.at_level(hop)
-    raise UsageError(f"no measure called {text}{_suggestion(name, _BY_NAME)}")
+    raise UsageError(f"no measure called {text}{_suggestion(name, _MEASURE_BY_NAME)}")
 
 
 def find_name(text: str, names: Iterable[str]) -> str | None:
