@@ -472,7 +472,7 @@ def _split_validation_message(message: str, place: str) -> tuple[str, str]:
     problem, _, place_inside = message.partition(" - at `$")
     problem = re.sub("^Object missing required field `(.*)`$", r"has no \1", problem)
     fault_place = f"{place}{place_inside.removesuffix('`')}"
-    return problem, fault_place.lstrip(".")
+    return problem, fault_place.lstrip(".")  # the place inside begins with a dot, which needs something before it
 
 
 def _place_of_text(document: Json, text: str, place_of_document: str) -> str | None:

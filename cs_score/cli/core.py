@@ -739,7 +739,7 @@ class Command(click.Command):
         first_required_word = required_words[0] if required_words else ""
         return Misuse(
             f"{option.long_name} needs a value: {option.value_name}",
-            f"ERROR: Not enough arguments; {first_required_word} must be provided",
+            reference_message=f"ERROR: Not enough arguments; {first_required_word} must be provided",
         )
 
     def _refuse_repetitions(self, command_line: CommandLine) -> None:
@@ -785,9 +785,10 @@ class Command(click.Command):
         for parameter in missing_parameters:
             if parameter.required:
                 message = f"Not enough arguments; {parameter.label} must be provided"
-                raise Misuse(message, f"ERROR: {message}")
+                raise Misuse(message, reference_message=f"ERROR: {message}")
         if len(command_line.positional_words) > self._largest_word_count():
-            raise Misuse(self._advice_on_surplus_words(command_line.positional_words), "ERROR: Too many arguments")
+            advice = self._advice_on_surplus_words(command_line.positional_words)
+            raise Misuse(advice, reference_message="ERROR: Too many arguments")
 
     def _advice_on_surplus_words(self, words: Sequence[str]) -> str:
         """Return a message that names the words that are too many, such as `too many words: b.tab c.tab`."""
@@ -1120,7 +1121,7 @@ def _own_version(command: Command, typed: Sequence[str]) -> str:
 def _line_on_followed_version(command: Command, typed: Sequence[str]) -> str:
     """Return the line that `-version` prints: the version of the reference program that the command follows.
 
-    It is the value of --follow if that was typed.
+    It is the last value of --follow, if that was typed.
     """
     version = None
     if command.command_entry is not None:

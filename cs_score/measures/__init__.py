@@ -384,9 +384,13 @@ def default_measure(task: str = COLD_START_MODE, *, has_ldc_queries: bool = True
     slot-filling queries if there are no LDC queries (`has_ldc_queries` is False). It is an F1 if there are no rankings
     (`has_rankings` is False), because the edition has none or the run has no node ids.
     """
-    if task == COLD_START_MODE and not has_rankings:
-        return _MEASURE_BY_NAME[_HEADLINE_WITHOUT_RANKINGS if has_ldc_queries else _HEADLINE_WITHOUT_RANKINGS_AND_LDC]
-    return _MEASURE_BY_NAME[headline_names(task, has_ldc_queries)[0]]
+    if task != COLD_START_MODE or has_rankings:
+        name = headline_names(task, has_ldc_queries)[0]
+    elif has_ldc_queries:
+        name = _HEADLINE_WITHOUT_RANKINGS
+    else:
+        name = _HEADLINE_WITHOUT_RANKINGS_AND_LDC
+    return _MEASURE_BY_NAME[name]
 
 
 def substitute_remark(has_ldc_queries: bool, reason: str) -> str:

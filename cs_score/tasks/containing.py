@@ -89,7 +89,7 @@ def _problem_of_options(mode: Mode) -> str | None:
     if not isinstance(options, type) or not issubclass(options, Record):
         return f"options must be a class derived from Record, not {options!r}"
     try:
-        options()
+        options()  # all fields have their defaults
     except TypeError:
         return f"every option of {options.__name__} needs a default"
     description: Any = type_info(options)
