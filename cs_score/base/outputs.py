@@ -24,7 +24,7 @@ from cs_score.base.display import terminal_safe
 from cs_score.base.errors import CsScoreError, InputError, OutputError, ReportError, UsageError
 from cs_score.base.records import Record
 from cs_score.base.runtime import delayed_signals
-from cs_score.base.sources import open_source, plain_name, reason_of
+from cs_score.base.sources import name_without_compression, open_source, reason_of
 
 _BLOCK: Final = 1 << 18
 """Bytes that are read or written at once: a quarter of a megabyte."""
@@ -550,7 +550,7 @@ class OwnOption(Record):
 
 def ending_of(path: str) -> str:
     """Return the ending of a file's name that gives its format: `page.HTML.gz` gives `.html`."""
-    return os.path.splitext(plain_name(path))[1].lower()
+    return os.path.splitext(name_without_compression(path))[1].lower()
 
 
 class PlannedOutput(Record):

@@ -162,7 +162,7 @@ def reason_of(error: Exception) -> str:
     return str(error) or type(error).__name__
 
 
-def plain_name(name: str) -> str:
+def name_without_compression(name: str) -> str:
     """Return a file's name without the ending of its compression: `run.tab.gz` gives `run.tab`."""
     stem, ending = os.path.splitext(name)
     return stem if ending in _DECOMPRESSORS else name
@@ -202,7 +202,7 @@ def is_pipe(path: str | os.PathLike[str]) -> bool:
         return False
 
 
-def file_in_folder(path: str) -> str:
+def checked_entry(path: str) -> str:
     """Return the path of an entry of a folder, after checking that it is a file or a folder.
 
     Raises InputError for a pipe, a socket or a device, and for a link to one: the user has not named this entry, and

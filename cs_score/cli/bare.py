@@ -95,7 +95,7 @@ def _checked_call(command_line: CommandLine) -> Call:
     further_outputs = list(_planned_report(error_report))
     json_file = command_line.get("--json")
     if json_file is not None:
-        further_outputs.extend(documents.OPTION.outputs(json_file))  # refuses a file without the ending `.json`
+        further_outputs.extend(documents.JSON_OPTION.outputs(json_file))  # refuses a file without the ending `.json`
     # Making the call checks all outputs, and reads the options.
     return Call(command_line, further_outputs, tables, error_report, json_file=json_file)
 

@@ -16,7 +16,7 @@ from cs_score.base.errors import CsScoreError, InputError
 from cs_score.base.outputs import Existing, PlannedOutput, encoded
 from cs_score.base.records import replace
 from cs_score.base.runtime import Late
-from cs_score.base.sources import InMemory, Input, name_of, open_source, plain_name
+from cs_score.base.sources import InMemory, Input, name_of, name_without_compression, open_source
 from cs_score.cli.core import CommandLine
 from cs_score.cli.output import STDERR, STDOUT, Destination
 from cs_score.cli.run_inputs import Runs
@@ -84,7 +84,7 @@ class Call(Runs):
     def _planned_problems(self) -> Iterator[PlannedOutput]:
         """Yield the file that --problems names; nothing without the option."""
         if "--problems" in self.command_line:
-            yield from reports.OPTION.outputs(self.command_line.get("--problems"))
+            yield from reports.PROBLEMS_OPTION.outputs(self.command_line.get("--problems"))
 
     def _params_file_text(self) -> str:
         """Return the text of the file `PREFIX.params`: the call, the working folder and the policy."""
@@ -287,5 +287,5 @@ def _size_when_read(inputs: Iterable[Input]) -> int | None:
 def _size_of_file(file: str) -> int:
     """Return the size of a file in bytes or, if it is compressed, an estimate of its size after decompression."""
     size = os.path.getsize(file)
-    is_compressed = plain_name(file) != file
+    is_compressed = name_without_compression(file) != file
     return size * _EXPANSION_FACTOR if is_compressed else size

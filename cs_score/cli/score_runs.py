@@ -132,7 +132,7 @@ def _checked_call(command_line: CommandLine) -> Call:
     # The scores are written into a folder: as tables, FOLDER/out.sf and so on, and as FOLDER/out.json.
     prefix = Destination(os.path.join(command_line.folder, "out"))
     json_file = f"{prefix.name}.json"
-    json_option = replace(documents.OPTION, name="-o")  # messages name -o, which was typed, and not --json
+    json_option = replace(documents.JSON_OPTION, name="-o")  # messages name -o, which was typed, and not --json
     json_outputs = list(json_option.outputs(json_file))
     return Call(command_line, json_outputs + unit_outputs, prefix, output_option="-o", json_file=json_file)
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from cs_score.base.display import join_first
 from cs_score.base.errors import InputError
 from cs_score.base.runtime import Late
-from cs_score.base.sources import decode_text, plain_name
+from cs_score.base.sources import decode_text, name_without_compression
 from cs_score.coldstart.file_columns import (
     COLUMN_PATTERNS,
     RUN_2017,
@@ -176,7 +176,7 @@ def conversion_command(program: str, file: str, prefix: str) -> str:
     The new file is in the same folder and is not compressed. For `runs/a.tab.gz` and the prefix `utf8` the command line
     is `gzip -dc runs/a.tab.gz | PROGRAM > runs/utf8-a.tab`.
     """
-    uncompressed_file = plain_name(file)
+    uncompressed_file = name_without_compression(file)
     compression_ending = file.removeprefix(uncompressed_file)
     decompression_program = _PROGRAM_BY_ENDING.get(compression_ending)
     quoted_file = shlex.quote(file)
@@ -534,4 +534,4 @@ def _has_member(path: str, suffix: str) -> bool:
     """Return whether a path is a folder that contains a file with this ending."""
     if not os.path.isdir(path):
         return False
-    return any(plain_name(name).endswith(suffix) for name in os.listdir(path))
+    return any(name_without_compression(name).endswith(suffix) for name in os.listdir(path))

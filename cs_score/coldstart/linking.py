@@ -19,7 +19,7 @@ from cs_score.base.errors import InputError
 from cs_score.base.records import Record, replace
 from cs_score.base.runtime import paused_garbage_collection
 from cs_score.base.signature import POOL, RUN
-from cs_score.base.sources import Input, InputDigest, file_in_folder, name_of, open_source, plain_name
+from cs_score.base.sources import Input, InputDigest, checked_entry, name_of, name_without_compression, open_source
 from cs_score.coldstart import lines, queries, tab_files
 from cs_score.coldstart.file_columns import RUN_2014, RUN_2017, VALUE_TYPES_2016, FileKind, Schema
 from cs_score.coldstart.forms import command_removing_nil_lines, conversion_command, describe_folder, is_nil_line
@@ -1006,13 +1006,13 @@ def expand_folder(file_or_folder: Input) -> list[Input]:
         return [file_or_folder]
     folder = os.fspath(file_or_folder)
     names = [name for name in os.listdir(folder) if _is_member_to_load(name)]
-    return [file_in_folder(f"{folder}/{name}") for name in sorted(names, key=_order_in_folder)]
+    return [checked_entry(f"{folder}/{name}") for name in sorted(names, key=_order_in_folder)]
 
 
 def _is_member_to_load(name: str) -> bool:
     """Return whether a file in a folder counts as a run or as assessments, by its name, such as `run.tab.txt.gz`."""
     is_hidden = name.startswith(".")
-    return plain_name(name).endswith(RUN_SUFFIX) and not is_hidden
+    return name_without_compression(name).endswith(RUN_SUFFIX) and not is_hidden
 
 
 def _order_in_folder(name: str) -> tuple[bytes, bytes]:

@@ -34,7 +34,7 @@ from cs_score.coldstart.result import (
     UnitResult,
     tallies_of,
 )
-from cs_score.problems.log import NO_PLACE, Problem
+from cs_score.problems.log import NO_SOURCE, Problem
 from cs_score.statistics.resampling_settings import note_sentences
 
 if TYPE_CHECKING:
@@ -348,10 +348,10 @@ def _places_text(problem: Problem, edition: Edition) -> str:
 
     The text is empty if the problem has no place.
     """
-    # The reference sorts places as bytes in UTF-8; sorting by code points gives the same order. It sorts NO_PLACE
-    # ("NO_SOURCE") among the names of files, and shows no place only if NO_PLACE comes first.
-    places = sorted([NO_PLACE if place is None else str(place) for place in problem.places])
-    if places[0] == NO_PLACE:
+    # The reference sorts places as bytes in UTF-8; sorting by code points gives the same order. It sorts NO_SOURCE
+    # among the names of files, and shows no place only if NO_SOURCE comes first.
+    places = sorted([NO_SOURCE if place is None else str(place) for place in problem.places])
+    if places[0] == NO_SOURCE:
         return ""
     first_place = _place_as_encoded(places[0], edition)
     other_count = len(places) - 1

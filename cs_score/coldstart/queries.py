@@ -444,7 +444,7 @@ _REMEDY_FOR_QUERY_ID: Final = "a query id ends in ten hexadecimal digits (slot f
 
 def is_query_file(name: str) -> bool:
     """Return whether a file is a query file by its name: `queries.xml`, or `queries.xml.gz` if it is compressed."""
-    return sources.plain_name(name).endswith(".xml")
+    return sources.name_without_compression(name).endswith(".xml")
 
 
 def _fault_of_xml(data: bytes) -> str | None:

@@ -194,7 +194,7 @@ class RunScoresDocument(Document, frozen=True, kw_only=True, tag="score"):
     empty_folders: tuple[str, ...] | UnsetType = UNSET
 
 
-OPTION: Final = OwnOption(
+JSON_OPTION: Final = OwnOption(
     "--json",
     {".json": rb'\{\s*"kind":\s*"score",\s*"schema_version":\s*\d+,\s*"task":\s*"coldstart"'},
     "result.json",

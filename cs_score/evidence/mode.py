@@ -457,7 +457,7 @@ class Mode(ABC):
         """
         return ("",)
 
-    option_of_systems: ClassVar[str] = ""
+    system_option_name: ClassVar[str] = ""
     """The name of the option that chooses one of the systems of a file, or an empty text if files have only one."""
 
     def systems_of_file(self, predictions: Input) -> Sequence[str]:
@@ -466,9 +466,9 @@ class Mode(ABC):
         The sequence is empty if the user has already chosen a system, if the task has no such option, or if the file
         cannot be read.
         """
-        if not self.option_of_systems:
+        if not self.system_option_name:
             return ()
-        has_chosen_system = bool(getattr(self.chosen_options, self.option_of_systems))
+        has_chosen_system = bool(getattr(self.chosen_options, self.system_option_name))
         if has_chosen_system:
             return ()
         try:

@@ -116,7 +116,7 @@ class Pool(Mode):
     has_lines = True
     needs_gold = False
     has_policies = True
-    option_of_systems = "run"
+    system_option_name = "run"
     endings = FORMATS
 
     def __init__(self) -> None:

@@ -16,7 +16,7 @@ from typing import Any, Final, TypeAlias
 
 from cs_score.base.errors import InputError, UsageError, did_you_mean
 from cs_score.base.separators import read_column_names
-from cs_score.base.sources import Source, plain_name, reason_of
+from cs_score.base.sources import Source, name_without_compression, reason_of
 from cs_score.evidence.reading import kind_of, quoted
 
 COLUMNS: Final = ("unit", "answer", "evidence", "label", "class", "wanted", "weight", "confidence", "run")
@@ -111,7 +111,7 @@ class JudgedTable:
         """
         if self.name in ("-", "<gold>", "<predictions>"):
             return _guess_format(first_line)
-        ending = os.path.splitext(plain_name(self.name))[1].lower()
+        ending = os.path.splitext(name_without_compression(self.name))[1].lower()
         if ending not in FORMATS:
             problem = f"no table that can be read: its name ends in {ending}" if ending else "its name has no ending"
             remedy = "tables are .csv, .tsv or .jsonl, perhaps compressed (.gz)"

@@ -16,7 +16,7 @@ from cs_score.base.errors import InputError
 from cs_score.base.records import Record, replace
 from cs_score.problems.codes import CODES, Severity
 
-NO_PLACE: Final = "NO_SOURCE"
+NO_SOURCE: Final = "NO_SOURCE"
 """What reports show as the place of a problem that belongs to no line; it is sorted among the other places."""
 
 
@@ -76,7 +76,7 @@ class FatalProblem(InputError):
         return FatalProblem, (self.problem, self.problem_place, self.code)
 
     def __str__(self) -> str:
-        place = NO_PLACE if self.problem_place is None else self.problem_place
+        place = NO_SOURCE if self.problem_place is None else self.problem_place
         return one_line(f"{self.problem} ({place})")
 
 

@@ -130,7 +130,7 @@ def batch(
         switches=tuple(switches_of(scoring, usual_columns)),
         resampling=resampling,
         validates=validate,
-        page=make_page,
+        make_page=make_page,
     )
     ranking_measure = None if measure is None else _exact_measure(measure, plan)
     arguments.check_at_least_one("jobs", jobs)

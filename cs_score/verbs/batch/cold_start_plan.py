@@ -35,7 +35,7 @@ from cs_score.measures import COLD_START_MODE, LDC_MEAN, Measure, headline_names
 from cs_score.preparation.conversion import PreparationSettings, prepare_inputs
 from cs_score.preparation.prepared_runs import Preparation, PreparedRun, load_prepared
 from cs_score.problems.codes import Severity
-from cs_score.problems.log import NO_PLACE, Occurrence, Place, Problem, ProblemLog, RecordingLog
+from cs_score.problems.log import NO_SOURCE, Occurrence, Place, Problem, ProblemLog, RecordingLog
 from cs_score.statistics.results import ScoreIntervals
 from cs_score.tasks import task_named
 from cs_score.verbs.batch.batch_documents import OK, WITH_ERRORS, Outcome, ProblemPlace, RunOrigin, RunScores
@@ -121,7 +121,7 @@ def cold_start_plan(
         pool=tuple([InputFile.of(file) for file in pool]),
         options=options,
         policies=tuple(policies),
-        folder=os.getcwd(),
+        folder=os.getcwd(),  # `.params` records it
         named_files=_files_named_by(options),
         **choices,
     )
@@ -176,7 +176,8 @@ class PreparedColdStart(PreparedGold):
     def __init__(self, plan: ColdStartPlan) -> None:
         """Read the queries and the pool of a plan, their digests, and the problems in them.
 
-        `log_of_queries` has the problems of the queries alone. Raises CsScoreError if an input cannot be read.
+        `log_of_queries` has the problems of the queries alone. If the plan wants no details of problems, `occurrences`
+        stays empty. Raises CsScoreError if an input cannot be read.
         """
         self.plan = plan
         outputs.check_fields(plan.layout.fields)
@@ -187,7 +188,7 @@ class PreparedColdStart(PreparedGold):
         if isinstance(self.gold.problems, RecordingLog):
             self.occurrences = tuple(self.gold.problems.occurrences())
         self._policy_by_name = {policy.name: policy for policy in plan.policies}
-        self._unit = resampled_unit(self.gold.has_clusters)
+        self._noun_for_unit = resampled_unit(self.gold.has_clusters)  # "query" or "LDC query"
         self._prepared_by_edition: dict[str, PreparedColdStart] = {}
 
     def measures(self) -> Mapping[str, Sequence[str]]:
@@ -210,10 +211,14 @@ class PreparedColdStart(PreparedGold):
 
     @property
     def evaluation(self) -> Evaluation:
-        """The properties of gold that the tables over all runs need."""
+        """The properties of gold for the tables over all runs.
+
+        They have the targets, which are the equivalence classes that runs should find, and a function that returns the
+        scores of a run that finds certain targets.
+        """
         return Evaluation(
             task=COLD_START_MODE,
-            unit=self._unit,
+            unit=self._noun_for_unit,
             measure=str(unit_measure(self.gold)),
             targets=self.target_index.targets,
             union_scores=partial(score_found_targets, self.gold, self.target_index),
@@ -229,11 +234,12 @@ class PreparedColdStart(PreparedGold):
             return prepared_gold.origin(run, digest, policy)
         options = self._policy_by_name[policy].options(self.plan.options)
         has_ldc_index = bool(self.gold.query_set.ldc_id_by_query)
-        origin = origin_of(options, [*self.digests, digest], has_ldc_index, are_runs_validated=self.plan.validates)
+        inputs = [*self.digests, digest]
+        origin_of_scores = origin_of(options, inputs, has_ldc_index, are_runs_validated=self.plan.validates)
         layout = self.plan.layout
-        return self.run_origin(
-            origin,
-            self._unit,
+        return self.origin_in_batch(
+            origin_of_scores,
+            self._noun_for_unit,
             policy=policy,
             fields=layout.fields,
             tabs=layout.is_tab_separated,
@@ -245,7 +251,7 @@ class PreparedColdStart(PreparedGold):
 
         Gold of another edition is read when the first run of that edition is scored.
         """
-        if edition not in self.plan.editions:
+        if edition not in self.plan.editions:  # the plan lists all editions of runs except its own
             return self
         if edition not in self._prepared_by_edition:
             self._prepared_by_edition[edition] = self.plan.editions[edition].prepare()
@@ -271,19 +277,20 @@ class PreparedColdStart(PreparedGold):
             loaded_run.load()
         except InputError as error:
             for policy in policies:
-                # The log has the problems that were found before the error.
+                # The log of the loading has the problems that were found before the error; no policy adds to it.
                 attempt = _Attempt(self, run, policy, loaded_run.prepared_runs, loaded_run.log)
                 yield attempt.outcome_when_stopped(error)
             return
         for policy in policies:
+            # Scoring adds problems, so that each policy needs a log of its own.
             attempt = _Attempt(self, run, policy, loaded_run.prepared_runs, loaded_run.new_log())
             yield attempt.score(loaded_run)
 
 
 def _read_gold(plan: ColdStartPlan, log_of_queries: ProblemLog) -> ColdStartGold:
-    """Return the queries and the pool of a plan as they are read now; problems of the queries are added to the log.
+    """Open and read the files of queries and of the pool of a plan, and return the gold.
 
-    Raises CsScoreError if they cannot be read.
+    Problems of the queries are added to the log. Raises CsScoreError if a file cannot be read.
     """
     gold_without_pool = open_gold(
         [file.open() for file in plan.queries],
@@ -336,11 +343,14 @@ class _LoadedRun:
         """Convert and validate the file if need be, and load its run on top of gold.
 
         If the file has several runs, each is loaded when it is scored. Raises InputError if the file cannot be prepared
-        or loaded.
+        or loaded. The steps have the order of a call of the scorer for this file alone. So the log has the same
+        problems as that call if a step raises an error.
         """
+        # 1. Convert and validate. The log has the problems of the queries.
         self._preparation = prepare_inputs([self._run_file.file.open()], self._preparation_settings())
-        # A call of the scorer for this file alone reads the pool before it loads the run.
+        # 2. Read the pool, which has been read already. The log has the problems of gold.
         self.log = self._gold.problems.copy()
+        # 3. Load the run.
         if not self._preparation.files:  # the run is a folder that lost its files after the runs had been listed
             folder = self._run_file.file.name
             raise InputError(f"no file *{RUN_SUFFIX} in it", file=folder, remedy="name the files of the run")
@@ -389,16 +399,17 @@ class _LoadedRun:
     def _load_one(self, gold: ColdStartGold, one_run: OneRun, pool: Sequence[Input], log: ProblemLog) -> Run:
         """Load one of several runs of the file on top of `gold`, and return it; problems are added to `log`.
 
-        `pool` belongs to the signature that `score_separately` expects; gold has it already. Raises InputError if the
-        run cannot be loaded.
+        `pool` is not used, since gold has it already; `score_separately` passes it. Raises InputError if the run cannot
+        be loaded.
         """
         run = load_prepared(one_run.restrict_gold(gold), self._preparation, self._limits, log)
         self._loaded_run_by_id[one_run.run_id] = run
         return run
 
     def runs_of(self, result: Result) -> list[Run]:
-        """Return the loaded runs to which the scored runs of a result belong, in the same order."""
+        """Return for each scored run of a result the loaded run from which it was scored."""
         if self._loaded_single_run is not None:
+            # The result has one run, or none if no line could be scored.
             return [self._loaded_single_run] * len(result.runs)
         return [self._loaded_run_by_id[run.run_id] for run in result.runs]
 
@@ -446,10 +457,10 @@ class _Attempt(Record):
         return self._outcome_when_finished(result, loaded_run.runs_of(result))
 
     def _outcome_when_finished(self, result: Result, loaded_runs: Sequence[Run]) -> ScoredInBatch:
-        """Return the outcome of a run that was scored to its end, with the files of a call for this run alone.
+        """Return the outcome of a run that was scored to its end, with the files that scoring it alone would write.
 
-        `loaded_runs` are the runs to which the scored runs of `result` belong. A run without any line that could be
-        scored has failed, but has files, since a call for it alone writes them, too.
+        `loaded_runs` has for each scored run of `result` the run as it was loaded. A run without any line that could be
+        scored has failed, but has files, since scoring it alone would write them, too.
         """
         resampling = self.prepared_gold.plan.resampling
         score_intervals = [] if resampling is None else list(intervals(result, resampling))
@@ -470,7 +481,7 @@ class _Attempt(Record):
         remarks: list[str] = []
         if isinstance(error, ScoringStopped):
             partial_result = error.partial_result
-            remarks += partial_result.warnings
+            remarks += partial_result.warnings  # warnings of the scorer are remarks of the outcome
         problems = list(self.log)
         outcome = self._make_outcome(problems, error, remarks=tuple(remarks))
         report = outputs.stopped_report(problems, error, self.prepared_gold.plan.options.edition)
@@ -502,7 +513,7 @@ class _Attempt(Record):
     def _scores_of_runs(self, result: Result, score_intervals: Sequence[ScoreIntervals]) -> Iterator[RunScores]:
         """Yield the scores of each run id of the file, with their intervals if there are any.
 
-        Its findings, which say what answers were right and wrong, are recorded with the scores.
+        They come with the findings of the run: which answers were right, and which were wrong.
         """
         for position, run in enumerate(result.runs):
             measures = self._measures_to_record(run, score_intervals)
@@ -523,7 +534,7 @@ class _Attempt(Record):
         each unit.
         """
         if score_intervals:
-            return list(summary_scores(run))
+            return list(summary_scores(run))  # its keys are the measures of the summary
         return [unit_measure(self.prepared_gold.gold)]
 
     def _make_outcome(
@@ -561,6 +572,7 @@ class _Attempt(Record):
         The problems of validation and the `error` that ended the scoring are among them. Returns None if problems keep
         no details in this batch.
         """
+        # The log began as a copy of the problems of gold, so that these can be left out again.
         problems_of_gold = self.prepared_gold.gold.problems
         if not isinstance(self.log, RecordingLog) or not isinstance(problems_of_gold, RecordingLog):
             return None
@@ -599,7 +611,7 @@ class _Attempt(Record):
         If the scoring `was_stopped` by an error, they have the scores computed before.
         """
         plan = self.prepared_gold.plan
-        words = self._words_of_single_call()
+        words = self._words_of_single_call()  # of the command line
         params = outputs.params_text_of_options(result.options, plan.switches, words, plan.folder, self.policy.texts)
         for ending, blocks in outputs.file_blocks(result, plan.layout, params, score_intervals, was_stopped):
             yield f"out.{ending}", blocks
@@ -625,24 +637,25 @@ class _Attempt(Record):
 
         A run that cannot be analysed has no page.
         """
-        if self.prepared_gold.plan.page is None:
+        if self.prepared_gold.plan.make_page is None:
             return
         run_count = len(result.runs)
-        for position, (run, loaded_run) in enumerate(zip(result.runs, loaded_runs)):
-            page = _page_of_run(self._run_to_analyse(run, loaded_run, result), self.prepared_gold.plan.page)
+        for position, (scored_run, loaded_run) in enumerate(zip(result.runs, loaded_runs)):
+            analysed_run = self._run_to_analyse(scored_run, loaded_run, result)
+            page = _page_of_run(analysed_run, self.prepared_gold.plan.make_page)
             if page is not None:
                 yield page_name(position, run_count), encoded([page])
 
-    def _run_to_analyse(self, run: ScoredRun, loaded_run: Run, result: Result) -> AnalysedRun:
+    def _run_to_analyse(self, scored_run: ScoredRun, loaded_run: Run, result: Result) -> AnalysedRun:
         """Return a scored run of a result, together with the run as it was loaded, as analyses need them."""
         return AnalysedRun(
             run=loaded_run,
-            run_id=run.run_id,
+            run_id=scored_run.run_id,
             policy=self.policy.policy,
-            result=run,
+            result=scored_run,
             stopping_error=None,
-            origin=run.origin or result.origin,
-            signature=result.signature(run),
+            origin=scored_run.origin or result.origin,
+            signature=result.signature(scored_run),
         )
 
 
@@ -683,7 +696,7 @@ def _problem_place(problem: Problem, place: Place | None) -> ProblemPlace:
     line = ""
     if place is not None:
         line = str(place.line)
-        if place.file != NO_PLACE:
+        if place.file != NO_SOURCE:
             file = place.file
     return ProblemPlace(
         severity=str(problem.severity), code=problem.code, message=problem.message, file=file, line=line

@@ -81,7 +81,7 @@ def _inputs_of_runs(command_line: CommandLine) -> _BatchInputs:
         raise UsageError("Not enough arguments; a query file (*.xml) must be given")
     if not other_words:
         raise UsageError("Not enough arguments; assessments and runs must be given after the query files")
-    pool_words = _pool_words(other_words)
+    pool_words = _pool_words(other_words)  # recognised by the first lines of their files
     run_words = [word for word in other_words if word not in pool_words]
     pool = _files_of_pool(pool_words + command_line.texts("--pool"))
     return _BatchInputs(_plan_of_runs(command_line, queries, pool), run_words)
@@ -118,7 +118,8 @@ def _is_pool(word: str) -> bool:
         if not files:
             return False
         first_file = files[0]
-        if first_file == "-" or is_pipe(word):
+        is_read_once = first_file == "-" or is_pipe(word)  # a pipe is a word of its own, not a file in a folder
+        if is_read_once:
             return False
         return kind_of(first_file) is FileKind.ASSESSMENTS
     except InputError:  # the error is reported when the file is read as a run
@@ -145,7 +146,7 @@ def _plan_of_runs(command_line: CommandLine, queries: Sequence[str], pool: Seque
         resampling=read_test_settings(command_line),
         validates="--validate" in command_line,
         has_problem_details="--problems" in command_line,
-        page=pages.page_maker() if "--html" in command_line else None,
+        make_page=pages.page_maker() if "--html" in command_line else None,
     )
 
 
@@ -156,7 +157,9 @@ def _switches_of_single_call(command_line: CommandLine) -> tuple[str, ...]:
     batches have are left out, and so are policies, because the record of each run adds the words of its own policy.
     """
     options_of_batches = _OPTIONS_FOR_RUNS.split()
+    # Options that many commands have, but that a call of the scorer for one run does not need.
     options_of_batches += ["--problems", "--force", "--output", "--measure", "--format"]
+    # The limits on justifications belong to a policy, too.
     options_of_policies = ["-justifications", *run_options.POLICY_SWITCHES]
     line_of_single_call = command_line.with_changes(without=options_of_batches + options_of_policies)
     words = []
@@ -182,7 +185,7 @@ def _inputs_of_predictions(task: str, command_line: CommandLine) -> _BatchInputs
         gold=None if gold is None else InputFile.of(gold),
         options=asdict(options_of_mode),
         resampling=read_test_settings(command_line),
-        page=pages.page_maker() if "--html" in command_line else None,
+        make_page=pages.page_maker() if "--html" in command_line else None,
     )
     return _BatchInputs(plan, predictions)
 
@@ -194,13 +197,13 @@ def _mode_of_batch(task: str, command_line: CommandLine) -> Mode:
     """
     mode = mode_named(task)
     arguments = option_values_of_task(task, command_line)
-    if mode.option_of_systems:
-        arguments[mode.option_of_systems] = ""
+    if mode.system_option_name:
+        arguments[mode.system_option_name] = ""
     return mode.with_options(arguments)
 
 
 def _usage_for_runs() -> VerbUsage:
-    """Return how the command is called for Cold Start runs."""
+    """Return the usage of the command for Cold Start runs, as the help shows it: options, files and an example."""
     return VerbUsage(
         options=f"{run_options.OPTIONS_OF_BATCHES} {_OPTIONS_FOR_RUNS} --measure",
         formats="text json tsv",
@@ -209,8 +212,8 @@ def _usage_for_runs() -> VerbUsage:
             "perhaps compressed) or a quoted pattern"
         ),
         sections=(run_options.POLICY_FORM, run_options.POLICIES, ("Files", _ABOUT_FILES), run_options.FIELDS),
-        example="-o scored $TWO",
-        folder_format="files",
+        example="-o scored $TWO",  # the help puts two sample runs in place of $TWO
+        folder_format="files",  # -o names a folder in any format
     )
 
 
@@ -276,8 +279,9 @@ def _read_call(task: str, command_line: CommandLine) -> _BatchCall:
     batch_options = _batch_options(command_line, inputs.plan)
     _check_standard_input(inputs, batch_options.runs_from)
     runs = _runs_of_call(task, command_line, inputs.run_words)
-    runs_to_score = _without_edition_of_plan(runs, inputs.plan)
-    return _BatchCall(_plan_with_editions(inputs.plan, runs_to_score, command_line), runs_to_score, batch_options)
+    runs_to_score = _with_empty_own_edition(runs, inputs.plan)
+    plan = _plan_with_editions(inputs.plan, runs_to_score, command_line)
+    return _BatchCall(plan, runs_to_score, batch_options)
 
 
 def _runs_of_call(task: str, command_line: CommandLine, run_words: Sequence[str]) -> list[BatchRunFile]:
@@ -312,7 +316,10 @@ def _report_result(task: str, command_line: CommandLine, call: _BatchCall, resul
 def _remark_on_lines_and_run_ids(
     command_line: CommandLine, duplicate_count: int, run_ids_not_scored: Iterable[str]
 ) -> None:
-    """Print remarks on the duplicate lines of Cold Start runs, and on each run id that no scored run has."""
+    """Print remarks on the duplicate lines of Cold Start runs, and on each run id that no scored run has.
+
+    If standard error is closed, nothing is printed.
+    """
     with contextlib.suppress(OutputError):
         remark_on_duplicates(Scoring(command_line), duplicate_count)
     for run_id in run_ids_not_scored:
@@ -327,6 +334,8 @@ def _batch_options(command_line: CommandLine, plan: Plan) -> BatchOptions:
     measure = _requested_measure(command_line, plan)
     jobs = whole_number(command_line, "--jobs", MOST_JOBS)
     _check_options_of_dask(command_line)
+    # On a terminal a line shows the progress and is overwritten every tenth of a second. Elsewhere, such as in a log
+    # file, a new line is written every minute.
     has_progress_line = shows_progress()
     return BatchOptions(
         out=command_line.folder or "",
@@ -412,7 +421,7 @@ def _endings_of_runs(task: str) -> Sequence[str]:
     return (RUN_SUFFIX,) if task == COLD_START else mode_named(task).endings
 
 
-def _without_edition_of_plan(runs: Sequence[BatchRunFile], plan: Plan) -> list[BatchRunFile]:
+def _with_empty_own_edition(runs: Sequence[BatchRunFile], plan: Plan) -> list[BatchRunFile]:
     """Return the runs; those of the plan's own edition of the scorer have an empty edition.
 
     An empty edition means that a run follows the edition of the plan.
@@ -439,9 +448,10 @@ def _plan_with_editions(plan: Plan, runs: Sequence[BatchRunFile], command_line: 
         raise UsageError(f"--runs-from: follow={next(iter(editions))} is for Cold Start runs")
     plan_by_edition = {}
     for edition in editions:
-        line_of_edition = command_line.with_changes({"--follow": edition}, without=["--mention-types"])
+        # The option --mention-types is for one edition only.
+        command_line_of_edition = command_line.with_changes({"--follow": edition}, without=["--mention-types"])
         # The files are taken from the plan, which has kept the bytes of pipes, since a pipe can be read only once.
-        plan_without_files = _plan_of_runs(line_of_edition, queries=(), pool=())
+        plan_without_files = _plan_of_runs(command_line_of_edition, queries=(), pool=())
         plan_by_edition[edition] = replace(plan_without_files, queries=plan.queries, pool=plan.pool)
     return replace(plan, editions=plan_by_edition)
 

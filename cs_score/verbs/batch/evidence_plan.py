@@ -65,7 +65,11 @@ class _PreparedEvidence(PreparedGold):
 
     @property
     def evaluation(self) -> Evaluation:
-        """The properties of gold that tables over all runs need; a unit counts as found by each headline measure."""
+        """The properties of gold for tables over all runs.
+
+        Evidence tasks have no targets of their own: runs should get each unit right by each headline measure. Nor have
+        they scores of a union of several runs.
+        """
         headline = self.plan.headline()
         return Evaluation(
             task=self.plan.task,
@@ -83,8 +87,8 @@ class _PreparedEvidence(PreparedGold):
         """
         gold_digest = self.digests[0] if self.digests else None
         mode = self._mode.with_options(self._options_of(run))
-        origin = mode.origin(asdict(mode.chosen_options), gold_digest, digest)
-        return self.run_origin(origin, mode.unit)
+        origin_of_scores = mode.origin(asdict(mode.chosen_options), gold_digest, digest)
+        return self.origin_in_batch(origin_of_scores, mode.unit)
 
     def _options_of(self, run: BatchRunFile) -> dict[str, object]:
         """Return the options under which a run is scored.
@@ -93,7 +97,7 @@ class _PreparedEvidence(PreparedGold):
         """
         options = dict(self.plan.options)
         if run.system:
-            options[self._mode.option_of_systems] = run.system
+            options[self._mode.system_option_name] = run.system
         return options
 
     def score(self, run: BatchRunFile, policies: Sequence[str]) -> Iterator[ScoredInBatch]:
@@ -116,7 +120,8 @@ class _PreparedEvidence(PreparedGold):
     def _outcome(self, run: BatchRunFile, result: ScoredPredictions, score_intervals: ScoreIntervals | None) -> Outcome:
         """Return the outcome of a run that was scored: its scores, and what they were made from.
 
-        `score_intervals` are the intervals of the scores; None if nothing is resampled.
+        `score_intervals` are the intervals of the scores; None if nothing is resampled. The policy of the outcome is
+        empty, since evidence tasks have no policies.
         """
         digest_of_predictions = result.origin.inputs[-1]  # gold comes before it
         origin = self.origin(run, digest_of_predictions, policy="")
@@ -149,8 +154,8 @@ class _PreparedEvidence(PreparedGold):
         yield "out.json", _as_printed([json_text(result, score_intervals, with_units=True)])
         yield "out.txt", _as_printed(texts)
         yield "out.tsv", unit_blocks(result)
-        if self.plan.page is not None:
-            page = self.plan.page(self._analyze(result))
+        if self.plan.make_page is not None:
+            page = self.plan.make_page(self._analyze(result))
             yield page_name(position=0, run_count=1), encoded([page])
 
     def _analyze(self, result: ScoredPredictions) -> Any:
@@ -170,9 +175,9 @@ def runs_of_systems(mode: Mode, runs: Sequence[BatchRunFile], chosen_systems: Se
     """Return the runs of a batch with a run of its own for each system of a file that holds several systems.
 
     If systems are chosen, the others are left out. The new run has the name of its system, preceded by the name of the
-    file if there are several files: system `a/b` of `x.csv` and `y.csv` becomes `x-a_b` and `y-a_b`. A file that cannot
-    be read, and standard input, stay a single run, which fails when it is scored. Raises InputError for a chosen system
-    that no file holds.
+    file if there are several files: system `a/b` of `x.csv` and `y.csv` becomes `x-a_b` and `y-a_b`. Standard input
+    stays a single run. So does a file that cannot be read; this run fails when it is scored. Raises InputError for a
+    chosen system that no file holds.
     """
     expanded_runs: list[BatchRunFile] = []
     for run in runs:
@@ -190,11 +195,12 @@ def _runs_in_file(
     """Return a run for each system of the file of a run, or only this run if the file holds no more than one system.
 
     If there are `chosen_systems`, each of them gets a run, even if it is the only system of the file. Two runs may have
-    the same name.
+    the same name. If the file is the only one of the batch (`is_only_file`), the names of runs do not contain its name.
     """
     systems = _systems_in_file(mode, run.file.name)
-    has_one_system = len(systems) == 1 and not chosen_systems
-    if not systems or has_one_system:
+    if len(systems) < 2 and not chosen_systems:
+        return [run]
+    if not systems:  # the file cannot be read
         return [run]
     runs = []
     for system in systems:

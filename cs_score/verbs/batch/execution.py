@@ -72,11 +72,12 @@ def run_batch(
 def _folder_of_batch(folder: str, remark: Callable[[str], None]) -> Iterator[None]:
     """Make the output folder of a batch, and lock it for this process while the context is entered.
 
-    The temporary files of an earlier batch that was killed are removed. `remark` prints a line if that batch had locked
-    the folder. Raises UsageError if another batch is at work in the folder, OutputError if it cannot be made.
+    Each file in it appears as soon as it is whole (`outputs_immediately`), so that another batch can resume. The
+    temporary files of an earlier batch that was killed are removed. `remark` prints a line if that batch had locked the
+    folder. Raises UsageError if another batch is at work in the folder, OutputError if it cannot be made.
     """
     with outputs_immediately(), folder_made(folder, "-o"), locked(folder) as lock_remark:
-        if lock_remark is not None:
+        if lock_remark is not None:  # a batch that was killed had locked the folder
             remark(lock_remark)
         store.clear_leftovers(folder)
         yield
@@ -89,7 +90,7 @@ def _score_and_rank(batch: _Batch, edition_by_run: Mapping[str, str]) -> BatchRe
     UsageError if no run can have the measure that is to rank.
     """
     measure = _ranking_measure(batch.options.measure, batch.prepared_gold.measures())
-    kept_count = batch.score_runs()
+    kept_count = batch.score_runs()  # it returns how many outcomes of an earlier batch were kept
     outcomes = batch.ordered_outcomes()
     board = make_leaderboard(outcomes, batch.plan.task, measure, batch.plan.headline(), edition_by_run)
     _remark_missing_ranks(board, batch.remark)
@@ -168,17 +169,21 @@ def _write_tables(
 def _contents_of_tables(
     prepared_gold: PreparedGold, outcomes: Sequence[Outcome], board: LeaderboardDocument
 ) -> dict[str, Iterable[bytes]]:
-    """Return the content of each table and page over all runs of a batch, by the name of the file: `batch.json` ..."""
+    """Return the content of each table and page over all runs of a batch, by the name of the file: `batch.json` ...
+
+    The leaderboard and the table of problems have all runs. The overview lacks the runs that follow another edition of
+    the scorer. The overview and the leaderboard together are the document of `batch.json` and of the page.
+    """
     plan: Plan = prepared_gold.plan
-    outcomes_of_edition = _outcomes_of_edition(outcomes, board, plan.edition)
-    overview = overview_of_outcomes(outcomes_of_edition, board, prepared_gold.evaluation)
-    document = overview_document(overview, board, pages=plan.page is not None)
+    comparable_outcomes = _outcomes_of_edition(outcomes, board, plan.edition)
+    overview = overview_of_outcomes(comparable_outcomes, board, prepared_gold.evaluation)
+    batch_document = overview_document(overview, board, pages=plan.make_page is not None)
     content_by_name: dict[str, Iterable[bytes]] = {**table_files(board, overview)}
     content_by_name[PROBLEMS] = problem_table_lines(outcomes)
     content_by_name["leaderboard.json"] = encoded([json_text(board)])
-    content_by_name["batch.json"] = encoded([json_text(document)])
-    if plan.page is not None:
-        content_by_name[INDEX] = encoded([plan.page(document)])
+    content_by_name["batch.json"] = encoded([json_text(batch_document)])
+    if plan.make_page is not None:
+        content_by_name[INDEX] = encoded([plan.make_page(batch_document)])
     return content_by_name
 
 
@@ -189,7 +194,7 @@ def _outcomes_of_edition(outcomes: Iterable[Outcome], board: LeaderboardDocument
     compare answers that were judged by the same rules.
     """
     runs_of_other_editions = set()
-    for row in board.rows:
+    for row in board.rows:  # rows name their edition only if the runs follow several editions
         if row.edition and row.edition != edition:
             runs_of_other_editions.add(row.run)
     return [outcome for outcome in outcomes if outcome.run not in runs_of_other_editions]
@@ -284,7 +289,8 @@ class _Batch:
         try:
             outcome = store.read_whole_run(folder, self.prepared_gold.origin(run, digest, policy))
         except store.ChangedFileError as error:
-            self.remark(f"{error} is not as this version writes it; {run.name} is scored again")
+            changed_file = str(error)  # the text of this error is the name of the file
+            self.remark(f"{changed_file} is not as this version writes it; {run.name} is scored again")
             return None
         if outcome is None or not self._has_all_parts(outcome):
             return None
@@ -295,10 +301,11 @@ class _Batch:
 
         Either is needed only if the options of the batch ask for it.
         """
-        if self.options.problems is not None and outcome.occurrences is None:
+        has_problem_details = outcome.occurrences is not None
+        if self.options.problems is not None and not has_problem_details:
             return False
         has_page = any(is_page(file.name) for file in outcome.files)
-        return has_page or self.plan.page is None
+        return has_page or self.plan.make_page is None
 
     def _score_remaining_runs(self) -> None:
         """Score the runs that have no outcome yet, on this machine or on a Dask cluster.
@@ -383,13 +390,13 @@ class _Batch:
 
     def _store(self, scored: ScoredInBatch) -> None:
         """Store the outcome of a run, and write the files that came with it into the output folder."""
-        outcome = self._outcome_to_store(scored)
+        outcome = self._written_outcome(scored)
         key = _RunAndPolicy(outcome.run, outcome.policy)
         if outcome.state == FAILED and not outcome.files:
             store.clear(self._folder_by_key[key])  # files of an earlier batch are out of date
         self._outcome_by_key[key] = outcome
 
-    def _outcome_to_store(self, scored: ScoredInBatch) -> Outcome:
+    def _written_outcome(self, scored: ScoredInBatch) -> Outcome:
         """Write the files that came with an outcome into the folder of its run; return the outcome with their names.
 
         A failed outcome is returned instead if the worker read other inputs than this process (its machine may have
@@ -403,7 +410,7 @@ class _Batch:
                 return outcome
             return store.write_run(folder, outcome, scored.files)
         except OutputError as error:
-            return _failed_instead(outcome, reason=str(error))
+            return _failed_outcome_for(outcome, reason=str(error))  # of the same run and policy
 
     def _check_inputs_of_worker(self, outcome: Outcome) -> None:
         """Raise OutputError if the worker that scored a run read other bytes of gold than this process.
@@ -431,7 +438,7 @@ def _folders_with_record(out: str) -> set[str]:
     return record_folders
 
 
-def _failed_instead(outcome: Outcome, reason: str) -> Outcome:
+def _failed_outcome_for(outcome: Outcome, reason: str) -> Outcome:
     """Return a failed outcome in place of `outcome`, for the same run and policy; `reason` says why the run failed."""
     return Outcome(
         task=outcome.task, run=outcome.run, file=outcome.file, policy=outcome.policy, state=FAILED, failure=reason

@@ -20,10 +20,10 @@ from cs_score.base.sources import (
     InMemory,
     Input,
     InputDigest,
-    file_in_folder,
+    checked_entry,
     name_of,
+    name_without_compression,
     open_source,
-    plain_name,
     reason_of,
     rereadable,
 )
@@ -56,11 +56,14 @@ class InputFile(Record):
         return cls(name_of(source))
 
     def open(self) -> Input:
-        """Return the input as its path or, if a worker may not find this path, as an object with its bytes.
+        """Return the input in the form that scoring takes: the path of a file, or an object with a name and bytes.
 
-        Raises InputError if the bytes must be read now, and cannot be read.
+        It is the path as the user gave it (`name`) unless a worker on another machine needs the absolute path or the
+        bytes. Then the bytes are read now, so that messages still show the path as given. Raises InputError if they
+        cannot be read.
         """
-        if self.content is None and self.path is None:
+        is_on_this_machine = self.content is None and self.path is None
+        if is_on_this_machine:
             return self.name
         return InMemory(self.name, self._read())
 
@@ -73,7 +76,7 @@ class InputFile(Record):
             return self
         if ships_inputs:
             return replace(self, content=self._read())
-        return replace(self, path=os.path.abspath(self.name))
+        return replace(self, path=os.path.abspath(self.name))  # `name` is the path as the user gave it
 
     def _read(self) -> bytes:
         """Return the bytes of the file as it is stored. Raises InputError if it cannot be read."""
@@ -174,8 +177,9 @@ def _runs_of_files(files: Sequence[_ListedFile]) -> FoundRuns:
 def _distinct_files(listed_words: Iterable[_ListedWord], run_endings: Sequence[str]) -> _ListedFiles:
     """Return the files that words name, each once, and remarks on files with two paths.
 
-    Of a folder only the files that end like one of `run_endings` are taken. Raises InputError if a folder or pattern
-    has no file, UsageError for a file with two editions.
+    A word is a file, folder or pattern from the command line or a list, with the edition of its runs. Of a folder only
+    the files that end like one of `run_endings` are taken. Raises InputError if a folder or pattern has no file,
+    UsageError for a file with two editions.
     """
     remarks: list[str] = []
     file_by_absolute_path: dict[str, _ListedFile] = {}
@@ -207,6 +211,7 @@ def _read_list(list_file: str) -> Iterator[_ListedWord]:
     with open_source(list_file) as source:
         data = source.read_bytes().removeprefix(BOM_UTF8)
     for line_number, line in enumerate(data.split(b"\n"), 1):
+        # Blank lines and comments are parsed, too, because what follows a tab is checked in any line.
         listed_word = _parse_listed_line(os.fsdecode(line.strip()), f"{list_file}: line {line_number}")
         is_comment = listed_word.word.startswith("#")
         if listed_word.word and not is_comment:
@@ -224,7 +229,7 @@ def _parse_listed_line(line: str, place: str) -> _ListedWord:
         return _ListedWord(word, edition="")
     if not setting.startswith(_EDITION_SETTING):
         raise UsageError(f"{place}: {setting!r} is not understood; a tab precedes {_EDITION_SETTING}NAME")
-    if not word or word.startswith("#"):
+    if not word or word.startswith("#"):  # the edition in a comment may be unknown
         return _ListedWord(word, edition="")
     return _ListedWord(word, edition_of(setting.removeprefix(_EDITION_SETTING)).name)
 
@@ -247,12 +252,13 @@ def _runs_in_folder(folder: str, run_endings: Sequence[str]) -> list[str]:
 
     Raises InputError if there is none.
     """
-    names = [name for name in os.listdir(folder) if plain_name(name).endswith(tuple(run_endings))]
+    names = [name for name in os.listdir(folder) if name_without_compression(name).endswith(tuple(run_endings))]
     if not names:
         patterns = " or ".join([f"*{ending}" for ending in run_endings])
         all_files = os.path.join(folder, "*")
         raise InputError(f"no file {patterns} in it", file=folder, remedy=f"name the files: {all_files}")
-    return [file_in_folder(os.path.join(folder, name)) for name in sorted(names)]
+    paths = [os.path.join(folder, name) for name in sorted(names)]
+    return [checked_entry(path) for path in paths]
 
 
 def _matches_of_pattern(pattern: str) -> list[str]:
@@ -260,7 +266,7 @@ def _matches_of_pattern(pattern: str) -> list[str]:
     paths = [path for path in glob.glob(pattern, recursive=True) if not os.path.isdir(path)]
     if not paths:
         raise InputError("no file matches this pattern", file=pattern)
-    return [file_in_folder(path) for path in sorted(paths)]
+    return [checked_entry(path) for path in sorted(paths)]
 
 
 # ---- The names of runs
@@ -301,6 +307,7 @@ def _names_with_folders(paths: Sequence[str]) -> dict[str, str]:
     A name is usable if no other path has it and it is not reserved. The names of `runs/a/out.tab` and `runs/b/out.tab`
     are `a-out` and `b-out`. A path keeps an unusable name if all folders above it do not make the name usable.
     """
+    # Each round puts one folder more before each unusable name, until all names are usable or no folders are left.
     folder_count_by_path = dict.fromkeys(paths, 0)
     while True:
         name_by_path = {path: _short_name(path, count) for path, count in folder_count_by_path.items()}
@@ -358,7 +365,7 @@ def _folders_above(path: str) -> list[str]:
 
 def _without_ending(file_name: str) -> str:
     """Return the name of a file without the endings that say how it is compressed and what it is: `a.tab.gz` -> `a`."""
-    name = plain_name(file_name)
+    name = name_without_compression(file_name)
     for ending in _ENDINGS:
         if name.endswith(ending) and len(name) > len(ending):
             return name.removesuffix(ending)
@@ -366,7 +373,7 @@ def _without_ending(file_name: str) -> str:
 
 
 def _remarks_on_names(name_by_path: Mapping[str, str]) -> list[str]:
-    """Return a remark for each name that several files share, with the names of their runs in its place.
+    """Return a remark for each name that several files share, with the longer names of the runs in these files.
 
     The remark is `the name out does not distinguish runs: a/out.tab as a-out, b/out.tab as b-out`.
     """

@@ -76,10 +76,10 @@ def locked(folder: str) -> Iterator[str | None]:
 
 
 def _take_over(lock_file: io.FileIO, earlier_owner: _Owner | None, path: str) -> None:
-    """Write this process into the lock file, which it has locked, in place of an earlier owner if there is one.
+    """Make this process, which holds the lock, the owner in the lock file at `path`.
 
-    Raises UsageError if the earlier owner is a process of another host, which may still be at work, OutputError if the
-    disk is full.
+    `earlier_owner` is the process that the file has named so far, or None. Raises UsageError if the earlier owner is a
+    process of another host, which may still be at work, OutputError if the disk is full.
     """
     this_process = _Owner(os.getpid(), socket.gethostname())
     if earlier_owner is not None and earlier_owner.host != this_process.host:
@@ -99,7 +99,7 @@ def _acquire_lock(path: str) -> io.FileIO:
         if not _try_to_lock(lock_file):
             owner = _read_owner(lock_file)
             lock_file.close()
-            _wait_for_end_of(owner, path, deadline)
+            _pause_or_refuse(owner, path, deadline)
         elif _is_still_at(path, lock_file):
             return lock_file
         else:
@@ -115,10 +115,11 @@ def _try_to_lock(lock_file: io.FileIO) -> bool:
     return True
 
 
-def _wait_for_end_of(owner: _Owner | None, path: str, deadline: float) -> None:
-    """Wait a moment for the workers of a dead process, the `owner` of the lock file at `path`, to release the lock.
+def _pause_or_refuse(owner: _Owner | None, path: str, deadline: float) -> None:
+    """Pause before the next attempt to lock the file at `path`, or refuse the folder.
 
-    Raises UsageError if the owner is alive, or if the monotonic clock has passed the `deadline`.
+    Its `owner` is dead, but the workers of the owner have not released the lock yet. Raises UsageError if the owner is
+    alive, or if the monotonic clock has passed the `deadline`.
     """
     has_living_owner = owner is not None and owner.may_be_alive()
     if has_living_owner or time.monotonic() > deadline:
@@ -134,7 +135,7 @@ def _open_lock_file(path: str) -> io.FileIO:
     """
     flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     try:
-        with contextlib.suppress(FileNotFoundError):
+        with contextlib.suppress(FileNotFoundError):  # a missing file is made below
             status = os.lstat(path)
             is_plain_file = stat.S_ISREG(status.st_mode)
             has_second_name = status.st_nlink > 1
@@ -166,7 +167,10 @@ def _read_owner(lock_file: io.FileIO) -> _Owner | None:
 
 
 def _write_owner(lock_file: io.FileIO, owner: _Owner, path: str) -> None:
-    """Write a process into the lock file, in place of an earlier one. Raises OutputError if the disk is full."""
+    """Write a process into the lock file, in place of an earlier one.
+
+    If the disk is full, the lock is given up: the file is removed. Raises OutputError then.
+    """
     try:
         lock_file.truncate(0)
         os.pwrite(lock_file.fileno(), json.dumps(to_builtins(owner)).encode(), 0)

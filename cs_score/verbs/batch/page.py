@@ -54,8 +54,8 @@ _RUNS_IN_SCORE_CHART: Final = 50
 _RANKINGS_IN_CHART: Final = 40
 """How many rankings a chart compares with that of the leaderboard."""
 
-_SIDE_OF_HEAT_MAP: Final = 60
-"""How many units, and how many runs, a heat map shows."""
+_MOST_IN_HEAT_MAP: Final = 60
+"""The most units, and the most runs, that a heat map shows."""
 
 _RUNS_IN_AGREEMENT_CHART: Final = 40
 """How many runs a chart of agreement shows."""
@@ -110,7 +110,8 @@ class BatchPage(PageMaker):
 
         The folder of the policy is left out if there is only one policy.
         """
-        folders = [self.document.runs[position].run]
+        run = self.document.runs[position]
+        folders = [run.run]  # the folder of a run has the name of the run
         if len(self.document.policies) > 1:
             folders.insert(0, policy)
         path = [*folders, self._page_file(position)]
@@ -118,8 +119,11 @@ class BatchPage(PageMaker):
 
     def _page_file(self, position: int) -> str:
         """Return the name of the page of a run in its folder: `out.html`, or `out.2.html` if its file holds several."""
-        runs = self.document.runs
-        positions_in_file = [other for other, system in enumerate(runs) if system.run == runs[position].run]
+        name = self.document.runs[position].run  # runs of one file have the same name and different run ids
+        positions_in_file = []
+        for other_position, system in enumerate(self.document.runs):
+            if system.run == name:
+                positions_in_file.append(other_position)
         return page_name(positions_in_file.index(position), len(positions_in_file))
 
     def _address_of_unit(self, policy: str, position: int, unit: str) -> str:
@@ -128,7 +132,8 @@ class BatchPage(PageMaker):
         It leads to the table of units on that page, and leaves only this unit in it.
         """
         column_of_units = "ldc" if self.document.unit == "LDC query" else "unit"
-        row_selection = quote(f"{column_of_units}:{safe_cell(unit)}", safe="")
+        cell_text = safe_cell(unit)  # as the table of units shows it
+        row_selection = quote(f"{column_of_units}:{cell_text}", safe="")
         return f"{self._address_of_run(policy, position)}#units.only={row_selection}"
 
     # ---- Leaderboard
@@ -151,7 +156,7 @@ class BatchPage(PageMaker):
         """
         cells = asdict(row)
         cells.update(_low_and_high(row.interval))
-        cells["p_baseline"] = row.p_baseline or None
+        cells["p_baseline"] = row.p_baseline or None  # it is unset in a batch without a baseline
         position = self.position_by_run.get((row.run, row.run_id))
         has_page = self.document.pages and row.score is not None
         if position is not None and has_page:
@@ -159,7 +164,11 @@ class BatchPage(PageMaker):
         return cells
 
     def _about_leaderboard(self) -> str:
-        """Return the sentences above the leaderboard: verdicts, tests, limits, missing scores and notes."""
+        """Return the sentences above the leaderboard.
+
+        They give the verdicts of the tests, say how runs were tested and confidence limits computed, and name missing
+        scores.
+        """
         document = self.document
         sentences = sentences_on_tests(document.families, document.verdicts, document.measure)
         sentences.append(f"Ranked by {document.measure}.")
@@ -180,14 +189,18 @@ class BatchPage(PageMaker):
 
     def _dots_of_runs(self, policy: str) -> list[Dots]:
         """Return the rows of a chart, one for each run with a score under a policy: its label, score and interval."""
-        rows = []
+        chart_rows = []
         for row in self.document.leaderboard:
             if row.policy == policy and row.score is not None:
-                rows.append(Dots(self._label_with_tier(row), {"score": row.score}, limits(row.interval, "score")))
-        return rows
+                label = self._label_with_tier(row)
+                chart_rows.append(Dots(label, {"score": row.score}, limits(row.interval, "score")))
+        return chart_rows
 
     def _label_with_tier(self, row: RankedRow) -> str:
-        """Return the label of the run of a row, followed by its tier if the row has one: `run (2)`."""
+        """Return the label of the run of a row, followed by its tier if the row has one: `run (2)`.
+
+        Runs of a tier do not differ significantly from its first run.
+        """
         position = self.position_by_run.get((row.run, row.run_id))
         label = row.run if position is None else self.labels[position]
         if row.tier is None:
@@ -195,7 +208,10 @@ class BatchPage(PageMaker):
         return f"{label} ({row.tier})"
 
     def _interval_chart(self, policy: str, rows: Sequence[Dots]) -> Drawing:
-        """Return the chart of the scores of runs under a policy. `rows` has a row for each run; the first are drawn."""
+        """Return the chart of the scores of runs under a policy.
+
+        `rows` has a row for each run; only the first `_RUNS_IN_SCORE_CHART` of them are drawn.
+        """
         has_intervals = self.document.bootstrap is not None
         title = "Scores with intervals" if has_intervals else "Scores"
         introduction = ""
@@ -221,7 +237,7 @@ class BatchPage(PageMaker):
         introduction = f"{document.unit_measure} of each {document.unit} in each run; the lowest means are the hardest."
         if document.pages:
             introduction += f" A cell leads to the page of the run at that {document.unit}."
-        rows = [self._heatmap_cells(scores) for scores in document.unit_scores]
+        rows = [self._heatmap_cells(unit_scores) for unit_scores in document.unit_scores]
         title = f"Scores by {document.unit} and run"
         unit_tables = table_of_rows("units", title, rows, self._headings_of_heatmap(), is_linked=True)
         blocks: list[Block] = [introduction, charts_side_by_side(self.heatmap_charts()), *unit_tables]
@@ -240,27 +256,28 @@ class BatchPage(PageMaker):
             headings[f"r{position}"] = label
         return headings
 
-    def _heatmap_cells(self, scores: UnitScores) -> dict[str, Any]:
+    def _heatmap_cells(self, unit_scores: UnitScores) -> dict[str, Any]:
         """Return the cells of a unit: its mean, and its score in each run, coloured by the score.
 
         The cell of the run at position 0 has the key `r0`.
         """
-        cells: dict[str, Any] = {"unit": scores.unit, "policy": scores.policy, "mean": _mean(scores.scores)}
-        for position in range(len(scores.scores)):
-            cells[f"r{position}"] = self._score_cell(scores, position)
+        mean = _mean(unit_scores.scores)
+        cells: dict[str, Any] = {"unit": unit_scores.unit, "policy": unit_scores.policy, "mean": mean}
+        for position in range(len(unit_scores.scores)):
+            cells[f"r{position}"] = self._score_cell(unit_scores, position)
         return cells
 
-    def _score_cell(self, scores: UnitScores, position: int) -> Cell:
+    def _score_cell(self, unit_scores: UnitScores, position: int) -> Cell:
         """Return the cell with the score of a unit in the run at a position, as a link if the run has a page.
 
         The cell is empty if the run has no score there.
         """
-        score = scores.scores[position]
+        score = unit_scores.scores[position]
         if score is None:
             return Cell(None)
         address = ""
         if self.document.pages:
-            address = self._address_of_unit(scores.policy, position, scores.unit)
+            address = self._address_of_unit(unit_scores.policy, position, unit_scores.unit)
         return link_to_file(score, address, shade(score))
 
     def heatmap_charts(self) -> Iterator[Drawing]:
@@ -285,8 +302,8 @@ class BatchPage(PageMaker):
             subject=policy,
         )
         introduction = self._about_heatmap(drawn_units, len(units))
-        rows = [GridRow(unit.unit, unit.scores[:_SIDE_OF_HEAT_MAP]) for unit in drawn_units]
-        return grid_chart(caption, introduction, rows, self.labels[:_SIDE_OF_HEAT_MAP])
+        rows = [GridRow(unit.unit, unit.scores[:_MOST_IN_HEAT_MAP]) for unit in drawn_units]
+        return grid_chart(caption, introduction, rows, self.labels[:_MOST_IN_HEAT_MAP])
 
     def _about_heatmap(self, drawn_units: Sequence[UnitScores], unit_count: int) -> str:
         """Return the means of the units that a heat map shows, and how many of all units and runs it shows.
@@ -294,10 +311,10 @@ class BatchPage(PageMaker):
         `unit_count` is the number of all units.
         """
         introduction = _means_in_words(drawn_units)
-        if unit_count > _SIDE_OF_HEAT_MAP:
-            introduction += f" The {_SIDE_OF_HEAT_MAP} of {unit_count} in which runs differ the most."
-        if len(self.labels) > _SIDE_OF_HEAT_MAP:
-            introduction += f" The first {_SIDE_OF_HEAT_MAP} of {len(self.labels)} runs."
+        if unit_count > _MOST_IN_HEAT_MAP:
+            introduction += f" The {_MOST_IN_HEAT_MAP} of {unit_count} in which runs differ the most."
+        if len(self.labels) > _MOST_IN_HEAT_MAP:
+            introduction += f" The first {_MOST_IN_HEAT_MAP} of {len(self.labels)} runs."
         return introduction
 
     # ---- What runs find together
@@ -317,7 +334,10 @@ class BatchPage(PageMaker):
         return Section("difficulty", "Difficulty", blocks)
 
     def _rows_by_finder_count(self) -> list[dict[str, Any]]:
-        """Return a row for each policy, part of gold and number of runs: how many answers just so many runs found."""
+        """Return a row for each policy, part of gold and number of runs: how many answers exactly that many runs found.
+
+        The key "times" has the number of runs, and "count" the number of answers.
+        """
         rows = []
         for difficulty in self.document.difficulties:
             for run_count, answer_count in enumerate(difficulty.found_by):
@@ -345,19 +365,25 @@ class BatchPage(PageMaker):
             )
 
     def _caption_of_difficulty(self, difficulty: Difficulty) -> Caption:
-        """Return the name, title and axes of the chart of the difficulty of a part of gold under a policy."""
-        answers = _plural(difficulty.part)
+        """Return the caption of the chart that counts the answers in a part of gold by the number of their finders.
+
+        A caption has the name, title and axes of the chart. A finder of an answer is a run that found it.
+        """
+        noun = _plural(difficulty.part)  # such as "classes"
         policy_number = self.document.policies.index(difficulty.policy)
         return Caption(
             name=f"difficulty-{policy_number}-{slug(difficulty.part)}",
-            title=f"{answers.capitalize()} by how many runs found them{self._policy_text(difficulty.policy)}",
-            x_title=f"number of {answers}, of {difficulty.total}",
+            title=f"{noun.capitalize()} by how many runs found them{self._policy_text(difficulty.policy)}",
+            x_title=f"number of {noun}, of {difficulty.total}",
             y_title="found by runs",
             subject=_policy_and_part(difficulty.policy, difficulty.part),
         )
 
     def _section_of_agreement(self) -> Section:
-        """Return the section about the agreement of pairs of runs, and the answers that several runs find together."""
+        """Return the section about the agreement of pairs of runs, and the answers that several runs find together.
+
+        It also has the score of the union: of a run with the right answers of all runs.
+        """
         introduction = (
             "Agreement is the share of the answers of two runs that both give (Jaccard): 1 where they give the same. "
             "The union is what all that is right in any run would score: no vote among these runs can do better. "
@@ -367,7 +393,7 @@ class BatchPage(PageMaker):
         pair_headings = {"policy": "", "part": "", "a": "Run", "b": "Other run"}
         pair_headings |= {"right": "Right answers", "wrong": "Wrong answers"}
         union_headings = {"policy": "", "measure": "", "score": "Score of the union"}
-        blocks: list[Block] = [introduction, charts_side_by_side(self.agreement_charts(), self.systems_charts())]
+        blocks: list[Block] = [introduction, charts_side_by_side(self.agreement_charts(), self.shared_finding_charts())]
         blocks += table_of_rows("pairs", "Agreement of pairs", self._rows_of_pairs(), pair_headings)
         blocks += table_of_rows("union", "Union of all runs", self._rows_of_unions(), union_headings)
         return Section("agreement", "Agreement", blocks)
@@ -385,7 +411,7 @@ class BatchPage(PageMaker):
         return rows
 
     def _rows_of_unions(self) -> list[dict[str, Any]]:
-        """Return a row for each policy and measure: the score of all that is right in any run."""
+        """Return a row for each policy and measure: the score of the union of the right answers of all runs."""
         rows: list[dict[str, Any]] = []
         for agreement in self.document.agreement:
             for measure, score in agreement.union.scores.items():
@@ -397,8 +423,9 @@ class BatchPage(PageMaker):
         if len(self.labels) < 2:
             return
         for agreement in self.document.agreement:
-            # Without any pair there is one chart, which has no part and is empty.
-            parts = dict.fromkeys([pair.part for pair in agreement.pairs]) or ("",)
+            parts = list(dict.fromkeys([pair.part for pair in agreement.pairs]))  # each part once
+            if not parts:
+                parts = [""]  # without any pair there is one empty chart
             for part in parts:
                 pairs = [pair for pair in agreement.pairs if pair.part == part]
                 yield self._agreement_chart(self._caption_of_agreement(agreement, part), pairs)
@@ -435,20 +462,23 @@ class BatchPage(PageMaker):
             rows.append(GridRow(label, cells))
         return grid_chart(caption, _agreement_in_words(pairs, labels), rows, labels)
 
-    def systems_charts(self) -> Iterator[Drawing]:
+    def shared_finding_charts(self) -> Iterator[Drawing]:
         """Yield a chart for each policy and part of gold: the share of answers that one, two, three ... runs find."""
         for policy_number, agreement in enumerate(self.document.agreement):
             for part in dict.fromkeys([shares.part for shares in agreement.found_together]):
                 shares_of_part = [shares for shares in agreement.found_together if shares.part == part]
-                caption = self._caption_of_systems(agreement.policy, policy_number, part)
+                caption = self._caption_of_shared_findings(agreement.policy, policy_number, part)
                 yield _found_together_chart(caption, shares_of_part)
 
-    def _caption_of_systems(self, policy: str, policy_number: int, part: str) -> Caption:
-        """Return the name, title and axes of the chart of the answers in a part of gold that several runs find."""
-        answers = _plural(part)
+    def _caption_of_shared_findings(self, policy: str, policy_number: int, part: str) -> Caption:
+        """Return the caption of a chart of the share of answers in a part of gold by the number of runs that find them.
+
+        A caption has the name, title and axes of the chart.
+        """
+        noun = _plural(part)  # such as "classes"
         return Caption(
             name=f"systems-{policy_number}-{slug(part)}",
-            title=f"{answers.capitalize()} found by so many runs{self._policy_text(policy)}",
+            title=f"{noun.capitalize()} found by so many runs{self._policy_text(policy)}",
             x_title="number of runs",
             y_title="share",
             subject=_policy_and_part(policy, part),
@@ -485,9 +515,9 @@ class BatchPage(PageMaker):
         return rows
 
     def stability_charts(self) -> Iterator[Drawing]:
-        """Yield a chart that compares the ranking of the leaderboard with each other ranking of the same runs.
+        """Yield at most one chart, which compares the ranking of the leaderboard with every other ranking of its runs.
 
-        Rankings are by other measures or under other policies. There is no chart if there is only one ranking.
+        The other rankings are by other measures or under other policies. Without any there is no chart.
         """
         main_ranking = RunRanking(str(self.document.measure), self.document.policies[0])
         rows = _dots_of_rankings(main_ranking, self.document.stability.pairs)
@@ -506,7 +536,7 @@ class BatchPage(PageMaker):
         "heatmap": heatmap_charts,
         "difficulty": difficulty_charts,
         "agreement": agreement_charts,
-        "systems": systems_charts,
+        "systems": shared_finding_charts,
         "stability": stability_charts,
     }
 
@@ -522,7 +552,7 @@ def _labels_of_runs(systems: Sequence[System]) -> list[str]:
 
 
 def _sentences_on_missing_scores(rows: Iterable[RankedRow]) -> list[str]:
-    """Return a sentence for each run without a value of some measures, and each reason: `run has no SF-AP: ...`."""
+    """Return a sentence for each run and each reason why measures of it are undefined: `run has no SF-AP: ...`."""
     sentences = []
     for row in rows:
         for measures_and_reason in undefined_sentences(row.undefined or {}):
@@ -530,20 +560,20 @@ def _sentences_on_missing_scores(rows: Iterable[RankedRow]) -> list[str]:
     return sentences
 
 
-def _means_in_words(units: Iterable[UnitScores]) -> str:
+def _means_in_words(drawn_units: Iterable[UnitScores]) -> str:
     """Return the mean score of each unit in the runs that a heat map shows: `"Q1: mean 0.5000; Q2: mean 0.2500."`."""
     texts = []
-    for unit in units:
-        mean = _mean(unit.scores[:_SIDE_OF_HEAT_MAP])
+    for unit_scores in drawn_units:
+        mean = _mean(unit_scores.scores[:_MOST_IN_HEAT_MAP])
         if mean is not None:
-            texts.append(f"{unit.unit}: mean {mean:.4f}")
+            texts.append(f"{unit_scores.unit}: mean {mean:.4f}")
     return f"{'; '.join(texts)}."
 
 
 def _units_with_most_spread(units: Sequence[UnitScores]) -> list[UnitScores]:
     """Return the units in which the scores of runs differ most, in the order of `units`; a heat map shows them."""
     units_by_spread = sorted(units, key=lambda unit: _spread(unit.scores), reverse=True)
-    drawn_units = units_by_spread[:_SIDE_OF_HEAT_MAP]
+    drawn_units = units_by_spread[:_MOST_IN_HEAT_MAP]
     return [unit for unit in units if unit in drawn_units]
 
 
@@ -562,7 +592,8 @@ def _agreement_by_pair(pairs: Iterable[Overlap]) -> dict[tuple[int, int], float 
 def _agreement_in_words(pairs: Iterable[Overlap], labels: Sequence[str]) -> str:
     """Return the agreement of the right answers of each two runs in words: `"run1 and run2 0.5000; ..."`.
 
-    `labels` are the labels of the runs in the chart; pairs with other runs are left out.
+    `labels` are the labels of the runs in the chart; pairs with other runs are left out. Without any pair the text is a
+    full stop.
     """
     texts = []
     for pair in pairs:
@@ -628,7 +659,10 @@ def _found_together_chart(caption: Caption, shares_by_run_count: Sequence[FoundT
 
 
 def _shares_in_words(shares: FoundTogether) -> str:
-    """Return the shares of the answers that some number of runs finds: `"2 runs: recall 0.7500, agreed 0.2500"`."""
+    """Return the shares of the answers that some number of runs finds: `"2 runs: recall 0.7500, agreed 0.2500"`.
+
+    The recall is the share found by any of so many runs (a mean), and the agreed share is found by at least so many.
+    """
     numbers = []
     if shares.found_by_any is not None:
         numbers.append(f"recall {shares.found_by_any:.4f}")
@@ -702,7 +736,11 @@ def _ranking_text(ranking: RunRanking) -> str:
 
 
 def _contradictions_of_batch(batch: BatchOverview) -> Iterator[Contradiction]:
-    """Yield the places of a batch that do not fit its runs or its policies, so that no page can be made of it."""
+    """Yield the places of a batch that do not fit its runs or its policies, so that no page can be made of it.
+
+    They are lists without an entry for each run, positions of runs and names of policies that do not exist, and missing
+    policies or numbers of runs that found the answers.
+    """
     yield from _lists_of_wrong_length(batch)
     last_position = max(_positions_of_runs(batch), default=-1)
     if last_position >= len(batch.runs):
@@ -752,10 +790,11 @@ def _lengths_of_lists_by_run(batch: BatchOverview) -> dict[str, int]:
     The key is the place of the list in the document.
     """
     length_by_place = {}
-    for position, unit in enumerate(batch.unit_scores):
-        length_by_place[f"/queries/{position}/scores"] = len(unit.scores)
+    for position, unit_scores in enumerate(batch.unit_scores):
+        length_by_place[f"/queries/{position}/scores"] = len(unit_scores.scores)
     for position, difficulty in enumerate(batch.difficulties):
         length_by_place[f"/answers/{position}/only"] = len(difficulty.only_finder_counts)
     for position, ranking in enumerate(batch.stability.first_places):
+        # The shares of resamples in which each run is first.
         length_by_place[f"/stability/first/{position}/shares"] = len(ranking.shares)
     return length_by_place

@@ -76,13 +76,13 @@ class BatchOptions(Record):
 class Plan(Record, kw_only=True):
     """The inputs and options with which a worker reads gold and scores runs. A plan can be pickled.
 
-    `resampling` has the settings of intervals, None for no intervals. `page` is the function that makes the page of a
-    run from its analysis and that of the batch from its overview; None for no pages.
+    `resampling` has the settings of intervals, None for no intervals. `make_page` is the function that makes the page
+    of a run from its analysis and that of the batch from its overview; None for no pages.
     """
 
     task: str
     resampling: Resampling | None = None
-    page: Callable[[Any], str] | None = None
+    make_page: Callable[[Any], str] | None = None
 
     @abstractmethod
     def prepare(self) -> PreparedGold:
@@ -150,7 +150,10 @@ class PreparedGold:
     @property
     @abstractmethod
     def evaluation(self) -> Evaluation:
-        """The properties of gold that the tables over all runs need."""
+        """The properties of gold for the tables over all runs: the unit, the targets, and a function for the union.
+
+        Targets are what runs should find. The function returns the scores of a run that finds certain targets.
+        """
 
     def measures(self) -> Mapping[str, Sequence[str]]:
         """Return the hops for which each measure exists, by the name of the measure, the headline measure first.
@@ -173,11 +176,12 @@ class PreparedGold:
         `digest` is the digest of the file of the run.
         """
 
-    def run_origin(self, origin: Origin, unit: str, **choices: Any) -> RunOrigin:
+    def origin_in_batch(self, origin: Origin, unit: str, **choices: Any) -> RunOrigin:
         """Return the origin of a run's scores, extended by everything else on which the files of the run depend.
 
-        These are the settings of the intervals, for which each `unit` (query, claim ...) is resampled, and the
-        `choices`: further fields of `RunOrigin`.
+        An origin has the options and all input files from which scores are computed. Added are the settings of the
+        intervals, with `unit`, the noun for what is resampled (query, claim ...), and the `choices`: fields of
+        `RunOrigin` such as `policy` and `tabs`.
         """
         resampling = self.plan.resampling
         if resampling is not None:

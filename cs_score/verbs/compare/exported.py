@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 from cs_score.base.errors import InputError, did_you_mean
 from cs_score.base.records import replace
 from cs_score.base.separators import read_column_names
-from cs_score.base.sources import Delimited, Input, name_of, open_source, plain_name, read_delimited
+from cs_score.base.sources import Delimited, Input, name_of, name_without_compression, open_source, read_delimited
 
 COLUMNS: Final = ("unit", "system", "measure", "score", "numerator", "denominator", "cluster", "stratum")
 """The columns of a table with a row for each score; other columns of such a table are not read."""
@@ -43,7 +43,7 @@ def read_exported(file: Input, own_names: Mapping[str, str]) -> Delimited:
     header. `own_names` are the file's own names of some columns by our names. Raises InputError with the line if the
     file is none of these, or lacks one of the named columns.
     """
-    if plain_name(name_of(file)).endswith(".jsonl"):
+    if name_without_compression(name_of(file)).endswith(".jsonl"):
         return _read_json_lines(file, own_names)
     table = _add_trec_header(read_delimited(file))
     if not own_names:

@@ -19,7 +19,7 @@ from cs_score.base.documents import Document
 from cs_score.base.errors import OutputError, UsageError
 from cs_score.base.outputs import FolderFile, OwnOption, encoded, note_new_folder, write_folder, write_whole
 from cs_score.base.records import Record, Struct, field
-from cs_score.base.sources import plain_name, reason_of
+from cs_score.base.sources import name_without_compression, reason_of
 from cs_score.coldstart.tab_files import Span, offset_value
 from cs_score.preparation.prepared_runs import file_differences
 from cs_score.verbs.knowledge_base.assertions import (
@@ -769,7 +769,7 @@ def output_paths(format_names: str, folder: str, kb_file: str) -> dict[str, str]
 
 def _possible_paths(folder: str, kb_file: str) -> dict[str, str]:
     """Return the path that the output of each format would have: a file for "tac", a folder for "eal"."""
-    name = os.path.basename(plain_name(kb_file)).removesuffix(".tac")
+    name = os.path.basename(name_without_compression(kb_file)).removesuffix(".tac")
     path_by_format = {format_name: f"{folder}/{name}.{format_name}.valid" for format_name in _SINGLE_FILES}
     for format_name, subfolder in _FOLDERS.items():
         path_by_format[format_name] = f"{folder}/{subfolder}"

@@ -15,7 +15,7 @@ from cs_score.analysis.rankings import ranks_of, tau_b, tau_in_words
 from cs_score.base.documents import Document
 from cs_score.base.errors import InputError, UsageError, did_you_mean
 from cs_score.base.records import Record, asdict
-from cs_score.base.sources import InMemory, Input, name_of, open_source, plain_name
+from cs_score.base.sources import InMemory, Input, name_of, name_without_compression, open_source
 from cs_score.coldstart.gold import ColdStartGold, Run, with_pool
 from cs_score.coldstart.lines import Answer, Assessment
 from cs_score.coldstart.scorer import OneRun, load_separately
@@ -266,7 +266,7 @@ def _pool_without(pool: Sequence[Input], removed_lines: Sequence[PoolLine]) -> l
         removed_numbers = {line.line for line in removed_lines if line.file == name}
         remaining_lines = _lines_without(file, removed_numbers)
         if any(remaining_lines):
-            files.append(InMemory(plain_name(name), b"\n".join(remaining_lines)))
+            files.append(InMemory(name_without_compression(name), b"\n".join(remaining_lines)))
     return files
 
 

@@ -15,7 +15,7 @@ from cs_score.base.display import one_line
 from cs_score.base.errors import CsScoreError, InputError
 from cs_score.base.records import Record
 from cs_score.base.signature import QUERY_LIST, SAMPLES
-from cs_score.base.sources import InputDigest, open_source, plain_name
+from cs_score.base.sources import InputDigest, name_without_compression, open_source
 from cs_score.coldstart.linking import RUN_SUFFIX
 from cs_score.verbs.batch.input_files import InputFile
 
@@ -127,7 +127,7 @@ class Places:
         for path in (name, os.path.join(self._record_folder, name)):
             with contextlib.suppress(OSError, ValueError):
                 if os.path.isdir(path):
-                    return not any(plain_name(file).endswith(RUN_SUFFIX) for file in os.listdir(path))
+                    return not any(name_without_compression(file).endswith(RUN_SUFFIX) for file in os.listdir(path))
         return False
 
     def _path_by_digest(self, role: str) -> dict[str, str]:

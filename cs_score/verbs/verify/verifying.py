@@ -19,7 +19,7 @@ from cs_score.base import VERSION
 from cs_score.base.documents import Document, Json, document_in, json_text
 from cs_score.base.errors import InputError
 from cs_score.base.records import Record, replace
-from cs_score.base.sources import file_in_folder, open_source
+from cs_score.base.sources import checked_entry, open_source
 from cs_score.coldstart.linking import EmptyFolder
 from cs_score.coldstart.output_files import DEFAULT_FIELDS, SCORE_FIELDS, ColumnLayout
 from cs_score.coldstart.result import ScoringStopped
@@ -329,7 +329,7 @@ def _records_of_runs(folder: str) -> list[str]:
     """Return the sorted paths of the records of runs in a batch: `RUN/signature.json`, `POLICY/RUN/signature.json`."""
     paths = glob.glob(os.path.join(glob.escape(folder), "*", SIGNATURE))
     paths += glob.glob(os.path.join(glob.escape(folder), "*", "*", SIGNATURE))
-    return sorted([file_in_folder(path) for path in paths])
+    return sorted([checked_entry(path) for path in paths])
 
 
 def _require_record_of_tables(record: str, tables: Iterable[str], names: Sequence[str], folder: str) -> None:

@@ -1,5 +1,8 @@
 """Explain the category of a line and its label, which are steps 5 and 6 of its explanation. Policies call a line by its
 category (CORRECT, INEXACT, DUPLICATE ...); the sides of a policy say which categories count as right, wrong or ignored.
+
+A nominal line describes the entity (`her son`) without naming it (`Bob`). The parents of a line give the answer that
+its query is about.
 """
 
 from __future__ import annotations
@@ -63,7 +66,7 @@ def _summary_of_response(line: Response, indexed_run: IndexedRun) -> document.Li
 def _side_in_words(labels: Labels) -> str:
     """Return the sides of a line in words: `right`, `wrong and ignored`, `neither right nor wrong`, `not scored` ...
 
-    A judgment is called IGNORE as well as a side; lines with this judgment have both labels.
+    IGNORE is the name of a side and of a judgment. Lines with this judgment always count on this side.
     """
     sides = [text for side, text in SIDE_TEXTS.items() if side in labels]
     if sides:
@@ -99,56 +102,62 @@ class _PlacedLine(NamedTuple):
 def explain_category(line: Response, indexed_query: IndexedQuery) -> document.Category | None:
     """Return step 5 of a line: its category with the reason for it; None if its query was not counted.
 
-    Three rules are tried before the assessment: on paths, on nodes without a name, and on duplicates. The first that
-    applies decides.
+    Three rules are tried before the assessment: on wrong parents, on nodes without a name, and on duplicates. The first
+    of them that applies decides.
     """
     labels = indexed_query.labels.get(line.index, ())
     if indexed_query.placement is None or not labels:
         return None
     assessment = indexed_query.assessment_by_index.get(line.index)
     placed_line = _PlacedLine(line, labels, assessment, indexed_query, indexed_query.placement)
-    for explain_rule in (_category_by_path, _category_by_mention, _category_of_duplicate):
+    for explain_rule in (_category_by_parent, _category_by_mention, _category_of_duplicate):
         category = explain_rule(placed_line)
         if category is not None:
             return category
     return _category_by_assessment(placed_line)
 
 
-def _category_by_path(placed_line: _PlacedLine) -> document.Category | None:
-    """Return the category of a line below an answer that the run does not have right (rule paths); else None."""
+def _category_by_parent(placed_line: _PlacedLine) -> document.Category | None:
+    """Return the category of a line below a wrong parent answer (rule paths); None for other lines."""
     if INCORRECT_PARENT not in placed_line.labels:
         return None
     reason, places = _why_incorrect_parent(placed_line)
     return document.Category(
-        rule="paths", name=INCORRECT_PARENT, stands_in=placed_line.class_name, reason=reason, rests_on=places
+        rule="paths", name=INCORRECT_PARENT, class_name=placed_line.class_name, reason=reason, deciding_lines=places
     )
 
 
 def _category_by_mention(placed_line: _PlacedLine) -> document.Category | None:
-    """Return the category of a line whose node has no name (rule nominal-mentions); None for other lines."""
-    if not _is_unnamed(placed_line):
+    """Return the category of a line whose node describes the entity without naming it; None for other lines.
+
+    This is the rule nominal-mentions. The line does not count, although it has a category that counts as right.
+    """
+    if not _lost_credit_as_description(placed_line):
         return None
-    reason, places = _why_node_not_named(placed_line)
+    reason, places = _why_node_does_not_name(placed_line)
     return document.Category(
         rule="nominal-mentions",
         name=placed_line.category_name,
-        stands_in=placed_line.class_name,
+        class_name=placed_line.class_name,
         reason=reason,
-        rests_on=places,
+        deciding_lines=places,
     )
 
 
 def _category_of_duplicate(placed_line: _PlacedLine) -> document.Category | None:
-    """Return the category of a right line that repeats another right line, which is kept; None for other lines."""
+    """Return the category of a right line that repeats another right line; None for other lines.
+
+    The other line is kept. `repeated_response_by_index` of the placement has it.
+    """
     kept_line = placed_line.placement.repeated_response_by_index.get(placed_line.line.index)
     if kept_line is None or REDUNDANT not in placed_line.labels:
         return None
     return document.Category(
         rule="policies",
         name=DUPLICATE,
-        stands_in=placed_line.class_name,
+        class_name=placed_line.class_name,
         reason=_why_duplicate(placed_line, kept_line),
-        rests_on=(place_of_line(kept_line),),
+        deciding_lines=(place_of_line(kept_line),),
     )
 
 
@@ -158,15 +167,20 @@ def _category_by_assessment(placed_line: _PlacedLine) -> document.Category:
     if placed_line.assessment is None:
         reason = _why_unassessed(placed_line)
     return document.Category(
-        rule="policies", name=placed_line.category_name, stands_in=placed_line.class_name, reason=reason
+        rule="policies", name=placed_line.category_name, class_name=placed_line.class_name, reason=reason
     )
 
 
-def _is_unnamed(placed_line: _PlacedLine) -> bool:
-    """Return whether a line of a right category does not count, since its node has no name (rule nominal-mentions)."""
+def _lost_credit_as_description(placed_line: _PlacedLine) -> bool:
+    """Return whether a line does not count as right only because its node describes the entity without naming it.
+
+    The rule is nominal-mentions.
+    """
+    # The rule has recorded each line to which it applied, with the lines that were searched for a name.
     if placed_line.line.index not in placed_line.placement.nominal_lines_by_index:
         return False
-    if RIGHT in placed_line.labels or REDUNDANT in placed_line.labels:
+    has_kept_credit = RIGHT in placed_line.labels or REDUNDANT in placed_line.labels
+    if has_kept_credit:
         return False
     return placed_line.category_name in placed_line.indexed_query.indexed_run.policy.right
 
@@ -181,58 +195,66 @@ def _why_unassessed(placed_line: _PlacedLine) -> str:
 
 
 def _why_incorrect_parent(placed_line: _PlacedLine) -> Reason:
-    """Return why the path to a line is not right, with the places of the lines that the reason is about.
+    """Return why the parent of a line is not right, with the places of the lines that the reason is about.
 
-    The query of the line asks about an answer. The path is right if a right line of the run gives this answer.
+    The query of the line asks about an answer. The parents of the line are the lines of the run that give this answer;
+    at least one of them must be right.
     """
     class_by_index = placed_line.placement.class_by_index
     class_above = placed_line.placement.tree.parent_by_class[placed_line.class_name]
-    lines_with_answer = placed_line.indexed_query.lines_by_follow_on.get(placed_line.line.query.short_id, ())
-    if not lines_with_answer:
+    parents = placed_line.indexed_query.lines_by_follow_on.get(placed_line.line.query.short_id, ())
+    if not parents:
         return f"no line of the run gives the answer which its query asks about ({class_above})", ()
-    parents = [line for line in lines_with_answer if class_by_index[line.index] == class_above]
-    if parents:
-        return _why_parent_not_right(parents, placed_line.indexed_query.indexed_run)
-    parent_class = class_by_index[lines_with_answer[0].index]
+    parents_in_class_above = [line for line in parents if class_by_index[line.index] == class_above]
+    if parents_in_class_above:
+        return _why_parent_not_right(parents_in_class_above, placed_line.indexed_query.indexed_run)
+    # The parents give the same answer, so that the class of the first one speaks for all.
+    parent_class = class_by_index[parents[0].index]
     reason = f"its parent is placed in {parent_class}, while its own answer belongs below {class_above}"
-    return reason, tuple([place_of_line(line) for line in lines_with_answer])
+    return reason, tuple([place_of_line(line) for line in parents])
 
 
 def _why_parent_not_right(parents: Sequence[Response], indexed_run: IndexedRun) -> Reason:
-    """Return why the path over the parents of a line is not right, and the place of the first parent, which decides.
+    """Return why the parents of a line do not make its answer count as right, with the place of the first parent.
 
-    The parents are the lines that give the answer which the query of the line asks about, in load order.
+    The parents are the lines that give the answer which the query of the line asks about, in load order. Only the first
+    one decides.
     """
-    first_parent = "its parent"
-    if len(parents) > 1:
-        first_parent = "the first line that gives the answer which its query asks about"
-    summary = summary_of(parents[0], indexed_run)
-    why = summary.side
-    if indexed_run.edition.needs_correct_parent and RIGHT in summary.labels:
-        why = f"{indexed_run.edition.name} wants one that is {CORRECT}"
+    if len(parents) == 1:
+        phrase_for_parent = "its parent"
+    else:
+        phrase_for_parent = "the first line that gives the answer which its query asks about"
+    first_parent = parents[0]
+    summary = summary_of(first_parent, indexed_run)
+    must_be_correct = indexed_run.edition.needs_correct_parent and RIGHT in summary.labels
+    why = f"{indexed_run.edition.name} wants one that is {CORRECT}" if must_be_correct else summary.side
     category = summary.category or UNASSESSED
-    return f"{first_parent} is {category}, so that the path to it is not right ({why})", (place_of_line(parents[0]),)
+    reason = f"{phrase_for_parent} is {category}, so that the path to it is not right ({why})"
+    return reason, (place_of_line(first_parent),)
 
 
-def _why_node_not_named(placed_line: _PlacedLine) -> Reason:
-    """Return why a line or its node is not named, with the deciding lines; it is computed once for each node."""
-    reasons = placed_line.indexed_query.not_named_reasons
+def _why_node_does_not_name(placed_line: _PlacedLine) -> Reason:
+    """Return why a line or its node does not name the entity, with the deciding lines.
+
+    The reason is computed once for each node.
+    """
+    reasons = placed_line.indexed_query.naming_reasons
     node_lines = placed_line.placement.nominal_lines_by_index[placed_line.line.index]
     key = id(node_lines)  # the lines of a node share one list
     if key not in reasons:
-        reasons[key] = _find_why_not_named(placed_line, node_lines)
+        reasons[key] = _find_why_node_does_not_name(placed_line, node_lines)
     return reasons[key]
 
 
-def _find_why_not_named(placed_line: _PlacedLine, node_lines: Sequence[Response]) -> Reason:
-    """Return why a line or its node is not named, with the lines that decide on it.
+def _find_why_node_does_not_name(placed_line: _PlacedLine, node_lines: Sequence[Response]) -> Reason:
+    """Return why a line or its node does not name the entity, but describes it, with the lines that decide on it.
 
     `node_lines` are the lines of the node, which decide together. Some editions decide on each line separately.
     """
     edition = placed_line.indexed_query.indexed_run.edition
     if edition.ignores_each_nominal:
         assessment = placed_line.placement.assessment_by_index[placed_line.line.index]
-        return _why_line_not_named(assessment, edition), ()
+        return _why_line_is_no_name(assessment, edition), ()
     return _why_lines_do_not_name_node(placed_line, node_lines)
 
 
@@ -242,9 +264,9 @@ def _why_lines_do_not_name_node(placed_line: _PlacedLine, node_lines: Sequence[R
     Only the best assessed lines of the node count. If a worse one would name the node, it is added to the reason.
     """
     placement = placed_line.placement
-    most_lines = placed_line.indexed_query.indexed_run.run.limits.justifications_per_node
+    line_limit = placed_line.indexed_query.indexed_run.run.limits.justifications_per_node  # None: there is no limit
     assessed_lines = _best_assessed_first(node_lines, placement)
-    deciding_lines = assessed_lines[:most_lines]
+    deciding_lines = assessed_lines[:line_limit]
     outranked_lines = assessed_lines[len(deciding_lines) :]
     mentions = _mentions_in_words(deciding_lines, placement)
     node = _node_in_words(placed_line.line)
@@ -253,8 +275,9 @@ def _why_lines_do_not_name_node(placed_line: _PlacedLine, node_lines: Sequence[R
     if naming_lines:
         number = naming_lines[0].number
         reason += f"; line {number} would name it, but is outranked: "
-        reason += f"only the {most_lines} best assessed lines count"
-    return reason, tuple([place_of_line(line) for line in (*deciding_lines, *naming_lines[:1])])
+        reason += f"only the {line_limit} best assessed lines count"
+    lines_of_reason = [*deciding_lines, *naming_lines[:1]]
+    return reason, tuple([place_of_line(line) for line in lines_of_reason])
 
 
 def _best_assessed_first(lines: Iterable[Response], placement: Placement) -> list[Response]:
@@ -275,8 +298,12 @@ def _node_in_words(line: Response) -> str:
     return f"node {line.node}"
 
 
-def _why_line_not_named(assessment: Assessment, edition: Edition) -> str:
-    """Return why the line with this assessment does not name its class, in an edition that decides line by line."""
+def _why_line_is_no_name(assessment: Assessment, edition: Edition) -> str:
+    """Return why the line with this assessment does not count as right, in an edition that decides line by line.
+
+    Its answer is a description (mention type NOM) although its class has a name, or it has no mention type although
+    other answers of the row have one.
+    """
     if assessment.value_mention is None:
         return "not right: the pool has mention types for other answers of the row, and none for this one"
     mention = _mention_in_words(assessment)
@@ -299,21 +326,27 @@ def _why_duplicate(placed_line: _PlacedLine, kept_line: Response) -> str:
     """
     kept_class = placed_line.placement.class_by_index[kept_line.index]
     if kept_class != placed_line.class_name:
-        why_kept = _why_class_stays(placed_line.line, kept_line)
+        why_kept = _why_line_of_other_class_kept(placed_line.line, kept_line)
         return f"right, but its slot takes one value, and the response of class {kept_class} stays: {why_kept}"
-    why_kept = _why_response_stays(placed_line, kept_line)
+    why_kept = _why_line_of_same_class_kept(placed_line, kept_line)
     return f"right, but a response of the same class {kept_class} stays: {why_kept}"
 
 
-def _why_class_stays(line: Response, kept_line: Response) -> str:
-    """Return why a line of another class is kept, if the slot takes one value: its confidence, or else its place."""
+def _why_line_of_other_class_kept(line: Response, kept_line: Response) -> str:
+    """Return why `kept_line` wins over `line`, which is in another class, for a slot that takes one value.
+
+    The line with the higher confidence wins. Of equally confident lines the earlier one in its file wins.
+    """
     if kept_line.confidence > line.confidence:
         return f"its confidence is higher, {kept_line.confidence:g} > {line.confidence:g}"
     return "it comes first of those that are best in their class"
 
 
-def _why_response_stays(placed_line: _PlacedLine, kept_line: Response) -> str:
-    """Return why another line of the same class is kept: it is a name, or else it comes first."""
+def _why_line_of_same_class_kept(placed_line: _PlacedLine, kept_line: Response) -> str:
+    """Return why `kept_line` wins over a line of the same class: it is a name, or else it comes first.
+
+    Lines are in the order of their categories in the switch `-right`, then in the order of the files.
+    """
     is_nominal = placed_line.placement.is_nominal
     if is_nominal(placed_line.line) and not is_nominal(kept_line):
         return "it is a name, and this a description"
@@ -347,6 +380,7 @@ def _why_on_side(category_name: str, policy: Policy) -> str:
     if category_name == DUPLICATE and policy.duplicate_side is not None:
         reason = f"-{policy.duplicate_side.lower()} lists DUPLICATE"
         has_several_sides = len(listing_sides) > 1
+        # Of several switches that list DUPLICATE, the last one decides.
         return f"{reason}, and comes last of those that do" if has_several_sides else reason
     if category_name == IGNORE:
         return "the assessor's judgment IGNORE always counts as ignored"
@@ -356,12 +390,18 @@ def _why_on_side(category_name: str, policy: Policy) -> str:
 
 
 def _why_ignored_mention(line: document.LineSummary, indexed_run: IndexedRun) -> str:
-    """Return why a line to which the rule on nominal mentions applies does not count as right."""
+    """Return why a line to which the rule nominal-mentions applies does not count as right.
+
+    Early editions look at each answer by itself: they ignore a description of what another answer of its class names,
+    and take an answer without mention type as not right. Later editions ignore the lines of a node unless a line of it
+    names the entity. They enter the label IGNORE by line number, so that a line stays without it if another file has an
+    ignored line of this number.
+    """
     if indexed_run.edition.ignores_each_nominal:
         if IGNORE not in line.labels:
             return "an answer without mention type is not right beside those that have one, whatever the switches say"
         return "descriptions of what has a name are ignored, whatever the switches say"
     reason = "lines of nodes that are never named are ignored, whatever the switches say"
-    if IGNORE not in line.labels:  # the rule looks at line numbers only
+    if IGNORE not in line.labels:
         reason += "; but not where an ignored line of another file has the same number"
     return reason

@@ -1,9 +1,10 @@
 """Define the documents of explanations: records that are written as JSON, and printed as trees of texts. A tree is a
-text, or a text followed by the trees below it. The score of a line is explained in nine steps, each a record, from
-reading the line (1) to its effect on the scores (9).
+text, a text followed by the trees below it, or a record with a tree; None is an empty tree, which is left out. The
+score of a line is explained in nine steps, each a record, from reading the line (1) to its effect on the scores (9).
 
-Trees are wrapped to the width of a terminal. Texts of the inputs are made safe for it, and cut if they are long. Rules
-are named as in docs/background/scoring.md.
+Fields whose name in JSON is too short for code have a longer name here: `field(name=...)` gives the name in JSON. Trees
+are wrapped to the width of a terminal. Texts of the inputs are made safe for it, and cut if they are long. Rules are
+named as in docs/background/scoring.md.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ def walk(tree: Tree, level: int = 0) -> Iterator[TreeText]:
         for branch in tree:
             yield from walk(branch, level if is_first else level + 1)
             is_first = False
-    else:
+    else:  # a record with a tree
         yield from walk(tree.tree(), level)
 
 
@@ -84,7 +85,7 @@ def _wrapped_text(tree_text: TreeText, width: int) -> Iterator[str]:
     indent = ("  " * tree_text.level)[: width // 2]  # a deep text in a narrow tree keeps half of the width
     lines = [indent]
     for word in _words_of_text(tree_text.text):
-        _add_word(lines, word, indent, width)
+        _add_word(lines, word, indent, width)  # to the last line, or to a new one
     yield from lines[:-1]
     yield lines[-1].rstrip()
 
@@ -92,7 +93,7 @@ def _wrapped_text(tree_text: TreeText, width: int) -> Iterator[str]:
 def _add_word(lines: list[str], word: str, indent: str, width: int) -> None:
     """Add a word to the last of `lines`, or to a new line if the last one would exceed `width` columns.
 
-    The first line begins with `indent`, further lines begin with four more spaces.
+    The first line begins with `indent`, further lines begin with four more spaces. A word longer than a line is split.
     """
     next_indent = indent + _CONTINUED
     has_words = lines[-1] not in (indent, next_indent)
@@ -181,26 +182,26 @@ class Noted(Record):
 
 
 class Read(Record):
-    """Step 1: the columns as written, those that were repaired, why nothing is scored of the line (None: it is), and
-    the line that it repeats.
+    """Step 1: the columns as written, those that were repaired, the reason why the line is not scored (None if it is
+    scored), and the line that it repeats.
     """
 
     rule: str
     columns: Mapping[str, str]
-    counted_as: Mapping[str, str]
+    repaired_columns: Mapping[str, str] = field(name="counted_as")
     problems: tuple[Noted, ...]
-    not_read: str | None
-    rests_on: At | None
+    why_not_read: str | None = field(name="not_read")
+    repeated_line: At | None = field(name="rests_on")
 
     def tree(self) -> Iterator[Tree]:
         """Yield the texts of the step: whether the line was read, its answer, its repaired columns and its problems."""
-        heading = self.not_read or "read"
-        if self.rests_on is not None:
-            heading += f", {self.rests_on}"
+        heading = self.why_not_read or "read"
+        if self.repeated_line is not None:
+            heading += f", {self.repeated_line}"
         yield f"{heading[0].upper()}{heading[1:]} (rule {self.rule})"
         if self.columns:
             yield self._answer()
-        for name, text in self.counted_as.items():
+        for name, text in self.repaired_columns.items():
             yield f"{name} counts as {short(text)}"
         for problem in self.problems:
             yield f"{problem.severity} {problem.code}: {short(problem.message, 200)}"
@@ -229,8 +230,10 @@ class Parent(At):
 
 
 class Asked(Record):
-    """Step 2: the entity that the first hop asks about by `name`, its LDC query (`unit`), the lines that the query
-    hangs below, the first hop first, assessments that give the answer that it asks about, and why no row has the query.
+    """Step 2: the query, with the `name` of the entity that the first hop asks about, and its LDC query (`unit`).
+
+    A query of a later hop asks about the answer of parent lines: they are given from the first hop on, then the places
+    of this answer in the pool. `not_scored` is the reason why no row has the query.
     """
 
     rule: str
@@ -239,8 +242,8 @@ class Asked(Record):
     slot: str
     hop: int
     unit: str | None
-    chain: tuple[Parent, ...]
-    in_pool: tuple[At, ...]
+    parent_lines: tuple[Parent, ...] = field(name="chain")
+    pool_places: tuple[At, ...] = field(name="in_pool")
     not_scored: str | None
 
     def tree(self, heading: str = "Asked by ") -> Iterator[Tree]:
@@ -249,11 +252,11 @@ class Asked(Record):
         The first text begins with `heading`.
         """
         yield f"{heading}{self.query}: {self._question()} (rule {self.rule})"
-        for parent in self.chain:
+        for parent in self.parent_lines:
             yield f"below {quoted(parent.value)} ({parent}), {_side_and_category(parent.side, parent.category)}"
-        if self.hop and not self.chain:
+        if self.hop and not self.parent_lines:
             yield "no line of this run gives the answer that it asks about"
-        for place in self.in_pool:
+        for place in self.pool_places:
             yield f"the pool has the answer that it asks about in {place}"
         if self.not_scored:
             yield f"not scored: {self.not_scored}"
@@ -269,27 +272,27 @@ class Asked(Record):
         """Return the entity that the query asks about; None if no line gives it."""
         if not self.hop:
             return self.name
-        return self.chain[-1].value if self.chain else None
+        return self.parent_lines[-1].value if self.parent_lines else None
 
 
 class Kept(Record):
-    """Step 3: the `limit` that discards the line (None: none does), the lines that stay, what decided on the last."""
+    """Step 3: the `limit` that discards the line (None: none does), the lines that are kept in its place, and why."""
 
     rule: str
     limits: str
     limit: str | None = None
-    in_favour_of: tuple[At, ...] = ()
-    order: str = ""
+    kept_lines: tuple[At, ...] = field(default=(), name="in_favour_of")
+    why_others_kept: str = field(default="", name="order")
 
     def tree(self) -> Tree:
         """Return a text that says whether the line is kept; for a discarded line also the lines kept instead."""
         if self.limit is None:
             return f"Kept: within the limits {self.limits} (rule {self.rule})"
-        branches = [f"Discarded: {self.limit} (rule {self.rule})"]
-        if self.in_favour_of:
-            branches.append(f"in favour of {_places_in_words(self.in_favour_of)}: {self.order}")
-        branches.append("only reported: a discarded line is scored all the same")
-        return branches
+        texts = [f"Discarded: {self.limit} (rule {self.rule})"]  # the first text is the root of the tree
+        if self.kept_lines:
+            texts.append(f"in favour of {_places_in_words(self.kept_lines)}: {self.why_others_kept}")
+        texts.append("only reported: a discarded line is scored all the same")
+        return texts
 
 
 class Assessed(At):
@@ -306,6 +309,7 @@ class Assessed(At):
 
     def tree(self) -> str:
         """Return the answer and its judgment: `pool.tab line 3: "Bo" is CORRECT, class CS17_ENG_0001:1, NAM`."""
+        # The record itself as text is its place: `pool.tab line 3`.
         text = f"{self}: {quoted(self.value)} is {self.judgment}"
         if self.class_name is not None:
             text += f", class {self.class_name}"
@@ -318,51 +322,54 @@ class Near(Record):
     """An assessment that the line did not meet: how it is near, and the columns that differ with what it has there."""
 
     assessment: Assessed
-    how: str
-    differs: Mapping[str, str]
+    nearness: str = field(name="how")
+    text_by_differing_column: Mapping[str, str] = field(name="differs")
 
     def tree(self) -> Tree:
         """Return the text `near: ASSESSMENT; HOW`, and below it a text for each column in which the line differs."""
-        branches = [f"near: {self.assessment.tree()}; {self.how}"]
-        for name, text in self.differs.items():
-            branches.append(f"{name} is {short(text)} there")
-        return branches
+        texts = [f"near: {self.assessment.tree()}; {self.nearness}"]
+        for name, text in self.text_by_differing_column.items():
+            texts.append(f"{name} is {short(text)} there")
+        return texts
 
 
 class Met(Record):
-    """Step 4. `assessment` is None where none was met; then `nearest` are up to three others."""
+    """Step 4: the assessment that decides on the line, and how it was found by the rule of matching (`discipline`).
+
+    `assessment` is None if the line has none; then `nearest` are up to three similar ones.
+    """
 
     rule: str
     discipline: str
-    how: str
+    way_of_matching: str = field(name="how")
     assessment: Assessed | None
     nearest: tuple[Near, ...] = ()
 
     def tree(self) -> Tree:
         """Return the texts about the line's assessment; if it has none, about the nearest assessments."""
         if self.assessment is not None:
-            return [f"Met {self.assessment.tree()}", f"{self.how} (rule {self.rule})"]
-        heading = f"Met {self.how} (rule {self.rule})"
+            return [f"Met {self.assessment.tree()}", f"{self.way_of_matching} (rule {self.rule})"]
+        heading = f"Met {self.way_of_matching} (rule {self.rule})"  # this says `no assessment`, and why
         if not self.nearest:
             return [heading, "no assessment is near"]
         return [heading, *self.nearest]
 
 
 class Category(Record):
-    """Step 5: what policies call the line, the class or bin that it stands in, the lines that decided."""
+    """Step 5: what policies call the line, the class or bin that it is placed in, and the lines that decided."""
 
     rule: str
     name: str
-    stands_in: str
+    class_name: str = field(name="stands_in")
     reason: str
-    rests_on: tuple[At, ...] = ()
+    deciding_lines: tuple[At, ...] = field(default=(), name="rests_on")
 
     def tree(self) -> Tree:
         """Return the texts of the step: `Category INCORRECT: so the assessor judged it`, and below it the class."""
         text = f"Category {self.name}: {self.reason}"
-        if self.rests_on:
-            text += f" [{_places_in_words(self.rests_on)}]"
-        return [f"{text} (rule {self.rule})", f"placed in {self.stands_in}"]
+        if self.deciding_lines:
+            text += f" [{_places_in_words(self.deciding_lines)}]"
+        return [f"{text} (rule {self.rule})", f"placed in {self.class_name}"]
 
 
 class LabelStep(Record):
@@ -404,13 +411,16 @@ def _rows_tree(heading: str, rows: Sequence[Counted]) -> Tree:
     arithmetic_before: tuple[str, ...] = ()
     for row in rows:
         trees.append(_row_tree(row, arithmetic_before))
-        if row.note is None:
+        if row.note is None:  # a row with a note, on why it does not count the line, has no arithmetic
             arithmetic_before = row.arithmetic
     return trees
 
 
 def _row_tree(row: Counted, arithmetic_before: tuple[str, ...]) -> Tree:
-    """Return the tree of a row with its arithmetic; `arithmetic_before` is that of the row before it."""
+    """Return the tree of a row with its arithmetic; `arithmetic_before` is that of the row before it.
+
+    A row of an LDC query has the same arithmetic as that of its best entry point, which represents it.
+    """
     name = f"{row.table} {row.row}, hop {row.hop}"
     if row.note is not None:
         return f"not in {name}: {row.note} (rule {row.rule})"
@@ -438,14 +448,14 @@ class Rank(Record):
 
 
 class RankStep(Record):
-    """Step 8: a node's class (None: none was free, `taken_by` has the nodes that took them) and its `value`, V >= 0."""
+    """Step 8: a node's class (None: none was free), the nodes that took other classes, and its `value`, V >= 0."""
 
     rule: str
     node: str
     confidence: float
     confidence_arithmetic: str
     mapped_class: str | None
-    taken_by: Mapping[str, str]
+    node_by_taken_class: Mapping[str, str] = field(name="taken_by")
     value: float
     value_arithmetic: str
     ranks: tuple[Rank, ...]
@@ -454,10 +464,10 @@ class RankStep(Record):
         """Yield texts about the node: its confidence, its class and its value, then its rank in each ranking."""
         yield f"Ranks as node {self.node}"
         yield f"confidence {self.confidence_arithmetic} (rule node-confidence)"
-        mapping = [f"mapped to {self.mapped_class or 'no class'} (rule node-classes)"]
-        for class_name, node in self.taken_by.items():
-            mapping.append(f"{class_name} is taken by {node}")
-        yield mapping
+        class_tree = [f"mapped to {self.mapped_class or 'no class'} (rule node-classes)"]
+        for class_name, node in self.node_by_taken_class.items():
+            class_tree.append(f"{class_name} is taken by {node}")
+        yield class_tree
         yield f"{self.value_arithmetic} (rule node-values)"
         yield from self.ranks
 
@@ -476,7 +486,7 @@ class LineEffect(Record):
         effects = [f"{name} {_gain_in_words(effect)}" for name, effect in self.effects.items()]
         condition = "without it" if self.change == "absent" else "if it were found"
         yield f"Effect: {condition}, {', '.join(effects)}"
-        yield self.reason
+        yield self.reason  # None is left out when the tree is printed
         if len(self.removed) > 1:
             yield f"{len(self.removed)} lines would go: {_places_in_words(self.removed)}"
         for text in self.added:
@@ -509,38 +519,39 @@ class LineExplanation(Record):
 
     summary: LineSummary
     text: str
-    read: Read
-    asked: Asked | None = None
-    kept: Kept | None = None
-    met: Met | None = None
+    reading_step: Read = field(name="read")
+    query_step: Asked | None = field(default=None, name="asked")
+    limits_step: Kept | None = field(default=None, name="kept")
+    matching_step: Met | None = field(default=None, name="met")
     category: Category | None = None
     label: LabelStep | None = None
     rows: tuple[Counted, ...] = ()
-    ranked: RankStep | None = None
-    not_ranked: str | None = None
+    rank_step: RankStep | None = field(default=None, name="ranked")
+    why_not_ranked: str | None = field(default=None, name="not_ranked")
     effect: LineEffect | None = None
     stopped_by: str | None = None
 
     def tree(self) -> Iterator[Tree]:
         """Yield a text with the side and category of the line, then the trees of the steps that it reached."""
         yield f"{self.summary}: {_side_and_category(self.summary.side, self.summary.category)}"
-        yield from (self.read, self.asked, self.kept, self.met, self.category, self.label)
+        # Steps that were not reached are None, and are left out when the tree is printed.
+        yield from (self.reading_step, self.query_step, self.limits_step, self.matching_step, self.category, self.label)
         if self.stopped_by:
             yield f"No more is known: {self.stopped_by}"
         yield self._rows_step()
-        if self.not_ranked:
-            yield f"Ranks nowhere: {self.not_ranked} (rule nodes)"
-        yield self.ranked
+        if self.why_not_ranked:
+            yield f"Ranks nowhere: {self.why_not_ranked} (rule nodes)"
+        yield self.rank_step
         yield self.effect
 
     def _rows_step(self) -> Tree:
         """Return the tree of the rows that count the line, or a sentence that no row does.
 
-        It is None if scoring stopped before lines were counted.
+        It is None if scoring stopped before lines were matched and counted.
         """
         if self.rows:
             return _rows_tree("Counts in:", self.rows)
-        return None if self.met is None else "Counts in no row"
+        return None if self.matching_step is None else "Counts in no row"
 
 
 # ---- What else can be asked for
@@ -566,7 +577,7 @@ class ClassExplanation(Record):
         """Yield texts about the class: its status, its parent, its assessments, and the lines placed in it."""
         yield f"Class {self.name}: {self.status}, {self.reason}"
         slot = "" if self.slot is None else f", {self.slot}, hop {self.hop}"
-        yield f"parent {self.row}{slot}"
+        yield f"parent {self.row}{slot}"  # a row of the tables counts the classes below a query or class, its name
         if self.assessments:
             yield ["Assessments:", *self._assessment_texts()]
         else:
@@ -589,19 +600,21 @@ class ClassExplanation(Record):
         """
         counted_places = {(place.file, place.line) for place in self.counted}
         for line in self.lines:
-            is_counted = (line.file, line.line) in counted_places
+            is_counted = (line.file, line.line) in counted_places  # `line.line` is the number of the line
             yield f"{line.tree()}; it counts for the class" if is_counted else line.tree()
 
 
 class NodeExplanation(Record):
-    """A node: its lines, the classes of those that are accepted (several: it merges them), its ranks, its effect."""
+    """A node: its lines, the classes of the accepted ones, its ranks, its effect. A node with several classes merges
+    them.
+    """
 
     name: str
     query: str
     lines: tuple[LineSummary, ...]
     classes: tuple[str, ...]
-    ranked: RankStep | None
-    not_ranked: str | None
+    rank_step: RankStep | None = field(name="ranked")
+    why_not_ranked: str | None = field(name="not_ranked")
     effect: LineEffect | None
 
     def tree(self) -> Iterator[Tree]:
@@ -610,9 +623,9 @@ class NodeExplanation(Record):
         yield f"Node {self.name}, {line_count}"
         yield ["Lines:", *self.lines]
         yield self._classes_in_words()
-        if self.not_ranked:
-            yield f"Ranks nowhere: {self.not_ranked}"
-        yield self.ranked
+        if self.why_not_ranked:
+            yield f"Ranks nowhere: {self.why_not_ranked}"
+        yield self.rank_step
         yield self.effect
 
     def _classes_in_words(self) -> str:
@@ -649,12 +662,13 @@ class ClassSummary(Record):
 
 
 class QueryExplanation(Record):
-    """A query: what it asks, its classes, lines, rows, and average precision by hop; of all hops unless it is a
-    follow-on query.
+    """A query: what it asks, its classes, lines and rows, and its average precision by level.
+
+    A level is a hop, or `ALL` for all hops. A follow-on query has no average precision.
     """
 
     query: str
-    asked: Asked
+    query_step: Asked = field(name="asked")
     slots: tuple[str, ...]
     entry_points: tuple[ExplainedEntryPoint, ...]
     classes: tuple[ClassSummary, ...]
@@ -666,7 +680,7 @@ class QueryExplanation(Record):
 
     def tree(self, *, with_lines: bool = True) -> Iterator[Tree]:
         """Yield texts about the query: its question, its classes, its lines (if `with_lines`) and its rows."""
-        yield from self.asked.tree("Query ")
+        yield from self.query_step.tree("Query ")
         yield from self._slots_and_entry_points()
         if self.stopped_by:
             yield f"Not all is known: {self.stopped_by}"
@@ -680,7 +694,7 @@ class QueryExplanation(Record):
 
     def _slots_and_entry_points(self) -> Iterator[Tree]:
         """Yield the slots and the entry points of a query of a query file; nothing for a follow-on query."""
-        if self.asked.hop:
+        if self.query_step.hop:
             return
         yield f"Slots: {', '.join(self.slots)}"
         for point in self.entry_points:
@@ -694,7 +708,10 @@ class QueryExplanation(Record):
         return [f"Classes ({_counts_in_words(statuses)}):", *self.classes]
 
     def _average_precision_in_words(self) -> str | None:
-        """Return the average precision of the query at each level; None if it has no rankings."""
+        """Return the average precision of the query at each level, such as `hop 0` and `hop ALL`.
+
+        The result is None if the query has no rankings.
+        """
         if not self.average_precision:
             return None
         averages = [f"hop {level} {score:.4f}" for level, score in self.average_precision.items()]
@@ -742,9 +759,9 @@ class RunOverview(Record):
     by side and category; `lines` has every line once.
     """
 
-    read: Mapping[str, int]
-    met: int
-    discarded: int
+    line_count_by_status: Mapping[str, int] = field(name="read")
+    assessed_count: int = field(name="met")
+    discarded_count: int = field(name="discarded")
     sides: Mapping[str, int]
     categories: Mapping[str, int]
     errors: int
@@ -754,9 +771,9 @@ class RunOverview(Record):
 
     def tree(self) -> Iterator[Tree]:
         """Yield texts about the run: its numbers of lines and of problems, and its costliest mistakes."""
-        count_by_status = {_STATUS_TEXTS[status]: count for status, count in self.read.items()}
+        count_by_status = {_STATUS_TEXTS[status]: count for status, count in self.line_count_by_status.items()}
         yield f"{len(self.lines)} lines: {_counts_in_words(count_by_status)}"
-        yield f"{self.met} met an assessment; {self.discarded} are beyond a limit on justifications"
+        yield f"{self.assessed_count} met an assessment; {self.discarded_count} are beyond a limit on justifications"
         yield f"Of those counted: {_counts_in_words(self.sides)}"
         yield f"By category: {_counts_in_words(self.categories)}"
         yield f"Problems reported: {self.errors} errors, {self.warnings} warnings"
@@ -800,6 +817,7 @@ class RunExplanation(Document, frozen=True, kw_only=True, tag="explanation"):
             yield [heading, *self.overview.tree()]
             for sentence in undefined_sentences(self.undefined or {}):
                 yield f"Undefined for this run: {sentence}"
+        # Each explanation of a part is a record with a tree.
         yield from self.lines
         yield from self.queries
         yield from self.classes

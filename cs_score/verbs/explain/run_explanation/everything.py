@@ -151,7 +151,7 @@ class _StepWriter:
     def query_steps(self, query: LinkedQuery) -> document.QuerySteps:
         """Return the steps in which a query was scored, with the precision at each rank of its nodes by level."""
         explanation = explain_query(query, self._indexed_run)
-        asking = explanation.asked
+        asking = explanation.query_step
         return document.QuerySteps(
             query=asking.query,
             unit=asking.unit,

@@ -1,6 +1,6 @@
 """Index a scored run for explanations of its lines, queries, classes and nodes; indexes are made when first needed. A
 line is placed in an equivalence class by its assessment, and counted in a row of the tables. An LDC query has several
-entry points, each of them a query.
+entry points, each of them a query. An FQ (fully qualified) node id begins with its query: `CS14_0001:E1`.
 """
 
 from __future__ import annotations
@@ -47,8 +47,13 @@ class Placement(Counting):
         indexed_run = indexed_query.indexed_run
         assessment_by_index = indexed_query.assessment_by_index
         most_justifications = indexed_run.run.limits.justifications_per_node
-        # The labels of the run stay as they are: this second count has an empty table for its own.
-        super().__init__(assessment_by_index, indexed_run.policy, most_justifications, {}, indexed_run.edition)
+        super().__init__(
+            assessment_by_index,
+            indexed_run.policy,
+            most_justifications,
+            labels_by_index={},  # the labels of the run stay as they are: this second count has its own
+            edition=indexed_run.edition,
+        )
         self.tree = tree.copy()
         links = indexed_run.run.links
         self.lines_by_class = place_responses(self.tree, indexed_query.lines, assessment_by_index, links)
@@ -91,8 +96,11 @@ class IndexedQuery:
         self.unit = indexed_run.unit_by_id.get(unit_id) or _unscored_unit(unit_id)
         self.labels = self.unit.labels_by_index
         self.assessment_by_index = self.unit.assessment_by_index
-        self.not_named_reasons: dict[int, Reason] = {}
-        """Why nodes are not named, by the id() of the list of their lines, which all lines of a node share."""
+        self.naming_reasons: dict[int, Reason] = {}
+        """The reasons why nodes describe the entity without naming it.
+
+        A node is no object of its own: its key is the `id()` of the list of its lines, which all of these lines share.
+        """
 
     @cached_property
     def is_scored(self) -> bool:
@@ -137,6 +145,7 @@ class IndexedQuery:
             lines_by_class = right_lines.setdefault(tally.name, {})
             for line in tally.responses:
                 class_name = self._found_class(line)
+                # A pool may have an answer in a class of another row than that of its query.
                 if class_name is not None and _row_of_class(class_name) == tally.name:
                     lines_by_class.setdefault(class_name, []).append(line)
         return right_lines
@@ -168,7 +177,10 @@ class IndexedQuery:
 
     @cached_property
     def placement(self) -> Placement | None:
-        """The classes in which the lines are placed; None if the query was not scored."""
+        """The classes in which the lines are placed; None if the query was not scored, or an error stopped its scoring.
+
+        Such an error is a pool whose classes contradict each other, or a line whose query has no class.
+        """
         if not self.is_scored or self.gold.tree is None:
             return None
         try:
@@ -191,33 +203,48 @@ class IndexedQuery:
         return AssessmentIndex(assessments)
 
     def _other_entry_points(self) -> list[str]:
-        """Return the short ids of the other entry points of this query's LDC query; none if it belongs to no such."""
+        """Return the short ids of the other entry points of the LDC query of this query.
+
+        The list is empty if the query belongs to no LDC query.
+        """
         ldc_id_by_query = self.indexed_run.run.gold.query_set.ldc_id_by_query
-        own_ldc_id = ldc_id_by_query.get(self.base_id, "")
+        own_ldc_id = ldc_id_by_query.get(self.base_id)  # None equals the LDC id of no query
         entry_points = [base_id for base_id, ldc_id in ldc_id_by_query.items() if ldc_id == own_ldc_id]
         return [base_id for base_id in entry_points if base_id != self.base_id]
 
     @cached_property
-    def counted_rows(self) -> Mapping[str, Sequence[Counted]]:
-        """The rows that count the lines of a row of the SF table, by its name: this row, and those of the LDC query."""
-        sf_rows = {tally.name: tables.counted_row(tally.name, tally.counts) for tally in self.result.tallies}
-        counted_rows = {name: [explain_counts(row, "SF", "counts")] for name, row in sf_rows.items()}
-        for ldc_query in self._ldc_queries():
-            ldc_rows = _LdcRows(self, ldc_query, sf_rows.values())
-            for name, row in sf_rows.items():
-                counted_rows[name] += [ldc_rows.max_row(row), ldc_rows.mean_row(row)]
-        return counted_rows
+    def explained_rows(self) -> Mapping[str, Sequence[Counted]]:
+        """The explanations of rows, by the name of the row in the SF table, such as `CS14_0001:2`.
 
-    def _ldc_queries(self) -> Sequence[tables.LdcQueryRows]:
+        A row of the SF table is explained by its own counts. If the query is an entry point of an LDC query, the rows
+        of the tables LDC-MAX and LDC-MEAN that its counts go into follow.
+        """
+        row_by_name = {tally.name: tables.counted_row(tally.name, tally.counts) for tally in self.result.tallies}
+        explained_rows = {}
+        for name, row in row_by_name.items():
+            explained_rows[name] = [explain_counts(row, table="SF", rule="counts")]
+        ldc_query = self._ldc_query()
+        if ldc_query is not None:
+            ldc_rows = _LdcRows(self, ldc_query, own_rows=row_by_name.values())
+            for name, row in row_by_name.items():
+                explained_rows[name] += [ldc_rows.max_row(row), ldc_rows.mean_row(row)]
+        return explained_rows
+
+    def _ldc_query(self) -> tables.LdcQueryRows | None:
         """Return the LDC query that the query is an entry point of, with the rows of all its entry points.
 
-        The sequence is empty if the query belongs to no LDC query.
+        The result is None if the query belongs to no LDC query.
         """
         queries = self.indexed_run.run.gold.query_set
-        if self.base_id not in queries.ldc_id_by_query:
-            return ()
+        ldc_id = queries.ldc_id_by_query.get(self.base_id)
+        if ldc_id is None:
+            return None
+        own_full_id = queries.by_id[ldc_id].full_id
         unit_table = tables.averaged_table(score_rows([self.unit]))
-        return tables.add_ldc_tables(unit_table, queries).ldc_queries
+        for ldc_query in tables.add_ldc_tables(unit_table, queries).ldc_queries:
+            if ldc_query.full_id == own_full_id:
+                return ldc_query
+        return None  # nothing of the unit was scored
 
     def ranked_node(self, name: str | None) -> RankStep | None:
         """Return the ranks of a node of the query; None if the node is in no ranking.
@@ -226,10 +253,11 @@ class IndexedQuery:
         """
         if name is None or self._why_nothing_ranked is not None:
             return None
-        # Behind the query id, only two components of a node id count (rule nodes).
+        # Behind the query id, only two components of a node id count (rule nodes): a node with more of them is ranked
+        # under the shorter name.
         query_id_and_two_components = name.split(":")[:3]
-        ranked_name = ":".join(query_id_and_two_components)
-        return self._ranked_by_name.get(name) or self._ranked_by_name.get(ranked_name)
+        short_name = ":".join(query_id_and_two_components)
+        return self._rank_step_by_node.get(name) or self._rank_step_by_node.get(short_name)
 
     def why_not_ranked(self, name: str | None) -> str | None:
         """Return why a node of the query is in no ranking; None if it is in one.
@@ -250,6 +278,7 @@ class IndexedQuery:
     @property
     def _why_nothing_ranked(self) -> str | None:
         """The reason why the query has no rankings; None if it has them."""
+        # The sentences are about a line or node of the query: `its query` is this one.
         if not self.is_scored or self.result.counting_error is not None:
             return "its query was not ranked"
         if self.result.ranking_error is not None:
@@ -257,8 +286,8 @@ class IndexedQuery:
         return None
 
     @cached_property
-    def _ranked_by_name(self) -> Mapping[str, RankStep]:
-        """The explanations of all nodes in the rankings of the query, by FQ node id."""
+    def _rank_step_by_node(self) -> Mapping[str, RankStep]:
+        """The explanations of all nodes in the rankings of the query, by fully qualified node id: `CS14_0001:E1`."""
         most_justifications = self.indexed_run.run.limits.justifications_per_node
         ranker = Ranker(self.gold.classes, self.assessment_by_index, self.labels, most_justifications)
         nodes = self.indexed_run.nodes.nodes_of_query(self.query.full_id)
@@ -288,6 +317,11 @@ class _LdcRows:
         self._members_by_row = tables.member_rows_of_means(ldc_query.full_id, ldc_query.entry_points)
         self._best = tables.best_entry_point(ldc_query.entry_points)
 
+    @property
+    def _is_best(self) -> bool:
+        """Whether the entry point to explain is the best one of the LDC query, so that it represents the LDC query."""
+        return self._best.short_id == self._indexed_query.base_id  # for an entry point, both are its short id
+
     @cached_property
     def _why_not_best(self) -> str:
         """The reason why another entry point represents the LDC query: `CS_2 represents CS: its F1 over all ...`."""
@@ -306,8 +340,8 @@ class _LdcRows:
 
         If another entry point represents the LDC query, the row only has a note on it.
         """
-        if self._best.short_id == self._indexed_query.base_id:
-            return explain_counts(self._ldc_row(row), "LDC-MAX", "ldc-max")
+        if self._is_best:
+            return explain_counts(self._ldc_row(row), table="LDC-MAX", rule="ldc-max")
         return Counted(
             rule="ldc-max",
             table="LDC-MAX",
@@ -350,8 +384,9 @@ class IndexedRun:
         self.run = scored.run
         self.policy = scored.policy
         self.edition = scored.run.gold.query_set.edition
-        # The error that stopped scoring, if there are no scores because of it.
-        self.fatal = None if scored.result.tables.sf.rows else scored.stopping_error
+        # An error that stopped scoring after there were scores is not fatal.
+        has_scores = bool(scored.result.tables.sf.rows)
+        self.fatal = None if has_scores else scored.stopping_error
         self.measure = None if self.fatal else scored.measure(measure)
         self.measures = self._measures_of_effects()
         self.unit_by_id = {unit.id: unit for unit in scored.result.units}
@@ -376,13 +411,16 @@ class IndexedRun:
         has_ldc_queries = bool(self.run.gold.query_set.ldc_id_by_query)
         headline_f1 = default_measure(has_ldc_queries=has_ldc_queries, has_rankings=False)
         scores = self.scored.result.measures
-        # Only average precisions are neither micro nor macro averages.
+        # A measure without hop is over all hops.
         average_precisions = [measure for measure in scores if measure.is_of_rankings and measure.hop is None]
         measures = [self.measure, headline_f1, *average_precisions]
         return [measure for measure in dict.fromkeys(measures) if measure in scores]
 
     def lines(self) -> Iterator[AnyLine]:
-        """Yield every line of the run's files in order, without the responses of other runs of the call."""
+        """Yield every line of the run's files in order, without the responses of other runs of the call.
+
+        Lines that are no responses, such as comments and skipped lines, are always among them.
+        """
         for file in self.files.values():
             for line in file.lines:
                 if not isinstance(line, Response) or self.is_of_run(line):
@@ -441,7 +479,8 @@ class IndexedRun:
         if self.measure is None:
             return None
         change = Change(added_lines=self.effects.editor.lines_to_add([answer]))
-        return self._line_effect("found", change, self.effects.effect_of(change))
+        effect = self.effects.effect_of(change)
+        return self._line_effect("found", change, effect)  # the class of the answer is found
 
     def _line_effect(self, kind: str, change: Change, effect: Effect) -> LineEffect:
         """Return the effect of a change of the run as explanations show it, with the lines removed and added.

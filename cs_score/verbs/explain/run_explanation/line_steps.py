@@ -29,11 +29,11 @@ def explain_line(line: AnyLine, indexed_run: IndexedRun, *, with_effect: bool = 
     The last step, the effect of removing the line, takes the most time; it is left out without `with_effect`.
     """
     explanation = document.LineExplanation(
-        summary=summary_of(line, indexed_run), text=line.text, read=_explain_reading(line, indexed_run)
+        summary=summary_of(line, indexed_run), text=line.text, reading_step=_explain_reading(line, indexed_run)
     )
     if isinstance(line, UnreadLine):
         return explanation
-    explanation = replace(explanation, asked=explain_asking(line.query, indexed_run))
+    explanation = replace(explanation, query_step=explain_asking(line.query, indexed_run))
     if isinstance(line, Response):
         explanation = _with_scoring_steps(explanation, line, indexed_run)
     if explanation.stopped_by is not None or not with_effect:
@@ -51,7 +51,7 @@ def _with_scoring_steps(
     """
     indexed_query = indexed_run.query(line.query.base_id)
     if indexed_run.unit_by_id:  # otherwise reading stopped before limits were applied
-        explanation = replace(explanation, kept=_explain_limits(line, indexed_run))
+        explanation = replace(explanation, limits_step=_explain_limits(line, indexed_run))
     stopped_by = _why_stopped(line, indexed_query)
     if stopped_by is not None:
         return replace(explanation, stopped_by=stopped_by)
@@ -59,9 +59,9 @@ def _with_scoring_steps(
     row = explanation.summary.row
     return replace(
         explanation,
-        rows=() if row is None else tuple(indexed_query.counted_rows[row]),
-        ranked=indexed_query.ranked_node(line.node),
-        not_ranked=indexed_query.why_not_ranked(line.node),
+        rows=() if row is None else tuple(indexed_query.explained_rows[row]),
+        rank_step=indexed_query.ranked_node(line.node),
+        why_not_ranked=indexed_query.why_not_ranked(line.node),
     )
 
 
@@ -73,7 +73,7 @@ def _with_category(
     label = None
     if category is not None:
         label = explain_label(explanation.summary, category, indexed_query.indexed_run)
-    return replace(explanation, met=_explain_matching(line, indexed_query), category=category, label=label)
+    return replace(explanation, matching_step=_explain_matching(line, indexed_query), category=category, label=label)
 
 
 def _why_stopped(line: Response, indexed_query: IndexedQuery) -> str | None:
@@ -103,15 +103,15 @@ def _explain_reading(line: AnyLine, indexed_run: IndexedRun) -> document.Read:
     reading = document.Read(
         rule="lines",
         columns=text_by_column,
-        counted_as={},
+        repaired_columns={},
         problems=tuple(_problems_at(line, indexed_run)),
-        not_read=None,
-        rests_on=None,
+        why_not_read=None,
+        repeated_line=None,
     )
     if isinstance(line, Response):
-        return replace(reading, counted_as=_repaired_columns(line, text_by_column))
+        return replace(reading, repaired_columns=_repaired_columns(line, text_by_column))
     if isinstance(line, SkippedLine):
-        return replace(reading, not_read=_why_skipped(line, text_by_column))
+        return replace(reading, why_not_read=_why_skipped(line, text_by_column))
     return _explain_not_reading(line, reading, indexed_run)
 
 
@@ -119,15 +119,17 @@ def _explain_not_reading(line: UnreadLine, reading: document.Read, indexed_run: 
     """Return step 1 of a line that was not read, with the reason added to its `reading`."""
     if is_blank_or_comment(line.text):
         kind = "a comment" if line.text.strip() else "a blank line"
-        return replace(reading, columns={}, not_read=f"not read: {kind}")
+        return replace(reading, columns={}, why_not_read=f"not read: {kind}")
     first_number = indexed_run.first_number_by_text[line.file, line.text]
     if first_number < line.number:
         repeated_line = At(line.file, first_number)
-        return replace(reading, not_read="not read: it repeats an earlier line of its file", rests_on=repeated_line)
+        return replace(
+            reading, why_not_read="not read: it repeats an earlier line of its file", repeated_line=repeated_line
+        )
     column_count = len(split_columns(line.text))
     usual_count = len(indexed_run.run.layouts[line.file].columns)
     reason = f"it has {column_count} columns, where lines of this layout have {usual_count}"
-    return replace(reading, not_read=f"not read: {reason}")
+    return replace(reading, why_not_read=f"not read: {reason}")
 
 
 def _repaired_columns(line: Response, text_by_column: Mapping[str, str]) -> dict[str, str]:
@@ -136,14 +138,14 @@ def _repaired_columns(line: Response, text_by_column: Mapping[str, str]) -> dict
     An illegal confidence, for example, counts as 1: `{"CONFIDENCE": "1.0"}`.
     """
     relation, _, provenance = line.answer
-    counted_as: dict[str, str] = {}
+    repaired_columns: dict[str, str] = {}
     if text_by_column["RELATION_PROVENANCE_TRIPLES"] != relation:
-        counted_as["RELATION_PROVENANCE_TRIPLES"] = relation
+        repaired_columns["RELATION_PROVENANCE_TRIPLES"] = relation
     if text_by_column["VALUE_PROVENANCE_TRIPLES"] != provenance:
-        counted_as["VALUE_PROVENANCE_TRIPLES"] = provenance
+        repaired_columns["VALUE_PROVENANCE_TRIPLES"] = provenance
     if not _is_number(text_by_column["CONFIDENCE"], line.confidence):
-        counted_as["CONFIDENCE"] = repr(line.confidence)
-    return counted_as
+        repaired_columns["CONFIDENCE"] = repr(line.confidence)
+    return repaired_columns
 
 
 def _is_number(text: str, number: float) -> bool:
@@ -190,8 +192,8 @@ def explain_asking(query: LinkedQuery, indexed_run: IndexedRun) -> document.Aske
         slot=query.slots[0] if query.slots else "",  # the first slot is the one to fill next
         hop=query.level,
         unit=_ldc_query_of(query, indexed_run),
-        chain=tuple(_lines_leading_to(query, indexed_run)),
-        in_pool=_places_of_answer(query, indexed_run),
+        parent_lines=tuple(_lines_leading_to(query, indexed_run)),
+        pool_places=_places_of_answer(query, indexed_run),
         not_scored=_why_not_scored(query, indexed_run),
     )
 
@@ -266,8 +268,8 @@ def _explain_limits(line: Response, indexed_run: IndexedRun) -> document.Kept:
         rule="single-values" if discard.limit == "single-valued" else "limits",
         limits=str(limits),
         limit=_limit_in_words(discard, limits),
-        in_favour_of=tuple([place_of_line(kept_line) for kept_line in discard.kept_lines]),
-        order=_why_others_kept(line, discard, indexed_run),
+        kept_lines=tuple([place_of_line(kept_line) for kept_line in discard.kept_lines]),
+        why_others_kept=_why_others_kept(line, discard, indexed_run),
     )
 
 
@@ -354,7 +356,7 @@ def _explain_matching(line: Response, indexed_query: IndexedQuery) -> document.M
         return document.Met(
             rule="matching",
             discipline=discipline,
-            how=_matching_in_words(line, assessment, discipline),
+            way_of_matching=_matching_in_words(line, assessment, discipline),
             assessment=describe_assessment(assessment, indexed_run),
         )
     nearest = [
@@ -363,7 +365,7 @@ def _explain_matching(line: Response, indexed_query: IndexedQuery) -> document.M
     ]
     why_unmatched = f"no assessment: {DISCIPLINES[discipline]}"
     return document.Met(
-        rule="matching", discipline=discipline, how=why_unmatched, assessment=None, nearest=tuple(nearest)
+        rule="matching", discipline=discipline, way_of_matching=why_unmatched, assessment=None, nearest=tuple(nearest)
     )
 
 
@@ -388,7 +390,9 @@ def _describe_near(line: Response, near_assessment: NearAssessment, indexed_run:
         if column.in_line != column.in_assessment:
             differing_texts[column.name] = column.in_assessment
     return document.Near(
-        assessment=describe_assessment(assessment, indexed_run), how=description, differs=differing_texts
+        assessment=describe_assessment(assessment, indexed_run),
+        nearness=description,
+        text_by_differing_column=differing_texts,
     )
 
 

@@ -139,7 +139,7 @@ class NodeExplainer:
                 confidence=node.ranked.confidence,
                 confidence_arithmetic=confidence_in_words(node.node, self._node_by_name, most_justifications),
                 mapped_class=node.ranked.mapped_class,
-                taken_by=self._taken_classes(node),
+                node_by_taken_class=self._taken_classes(node),
                 value=node.ranked.value,
                 value_arithmetic=self._value_in_words(node, classes, most_justifications),
                 ranks=tuple(ranks),

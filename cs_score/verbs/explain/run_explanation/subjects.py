@@ -135,8 +135,8 @@ def explain_node(name: str, indexed_run: IndexedRun) -> document.NodeExplanation
         query=query.full_id,
         lines=tuple([summary_of(line, indexed_run) for line in lines]),
         classes=_accepted_classes_of(lines, indexed_query),
-        ranked=indexed_query.ranked_node(name),
-        not_ranked=indexed_query.why_not_ranked(name),
+        rank_step=indexed_query.ranked_node(name),
+        why_not_ranked=indexed_query.why_not_ranked(name),
         effect=indexed_run.effect_without(lines),
     )
 
@@ -172,7 +172,7 @@ def explain_query(query: LinkedQuery, indexed_run: IndexedRun) -> document.Query
     line_summaries = [summary_of(line, indexed_run) for line in parts.lines]
     return document.QueryExplanation(
         query=query.full_id,
-        asked=explain_asking(query, indexed_run),
+        query_step=explain_asking(query, indexed_run),
         slots=query.slots,
         entry_points=_explained_entry_points(indexed_query),
         classes=tuple(_classes_in_rows(indexed_query, list(parts.rows_by_name))),
@@ -187,7 +187,7 @@ def explain_query(query: LinkedQuery, indexed_run: IndexedRun) -> document.Query
 def _parts_of_query(indexed_query: IndexedQuery) -> _QueryParts:
     """Return the lines and rows of a query of a query file, with the lines and rows of its follow-on queries."""
     average_precision = {ranking.level: ranking.score for ranking in indexed_query.result.rankings}
-    return _QueryParts(indexed_query.lines, indexed_query.counted_rows, average_precision)
+    return _QueryParts(indexed_query.lines, indexed_query.explained_rows, average_precision)
 
 
 def _parts_of_follow_on(query: LinkedQuery, indexed_run: IndexedRun) -> _QueryParts:
@@ -195,7 +195,7 @@ def _parts_of_follow_on(query: LinkedQuery, indexed_run: IndexedRun) -> _QueryPa
     indexed_query = indexed_run.query(query.base_id)
     own_row = _row_of_follow_on(query, indexed_run)
     lines = [line for line in indexed_query.lines if line.query.full_id == query.full_id]
-    rows_by_name = {name: rows for name, rows in indexed_query.counted_rows.items() if name == own_row}
+    rows_by_name = {name: rows for name, rows in indexed_query.explained_rows.items() if name == own_row}
     return _QueryParts(lines, rows_by_name, {})
 
 
@@ -259,9 +259,9 @@ def explain_run(indexed_run: IndexedRun) -> document.RunOverview:
     counted_lines = [summary for summary in summaries if summary.status == "counted"]
     problems = indexed_run.run.problems
     return document.RunOverview(
-        read=Counter([summary.status for summary in summaries]),
-        met=sum([_has_assessment(line, indexed_run) for line in responses]),
-        discarded=sum([line.index in indexed_run.run.discard_by_index for line in responses]),
+        line_count_by_status=Counter([summary.status for summary in summaries]),
+        assessed_count=sum([_has_assessment(line, indexed_run) for line in responses]),
+        discarded_count=sum([line.index in indexed_run.run.discard_by_index for line in responses]),
         sides=_count_sides(counted_lines),
         categories=_count_categories(counted_lines),
         errors=problems.count(Severity.ERROR),
