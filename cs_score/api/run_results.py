@@ -289,7 +289,7 @@ class RunResult(AnyResult[ScoredLines]):
 
     def __str__(self) -> str:
         """Return the text that `cs-score score` prints."""
-        return score_documents.scores_text(score_documents.choose(self._document)).removesuffix("\n")
+        return score_documents.scores_text(score_documents.choose_measures(self._document)).removesuffix("\n")
 
     def __repr__(self) -> str:
         """Return runs, policy and limits, for a single run also scores: `<run1 under kb, 1:3: SF-AP 0.3, ...>`."""
@@ -512,7 +512,9 @@ def _with_bootstrap_of_columns(result: Result, layout: outputs.ColumnLayout) -> 
     for run in result.runs:
         new_bootstrap = run.bootstrap
         if run.bootstrap is not None:
-            new_bootstrap = query_resampling.bootstrap(run.tables, run.tables.measures, run.bootstrap.samples, metrics)
+            new_bootstrap = query_resampling.bootstrap(
+                run.tables, run.tables.score_by_measure, run.bootstrap.samples, metrics
+            )
         runs.append(replace(run, bootstrap=new_bootstrap))
     return replace(result, runs=tuple(runs))
 

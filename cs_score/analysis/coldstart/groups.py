@@ -12,7 +12,7 @@ from msgspec import UNSET, UnsetType
 
 from cs_score.analysis.coldstart.counted_table import (
     DIMENSIONS,
-    RUN_ONLY,
+    DIMENSIONS_OF_RUNS_ONLY,
     CountedTable,
     EntryCounts,
     GroupCounts,
@@ -115,7 +115,9 @@ class _GroupScorer:
         """Return the scored groups of some dimensions, which are crossed, those with the most mistakes first."""
         counts_by_group = self._counts_by_group(dimensions)
         intervals_by_group = self._intervals_by_group(dimensions)
-        has_recall = RUN_ONLY.isdisjoint(dimensions)  # otherwise classes to find cannot be counted by group
+        has_recall = DIMENSIONS_OF_RUNS_ONLY.isdisjoint(
+            dimensions
+        )  # otherwise classes to find cannot be counted by group
         names_in_order = sorted(counts_by_group, key=lambda names: _order_of_group(names, counts_by_group[names]))
         groups = []
         for names in names_in_order:

@@ -74,7 +74,7 @@ def scenarios(scored: AnalysedRun, measure: Measure) -> Scenarios:
     """
     measure_name = str(measure)
     score_by_measure = _scores_over_all_hops(scored)
-    score_by_measure[measure_name] = scored.result.measures[measure]
+    score_by_measure[measure_name] = scored.result.score_by_measure[measure]
     slots = _slot_shares(scored)
     pool_file = last_pool_file(scored.run)
     if not any(slot.unassessed for slot in slots):
@@ -97,7 +97,7 @@ def scenarios(scored: AnalysedRun, measure: Measure) -> Scenarios:
 
 def _scores_over_all_hops(scored: AnalysedRun) -> dict[str, float]:
     """Return the scores of a run by the measures over all hops: `{"SF-ALL-Micro-F1": 0.25, ...}`."""
-    return {str(measure): score for measure, score in scored.result.measures.items() if measure.hop is None}
+    return {str(measure): score for measure, score in scored.result.score_by_measure.items() if measure.hop is None}
 
 
 def _pessimistic_scores(scored: AnalysedRun, names: Sequence[str]) -> TriedScores:

@@ -83,7 +83,7 @@ class AnalysedRun(Record, eq=False):
         Raises UsageError if there is no such measure, InputError if this run has no score by it.
         """
         measure = self.headline if name is None else parse_measure(name)
-        if measure in self.result.measures:
+        if measure in self.result.score_by_measure:
             return measure
         if self.stopping_error is not None and measure.is_of_rankings:
             raise self.stopping_error
@@ -162,7 +162,7 @@ def _chosen_run_id(run_id: str | None, run_ids: Sequence[str]) -> str | None:
 def _require_run(run_id: str | None, run_ids: Sequence[str], result: Result) -> None:
     """Raise InputError if there is no run at all, or none of this id among the runs that have lines."""
     if run_id is None:
-        raise InputError("there is no run to analyse", remedy=next(iter(result.warnings), "name a run with lines"))
+        raise InputError("there is no run to analyse", remedy=next(iter(result.remarks), "name a run with lines"))
     if run_id not in run_ids:
         raise InputError(f"there is no run {run_id}", remedy=f"the lines are of {', '.join(run_ids) or 'no run'}")
 

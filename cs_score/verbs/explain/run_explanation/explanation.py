@@ -80,7 +80,7 @@ def _explanation_of_run(indexed_run: IndexedRun, measure: str) -> document.RunEx
     score = None
     if indexed_run.measure is not None:
         signature = signature.of(measure)
-        score = scored.result.measures[indexed_run.measure]
+        score = scored.result.score_by_measure[indexed_run.measure]
     return document.RunExplanation(
         task=COLD_START_MODE,
         measure=measure,
