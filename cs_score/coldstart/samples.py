@@ -249,11 +249,12 @@ VALUE_CODES: Final = tuple(
 class SampleLimits(Record):
     """Confidence limits of one value, texts of four decimals, as the reference computes with them.
 
-    `value` is its code, `low` and `high` the limits by percentage from the outermost low one to the outermost high one,
-    `score` that of the run itself, None where its tables have none.
+    `value` is the code of the value, such as `ALLEP_LDCMAXI_Mi_0_P` (in Python `value_code`). `low` and `high` have the
+    limits by percentage, from the outermost low one to the outermost high one. `mean` is the mean of the samples.
+    `score` is the score of the run itself, None if the tables of the run do not have it.
     """
 
-    value_code: str = field(name="value")  # the key in JSON, which its schema describes
+    value_code: str = field(name="value")
     measure: str
     low: Mapping[str, str]
     mean: str
