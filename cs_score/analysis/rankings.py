@@ -25,10 +25,10 @@ from cs_score.statistics.comparison import assign_tiers, size_of_difference
 from cs_score.statistics.families import (
     MOST_SYSTEMS,
     FamilyTests,
+    count_units_with_content,
     family_pairs,
     family_tests,
     groups_of_copies,
-    units_with_content,
 )
 from cs_score.statistics.resampling import ResampledSystems, defined_resamples
 from cs_score.statistics.resampling_settings import Family, Note, Resampling, note_on_copies, note_on_no_significance
@@ -291,7 +291,7 @@ def _row_pairs(names: Sequence[str], systems: ResampledSystems, tests: FamilyTes
 
 def _notes_on_rows(names: Sequence[str], systems: ResampledSystems, tests: FamilyTests) -> tuple[Note, ...]:
     """Return notes if no difference of rows could have been significant, and if runs are nearly the same."""
-    [unit_count] = units_with_content(systems)  # there is one number, as there is only one measure
+    [unit_count] = count_units_with_content(systems)  # there is one number, as there is only one measure
     copies = groups_of_copies(systems, names, tests.pairs)
     note_on_units = note_on_no_significance(tests.family, unit_count, systems.settings.level)
     return note_on_units + note_on_copies(copies)

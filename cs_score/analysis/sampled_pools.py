@@ -416,7 +416,7 @@ def _item_arrays(items: Sequence[SampledItem]) -> SampledItems:
     _, stratum_without_gaps = np.unique(array_by_field["stratum"], return_inverse=True)
     return SampledItems(
         right=array_by_field["right"],
-        count=array_by_field["times_counted"],
+        times_counted=array_by_field["times_counted"],
         is_assessed=array_by_field["is_assessed"] == 1,
         draw_probability=array_by_field["draw_probability"],
         answer=array_by_field["answer"].astype(np.intp),

@@ -468,7 +468,7 @@ def _cells_of_unit(unit_id: str, unit_name: str, clusters: Clusters | UnsetType)
     """
     if not clusters:
         return {"unit": unit_name, "cluster": unit_name}
-    cells = {"unit": unit_name, "cluster": clusters.clusters[unit_id]}
+    cells = {"unit": unit_name, "cluster": clusters.cluster_by_unit[unit_id]}
     if clusters.strata:
         cells["stratum"] = clusters.strata[cells["cluster"]]
     return cells

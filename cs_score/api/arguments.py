@@ -254,7 +254,7 @@ def _clusters_of(clusters: ClustersArgument) -> Clusters | UnsetType:
     if clusters is None:
         return UNSET
     if isinstance(clusters, Mapping):
-        return Clusters(file="clusters", clusters=dict(clusters))
+        return Clusters(file="clusters", cluster_by_unit=dict(clusters))
     return read_clusters(clusters)
 
 

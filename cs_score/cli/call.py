@@ -84,7 +84,7 @@ class Call(Runs):
     def _planned_problems(self) -> Iterator[PlannedOutput]:
         """Yield the file that --problems names; nothing without the option."""
         if "--problems" in self.command_line:
-            yield from reports.OPTION.outputs(self.command_line.get("--problems"))
+            yield from reports.PROBLEMS_OPTION.outputs(self.command_line.get("--problems"))
 
     def _params_file_text(self) -> str:
         """Return the text of the file `PREFIX.params`: the call, the working folder and the policy."""

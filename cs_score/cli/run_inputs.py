@@ -498,7 +498,7 @@ def _count_duplicates(results: Iterable[Result]) -> int:
 
 def _warn_about_result(result: Result, run_name: str) -> None:
     """Print the warnings of a result on standard error, and a warning if its input has errors, with the run's name."""
-    warn(*result.warnings, file=run_name)
+    warn(*result.remarks, file=run_name)
     if result.error_count:
         warn(f"{result.error_count} errors in the input; score the run by itself to see them", file=run_name)
 

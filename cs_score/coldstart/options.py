@@ -87,7 +87,7 @@ class Edition(Record, kw_only=True, eq=False):
     # Writing.
     encodes_report_twice: bool = True
     """The whole error file is encoded to UTF-8 twice; otherwise only the names of files in it are."""
-    reports_first: bool = False
+    reports_before_scoring: bool = False
     """The report is written once, before anything is scored, and errors in it end the program."""
     hides_later_unassessed: bool = False
     """The debug file shows the unassessed lines of nodes without their category, except those of the first run."""
@@ -127,7 +127,7 @@ EDITIONS: Final = {
             needs_correct_parent=True,
             ignores_each_nominal=True,
             encodes_report_twice=False,
-            reports_first=True,
+            reports_before_scoring=True,
         ),
         Edition(
             name="2017.1.5",
@@ -138,7 +138,7 @@ EDITIONS: Final = {
             ignores_each_nominal=True,
             ranks_correct_lines=True,
             ranks_all_levels=True,
-            reports_first=True,
+            reports_before_scoring=True,
             hides_later_unassessed=True,
         ),
         LATEST,

@@ -337,7 +337,7 @@ def report_text(problems: Iterable[Problem], edition: Edition = LATEST) -> Itera
 
     An empty line follows each problem, but not in editions before 2017.2.0, which write the report before they score.
     """
-    has_empty_lines = not edition.reports_first
+    has_empty_lines = not edition.reports_before_scoring
     line_end = "\n\n" if has_empty_lines else "\n"
     for problem in problems:
         yield f"{problem.severity}: {problem.message}{_places_text(problem, edition)}{line_end}"
@@ -385,7 +385,7 @@ def whole_report(result: Result) -> str:
     that write the report before they score, it contains all problems once, and no closing line.
     """
     text = "".join(report_text(result.problems, result.options.edition))
-    if result.options.edition.reports_first:
+    if result.options.edition.reports_before_scoring:
         return text
     return text + text + closing_line(result.error_count, result.warning_count)
 

@@ -231,7 +231,7 @@ _WRITERS: Final[dict[str, Callable[[Iterable[Occurrence], Set[str]], Iterator[st
     ".sarif": _as_sarif,
 }
 
-OPTION: Final = OwnOption(
+PROBLEMS_OPTION: Final = OwnOption(
     "--problems",
     {
         ".json": rb'\{\s*"kind":\s*"problems"',

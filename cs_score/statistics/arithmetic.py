@@ -3,11 +3,12 @@ an item of a test set (a query, a claim), and a statistic is a number of each un
 needs.
 
 A matrix product adds numbers in an order that depends on the library, the processor and the shape of the matrices. To
-make sums independent of this order, a column whose sums could be rounded is written in two digits to a large base. Each
-digit is an integer so small that all its sums stay below 2^53. Matrix products of the digits are therefore exact, and
-their sums are rounded only once, when they are turned back into a number (Ozaki, Ogita, Oishi and Rump, Numerical
-Algorithms 59, 2012). Two digits hold the 2 (52 - log2 units) highest bits of the largest value of a column, 84 bits for
-a thousand units. The lower bits of each value are rounded off.
+make sums independent of this order, statistics are written in integers. A column whose sums could be rounded is written
+in two columns of integers, for the high and the low bits of its values. Each integer is so small that all sums stay
+below 2^53. Matrix products of the integers are therefore exact, and their sums are rounded only once, when they are
+turned back into a number (Ozaki, Ogita, Oishi and Rump, Numerical Algorithms 59, 2012). Two integers hold the
+2 (52 - log2 units) highest bits of the largest value of a column, 84 bits for a thousand units. The lower bits of each
+value are rounded off.
 """
 
 from __future__ import annotations
@@ -52,7 +53,8 @@ def scores_of(formula: SumsFormula, sums: Floats) -> Floats:
     A score of 0/0 counts as 0. Raises ValueError if a score is not a finite number.
     """
     sums_by_statistic = list(np.moveaxis(sums, -1, 0))
-    scores = _stack(formula(sums_by_statistic, divide), sums)
+    scores_by_measure = formula(sums_by_statistic, divide)
+    scores = _stack(scores_by_measure, shape=sums.shape[:-1])
     if not np.isfinite(scores).all():
         raise ValueError("a formula gave a score that is not a finite number")
     return scores
@@ -67,17 +69,19 @@ def ratios_of(formula: SumsFormula, sums: Floats) -> Ratio:
     ratios_by_measure = ratios(formula, sums_by_statistic)
     numerators = [ratio.numerator for ratio in ratios_by_measure]
     denominators = [ratio.denominator for ratio in ratios_by_measure]
-    return Ratio(_stack(numerators, sums), _stack(denominators, sums))
+    shape = sums.shape[:-1]
+    return Ratio(_stack(numerators, shape), _stack(denominators, shape))
 
 
-def _stack(columns: Sequence[Any], sums: Floats) -> Floats:
-    """Return the values of m measures as one array (..., m). `columns` has a number or an array (...) for each measure.
+def _stack(values_by_measure: Sequence[Any], shape: tuple[int, ...]) -> Floats:
+    """Return the values of m measures as one array (..., m), for which `shape` is (...).
 
-    The values were computed from `sums` (..., k), which has the same leading shape as the result.
+    `values_by_measure` has for each measure an array (...) or a number. A number, which a formula may give for a
+    denominator of 1, is repeated.
     """
-    stacked = np.empty((*sums.shape[:-1], len(columns)), dtype=np.float64)
-    for column_index, column in enumerate(columns):
-        stacked[..., column_index] = column
+    stacked = np.empty((*shape, len(values_by_measure)), dtype=np.float64)
+    for measure_index, values in enumerate(values_by_measure):
+        stacked[..., measure_index] = values
     return stacked
 
 
@@ -94,7 +98,8 @@ unless their denominators reach a million. A test would call such scores tied, w
 def possible_rounding(*scores: ArrayLike) -> Floats:
     """Return the largest difference between equal scores of this size that rounding can cause, element by element.
 
-    It is `TIE_TOLERANCE` times the largest of the scores: `possible_rounding([0.5], [-2.0])` gives `[2e-12]`.
+    It is `TIE_TOLERANCE` times the largest absolute value of the scores: `possible_rounding([0.5], [-2.0])` gives
+    `[2e-12]`.
     """
     largest = np.abs(np.asarray(scores[0], dtype=np.float64))
     for other_scores in scores[1:]:
@@ -145,91 +150,93 @@ _LARGEST_EXACT: Final = 2**53
 """A floating-point number can represent every integer up to this one."""
 
 _SUM_BITS: Final = 52
-"""The number of bits that a sum of digits may have and still be exact."""
+"""The number of bits of a sum of integers up to which it is exact."""
 
 _LARGEST_EXPONENT: Final = 1023
 """The exponent of the largest floating-point number."""
 
 
 class ExactStatistics(Record):
-    """The statistics of one or more systems on the same units, written in integers that can be summed exactly. These
-    integers are called digits: a statistic that is not whole has a high digit and a low digit.
+    """The statistics of one or more systems on the same units, written in integers, which can be summed exactly. A
+    statistic whose values are small whole numbers stays as it is. Any other one is split into a high and a low integer.
 
-    `digits` (units, systems, digit columns) has one column of integers for each of the `statistic_count` statistics. A
-    statistic that is not whole is written in two digits: its value is
+    In decimal digits, 0.123456 would be split into 123 and 456: it is (123 + 456 / 1000) / 1000. The value of a split
+    statistic is
 
-        (first digit + second digit / 2^digit_bits) * 2^exponent
+        (high integer + low integer / 2^low_bits) * 2^exponent
 
-    `split_columns` has the positions of these statistics, and `exponents` the exponent of each. Their second digits are
-    in additional columns after those of all statistics. Weighted sums of digits are exact if the weights are
-    non-negative integers that sum to at most the number of units; `sums_of_statistics` converts them to sums of
-    statistics. A stratum is a part of the test set that is resampled separately: `stratum_sizes` has the number of
-    consecutive units in each stratum, or is empty if there are no strata.
+    `integers` (units, systems, integer columns) has one column for each of the `statistic_count` statistics: its values
+    or its high integers. The low integers are in additional columns after these, in the order of `split_columns`, the
+    positions of the split statistics. `exponents` has the exponent of each of them. Weighted sums of integers are exact
+    if the weights are non-negative integers that sum to at most the number of units; `to_statistics` converts them to
+    sums of statistics. A stratum is a part of the test set that is resampled separately: `stratum_sizes` has the number
+    of consecutive units in each stratum, or is empty if there are no strata.
     """
 
-    digits: Floats
+    integers: Floats
     statistic_count: int
     split_columns: NDArray[np.intp]
-    digit_bits: int
+    low_bits: int
     exponents: NDArray[np.intc]
     stratum_sizes: tuple[int, ...] = ()
 
     @property
     def unit_count(self) -> int:
         """The number of units."""
-        return int(self.digits.shape[0])
+        return int(self.integers.shape[0])
 
-    def total_digit_sums(self) -> Floats:
-        """Return the sums of the digits over all units: (systems, digit columns)."""
-        return np.asarray(self.digits.sum(axis=0))
+    def total_integer_sums(self) -> Floats:
+        """Return the sums of the integers over all units: (systems, integer columns)."""
+        return np.asarray(self.integers.sum(axis=0))
 
-    def weighted_digit_sums(self, weights: Floats) -> Floats:
-        """Return N weighted sums of the digits of all units: (N, systems, digit columns).
+    def weighted_integer_sums(self, weights: Floats) -> Floats:
+        """Return N weighted sums of the integers of all units: (N, systems, integer columns).
 
         `weights` (N, units) has for each of the sums the weight of every unit.
         """
-        flat_digits = self.digits.reshape(self.unit_count, -1)
-        flat_sums = np.asarray(weights @ flat_digits)
-        return flat_sums.reshape(len(weights), *self.digits.shape[1:])
+        flat_integers = self.integers.reshape(self.unit_count, -1)
+        flat_sums = np.asarray(weights @ flat_integers)
+        return flat_sums.reshape(len(weights), *self.integers.shape[1:])
 
-    def sums_of_statistics(self, digit_sums: Floats) -> Floats:
-        """Return the sums of the statistics (..., statistics), given the sums of their digits (..., digit columns).
+    def to_statistics(self, integers: Floats) -> Floats:
+        """Convert integers (..., integer columns) to statistics (..., statistics), or sums of integers to their sums.
 
-        A statistic whose values are whole numbers has one digit, which is the statistic itself. The sum of a statistic
-        with two digits is (first sum + second sum / 2^digit_bits) * 2^exponent, rounded once.
+        A statistic of small whole numbers is its own integer. Any other statistic is
+        (high integer + low integer / 2^low_bits) * 2^exponent, rounded once.
         """
-        has_second_digits = len(self.split_columns) > 0
-        if not has_second_digits:
-            return digit_sums
-        sums = digit_sums[..., : self.statistic_count].copy()
-        first_digits = sums[..., self.split_columns]
-        second_digits = digit_sums[..., self.statistic_count :]
+        has_split_columns = len(self.split_columns) > 0
+        if not has_split_columns:
+            return integers
+        # The low integers follow the columns of all statistics, in the order of `split_columns`.
+        statistics = integers[..., : self.statistic_count].copy()
+        high_integers = statistics[..., self.split_columns]
+        low_integers = integers[..., self.statistic_count :]
         # `ldexp(number, bits)` is number * 2^bits, without rounding.
-        mantissas = first_digits + np.ldexp(second_digits, -self.digit_bits)
-        sums[..., self.split_columns] = np.ldexp(mantissas, self.exponents)
-        return sums
+        mantissas = high_integers + np.ldexp(low_integers, -self.low_bits)
+        statistics[..., self.split_columns] = np.ldexp(mantissas, self.exponents)
+        return statistics
 
 
-class _DigitLayout(NamedTuple):
-    """How k statistics are written in digits: which of them need two digits, and how large a step of a digit is.
+class _IntegerLayout(NamedTuple):
+    """How k statistics are written in integers: the statistics with a high and a low integer, and their bits.
 
-    `split_columns` are the positions of the statistics with two digits, `exponents` has the exponent of each, and
-    `digit_bits` is the number of bits of a digit. `ExactStatistics` says which value these digits stand for.
+    `split_columns` are the positions of the statistics with two integers, `exponents` has the exponent of each, and
+    `low_bits` is the number of bits of a low integer. `ExactStatistics` has the formula for the value of two integers.
     """
 
     split_columns: NDArray[np.intp]
-    digit_bits: int
+    low_bits: int
     exponents: NDArray[np.intc]
 
 
 def exact_statistics(matrices: Sequence[ArrayLike], cluster_design: ClusterDesign | None = None) -> ExactStatistics:
     """Return the statistics of one or more systems in a form in which they can be summed exactly.
 
-    A statistic of small whole numbers stays as it is. Any other statistic is written in two digits, which are whole
-    numbers: a high digit and a low digit of each value. `matrices` has the statistics (units, k) of each system. If
+    A statistic of small whole numbers stays as it is. Each value of any other statistic is written in two integers, as
+    (high integer + low integer / 2^low_bits) * 2^exponent. The exponent is the same for all units and systems, so that
+    integers can be added, and exchanged between systems. `matrices` has the statistics (units, k) of each system. If
     units are drawn in clusters, as `cluster_design` describes, the rows of the units of each cluster are added up, and
-    the clusters are the units of the result. All systems have the same exponents, so that a resample can exchange rows
-    between them.
+    the clusters are the units of the result.
 
     Raises InputError if there is no unit, if a value is not finite, or if a sum would overflow. Raises ValueError if
     the matrices differ in shape.
@@ -239,14 +246,14 @@ def exact_statistics(matrices: Sequence[ArrayLike], cluster_design: ClusterDesig
     if cluster_design is not None:
         statistics = _add_up_clusters(statistics, cluster_design)  # (clusters, systems, k)
         stratum_sizes = _stratum_sizes(cluster_design)
-    layout = _digit_layout(statistics)
-    digits = _split_into_digits(statistics, layout)
-    digits.setflags(write=False)  # no formula may change them
+    layout = _integer_layout(statistics)
+    integers = _split_into_integers(statistics, layout)
+    integers.setflags(write=False)  # no formula may change them
     return ExactStatistics(
-        digits=digits,
+        integers=integers,
         statistic_count=statistics.shape[2],
         split_columns=layout.split_columns,
-        digit_bits=layout.digit_bits,
+        low_bits=layout.low_bits,
         exponents=layout.exponents,
         stratum_sizes=stratum_sizes,
     )
@@ -258,22 +265,24 @@ def _stratum_sizes(cluster_design: ClusterDesign) -> tuple[int, ...]:
     return sizes if len(sizes) > 1 else ()
 
 
-def _digit_layout(statistics: Floats) -> _DigitLayout:
-    """Return how statistics (units, systems, k) are written in digits whose sums over all units are exact.
+def _integer_layout(statistics: Floats) -> _IntegerLayout:
+    """Return how statistics (units, systems, k) are written in integers whose sums over all units are exact.
 
-    Raises InputError if a value is not finite, or if a sum would overflow.
+    Statistics of small whole numbers need one integer, all others a high and a low one. Of a single unit both integers
+    have 51 bits: 0.1 has the exponent -54, the high integer 1801439850948198, and the low integer 2^50 for the
+    remainder 0.5. Raises InputError if a value is not finite, or if a sum would overflow.
     """
     largest = np.abs(statistics).max(axis=(0, 1))  # (k,)
     if not np.isfinite(largest).all():
         raise InputError("a statistic is not a finite number")
     split_columns = np.flatnonzero(~_have_exact_sums(statistics, largest))
     unit_bits = len(statistics).bit_length()
-    digit_bits = _SUM_BITS - unit_bits  # a sum over all units has `unit_bits` more bits than a digit
+    low_bits = _SUM_BITS - unit_bits  # a sum over all units has at most `unit_bits` more bits than each integer
     _, powers = np.frexp(largest[split_columns])  # each largest value is below 2^power
     if (powers + unit_bits > _LARGEST_EXPONENT).any():
         raise InputError("a statistic is too large for its sums to be represented")
-    exponents = (powers - digit_bits).astype(np.intc)  # the largest value then fills its first digit
-    return _DigitLayout(split_columns, digit_bits, exponents)
+    exponents = (powers - low_bits).astype(np.intc)  # the largest value then fills its high integer
+    return _IntegerLayout(split_columns, low_bits, exponents)
 
 
 def _have_exact_sums(statistics: Floats, largest: Floats) -> NDArray[np.bool_]:
@@ -290,25 +299,26 @@ def _have_exact_sums(statistics: Floats, largest: Floats) -> NDArray[np.bool_]:
 def _add_up_clusters(statistics: Floats, cluster_design: ClusterDesign) -> Floats:
     """Return the sums of the statistics (units, systems, k) over the units of each cluster: (clusters, systems, k)."""
     sums = np.zeros((cluster_design.cluster_count, *statistics.shape[1:]))
-    np.add.at(sums, list(cluster_design.cluster_of_units), statistics)
+    np.add.at(sums, list(cluster_design.cluster_numbers), statistics)  # adds each unit to the row of its cluster
     return sums
 
 
-def _split_into_digits(statistics: Floats, layout: _DigitLayout) -> Floats:
-    """Return the digits (units, systems, k + number of split columns) of statistics (units, systems, k).
+def _split_into_integers(statistics: Floats, layout: _IntegerLayout) -> Floats:
+    """Return the integers (units, systems, k + number of split columns) of statistics (units, systems, k).
 
-    In the split columns the first digit of a value is value / 2^exponent, rounded to an integer. The second digit is
-    the remainder times 2^digit_bits, rounded to an integer. It is in one of the additional columns.
+    In the split columns the high integer of a value is value / 2^exponent, rounded, with one exponent for each column.
+    The low integer is the remainder times 2^low_bits, rounded. It is in one of the additional columns.
     """
     if len(layout.split_columns) == 0:
         return statistics
-    scaled = np.ldexp(statistics[..., layout.split_columns], -layout.exponents)
-    first_digits = np.rint(scaled)
-    remainders = scaled - first_digits
-    second_digits = np.rint(np.ldexp(remainders, layout.digit_bits))
-    digits = statistics.copy()
-    digits[..., layout.split_columns] = first_digits
-    return np.concatenate([digits, second_digits], axis=-1)
+    values = statistics[..., layout.split_columns]  # (units, systems, split columns)
+    scaled = np.ldexp(values, -layout.exponents)  # `ldexp(number, bits)` is number * 2^bits
+    high_integers = np.rint(scaled)
+    remainders = scaled - high_integers
+    low_integers = np.rint(np.ldexp(remainders, layout.low_bits))
+    integers = statistics.copy()
+    integers[..., layout.split_columns] = high_integers
+    return np.concatenate([integers, low_integers], axis=-1)
 
 
 def _stack_systems(matrices: Sequence[ArrayLike]) -> Floats:

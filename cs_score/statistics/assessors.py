@@ -127,11 +127,13 @@ def _kappas_of_tables(tables: Floats) -> Floats:
     first_counts = tables.sum(axis=2)  # (N, judgments)
     second_counts = tables.sum(axis=1)
     agreed_counts = np.trace(tables, axis1=1, axis2=2)
-    # These are p_o, p_e and 1 - p_e of `kappa`, times the squared number of answers.
-    observed = agreed_counts * answer_counts
-    expected = (second_counts * first_counts).sum(axis=1)
-    unexpected = answer_counts * answer_counts - expected
-    return _divide_or_nan(observed - expected, unexpected)
+    # kappa = (p_o - p_e) / (1 - p_e), as in the function `kappa`. With n answers, p_o is agreed / n, and p_e is the sum
+    # of first * second / n^2 over all judgments. Both sides of the fraction are multiplied by n^2, which keeps them
+    # whole numbers.
+    squared_counts = answer_counts * answer_counts
+    observed = agreed_counts * answer_counts  # p_o n^2
+    expected = (second_counts * first_counts).sum(axis=1)  # p_e n^2
+    return _divide_or_nan(observed - expected, squared_counts - expected)
 
 
 def _divide_or_nan(numerators: Floats, denominators: Floats) -> Floats:
@@ -156,8 +158,9 @@ def assessor_intervals(
     """
     first_statistics = np.stack([np.asarray(matrix, dtype=np.float64) for matrix in first], axis=1)
     second_statistics = np.stack([np.asarray(matrix, dtype=np.float64) for matrix in second], axis=1)
-    # A resample draws the assessor by position. The statistics are sorted, so that their order does not matter.
-    statistics_by_assessor = sorted([first_statistics, second_statistics], key=lambda rows: rows.tolist())
+    # A resample draws the assessor by position. The two arrays are sorted by the numbers in them, so that the result
+    # does not depend on which assessor was given first.
+    statistics_by_assessor = sorted([first_statistics, second_statistics], key=lambda statistics: statistics.tolist())
     scores = _resampled_scores(statistics_by_assessor, formula, resampling)
     return [_percentile_limits(scores[:, system], resampling.level) for system in range(scores.shape[1])]
 
@@ -204,15 +207,16 @@ def _draw_counts(generator: np.random.Generator, resample_count: int, unit_count
 def _scores_or_nan(counts: Floats, statistics: Floats, formula: SumsFormula) -> Floats:
     """Return the score of each system in each of N resamples of the units: (N, systems). A score of 0/0 is NaN.
 
-    `counts` (N, units) has how often each unit was drawn, and `statistics` has the shape (units, systems, k). If the
-    formula computes several scores, this is the first of them.
+    `counts` (N, units) has how often each unit was drawn, and `statistics` (units, systems, k) has k statistics of each
+    unit. If the formula computes scores by several measures, the first measure counts.
     """
-    unit_count, system_count, column_count = statistics.shape
-    flat_statistics = statistics.reshape(unit_count, system_count * column_count)
+    unit_count, system_count, statistic_count = statistics.shape
+    flat_statistics = statistics.reshape(unit_count, system_count * statistic_count)
     flat_sums = counts @ flat_statistics  # (N, systems * k)
-    sums = flat_sums.reshape(len(counts), system_count, column_count)
-    denominators = ratios_of(formula, sums).denominator[..., 0]
-    scores = scores_of(formula, sums)[..., 0]
+    sums = flat_sums.reshape(len(counts), system_count, statistic_count)
+    first_measure = 0
+    denominators = ratios_of(formula, sums).denominator[..., first_measure]  # (N, systems)
+    scores = scores_of(formula, sums)[..., first_measure]
     return np.where(denominators == 0, np.nan, scores)
 
 

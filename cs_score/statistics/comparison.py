@@ -21,11 +21,11 @@ from cs_score.statistics.arithmetic import Floats, possible_rounding, unit_contr
 from cs_score.statistics.equivalence import EquivalenceTest, are_right_or_wrong, equivalence_test
 from cs_score.statistics.families import (
     FamilyTests,
+    count_units_with_content,
     family_pairs,
     family_tests,
     groups_of_copies,
     holm,
-    units_with_content,
 )
 from cs_score.statistics.resampling import ResampledSystems, defined_resamples
 from cs_score.statistics.resampling_settings import (
@@ -50,7 +50,7 @@ else:
 
 
 class DifferenceSize(NamedTuple):
-    """How large the difference between two systems is from unit to unit.
+    """The size of the difference between two systems: in how many units each is better, and the effect size.
 
     `wins`, `ties` and `losses` are the numbers of units that favour the second system, neither, and the first.
     `standard_deviation` is that of the differences of the units, and `effect_size` is their mean divided by it. A value
@@ -66,11 +66,11 @@ class DifferenceSize(NamedTuple):
 
 
 def size_of_difference(first: Ratio, second: Ratio) -> DifferenceSize:
-    """Return how large the difference `second - first` of two systems is from unit to unit.
+    """Return the size of the difference `second - first` of two systems: wins, ties, losses and effect size.
 
     Each ratio has the numerator and the denominator of every unit. The second system wins a unit that increases the
-    difference, and loses a unit that decreases it. The scores of the unit cannot decide this. If only one system
-    answers, the other one may have no score there (0/0), and a wrong answer scores 0 like no answer.
+    difference, and loses a unit that decreases it. The contribution of a unit decides this and not its scores, because
+    a system without an answer may have no score in the unit (0/0), and because a wrong answer scores 0 like no answer.
     """
     contributions = unit_contributions(first, second)  # (units,)
     if contributions is None:
@@ -101,6 +101,7 @@ def _rounding_of_contributions(first: Ratio, second: Ratio) -> Floats:
     `first` and `second` have the numerator and the denominator of every unit for each of the two systems.
     """
     rounding_of_numbers = possible_rounding(first.numerator, first.denominator, second.numerator, second.denominator)
+    # `unit_contributions` divides differences of these numbers by the mean of both total denominators.
     mean_total_denominator = (np.sum(first.denominator) + np.sum(second.denominator)) / 2
     return np.asarray(rounding_of_numbers / mean_total_denominator)
 
@@ -120,8 +121,9 @@ def _count_wins(contributions: Floats, rounding: Floats) -> DifferenceSize:
 def _standard_deviation(differences: Floats) -> float:
     """Return the standard deviation of the differences (units,) of units, or 0 if they only differ by rounding."""
     standard_deviation = float(differences.std(ddof=1))
-    largest_rounding = float(np.max(possible_rounding(differences)))
-    return 0.0 if standard_deviation <= 4 * largest_rounding else standard_deviation
+    # A difference is computed from four rounded numbers: a numerator and a denominator of each system.
+    largest_rounding = 4 * float(np.max(possible_rounding(differences)))
+    return 0.0 if standard_deviation <= largest_rounding else standard_deviation
 
 
 # ---- Ranks and tiers
@@ -173,7 +175,8 @@ def _left_out_count(resample_count: int, level: float) -> int:
 
     At least one rank remains.
     """
-    rounded_down = int(resample_count * level / 2 + 1e-9)  # rounding makes 57.99999999999999 of 100 * 0.58
+    # An error of rounding must not change the whole number: 100 * 0.58 is 57.99999999999999 in floating point.
+    rounded_down = int(resample_count * level / 2 + 1e-9)
     return min(rounded_down, (resample_count - 1) // 2)
 
 
@@ -269,6 +272,7 @@ def _systems_to_resample(
     settings = _with_enough_resamples(resampling, pair_count, scores_per_resample)
     matrices = list(units.rows.values())
     systems = ResampledSystems(matrices, formula, settings, units.ids)
+    # How many scores the formula computes is known only now that it was called.
     _, score_count = systems.observed_scores.shape
     if len(measures) != score_count:
         raise ValueError(f"{len(measures)} names for {score_count} measures")
@@ -308,7 +312,7 @@ class _TestedSystems(Record):
     tests: FamilyTests
 
     @property
-    def level(self) -> float:
+    def significance_level(self) -> float:
         """The significance level of the tests: `0.05`."""
         return self.systems.settings.level
 
@@ -323,45 +327,47 @@ class _TestedSystems(Record):
         If there is a `margin`, each pair has a test of equivalence: whether the systems differ by less than this. The
         name of the task is left empty.
         """
+        significance_notes_by_measure = self._significance_notes_by_measure()
         return SystemComparison(
             task="",
             measure=self.primary,
             systems=tuple(self.names),
             units=unit_count,
             resampling=self.systems.settings,
-            notes=self._notes(),
-            measures=self._compare_under_all(margin),
+            notes=self._notes(significance_notes_by_measure[self.primary_index]),
+            measures=self._compare_under_all(significance_notes_by_measure, margin),
         )
 
-    def _notes(self) -> tuple[Note, ...]:
+    def _notes(self, significance_notes: tuple[Note, ...]) -> tuple[Note, ...]:
         """Return the notes on the whole comparison: on significance, on near-copies and on intervals.
 
-        The notes on significance and near-copies are about the primary measure.
+        The `significance_notes` and the note on near-copies are about the primary measure.
         """
-        notes_on_significance = self._significance_notes()[self.primary_index]
         copies = groups_of_copies(self.systems, self.names, self.tests.pairs, self.primary_index)
-        return notes_on_significance + note_on_copies(copies) + self.systems.notes
+        return significance_notes + note_on_copies(copies) + self.systems.notes
 
-    def _significance_notes(self) -> list[tuple[Note, ...]]:
-        """Return for each measure the note that no difference could have been significant.
+    def _significance_notes_by_measure(self) -> list[tuple[Note, ...]]:
+        """Return for each measure, in order, the note that no difference could have been significant.
 
         The tuple of a measure is empty if a difference could have been significant.
         """
-        notes = []
-        for unit_count in units_with_content(self.systems):
-            notes.append(note_on_no_significance(self.tests.family, unit_count, self.level))
-        return notes
+        unit_count_by_measure = count_units_with_content(self.systems)
+        notes_by_measure = []
+        for unit_count in unit_count_by_measure:
+            notes_by_measure.append(note_on_no_significance(self.tests.family, unit_count, self.significance_level))
+        return notes_by_measure
 
-    def _compare_under_all(self, margin: float | None) -> tuple[MeasureComparison, ...]:
+    def _compare_under_all(
+        self, significance_notes_by_measure: Sequence[tuple[Note, ...]], margin: float | None
+    ) -> tuple[MeasureComparison, ...]:
         """Return the comparison of the systems under each measure.
 
         The note that no difference could have been significant is left out if it is the same as for the primary
         measure, because that note is shown for the whole comparison.
         """
-        significance_notes = self._significance_notes()
-        notes_of_primary = significance_notes[self.primary_index]
+        notes_of_primary = significance_notes_by_measure[self.primary_index]
         comparisons = []
-        for measure_index, notes_of_measure in enumerate(significance_notes):
+        for measure_index, notes_of_measure in enumerate(significance_notes_by_measure):
             shown_notes = () if notes_of_measure == notes_of_primary else notes_of_measure
             comparisons.append(self._compare_under(measure_index, margin, shown_notes))
         return tuple(comparisons)
@@ -376,14 +382,14 @@ class _TestedSystems(Record):
         """
         measure = self.measures[measure_index]
         pairs = self._paired_systems(measure_index, margin)
-        disagreeing_pairs = [f"{pair.a} and {pair.b}" for pair in pairs if pair.disagrees(self.level)]
+        disagreeing_pairs = [f"{pair.a} and {pair.b}" for pair in pairs if pair.disagrees(self.significance_level)]
         return MeasureComparison(
             measure=measure,
             exploratory=measure != self.primary,
             family=self.tests.family,
             systems=self._ranked_systems(measure_index),
             pairs=pairs,
-            verdict=verdict_of(pairs, self.tests.family, measure, self.level),
+            verdict=verdict_of(pairs, self.tests.family, measure, self.significance_level),
             notes=significance_notes + note_on_disagreements(disagreeing_pairs),
         )
 
@@ -431,21 +437,23 @@ class _TestedSystems(Record):
 
     def _test_equivalences(self, measure_index: int, margin: float) -> list[Equivalence]:
         """Return the test of equivalence of each pair under one measure, corrected for the number of pairs."""
+        # A cluster is a sum of units, which may be 1/1 by chance. Only units that are drawn individually are right or
+        # wrong (1/1 or 0/1).
         has_single_units = not self.systems.settings.clusters
         equivalence_tests = []
         for first, second in self.tests.pairs:
-            first_ratio = self.systems.unit_ratios_of(first, measure_index)
+            first_ratio = self.systems.unit_ratios_of(first, measure_index)  # of each unit
             second_ratio = self.systems.unit_ratios_of(second, measure_index)
             test = equivalence_test(first_ratio, second_ratio, margin, can_be_binary=has_single_units)
             equivalence_tests.append(test)
-        return _correct_equivalences(equivalence_tests, margin, self.level)
+        return _correct_equivalences(equivalence_tests, margin, self.significance_level)
 
     def _ranked_systems(self, measure_index: int) -> tuple[RankedSystem, ...]:
         """Return the systems from best to worst under one measure. Systems of the same rank keep their order."""
         ranks = rank_systems(self.systems.observed_scores[:, measure_index]).tolist()
         systems_from_best = sorted(range(len(ranks)), key=lambda system: ranks[system])
         tier_by_system = self._tiers(systems_from_best, measure_index)
-        ranges = rank_ranges(self.systems.resampled_scores[measure_index], self.level)
+        ranges = rank_ranges(self.systems.resampled_scores[measure_index], self.significance_level)
         ranked_systems = []
         for system in systems_from_best:
             placement = _Placement(ranks[system], ranges[system], tier_by_system.get(system))
@@ -477,7 +485,7 @@ class _TestedSystems(Record):
         if self.systems.settings.baseline:
             return {}
         p_by_pair = self.tests.adjusted_p_by_pair(measure_index)
-        significant_pairs = {pair for pair, p in p_by_pair.items() if p <= self.level}
+        significant_pairs = {pair for pair, p in p_by_pair.items() if p <= self.significance_level}
         return assign_tiers(
             systems_from_best, differs=lambda first, system: frozenset((first, system)) in significant_pairs
         )

@@ -12,8 +12,11 @@ from functools import cache
 from itertools import pairwise
 from typing import Final, NamedTuple
 
-_STEPS: Final = 16
-"""The number of nodes of the quadrature per unit of its variable t, which goes from -3 to 3."""
+_STEPS_PER_UNIT: Final = 16
+"""The number of nodes of the quadrature per unit of its variable t."""
+
+_LARGEST_T: Final = 3
+"""The variable t of the quadrature goes from minus this number to this number; the weights beyond are below 1e-12."""
 
 _NORMAL_RANGE: Final = 9
 """Less than 1e-18 of a normal distribution lies more than this many standard deviations from its mean."""
@@ -38,17 +41,20 @@ def t_tail(value: float, degrees_of_freedom: float, noncentrality: float = 0.0) 
     """Return P(T > value) for a noncentral t distribution, exact to 1e-12: `t_tail(2.0, 10)` is 0.0367.
 
     If the noncentrality is 0, this is Student's t distribution. T is (Z + noncentrality) / S, where Z is standard
-    normal, and S^2 is chi-squared divided by its degrees of freedom. The result is therefore the mean of
-    P(Z > value S - noncentrality) over the distribution of S. This mean is a sum over values s of S, weighted by the
-    density of S and divided by the sum of the weights. The values s are the nodes of tanh-sinh quadrature, on intervals
-    in which the function changes slowly.
+    normal, and S^2 is chi-squared divided by its degrees of freedom. For a given S = s, T > value means
+    Z > value s - noncentrality. With the density f of S,
+
+        P(T > value) = integral of P(Z > value s - noncentrality) f(s) ds / integral of f(s) ds
+
+    Both integrals are sums over the same values s, the nodes of tanh-sinh quadrature, on intervals in which the
+    functions change slowly. A constant factor of f, or of the weights of the nodes, makes no difference.
     """
     weights: list[float] = []
     weighted_tails: list[float] = []
     for low, high in pairwise(_interval_ends(value, degrees_of_freedom, noncentrality)):
         width = high - low
         for node in _quadrature_nodes():
-            s = low + width * (node.abscissa + 1) / 2
+            s = low + width * (node.abscissa + 1) / 2  # moves the node from -1...1 to the interval
             weight = node.weight * width * _relative_density(s, degrees_of_freedom)
             weights.append(weight)
             weighted_tails.append(weight * normal_tail(value * s - noncentrality))
@@ -64,8 +70,9 @@ def _relative_density(s: float, degrees_of_freedom: float) -> float:
 def _interval_ends(value: float, degrees_of_freedom: float, noncentrality: float) -> list[float]:
     """Return the ends of the intervals over which `t_tail` computes its mean, in ascending order: `[0.2, 1.0, 1.8]`.
 
-    Nearly all values of S lie between the first and the last end. P(Z > value S - noncentrality) falls from 1 to 0 near
-    the value of S at which it is one half. The ends include this value and those between which the probability falls.
+    Nearly all values of S lie between the first and the last end. P(Z > value S - noncentrality) falls from 1 to 0
+    while value S - noncentrality goes from -9 to 9; it is one half at 0. The values of S at which this number is -9, 0
+    and 9 are ends as well, so that the probability changes slowly in each interval.
     """
     half_range = _NORMAL_RANGE / math.sqrt(degrees_of_freedom)
     smallest_s = max(0.0, 1 - half_range)
@@ -73,7 +80,7 @@ def _interval_ends(value: float, degrees_of_freedom: float, noncentrality: float
     ends = {smallest_s, 1.0, largest_s}
     if value:
         for deviations in (-_NORMAL_RANGE, 0, _NORMAL_RANGE):
-            turning_point = (noncentrality + deviations) / value
+            turning_point = (noncentrality + deviations) / value  # solves value S - noncentrality = deviations
             if smallest_s < turning_point < largest_s:
                 ends.add(turning_point)
     return sorted(ends)
@@ -88,8 +95,9 @@ def _quadrature_nodes() -> Sequence[QuadratureNode]:
     `t_tail` divides one weighted sum by another.
     """
     nodes = []
-    for step in range(-3 * _STEPS, 3 * _STEPS + 1):
-        t = step / _STEPS
+    step_count = _LARGEST_T * _STEPS_PER_UNIT
+    for step in range(-step_count, step_count + 1):
+        t = step / _STEPS_PER_UNIT
         argument = math.pi / 2 * math.sinh(t)
         nodes.append(QuadratureNode(abscissa=math.tanh(argument), weight=math.cosh(t) / math.cosh(argument) ** 2))
     return nodes
@@ -101,7 +109,7 @@ def t_limit(tail: float, degrees_of_freedom: float) -> float:
 
     The probability is at most one half.
     """
-    return root_of(lambda value: tail - t_tail(value, degrees_of_freedom), 1.0)
+    return root_of(lambda value: tail - t_tail(value, degrees_of_freedom), start=1.0)
 
 
 def root_of(increasing_function: Callable[[float], float], start: float) -> float:
@@ -135,7 +143,8 @@ def smallest_sufficient(is_sufficient: Callable[[int], bool], start: int, most: 
 
     `is_sufficient` says whether a number suffices; if it does, larger numbers do, too. The search begins at `start`,
     the smallest number that is considered, and doubles it until it suffices. After that the smallest number is found by
-    bisection.
+    bisection. If the number would be above `most` after a doubling, the search ends, although a number between may
+    suffice.
     """
     too_small = start - 1
     sufficient = start

@@ -1,6 +1,6 @@
-"""Random draws of units: bootstrap resamples, exchanges of two systems, permutations of several systems. A bootstrap
-resample draws as many units as there are, with replacement. Statistics of units are written in digits: whole numbers,
-which are summed without rounding.
+"""Random draws of units: bootstrap resamples, sign flips of two systems, permutations of several systems. A bootstrap
+resample draws as many units as there are, with replacement. A sign flip exchanges two systems in some of the units.
+Statistics of units are written in integers, which are summed without rounding.
 
 Resample r belongs to block r // RESAMPLES_PER_BLOCK. Every block has its own generator, PCG64 seeded with (seed,
 purpose, block), so that the draws do not depend on the size of the chunks in which they are made. All draws are 64-bit
@@ -35,17 +35,17 @@ CELLS_PER_CHUNK: Final = 1 << 18
 _MOST_ROWS: Final = 16 * RESAMPLES_PER_BLOCK
 """The largest number of resamples whose sums are computed at once. The value changes no result."""
 
-_SERIAL_PRODUCT: Final = 1 << 18
+_MULTIPLICATIONS_WITHOUT_THREADS: Final = 1 << 18
 """OpenBLAS computes matrix products of up to so many multiplications without threads. The value changes no result."""
 
 _FEWEST_ROWS: Final = 32
 """With fewer rows the overhead of a matrix product costs more time than its threads save."""
 
-_SUM_CELLS: Final = 1 << 21
-"""The largest number of resamples times units, or times digits, in one matrix product. It changes no result."""
+_CELLS_OF_LARGE_PRODUCT: Final = 1 << 21
+"""The largest number of cells of a matrix in a matrix product with threads. The value changes no result."""
 
 _BOOTSTRAP: Final = 0
-_EXCHANGES: Final = 1
+_SIGN_FLIPS: Final = 1
 _PERMUTATIONS: Final = 2
 """Keys of generators. With different keys the same seed gives independent draws."""
 
@@ -58,7 +58,7 @@ def generator_of(seed: int, *key: int) -> np.random.Generator:
     return np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed, spawn_key=key)))
 
 
-# ---- Resamples and exchanges
+# ---- Resamples and sign flips
 
 
 def bootstrap_counts(seed: int, unit_count: int, resamples: int, stratum_sizes: Sequence[int] = ()) -> Iterator[Counts]:
@@ -68,23 +68,25 @@ def bootstrap_counts(seed: int, unit_count: int, resamples: int, stratum_sizes: 
     stratum. Each stratum is resampled separately, so that it has as many units as before. Without sizes all units are
     in the same stratum.
     """
-    starts, ends = _limits_of_draws(unit_count, stratum_sizes)
+    stratum_starts, stratum_ends = _limits_of_draws(unit_count, stratum_sizes)
     for generator, row_count in _chunks_of_resamples(seed, _BOOTSTRAP, unit_count, resamples):
-        drawn_units = generator.integers(starts, ends, size=(row_count, unit_count), dtype=np.int64)
+        # A resample has one draw for each unit; each draw returns a unit of its own stratum.
+        drawn_units = generator.integers(stratum_starts, stratum_ends, size=(row_count, unit_count), dtype=np.int64)
         yield count_drawn_units(drawn_units)
 
 
 def _limits_of_draws(unit_count: int, stratum_sizes: Sequence[int]) -> tuple[Any, Any]:
-    """Return the number of the first unit that a draw can return, and the number of the last such unit plus 1.
+    """Return the number of the first unit in the stratum of each draw, and the number of its last unit plus 1.
 
     Without strata these are two numbers: `(0, 3)` for three units. With strata they are two arrays (units,), because
-    the draws of a resample have different limits. Each stratum is drawn as often as it has units.
+    each stratum is drawn as often as it has units: strata of 2 and 1 units give `[0, 0, 2]` and `[2, 2, 3]`.
     """
     if not stratum_sizes:
         return 0, unit_count
-    ends = np.repeat(np.cumsum(stratum_sizes), stratum_sizes)
-    size_of_own_stratum = np.repeat(stratum_sizes, stratum_sizes)
-    return ends - size_of_own_stratum, ends
+    ends_of_strata = np.cumsum(stratum_sizes)  # (strata,)
+    ends = np.repeat(ends_of_strata, stratum_sizes)  # (units,): the number of a stratum for each of its units
+    sizes = np.repeat(stratum_sizes, stratum_sizes)
+    return ends - sizes, ends
 
 
 def count_drawn_units(drawn_units: NDArray[np.int64]) -> Counts:
@@ -101,15 +103,16 @@ def count_drawn_units(drawn_units: NDArray[np.int64]) -> Counts:
     return counts.reshape(resamples, unit_count)
 
 
-def random_exchanges(seed: int, unit_count: int, resamples: int) -> Iterator[Counts]:
-    """Yield random exchanges of two systems, in chunks (resamples, units) of numbers that are 0 or 1.
+def random_sign_flips(seed: int, unit_count: int, resamples: int) -> Iterator[Counts]:
+    """Yield random sign flips of two systems, in chunks (resamples, units) of numbers that are 0 or 1.
 
     The number is 1 if the systems exchange their statistics of the unit, which has the probability 1/2.
     """
     word_count = math.ceil(unit_count / 64)  # words of 64 bits, with a bit for each unit
-    for generator, row_count in _chunks_of_resamples(seed, _EXCHANGES, unit_count, resamples):
+    for generator, row_count in _chunks_of_resamples(seed, _SIGN_FLIPS, unit_count, resamples):
         words = generator.integers(0, 2**64 - 1, size=(row_count, word_count), dtype=np.uint64, endpoint=True)
-        bytes_of_words = words.astype("<u8").view(np.uint8)  # in the same order on all machines
+        bytes_of_words = words.astype("<u8").view(np.uint8)  # (rows, 8 * words), in the same order on all machines
+        # Each bit becomes a number. The last bits of a row, which belong to no unit, are dropped.
         yield np.unpackbits(bytes_of_words, axis=1, count=unit_count, bitorder="little")
 
 
@@ -121,10 +124,11 @@ class _Chunk(NamedTuple):
 
 
 def _chunks_of_resamples(seed: int, purpose: int, unit_count: int, resamples: int) -> Iterator[_Chunk]:
-    """Yield the chunks in which the resamples of a seed are drawn, for a purpose such as `_EXCHANGES`.
+    """Yield the chunks in which the resamples of a seed are drawn, for a purpose such as `_SIGN_FLIPS`.
 
     A chunk is small enough that the draws of its units fit in memory. Every block of `RESAMPLES_PER_BLOCK` resamples
-    has its own generator, so that the resamples do not depend on the size of the chunks.
+    has its own generator, so that the resamples do not depend on the size of the chunks. The chunks of a block share
+    this generator; each must be drawn before the next chunk is requested.
     """
     rows_of_chunk = max(1, CELLS_PER_CHUNK // unit_count)
     for start_of_block in range(0, resamples, RESAMPLES_PER_BLOCK):
@@ -134,8 +138,8 @@ def _chunks_of_resamples(seed: int, purpose: int, unit_count: int, resamples: in
             yield _Chunk(generator, row_count=min(rows_of_chunk, end_of_block - start))
 
 
-def all_exchanges(unit_count: int) -> Iterator[Counts]:
-    """Yield all 2^unit_count exchanges of two systems, in chunks (exchanges, units) of numbers that are 0 or 1.
+def all_sign_flips(unit_count: int) -> Iterator[Counts]:
+    """Yield all 2^unit_count sign flips of two systems, in chunks (sign flips, units) of numbers that are 0 or 1.
 
     The number is 1 if the systems exchange their statistics of the unit. Row n has the binary digits of n, beginning
     with the lowest digit: 00, 10, 01, 11 for two units.
@@ -148,20 +152,32 @@ def all_exchanges(unit_count: int) -> Iterator[Counts]:
         yield (numbers[:, np.newaxis] >> bit_positions) & 1
 
 
-def resampled_digit_sums(statistics: ExactStatistics, draws: Iterable[Counts]) -> Iterator[Floats]:
-    """Yield the digit sums of all systems in each resample, in chunks (resamples, systems, digit columns).
+def resampled_integer_sums(statistics: ExactStatistics, draws: Iterable[Counts]) -> Iterator[Floats]:
+    """Yield the integer sums of all systems in each resample, in chunks (resamples, systems, integer columns).
 
     `draws` has how often each unit was drawn, in chunks (resamples, units). Each unit is added as often as it was
     drawn. The chunks are regrouped, so that each matrix product is either so small that the BLAS library uses no
     threads, or large. Threads wait for one another at every product, and on a busy machine each wait can last as long
     as the time slice of another process.
     """
-    digits_of_unit = statistics.digits[0].size
-    rows_of_product = _SERIAL_PRODUCT // statistics.digits.size
-    if rows_of_product < _FEWEST_ROWS:
-        rows_of_product = max(1, _SUM_CELLS // max(statistics.unit_count, digits_of_unit))
-    for weights in _regroup_rows(draws, min(rows_of_product, _MOST_ROWS), statistics.unit_count):
-        yield statistics.weighted_digit_sums(weights)
+    rows_at_once = min(_rows_of_product(statistics), _MOST_ROWS)
+    for weights in _regroup_rows(draws, rows_at_once, statistics.unit_count):
+        yield statistics.weighted_integer_sums(weights)
+
+
+def _rows_of_product(statistics: ExactStatistics) -> int:
+    """Return the number of resamples whose sums one matrix product computes.
+
+    The product multiplies the draws (resamples, units) by the integers (units, integers of a unit).
+    """
+    # A small product: each resample takes one multiplication for every integer of every unit.
+    rows_without_threads: int = _MULTIPLICATIONS_WITHOUT_THREADS // statistics.integers.size
+    if rows_without_threads >= _FEWEST_ROWS:
+        return rows_without_threads
+    # A large product: neither the draws nor the sums may take too much memory. Both have a row for each resample.
+    integers_of_unit: int = statistics.integers[0].size
+    longest_row = max(statistics.unit_count, integers_of_unit)
+    return max(1, _CELLS_OF_LARGE_PRODUCT // longest_row)
 
 
 def _regroup_rows(chunks: Iterable[Counts], rows_of_group: int, unit_count: int) -> Iterator[Floats]:
@@ -172,7 +188,9 @@ def _regroup_rows(chunks: Iterable[Counts], rows_of_group: int, unit_count: int)
     group: Floats = np.empty((rows_of_group, unit_count))
     filled_rows = 0
     for chunk in chunks:
-        for piece in _cut_rows(chunk, rows_of_group - filled_rows, rows_of_group):
+        # The first piece fills the group that an earlier chunk has begun. Each other piece fills a new group.
+        missing_rows = rows_of_group - filled_rows
+        for piece in _cut_rows(chunk, rows_of_first_piece=missing_rows, rows_of_piece=rows_of_group):
             group[filled_rows : filled_rows + len(piece)] = piece
             filled_rows += len(piece)
             if filled_rows == rows_of_group:
@@ -214,119 +232,134 @@ _GROUPS: Final = 64
 class _PermutedGroup(NamedTuple):
     """Permutations of the systems in a group of consecutive units.
 
-    `sums` (M, systems, digits) are the digit sums of the systems over the units of the group, in M permutations of the
-    group. A permutation of all units is made of one permutation of each group: `choices` (N,) has for N permutations
-    of all units the number of the permutation of this group.
+    `sums` (M, systems, integers) are the integer sums of the systems over the units of the group, in M permutations of
+    the group. A permutation of all units consists of one permutation of each group: `choices` (N,) has for each of N
+    permutations of all units the number, from 0 to M - 1, of the permutation of this group.
     """
 
     sums: NDArray[Any]
     choices: NDArray[np.integer[Any]]
 
 
-def permuted_digit_sums(statistics: ExactStatistics, permutations: int, seed: int | None) -> Iterator[Floats]:
-    """Yield the digit sums of systems whose statistics are permuted among them within each unit.
+def permuted_integer_sums(statistics: ExactStatistics, permutation_count: int, seed: int | None) -> Iterator[Floats]:
+    """Yield the integer sums of systems whose statistics are permuted among them within each unit.
 
-    The sums come in chunks (permutations, systems, digits). With a seed the permutations are random, and `permutations`
-    is their number. Consecutive units form about 64 groups. At least 256 permutations are drawn for each group. Each
-    permutation of all units is put together from these, with a random one for every group. All permutations are
+    The sums come in chunks (permutations, systems, integers). With a seed the permutations are random, and
+    `permutation_count` is their number. Consecutive units form about 64 groups, and at least 256 permutations are drawn
+    for each group. A permutation of all units consists of a random permutation of each group. All permutations are
     therefore equally likely, and two of them have hardly anything in common.
 
-    Without a seed each of the (systems!)^units permutations is made once, and `permutations` must be their number.
+    Without a seed each of the (systems!)^units permutations is made once, and `permutation_count` must be their number.
     """
-    # A column in which all systems have the same digits is not permuted: its sums are the same in all permutations.
-    differs_from_first = statistics.digits != statistics.digits[:, :1]
-    varying_columns = np.flatnonzero(differs_from_first.any(axis=(0, 1)))
-    rows = _as_small_integers(statistics.digits[..., varying_columns])
-    total = statistics.total_digit_sums()
-    for start in range(0, permutations, _PERMUTATIONS_AT_ONCE):
-        stop = min(start + _PERMUTATIONS_AT_ONCE, permutations)
-        varying_sums = _permuted_sums(rows, np.arange(start, stop, dtype=np.int64), seed)
+    # A column in which all systems have the same integers is not permuted: its sums are the same in all permutations.
+    integers = statistics.integers  # (units, systems, integer columns)
+    differs_from_first_system = integers != integers[:, :1]
+    varying_columns = np.flatnonzero(differs_from_first_system.any(axis=(0, 1)))
+    varying_integers = _as_small_integers(integers[..., varying_columns])
+    total = statistics.total_integer_sums()
+    for start in range(0, permutation_count, _PERMUTATIONS_AT_ONCE):
+        stop = min(start + _PERMUTATIONS_AT_ONCE, permutation_count)
+        varying_sums = _permuted_sums(varying_integers, np.arange(start, stop, dtype=np.int64), seed)
         # The sums of all columns take more memory. They are therefore made for fewer permutations at once.
         for first in range(0, len(varying_sums), _MOST_ROWS):
-            yield _with_other_columns(varying_sums[first : first + _MOST_ROWS], varying_columns, total)
+            yield _add_constant_columns(varying_sums[first : first + _MOST_ROWS], varying_columns, total)
 
 
-def _as_small_integers(digits: Floats) -> NDArray[Any]:
-    """Return digits (units, systems, digits) as the smallest integers that can hold their sums over all units.
+def _as_small_integers(integers: Floats) -> NDArray[Any]:
+    """Return integers (units, systems, integers) in the smallest type that can hold their sums over all units.
 
     Small numbers are moved faster.
     """
-    largest_sum = int(np.abs(digits).max(initial=0)) * len(digits)
+    largest_sum = int(np.abs(integers).max(initial=0)) * len(integers)
+    # Of a negative number numpy returns a type with a sign. The type holds one number less above zero than below it.
     smallest_type = np.min_scalar_type(-largest_sum - 1)
-    return np.ascontiguousarray(digits, dtype=smallest_type)
+    return np.ascontiguousarray(integers, dtype=smallest_type)
 
 
-def _permuted_sums(rows: NDArray[Any], numbers: NDArray[np.int64], seed: int | None) -> NDArray[Any]:
-    """Return the digit sums of the systems in N permutations of all units: (N, systems, digits).
+def _permuted_sums(integers: NDArray[Any], numbers: NDArray[np.int64], seed: int | None) -> NDArray[Any]:
+    """Return the integer sums of the systems in N permutations of all units: (N, systems, integers).
 
-    `rows` (units, systems, digits) are the digits of all units, and `numbers` (N,) the numbers of the permutations.
-    With a seed the permutations are random. Without a seed a number is a position in the list of all permutations.
+    `integers` has the shape (units, systems, integers). `numbers` (N,) are the numbers of the permutations.
+    Without a seed each number is a position in the list of all permutations. With a seed the permutations are random;
+    then their first number is a part of the key of the random generator, so that each call draws other permutations.
     """
-    groups = _all_permuted_units(rows, numbers) if seed is None else _draw_permuted_groups(rows, numbers, seed)
-    sums: NDArray[Any] = np.zeros((len(numbers), *rows.shape[1:]), dtype=rows.dtype)
+    if seed is None:
+        groups = _all_permuted_units(integers, numbers)
+    else:
+        groups = _draw_permuted_groups(integers, int(numbers[0]), len(numbers), seed)
+    sums: NDArray[Any] = np.zeros((len(numbers), *integers.shape[1:]), dtype=integers.dtype)
     for group in groups:
         # No choice is out of range. The mode `clip` skips the check of that, which takes time.
         sums += np.take(group.sums, group.choices, axis=0, mode="clip")
     return sums
 
 
-def _with_other_columns(varying_sums: NDArray[Any], varying_columns: NDArray[np.intp], total: Floats) -> Floats:
-    """Return digit sums (permutations, systems, digits) with the columns that are the same in all permutations.
+def _add_constant_columns(varying_sums: NDArray[Any], varying_columns: NDArray[np.intp], total: Floats) -> Floats:
+    """Return integer sums (permutations, systems, integers), with the columns that are the same in all permutations.
 
-    `varying_sums` has the sums of the `varying_columns`. The other columns are copied from `total` (systems, digits).
+    `varying_sums` (permutations, systems, varying columns) has the sums of the `varying_columns`. The other columns are
+    copied from `total` (systems, integers).
     """
-    sums = np.repeat(total[np.newaxis], len(varying_sums), axis=0)
+    sums = np.repeat(total[np.newaxis], len(varying_sums), axis=0)  # `total` once for each permutation
     sums[..., varying_columns] = varying_sums
     return sums
 
 
-def _all_permuted_units(rows: NDArray[Any], numbers: NDArray[np.int64]) -> Iterator[_PermutedGroup]:
+def _all_permuted_units(integers: NDArray[Any], numbers: NDArray[np.int64]) -> Iterator[_PermutedGroup]:
     """Yield each unit as a group of its own, with all permutations of the systems in this unit.
 
-    `rows` (units, systems, digits) are the digits of all units. `numbers` (N,) are the numbers of permutations of all
-    units. Written to the base (systems!), a number has a digit for each unit, which is the number of the permutation
-    of this unit.
+    `integers` has the shape (units, systems, integers). `numbers` (N,) are the numbers of permutations of all
+    units. Two systems have two orders in each unit, so that three units have 2^3 permutations: number 6, or 011 in
+    binary digits from the lowest, has order 0 in the first unit and order 1 in the other two. In general the base is
+    the number of orders, systems!.
     """
-    unit_count, system_count, _ = rows.shape
+    unit_count, system_count, _ = integers.shape
     all_orders = all_permutations(range(system_count))
     orders = np.array(list(all_orders))  # (systems!, systems)
     order_count = len(orders)
     for unit in range(unit_count):
-        digit_of_unit = numbers // order_count**unit % order_count
-        yield _PermutedGroup(sums=rows[unit][orders], choices=digit_of_unit)
+        order_numbers = numbers // order_count**unit % order_count  # the digit of the unit in each number
+        sums = integers[unit][orders]  # (systems!, systems, integers): the unit in each order of the systems
+        yield _PermutedGroup(sums=sums, choices=order_numbers)
 
 
-def _draw_permuted_groups(rows: NDArray[Any], numbers: NDArray[np.int64], seed: int) -> Iterator[_PermutedGroup]:
+def _draw_permuted_groups(
+    integers: NDArray[Any], first_number: int, permutation_count: int, seed: int
+) -> Iterator[_PermutedGroup]:
     """Yield groups of consecutive units with random permutations of the systems in each unit.
 
-    `rows` (units, systems, digits) are the digits of all units. `numbers` (N,) are the numbers of permutations of all
-    units; each of them gets a random one of the permutations of every group.
+    `integers` has the shape (units, systems, integers). For each of the `permutation_count` permutations of
+    all units, a group has the number of a random one of its own permutations. `first_number` is the number of the first
+    permutation of all units, which is a part of the key of the random generator.
     """
-    unit_count, system_count, _ = rows.shape
-    generator = generator_of(seed, _PERMUTATIONS, int(numbers[0]))
-    permutation_count = max(256, min(_UNIT_PERMUTATIONS // unit_count, len(numbers)))
+    unit_count, system_count, _ = integers.shape
+    generator = generator_of(seed, _PERMUTATIONS, first_number)
+    # More permutations of a group than of all units are not needed; with many units each group has fewer, but 256.
+    permutations_of_group = max(256, min(_UNIT_PERMUTATIONS // unit_count, permutation_count))
     # Random orders of the systems. Each unit draws its orders from these, which is faster than shuffling the systems.
-    unshuffled_orders = np.tile(np.arange(system_count), (4 * permutation_count, 1))
-    orders = generator.permuted(unshuffled_orders, axis=1)
+    # There are four times as many as a unit draws, so that two units seldom draw the same order.
+    unshuffled_orders = np.tile(np.arange(system_count), (4 * permutations_of_group, 1))
+    orders = generator.permuted(unshuffled_orders, axis=1)  # (orders, systems)
     units_of_group = max(1, unit_count // _GROUPS)
     for first_unit in range(0, unit_count, units_of_group):
-        rows_of_group = rows[first_unit : first_unit + units_of_group]
-        sums = _draw_group_sums(generator, rows_of_group, orders, permutation_count)
-        choices = generator.integers(0, permutation_count, len(numbers))
+        group = integers[first_unit : first_unit + units_of_group]
+        sums = _draw_group_sums(generator, group, orders, permutations_of_group)
+        choices = generator.integers(0, permutations_of_group, permutation_count)
         yield _PermutedGroup(sums, choices)
 
 
 def _draw_group_sums(
-    generator: np.random.Generator, rows_of_group: NDArray[Any], orders: NDArray[np.int64], permutation_count: int
+    generator: np.random.Generator, group: NDArray[Any], orders: NDArray[np.int64], permutation_count: int
 ) -> NDArray[Any]:
-    """Return the digit sums of the systems over the units of a group, in random permutations of the systems.
+    """Return the integer sums of the systems over the units of a group, in random permutations of the systems.
 
-    The result has the shape (permutations, systems, digits). `rows_of_group` (units, systems, digits) are the digits of
-    the units. Each unit draws a random one of the `orders` (orders, systems) of the systems for each permutation.
+    The result has the shape (permutations, systems, integers). `group` (units, systems, integers) has the integers of
+    its units. Each unit draws a random one of the `orders` (orders, systems) of the systems for each permutation.
     """
-    sums: NDArray[Any] = np.zeros((permutation_count, *rows_of_group.shape[1:]), dtype=rows_of_group.dtype)
-    for rows_of_unit in rows_of_group:
+    sums: NDArray[Any] = np.zeros((permutation_count, *group.shape[1:]), dtype=group.dtype)
+    for integers_of_unit in group:
         order_numbers = generator.integers(0, len(orders), permutation_count)
-        drawn_orders = orders[order_numbers]
-        sums += np.take(rows_of_unit, drawn_orders, axis=0, mode="clip")  # no order is out of range
+        drawn_orders = orders[order_numbers]  # (permutations, systems)
+        # No order is out of range. The mode `clip` skips the check of that, which takes time.
+        sums += np.take(integers_of_unit, drawn_orders, axis=0, mode="clip")
     return sums

@@ -73,7 +73,7 @@ def equivalence_test(first: Ratio, second: Ratio, margin: float, *, can_be_binar
         return _score_test(first, second, margin)
     contributions = unit_contributions(first, second)  # (units,)
     if contributions is None:
-        return EquivalenceTest("t", None, UNDEFINED)
+        return EquivalenceTest("t", p_value=None, reason=UNDEFINED)
     differences = contributions * len(contributions)  # their mean is the difference of the scores
     rounding_of_numbers = possible_rounding(first.numerator, first.denominator, second.numerator, second.denominator)
     return _t_test(differences, float(np.max(rounding_of_numbers)), margin)
@@ -94,11 +94,11 @@ def _score_test(first: Ratio, second: Ratio, margin: float) -> EquivalenceTest:
 def _t_test(differences: Floats, rounding_of_numbers: float, margin: float) -> EquivalenceTest:
     """Return the outcome of two one-sided t tests of the differences (units,) of two systems.
 
-    There is no p-value if the differences do not vary. `rounding_of_numbers` is the largest difference between two
-    numbers of a unit that rounding can cause.
+    There is no p-value if the differences do not vary. `rounding_of_numbers` is the largest error of rounding of a
+    numerator or denominator of a unit.
     """
-    rounding = _rounding_of_differences(differences, rounding_of_numbers)
-    outcome_without_test = _outcome_without_test(differences, rounding, margin)
+    largest_rounding = _rounding_of_differences(differences, rounding_of_numbers)
+    outcome_without_test = _outcome_without_test(differences, largest_rounding, margin)
     if outcome_without_test is not None:
         return outcome_without_test
     standard_deviation = float(differences.std(ddof=1))
@@ -106,20 +106,20 @@ def _t_test(differences: Floats, rounding_of_numbers: float, margin: float) -> E
     return EquivalenceTest("t", p_value)
 
 
-def _outcome_without_test(differences: Floats, rounding: float, margin: float) -> EquivalenceTest | None:
-    """Return the outcome for differences (units,) that do not vary by more than rounding, or None if they vary.
+def _outcome_without_test(differences: Floats, largest_rounding: float, margin: float) -> EquivalenceTest | None:
+    """Return the outcome for differences (units,) that vary by at most `largest_rounding`, or None if they vary more.
 
     Two systems are equivalent if no unit differs, and also if all units differ by the same amount below the margin.
     Nothing can be said if there is one unit only, and it differs.
     """
     largest_difference = float(np.abs(differences).max())
-    if largest_difference <= rounding:
-        return EquivalenceTest("t", None, NO_UNIT_DIFFERS, is_equivalent_without_test=True)
+    if largest_difference <= largest_rounding:
+        return EquivalenceTest("t", p_value=None, reason=NO_UNIT_DIFFERS, is_equivalent_without_test=True)
     if len(differences) == 1:
-        return EquivalenceTest("t", None, ONE_UNIT)
-    if float(differences.std(ddof=1)) <= rounding:
+        return EquivalenceTest("t", p_value=None, reason=ONE_UNIT)
+    if float(differences.std(ddof=1)) <= largest_rounding:
         is_equivalent = abs(_mean(differences)) < margin
-        return EquivalenceTest("t", None, ALL_DIFFER_ALIKE, is_equivalent_without_test=is_equivalent)
+        return EquivalenceTest("t", p_value=None, reason=ALL_DIFFER_ALIKE, is_equivalent_without_test=is_equivalent)
     return None
 
 
@@ -132,21 +132,24 @@ def _rounding_of_differences(differences: Floats, rounding_of_numbers: float) ->
     """Return how large a difference of two systems can become by rounding alone.
 
     The standard deviation of the `differences` (units,) cannot become larger, either. A difference is computed from
-    four rounded numbers, whose rounding is at most `rounding_of_numbers`.
+    four numbers, the numerator and the denominator of both systems. The rounding of each is at most
+    `rounding_of_numbers`, or that of a number as large as the largest difference, if it is larger.
     """
-    largest_rounding = float(np.max(possible_rounding(differences)))
-    return 4 * max(largest_rounding, rounding_of_numbers)
+    rounding_of_largest_difference = float(np.max(possible_rounding(differences)))
+    return 4 * max(rounding_of_largest_difference, rounding_of_numbers)
 
 
 def t_equivalence_p(mean_difference: float, standard_deviation: float, unit_count: int, margin: float) -> float:
     """Return the larger p-value of two one-sided t tests for two systems.
 
-    Each test is of the hypothesis that one system is worse than the other by the margin or more. `mean_difference` and
-    `standard_deviation` are those of the differences of the units.
+    Each test is of the hypothesis that one system is worse than the other by the margin or more. The differences of the
+    units, second system minus first, have the mean `mean_difference` and the `standard_deviation`.
     """
     standard_error = standard_deviation / math.sqrt(unit_count)
     degrees_of_freedom = unit_count - 1
-    p_second_is_worse = t_tail((margin + mean_difference) / standard_error, degrees_of_freedom)
+    # The hypothesis "second - first <= -margin" is refuted if the mean difference is far above -margin.
+    p_second_is_worse = t_tail((mean_difference + margin) / standard_error, degrees_of_freedom)
+    # The hypothesis "second - first >= margin" is refuted if the mean difference is far below the margin.
     p_first_is_worse = t_tail((margin - mean_difference) / standard_error, degrees_of_freedom)
     return max(p_second_is_worse, p_first_is_worse)
 
@@ -161,16 +164,21 @@ def binary_equivalence_p(wins: int, losses: int, unit_count: int, margin: float)
     if margin >= 1:
         return 0.0
     p_second_is_worse = _noninferiority_p(wins, losses, unit_count, margin)
-    p_first_is_worse = _noninferiority_p(losses, wins, unit_count, margin)
+    # For the first system the roles are exchanged: it wins the units that the second one loses.
+    p_first_is_worse = _noninferiority_p(wins=losses, losses=wins, unit_count=unit_count, margin=margin)
     return max(p_second_is_worse, p_first_is_worse)
 
 
 def _noninferiority_p(wins: int, losses: int, unit_count: int, margin: float) -> float:
     """Return the p-value of Nam's score test of the hypothesis (losses - wins) / unit_count >= margin.
 
-    The formula of the test is z = (x - y + n M) / sqrt(n (2 q + M (1 - M))), with x wins, y losses, n units and the
-    margin M. The share q of wins if the hypothesis just holds is (sqrt(b^2 + 8 n x M (1 - M)) - b) / (4 n), where
-    b = 2 n M - (x + y) - M (y - x).
+    With n units and the margin M the test is
+
+        z = (wins - losses + n M) / sqrt(n (2 q + M (1 - M)))
+
+    where q is the estimated share of wins if the hypothesis just holds:
+
+        q = (sqrt(b^2 + 8 n wins M (1 - M)) - b) / (4 n),   b = 2 n M - (wins + losses) - M (losses - wins)
     """
     b = 2 * unit_count * margin - (wins + losses) - margin * (losses - wins)
     margin_term = margin * (1 - margin)

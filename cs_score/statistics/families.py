@@ -1,6 +1,6 @@
 """Families of tests: paired tests of several pairs of systems, and the correction for their number. Such corrections
 are max-T, HSD and Holm's method. A resample is extreme if its difference is at least as large as the observed
-difference.
+difference. Sums of statistics are made of integers, which are added up without rounding (`arithmetic.ExactStatistics`).
 
 All tests are two-sided. They count the resamples whose difference is *at least as* extreme as the observed difference.
 With N random resamples the p-value is (1 + count) / (1 + N). As a consequence, no p-value is 0, a system and its copy
@@ -8,18 +8,19 @@ have the difference 0 and exactly p = 1, and the order of the systems does not m
 rounding count as equal (`arithmetic.TIE_TOLERANCE`, relative to the larger of the two scores).
 
 *Randomisation*: every resample exchanges the rows of the two systems in each unit with probability 1/2, which flips the
-sign of the unit's difference. A resample with the difference d* is extreme if |d*| >= |d|. If there are at most N
-possible sign flips, 2^n for n units, each is made once, and the p-value is the share of extreme ones. A score of 0/0
-counts as 0 here; the test is valid for any statistic.
+sign of the unit's difference. Such a resample is called a sign flip. With the difference d* it is extreme if
+|d*| >= |d|. If there are at most N possible sign flips, 2^n for n units, each is made once, and the p-value is the
+share of extreme ones. A score of 0/0 counts as 0 here; the test is valid for any statistic.
 
 *max-T* (step-down, Westfall and Young 1993): all pairs share the same sign flips. The difference of a pair is divided
 by its scale: the square root of the sum of the squared contributions of the units, which no sign flip changes. Pairs
 are ordered by |d| / scale, the largest first. The p-value of a pair is the share of resamples in which |d*| / scale of
 this pair or of any later pair reaches the observed value of this pair. It is at least the p-value of the pair before.
 
-*HSD*: every resample permutes the rows of all systems in each unit and computes the largest difference of two scores,
-or the largest difference from the baseline if there is one. The p-value of a pair is the share of permutations in which
-this reaches the observed difference of the pair. If there are at most N permutations, each is made once.
+*HSD* (Tukey's honestly significant difference): every resample permutes the rows of all systems in each unit and
+computes the largest difference of two scores, or the largest difference from the baseline if there is one. The p-value
+of a pair is the share of permutations in which this reaches the observed difference of the pair. If there are at most N
+permutations, each is made once.
 
 Formulas, conditions and sources: docs/statistics/families.md.
 """
@@ -36,13 +37,19 @@ from cs_score.base.records import Record
 from cs_score.base.runtime import Late
 from cs_score.measures import Ratio
 from cs_score.statistics.arithmetic import Floats, divide, possible_rounding
-from cs_score.statistics.draws import Counts, all_exchanges, permuted_digit_sums, random_exchanges, resampled_digit_sums
+from cs_score.statistics.draws import (
+    Counts,
+    all_sign_flips,
+    permuted_integer_sums,
+    random_sign_flips,
+    resampled_integer_sums,
+)
 from cs_score.statistics.resampling import ResampledSystems
 from cs_score.statistics.resampling_settings import (
     Family,
     PairedTest,
     Resampling,
-    can_make_all_exchanges,
+    can_make_all_sign_flips,
     monte_carlo_p_value,
 )
 
@@ -156,22 +163,23 @@ def _differ_beyond_rounding(first: Floats, second: Floats) -> NDArray[np.bool_]:
 def groups_of_copies(
     systems: ResampledSystems, names: Sequence[str], family: Sequence[Pair], measure_index: int = 0
 ) -> list[list[str]]:
-    """Return groups of systems that are nearly the same, as lists of their names: `[["A", "B"]]`.
+    """Return groups of near-copies, as lists of their names: `[["A", "B"]]`.
 
-    All pairs of systems are compared. If there are too many systems for that, only the pairs of the family are
-    compared, which are given as `family`.
+    Near-copies are systems that differ in at most 15 % of their units by the measure at the position `measure_index`.
+    All pairs of systems are compared. If there are too many systems for that, only the pairs of the `family` of tests
+    are compared.
     """
     if len(names) <= MOST_SYSTEMS:
         pairs: Sequence[Pair] = list(combinations(range(len(names)), 2))
     else:
         pairs = family
-    groups = []
-    for group in near_copies(systems, pairs, measure_index):
-        groups.append([names[system] for system in group])
-    return groups
+    groups_of_names = []
+    for positions in near_copies(systems, pairs, measure_index):
+        groups_of_names.append([names[position] for position in positions])
+    return groups_of_names
 
 
-def units_with_content(systems: ResampledSystems) -> list[int]:
+def count_units_with_content(systems: ResampledSystems) -> list[int]:
     """Return for each measure the number of units that affect a test.
 
     In such a unit at least one system has a numerator or a denominator other than 0.
@@ -218,13 +226,13 @@ class _SignFlips(NamedTuple):
 
 
 def _sign_flips(unit_count: int, settings: Resampling) -> _SignFlips:
-    """Return the sign flips of a test, each of which exchanges two systems in some of the units.
+    """Return the sign flips of a test. Each sign flip exchanges two systems in some of the units.
 
     These are all 2^units sign flips if the settings ask for at least as many resamples. Otherwise they are random.
     """
-    if can_make_all_exchanges(unit_count, settings.resamples):
-        return _SignFlips(flip_count=2**unit_count, is_exact=True, draws=all_exchanges(unit_count))
-    random_flips = random_exchanges(settings.seed, unit_count, settings.resamples)
+    if can_make_all_sign_flips(unit_count, settings.resamples):
+        return _SignFlips(flip_count=2**unit_count, is_exact=True, draws=all_sign_flips(unit_count))
+    random_flips = random_sign_flips(settings.seed, unit_count, settings.resamples)
     return _SignFlips(flip_count=settings.resamples, is_exact=False, draws=random_flips)
 
 
@@ -261,9 +269,10 @@ def _flipped_differences(systems: ResampledSystems, pairs: Sequence[Pair], draws
     """
     _, measure_count = systems.observed_scores.shape
     rows_at_once = max(_FEWEST_ROWS, _DIFFERENCES_AT_ONCE // (len(pairs) * measure_count))
-    for sums in resampled_digit_sums(systems.statistics, draws):
-        for start in range(0, len(sums), rows_at_once):
-            yield _differences_after_exchange(systems, pairs, sums[start : start + rows_at_once])
+    # The sums over the units that a sign flip exchanges, which have the number 1 in `draws`.
+    for exchanged_sums in resampled_integer_sums(systems.statistics, draws):
+        for start in range(0, len(exchanged_sums), rows_at_once):
+            yield _differences_after_flips(systems, pairs, exchanged_sums[start : start + rows_at_once])
 
 
 def _observed_differences(systems: ResampledSystems, pairs: Sequence[Pair]) -> Floats:
@@ -279,23 +288,23 @@ def _observed_differences(systems: ResampledSystems, pairs: Sequence[Pair]) -> F
     return np.asarray(differences - possible_rounding(first_scores, second_scores))
 
 
-def _differences_after_exchange(systems: ResampledSystems, pairs: Sequence[Pair], exchanged_sums: Floats) -> Floats:
-    """Return the absolute difference of the scores of each pair after some units were exchanged.
+def _differences_after_flips(systems: ResampledSystems, pairs: Sequence[Pair], exchanged_sums: Floats) -> Floats:
+    """Return the absolute difference of the scores of each pair after sign flips: (pairs, measures, resamples).
 
-    The result has the shape (pairs, measures, resamples). `exchanged_sums` (resamples, systems, digits) has the digit
-    sums of each system over the units that a resample exchanges. After the exchange a system has the statistics of the
-    other system in these units, and its own statistics in all other units.
+    `exchanged_sums` (resamples, systems, integers) has the sums of each system over the units that a sign flip
+    exchanges, as integers. After the sign flip a system has the statistics of the other system in these units, and its
+    own statistics in all other units.
     """
-    kept_sums = systems.statistics.total_digit_sums() - exchanged_sums
+    kept_sums = systems.statistics.total_integer_sums() - exchanged_sums  # over all other units
     _, measure_count = systems.observed_scores.shape
     differences: Floats = np.empty((len(pairs), measure_count, len(exchanged_sums)))
     for pair_index, (first, second) in enumerate(pairs):
-        first_sums = kept_sums[:, first] + exchanged_sums[:, second]
+        first_sums = kept_sums[:, first] + exchanged_sums[:, second]  # (resamples, integers)
         second_sums = kept_sums[:, second] + exchanged_sums[:, first]
         sums_of_pair = np.stack([first_sums, second_sums])  # one call of the formula is faster than two
-        first_scores, second_scores = systems.scores_of_digit_sums(sums_of_pair)  # (resamples, measures) each
+        first_scores, second_scores = systems.scores_of_integer_sums(sums_of_pair)  # (resamples, measures) each
         absolute_differences = np.abs(first_scores - second_scores)
-        differences[pair_index] = absolute_differences.T
+        differences[pair_index] = absolute_differences.T  # (measures, resamples)
     return differences
 
 
@@ -317,13 +326,13 @@ def _difference_scales(ratios: Ratio, pairs: Sequence[Pair]) -> Floats:
 class _SystemRatios(NamedTuple):
     """The scores of a system under each measure, and the numbers of its units from which they are computed.
 
-    `x` and `y` (units, measures) are the numerators and denominators of the units. `total_y` (measures,) are the sums
-    of the denominators, and `scores` (measures,) the scores.
+    `numerators` and `denominators` (units, measures) are those of the units. `total_denominators` (measures,) are the
+    sums of the denominators, and `scores` (measures,) the scores.
     """
 
-    x: Floats
-    y: Floats
-    total_y: Floats
+    numerators: Floats
+    denominators: Floats
+    total_denominators: Floats
     scores: Floats
 
 
@@ -332,29 +341,40 @@ def _ratios_of_systems(ratios: Ratio) -> list[_SystemRatios]:
 
     Numerators and denominators have the shape (units, systems, measures) in `ratios`.
     """
-    total_y = ratios.denominator.sum(axis=0)  # (systems, measures)
-    scores = divide(ratios.numerator.sum(axis=0), total_y)
+    total_denominators = ratios.denominator.sum(axis=0)  # (systems, measures)
+    scores = divide(ratios.numerator.sum(axis=0), total_denominators)
     systems = []
     for system in range(len(scores)):
-        x = ratios.numerator[:, system]  # (units, measures)
-        y = ratios.denominator[:, system]
-        systems.append(_SystemRatios(x=x, y=y, total_y=total_y[system], scores=scores[system]))
+        system_ratios = _SystemRatios(
+            numerators=ratios.numerator[:, system],
+            denominators=ratios.denominator[:, system],
+            total_denominators=total_denominators[system],
+            scores=scores[system],
+        )
+        systems.append(system_ratios)
     return systems
 
 
 def _scales_of_pair(first: _SystemRatios, second: _SystemRatios) -> Floats:
-    """Return the scale of the difference of two systems under each measure, as `_difference_scales` defines it.
+    """Return the scale of the difference of two systems under each measure: (measures,).
 
-    The result has the shape (measures,).
+    It is the square root of the sum of the squared contributions of the units to the difference. With the numerator x
+    and the denominator y of unit u, and D for the value of the second system minus that of the first, the unit
+    contributes (D(x_u) - mean score * D(y_u)) / (mean sum of the denominators). The scale is 0 if all contributions are
+    0 within rounding.
     """
     mean_score = (first.scores + second.scores) / 2
-    # These are the contributions before the division by the mean denominator, which follows at the end.
-    contributions = (second.x - first.x) - mean_score * (second.y - first.y)  # (units, measures)
+    numerator_differences = second.numerators - first.numerators  # (units, measures)
+    denominator_differences = second.denominators - first.denominators
+    # The division by the mean sum of the denominators is left to the end, when it is a single one.
+    contributions = numerator_differences - mean_score * denominator_differences
     largest = np.abs(contributions).max(axis=0)
-    rounding_of_units = possible_rounding(first.x, second.x, mean_score * first.y, mean_score * second.y)
+    rounding_of_units = possible_rounding(
+        first.numerators, second.numerators, mean_score * first.denominators, mean_score * second.denominators
+    )
     rounding = 4 * rounding_of_units.max(axis=0)  # a contribution is made of four numbers
-    mean_y = (first.total_y + second.total_y) / 2
-    scales = divide(_root_of_squares(contributions, largest), mean_y)
+    mean_total_denominators = (first.total_denominators + second.total_denominators) / 2
+    scales = divide(_root_of_squares(contributions, largest), mean_total_denominators)
     return np.where(largest > rounding, scales, 0.0)
 
 
@@ -364,7 +384,7 @@ def _root_of_squares(contributions: Floats, largest: Floats) -> Floats:
     `largest` (measures,) has the largest absolute contribution. The contributions are divided by it before they are
     squared, because the square of a tiny number may be rounded to 0.
     """
-    relative_contributions = divide(contributions, largest)
+    relative_contributions = divide(contributions, largest)  # 0 where all contributions are 0
     sum_of_squares = (relative_contributions**2).sum(axis=0)
     return np.asarray(largest * np.sqrt(sum_of_squares))
 
@@ -424,12 +444,13 @@ class _MaxT:
     def count_extremes(self, differences: Floats) -> None:
         """Count for each pair the resamples that are extreme, and add them to the earlier counts.
 
-        `differences` (pairs, measures, resamples) are the differences in some resamples. A resample is extreme for a
+        `differences` (pairs, measures, resamples) are the absolute differences in some resamples. The pairs of a
+        measure are ordered by their observed standardised difference, the largest first. A resample is extreme for a
         pair if the largest standardised difference of this pair and all later pairs reaches the observed one.
         """
         for measure_index, pairs in enumerate(self._pairs_of_measures):
             standardised_differences = differences[pairs.pair_indices, measure_index]  # (tested pairs, resamples)
-            standardised_differences /= pairs.scales
+            standardised_differences /= pairs.scales  # the array is a copy, in the order of `pairs`
             largest_differences = _largest_of_this_and_later_pairs(standardised_differences)
             is_extreme = largest_differences >= pairs.standardised_differences
             self._extreme_counts[measure_index] += np.count_nonzero(is_extreme, axis=1)
@@ -441,7 +462,8 @@ class _MaxT:
         """
         p_by_measure = []
         for pairs, extreme_counts in zip(self._pairs_of_measures, self._extreme_counts):
-            # The p-value of a pair is at least that of the pair before it.
+            # The counts are in the order of `_OrderedPairs`, by falling observed difference. The p-value of a pair is
+            # at least that of the pair before it, so that a smaller difference never has a smaller p-value.
             non_decreasing_counts = np.maximum.accumulate(extreme_counts)
             p_by_pair = [1.0] * self._pair_count
             for pair_index, count in zip(pairs.pair_indices.tolist(), non_decreasing_counts.tolist()):
@@ -513,7 +535,7 @@ def _sign_test_p(wins: int, losses: int) -> float:
     """
     differing_count = wins + losses
     rarer_count = min(wins, losses)
-    # There are 2^differing_count outcomes. In so many of them the first system wins at most `rarer_count` units.
+    # There are 2^differing_count outcomes. In these of them the first system wins at most `rarer_count` units.
     extreme_outcomes = sum(math.comb(differing_count, count) for count in range(rarer_count + 1))
     p: float = 2 * extreme_outcomes / 2**differing_count
     return min(1.0, p)
@@ -537,26 +559,32 @@ def holm(p_values: Sequence[float]) -> list[float]:
     return adjusted
 
 
-def _hsd_p_values(systems: ResampledSystems, pairs: Sequence[Pair], permutations: int, *, is_exact: bool) -> PValues:
-    """Return the p-values by measure and pair, corrected by HSD.
+def _hsd_p_values(
+    systems: ResampledSystems, pairs: Sequence[Pair], permutation_count: int, *, is_exact: bool
+) -> PValues:
+    """Return the p-values by measure and pair, corrected by HSD (Tukey's honestly significant difference).
 
     A permutation of the systems is extreme for a pair if the largest difference of two systems in it is at least the
-    observed difference of the pair. If `is_exact`, all possible permutations are made, and `permutations` must be their
-    number; otherwise `permutations` is the number of random permutations.
+    observed difference of the pair. If `is_exact`, all possible permutations are made, and `permutation_count` must be
+    their number; otherwise it is the number of random permutations.
     """
     observed = _observed_differences(systems, pairs)  # (pairs, measures)
     extreme_counts = np.zeros(observed.shape, dtype=np.int64)
     baseline = _baseline_of_pairs(pairs, len(systems.observed_scores))
     seed = None if is_exact else systems.settings.seed
-    for sums in permuted_digit_sums(systems.statistics, permutations, seed):
-        scores = systems.scores_of_digit_sums(sums)  # (some permutations, systems, measures)
+    # The statistics of each permutation are summed as integers, which is exact, and scored then.
+    for integer_sums in permuted_integer_sums(systems.statistics, permutation_count, seed):
+        scores = systems.scores_of_integer_sums(integer_sums)  # (some permutations, systems, measures)
         largest_differences = _largest_differences(scores, baseline)
         extreme_counts += _count_extreme_permutations(largest_differences, observed)
-    return _p_values(extreme_counts, permutations, is_exact=is_exact)
+    return _p_values(extreme_counts, permutation_count, is_exact=is_exact)
 
 
 def _baseline_of_pairs(pairs: Sequence[Pair], system_count: int) -> int | None:
-    """Return the position of the baseline with which all other systems are paired, or None if all pairs are tested."""
+    """Return the position of the baseline with which all other systems are paired, or None if all pairs are tested.
+
+    Two systems have only one pair: it is all pairs, also if one of them is the baseline.
+    """
     if len(pairs) == math.comb(system_count, 2):
         return None
     baseline, _ = pairs[0]  # the baseline is the first system of each pair
@@ -616,18 +644,18 @@ def family_tests(systems: ResampledSystems, pairs: Sequence[Pair], *, with_sign_
     If `with_sign_test`, two systems whose units are all right or wrong are compared by the exact sign test. All other
     systems are compared by the randomisation test.
     """
-    with_max_t = systems.settings.correction_in_force == "maxt"
-    sign_tests = _sign_test_of_pair(systems) if with_sign_test else None
+    sign_tests = _sign_tests_if_possible(systems) if with_sign_test else None
     test: PairedTest
     if sign_tests is None:
         test = "randomisation"
-        uncorrected = sign_flip_tests(systems, pairs, with_max_t=with_max_t)
+        with_max_t = systems.settings.correction_in_force == "maxt"
+        tests = sign_flip_tests(systems, pairs, with_max_t=with_max_t)
     else:
         test = "sign"
-        uncorrected = sign_tests
-    corrected = _correct_for_pairs(systems, pairs, uncorrected)
+        tests = sign_tests
+    corrected = _correct_for_pairs(systems, pairs, tests)
     family = _describe_family(systems, len(pairs), corrected, test)
-    return FamilyTests(family=family, pairs=pairs, p=uncorrected.uncorrected, p_adjusted=corrected.p_values)
+    return FamilyTests(family=family, pairs=pairs, p=tests.uncorrected, p_adjusted=corrected.p_values)
 
 
 def _describe_family(
@@ -638,11 +666,13 @@ def _describe_family(
     `test` is the test of each pair, and `corrected` has the outcome of its correction.
     """
     settings = systems.settings
+    # If units are drawn in clusters, `systems` counts clusters as units.
+    cluster_count = systems.unit_count if settings.clusters else None
     return Family(
         correction=settings.correction_in_force,
         pairs=pair_count,
-        permutations=corrected.resample_count,
-        clusters=systems.unit_count if settings.clusters else None,
+        permutations=corrected.resample_count,  # sign flips, or permutations by HSD
+        clusters=cluster_count,
         systems=len(systems.observed_scores),
         test=test,
         exact=corrected.is_exact,
@@ -650,8 +680,8 @@ def _describe_family(
     )
 
 
-def _sign_test_of_pair(systems: ResampledSystems) -> SignFlipTests | None:
-    """Return the p-values of two systems by the exact sign test, which needs no sign flips.
+def _sign_tests_if_possible(systems: ResampledSystems) -> SignFlipTests | None:
+    """Return the p-values of two systems by the exact sign test under each measure. It needs no sign flips.
 
     Returns None if the test is impossible: if there are more than two systems, if units are drawn in clusters, or if
     some units are neither right (1/1) nor wrong (0/1).
@@ -697,14 +727,15 @@ def _correct_for_pairs(systems: ResampledSystems, pairs: Sequence[Pair], tests: 
 def _correct_by_hsd(systems: ResampledSystems, pairs: Sequence[Pair]) -> _CorrectedTests:
     """Return the p-values of a family by measure and pair, corrected by HSD.
 
-    If there are no more permutations of the systems than resamples in the settings, each of them is made once.
+    The settings say how many random permutations of the systems are made. If no more than this number are possible,
+    each possible permutation is made once.
     """
-    resamples = systems.settings.resamples
-    permutations_of_unit = math.factorial(len(systems.observed_scores))
-    # Logarithms are compared, because the number itself has thousands of digits for many units. The addend
-    # compensates for rounding.
-    log_of_all_permutations = systems.unit_count * math.log(permutations_of_unit)
-    is_exact = log_of_all_permutations <= math.log(resamples) + 1e-9
-    permutations = permutations_of_unit**systems.unit_count if is_exact else resamples
-    p_values = _hsd_p_values(systems, pairs, permutations, is_exact=is_exact)
-    return _CorrectedTests(p_values, permutations, is_exact)
+    resample_count = systems.settings.resamples
+    orders_per_unit = math.factorial(len(systems.observed_scores))
+    # There are orders_per_unit^units permutations. Logarithms are compared, because this number has thousands of digits
+    # for many units. The addend compensates for rounding.
+    log_of_all_permutations = systems.unit_count * math.log(orders_per_unit)
+    is_exact = log_of_all_permutations <= math.log(resample_count) + 1e-9
+    permutation_count = orders_per_unit**systems.unit_count if is_exact else resample_count
+    p_values = _hsd_p_values(systems, pairs, permutation_count, is_exact=is_exact)
+    return _CorrectedTests(p_values, permutation_count, is_exact)

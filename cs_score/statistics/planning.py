@@ -51,44 +51,48 @@ PlannedTest: TypeAlias = Literal["t", "sign"]
 # ---- The paired t test
 
 
-def power_of_t_test(effect_size: float, units: float, level: float) -> float:
+def power_of_t_test(effect_size: float, unit_count: float, significance_level: float) -> float:
     """Return the power of a two-sided paired t test: the probability that the difference is significant at the level.
 
-    `effect_size` is the mean of the differences of the units divided by their standard deviation.
+    `effect_size` is the mean of the differences of the units divided by their standard deviation. The number of units
+    may have a fraction, because the formula is continuous.
     """
-    noncentrality = effect_size * math.sqrt(units)
-    return _power_at_noncentrality(noncentrality, units, level)
+    noncentrality = effect_size * math.sqrt(unit_count)
+    return _power_at_noncentrality(noncentrality, unit_count, significance_level)
 
 
-def _power_at_noncentrality(noncentrality: float, units: float, level: float) -> float:
+def _power_at_noncentrality(noncentrality: float, unit_count: float, significance_level: float) -> float:
     """Return the power of a two-sided paired t test, given the noncentrality: effect size * sqrt(units)."""
-    degrees_of_freedom = units - 1
-    critical_value = t_limit(level / 2, degrees_of_freedom)
+    degrees_of_freedom = unit_count - 1
+    critical_value = t_limit(significance_level / 2, degrees_of_freedom)
     p_above = t_tail(critical_value, degrees_of_freedom, noncentrality)
+    # P(T < -c) with the noncentrality d is P(T > c) with -d, as the distribution is mirrored.
     p_below = t_tail(critical_value, degrees_of_freedom, -noncentrality)
     return p_above + p_below
 
 
-def detectable_effect_size(units: float, level: float, power: float) -> float:
+def detectable_effect_size(unit_count: float, significance_level: float, power: float) -> float:
     """Return the smallest effect size that a two-sided paired t test on so many units detects with the given power.
 
     The effect size is the mean of the differences of the units divided by their standard deviation.
     """
     # Power increases with the noncentrality, so that it has the given value at a single noncentrality.
     smallest_noncentrality = root_of(
-        lambda noncentrality: _power_at_noncentrality(noncentrality, units, level) - power, start=3.0
+        lambda noncentrality: _power_at_noncentrality(noncentrality, unit_count, significance_level) - power, start=3.0
     )
-    return smallest_noncentrality / math.sqrt(units)
+    return smallest_noncentrality / math.sqrt(unit_count)
 
 
-def units_for_t_test(effect_size: float, level: float, power: float) -> int | None:
+def units_for_t_test(effect_size: float, significance_level: float, power: float) -> int | None:
     """Return the smallest number of units on which a two-sided paired t test detects an effect with the given power.
 
     `effect_size` is the mean of the differences of the units divided by their standard deviation. Returns None if even
     `MOST_UNITS` are too few.
     """
     return smallest_sufficient(
-        lambda unit_count: power_of_t_test(effect_size, unit_count, level) >= power, start=2, most=MOST_UNITS
+        lambda unit_count: power_of_t_test(effect_size, unit_count, significance_level) >= power,
+        start=2,
+        most=MOST_UNITS,
     )
 
 
@@ -113,6 +117,7 @@ class DetectionGoal(Record):
                 f"alpha and power are 0 < alpha < power <= {MOST_POWER}, not {self.alpha:g} and {self.power:g}"
             )
         if self.difference is not None and not 0 < self.difference < math.inf:
+            # The message is that of a wrong standard deviation, too, which `_check_plan` refuses.
             raise UsageError("the standard deviation and the difference are numbers above 0")
 
 
@@ -200,9 +205,11 @@ class SignTestPowerAnalysis(Record, frozen=True):
         if difference > 1:
             return None
         shares = shares_of_outcomes(difference, self.differing_share)
-        units = SignTest(shares, goal.alpha).needed_units(goal.power)
-        if units is not None:
-            return units
+        # None if more than `MOST_UNITS_COMPUTED_EXACTLY` units are needed.
+        units_of_sign_test = SignTest(shares, goal.alpha).needed_units(goal.power)
+        if units_of_sign_test is not None:
+            return units_of_sign_test
+        # None if more than `MOST_UNITS` are needed.
         return units_for_t_test(_effect_size(shares), goal.alpha, goal.power)
 
 
@@ -214,7 +221,7 @@ def _effect_size(shares: OutcomeShares) -> float:
 
     `shares` are the shares of units that one system wins and loses. The effect size is infinite if it wins all units.
     """
-    if not shares.standard_deviation:
+    if shares.standard_deviation == 0:  # also if no unit differs, but then there is no power analysis
         return math.inf
     return (shares.wins - shares.losses) / shares.standard_deviation
 
@@ -339,7 +346,7 @@ def plan_test(
     task: str = "",
     measure: str | UnsetType = UNSET,
 ) -> PowerPlan:
-    """Return the smallest difference that so many units detect, and how many units the difference of the goal needs.
+    """Return the smallest difference that `units` units can detect, and how many units the goal's difference needs.
 
     `analyses` has a power analysis for each pair of systems. The pair that needs the largest test set decides, so that
     the result holds for all pairs. `units` is None if the number of units is not known. `task` and `measure` are only
@@ -407,14 +414,15 @@ def _largest_difference_of_curve(plan: _Plan, units: int) -> float:
     It is 1 if the test detects no difference. For units that are right or wrong it is at most 1, because no two systems
     can differ by more.
     """
-    detectable = plan.detectable_difference
     if plan.units is None:
+        # The plan has no detectable difference. That of the units that are drawn takes its place.
         detectable = plan.analysis.detectable_difference(units, plan.goal)
+    else:
+        detectable = plan.detectable_difference
     if not detectable:
         return 1.0
-    if plan.analysis.test == "sign":
-        return min(1.0, 2 * detectable)
-    return 2 * detectable
+    are_right_or_wrong = plan.analysis.test == "sign"  # the sign test is planned for no other units
+    return min(1.0, 2 * detectable) if are_right_or_wrong else 2 * detectable
 
 
 def _notes(plan: _Plan) -> Iterator[Note]:
@@ -449,7 +457,9 @@ def plan_from_comparison(
     if not analyses:
         reason = "there is one unit only" if comparison.units < 2 else "no pair differs from unit to unit"
         raise InputError(f"nothing can be planned from this comparison by {compared.measure}: {reason}")
-    drawn_count = comparison.primary.family.clusters or comparison.units
+    # If units are drawn in clusters, the clusters are the units of the tests.
+    cluster_count = comparison.primary.family.clusters
+    drawn_count = comparison.units if cluster_count is None else cluster_count
     plan = plan_test(analyses, drawn_count, goal, task=comparison.task, measure=compared.measure)
     return replace(plan, notes=plan.notes + _notes_on_answered_units(comparison))
 

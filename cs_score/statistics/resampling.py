@@ -26,7 +26,7 @@ from cs_score.statistics.arithmetic import (
     unit_contributions,
 )
 from cs_score.statistics.distributions import t_limit
-from cs_score.statistics.draws import bootstrap_counts, resampled_digit_sums
+from cs_score.statistics.draws import bootstrap_counts, resampled_integer_sums
 from cs_score.statistics.resampling_settings import (
     ALL_EQUAL,
     BCA_UNDEFINED,
@@ -35,7 +35,7 @@ from cs_score.statistics.resampling_settings import (
     ONE_UNIT,
     Note,
     Resampling,
-    note_on_faultless_score,
+    note_on_all_or_nothing_score,
     notes_on_intervals,
 )
 from cs_score.statistics.results import Interval, ScoreIntervals
@@ -76,10 +76,9 @@ def defined_resamples(resampled: Floats) -> Floats | None:
 class ResampledSystems:
     """Systems on the same units: their scores on all units and in bootstrap resamples, and intervals of the scores.
 
-    The statistics of units are written in digits. These are whole numbers, which are added up without rounding
-    (`ExactStatistics`).
+    `statistics` has the statistics of the units, written in integers, so that sums are not rounded (`ExactStatistics`).
     `settings` are the settings of resampling, completed for these units, and `formula` computes the scores from sums of
-    `statistics`. `unit_count` is the number of units that a resample draws, or of clusters if units are drawn in
+    statistics. `unit_count` is the number of units that a resample draws, or of clusters if units are drawn in
     clusters. `notes` apply to all intervals.
     """
 
@@ -98,7 +97,8 @@ class ResampledSystems:
 
         Raises InputError if there is no unit, if a unit has no cluster, or if a statistic is not a finite number.
         """
-        unit_ids = ids or [""] * len(np.asarray(matrices[0]))
+        unit_count = len(np.asarray(matrices[0]))
+        unit_ids = ids or [""] * unit_count  # without clusters only the number of the ids matters
         settings = Resampling() if resampling is None else resampling
         resampling_of_units = settings.for_units(unit_ids, has_differences=len(matrices) > 1)
         cluster_design = resampling_of_units.cluster_design
@@ -108,20 +108,22 @@ class ResampledSystems:
         self.statistics = exact_statistics(matrices, cluster_design)
         self.unit_count = self.statistics.unit_count
 
-    def scores_of_digit_sums(self, digit_sums: Floats) -> Floats:
+    def scores_of_integer_sums(self, integer_sums: Floats) -> Floats:
         """Return the scores (..., measures) that follow from sums over units. A score of 0/0 counts as 0.
 
-        `digit_sums` (..., digit columns) are the sums of the digits in which the statistics are written.
+        `integer_sums` (..., integer columns) are the sums of the integers in which the statistics are written. They are
+        exact, and are converted to sums of statistics here.
         """
-        statistic_sums = self.statistics.sums_of_statistics(digit_sums)
+        statistic_sums = self.statistics.to_statistics(integer_sums)
         return scores_of(self.formula, statistic_sums)
 
-    def _scores_or_nan(self, digit_sums: Floats) -> Floats:
+    def _scores_or_nan(self, integer_sums: Floats) -> Floats:
         """Return the scores (..., measures) that follow from sums over units. A score of 0/0 is NaN.
 
-        `digit_sums` (..., digit columns) are the sums of the digits in which the statistics are written.
+        `integer_sums` (..., integer columns) are the sums of the integers in which the statistics are written. They are
+        exact, and are converted to sums of statistics here.
         """
-        statistic_sums = self.statistics.sums_of_statistics(digit_sums)
+        statistic_sums = self.statistics.to_statistics(integer_sums)
         scores = scores_of(self.formula, statistic_sums)
         is_undefined = ratios_of(self.formula, statistic_sums).denominator == 0
         return np.where(is_undefined, np.nan, scores)
@@ -129,18 +131,18 @@ class ResampledSystems:
     @property
     def unit_statistics(self) -> list[Floats]:
         """The statistics (units, k) of each system. If units are drawn in clusters, a row is the sum of a cluster."""
-        statistics = self.statistics.sums_of_statistics(self.statistics.digits)  # (units, systems, k)
+        statistics = self.statistics.to_statistics(self.statistics.integers)  # (units, systems, k)
         return [statistics[:, system] for system in range(statistics.shape[1])]
 
     @cached_property
     def observed_scores(self) -> Floats:
         """The scores of the systems on all units: (systems, measures)."""
-        return self.scores_of_digit_sums(self.statistics.total_digit_sums())
+        return self.scores_of_integer_sums(self.statistics.total_integer_sums())
 
     @cached_property
     def unit_ratios(self) -> Ratio:
         """The numerators and the denominators of the scores of each unit: (units, systems, measures) each."""
-        return ratios_of(self.formula, self.statistics.sums_of_statistics(self.statistics.digits))
+        return ratios_of(self.formula, self.statistics.to_statistics(self.statistics.integers))
 
     def unit_ratios_of(self, system_index: int, measure_index: int) -> Ratio:
         """Return the numerator and the denominator of each unit, for one system and one measure: (units,) each."""
@@ -160,7 +162,7 @@ class ResampledSystems:
             self.settings.seed, self.unit_count, self.settings.resamples, self.statistics.stratum_sizes
         )
         start = 0
-        for sums in resampled_digit_sums(self.statistics, draws):
+        for sums in resampled_integer_sums(self.statistics, draws):
             scores = self._scores_or_nan(sums)  # (some resamples, systems, measures)
             stop = start + len(scores)
             resampled[..., start:stop] = scores.transpose(2, 1, 0)
@@ -176,7 +178,8 @@ class ResampledSystems:
         """
         if self.settings.method != "bca" or self.unit_count < 2:
             return np.empty((0, *self.observed_scores.shape))
-        sums_without_unit = self.statistics.total_digit_sums() - self.statistics.digits
+        integers_of_units = self.statistics.integers  # (units, systems, integer columns)
+        sums_without_unit = self.statistics.total_integer_sums() - integers_of_units
         return self._scores_or_nan(sums_without_unit)
 
     # -- Scores
@@ -186,7 +189,7 @@ class ResampledSystems:
         score = float(self.observed_scores[system_index, measure_index])
         sample = _BootstrapSample(
             point=score,
-            resampled=self.resampled_scores[measure_index, system_index],
+            resampled=self.resampled_scores[measure_index, system_index],  # has the measures first
             jackknife=self._jackknife[:, system_index, measure_index],
             rounding=float(possible_rounding(score)),
         )
@@ -235,7 +238,7 @@ class ResampledSystems:
         return float(possible_rounding(first_score, second_score))
 
     def _paired_t_interval(self, first: int, second: int, measure_index: int) -> Interval:
-        """Return the difference of the scores of two systems with its paired t interval.
+        """Return the score of the second system minus that of the first, with its paired t interval.
 
         The limits are difference +- t * standard error. There are none if a score is 0/0. If there is one unit, or if
         the units differ by rounding only, both limits are the difference.
@@ -245,12 +248,12 @@ class ResampledSystems:
         second_ratios = self.unit_ratios_of(second, measure_index)
         contributions = unit_contributions(first_ratios, second_ratios)  # (units,)
         if contributions is None:
-            return _with_one_note(difference, None, None, Note("WITHHELD", "no interval: a score is 0/0"))
+            return _without_limits(difference, Note("WITHHELD", "no interval: a score is 0/0"))
         half_width = self._half_width_of_t(contributions)
         if half_width is None:
-            return _with_one_note(difference, difference, difference, ONE_UNIT)
+            return _with_equal_limits(difference, ONE_UNIT)
         if half_width <= self._rounding_of_scores(first, second, measure_index):
-            return _with_one_note(difference, difference, difference, ALL_EQUAL)
+            return _with_equal_limits(difference, ALL_EQUAL)
         return Interval(difference, low=difference - half_width, high=difference + half_width)
 
     def _half_width_of_t(self, contributions: Floats) -> float | None:
@@ -263,7 +266,8 @@ class ResampledSystems:
         if degrees_of_freedom == 0:
             return None
         standard_error = math.sqrt(_variance_of_sum(contributions, stratum_sizes))
-        return t_limit(self.settings.level / 2, degrees_of_freedom) * standard_error
+        tail = self.settings.level / 2  # 0.025 on either side of an interval of 95 %
+        return t_limit(tail, degrees_of_freedom) * standard_error
 
     # -- Bootstrap intervals
 
@@ -277,24 +281,24 @@ class ResampledSystems:
         defined = defined_resamples(sample.resampled)
         if defined is None:
             text = f"no interval: {undefined_count} of {len(sample.resampled)} resamples are 0/0"
-            return _with_one_note(sample.point, None, None, Note("WITHHELD", text), undefined_count)
+            return _without_limits(sample.point, Note("WITHHELD", text), undefined_count)
         limits = self._limits(sample._replace(resampled=defined))
         # The limits of a score of 0 or 1 say nothing: another note gives the plausible share of exceptions.
-        is_faultless = is_score and sample.point in (0.0, 1.0) and ALL_EQUAL in limits.notes
-        notes_on_units = self._notes_on_units(sample.point, effective_units, is_faultless=is_faultless)
+        is_all_or_nothing = is_score and sample.point in (0.0, 1.0) and ALL_EQUAL in limits.notes
+        notes_on_units = self._notes_on_units(sample.point, effective_units, is_all_or_nothing=is_all_or_nothing)
         notes_on_resamples = _notes_on_left_out(undefined_count, len(sample.resampled))
         notes = (*limits.notes, *notes_on_units, *notes_on_resamples)
         note_text = "; ".join(note.text for note in notes)
         return Interval(sample.point, limits.low, limits.high, undefined_count, note=note_text, notes=notes)
 
-    def _notes_on_units(self, point: float, effective_units: int, *, is_faultless: bool) -> list[Note]:
-        """Return a note on the units of a score or difference if it is faultless, or if few units affect it.
+    def _notes_on_units(self, point: float, effective_units: int, *, is_all_or_nothing: bool) -> list[Note]:
+        """Return a note on the units of a score or difference if it is all or nothing, or if few units affect it.
 
-        `point` is the score or difference. A score is faultless if it is 1 in all resamples, or 0 in all of them.
+        `point` is the score or difference. A score is all or nothing if it is 1 in all resamples, or 0 in all of them.
         `effective_units` is the number of units whose denominator is not 0.
         """
-        if is_faultless:
-            return [note_on_faultless_score(point, effective_units, self.settings)]
+        if is_all_or_nothing:
+            return [note_on_all_or_nothing_score(point, effective_units, self.settings)]
         if effective_units < FEWEST_RELIABLE_UNITS <= self.unit_count:
             return [_note_on_few_effective_units(effective_units, self.unit_count)]
         return []
@@ -380,14 +384,14 @@ def _note_on_few_effective_units(effective_units: int, unit_count: int) -> Note:
     return Note("FEW_UNITS", text)
 
 
-def _with_one_note(
-    point: float, low: float | None, high: float | None, note: Note, undefined_resamples: int = 0
-) -> Interval:
-    """Return the interval of a score or difference with a single note.
+def _without_limits(point: float, note: Note, undefined_resamples: int = 0) -> Interval:
+    """Return a score or difference, `point`, without limits; `note` says why there are none."""
+    return Interval(point, None, None, undefined_resamples, note=note.text, notes=(note,))
 
-    `point` is the score or difference itself, `low` and `high` are its limits, or None.
-    """
-    return Interval(point, low, high, undefined_resamples, note=note.text, notes=(note,))
+
+def _with_equal_limits(point: float, note: Note) -> Interval:
+    """Return a score or difference, `point`, as both limits of its interval; `note` says why they are equal."""
+    return Interval(point, low=point, high=point, note=note.text, notes=(note,))
 
 
 def _variance_of_sum(contributions: Floats, stratum_sizes: Sequence[int]) -> float:
@@ -411,8 +415,8 @@ def _bca_tails(sample: _BootstrapSample, level: float) -> tuple[float, float] | 
 
     They replace the shares of a percentile interval, level / 2 and 1 - level / 2. Let z0 = Phi^-1(share of resamples
     below the score) be the median bias, a the acceleration, and z = Phi^-1(level / 2). The lower share is
-    Phi(z0 + (z0 + z) / (1 - a (z0 + z))), and the upper share is the same with -z instead of z. Returns None if all
-    resamples lie on one side of the score, so that z0 is infinite.
+    Phi(z0 + (z0 + z) / (1 - a (z0 + z))), which `_bca_tail` computes, and the upper share is the same with -z instead
+    of z. Returns None if all resamples lie on one side of the score, so that z0 is infinite.
     """
     share_below = _share_below_point(sample)
     if not 0.0 < share_below < 1.0:
@@ -432,6 +436,7 @@ def _share_below_point(sample: _BootstrapSample) -> float:
     """Return the share of the resamples that lie below the score. Resamples equal to it within rounding count half."""
     below_count = np.count_nonzero(sample.resampled < sample.point - sample.rounding)
     not_above_count = np.count_nonzero(sample.resampled <= sample.point + sample.rounding)
+    # The mean of both counts: resamples below the score are in both, resamples equal to it in one.
     return float((below_count + not_above_count) / (2 * len(sample.resampled)))
 
 
@@ -457,8 +462,9 @@ def _acceleration(jackknife: Floats, rounding: float) -> float:
 def _bca_tail(z: float, bias: float, acceleration: float) -> float:
     """Return the share of resamples below a BCa limit: Phi(bias + (bias + z) / (1 - acceleration (bias + z))).
 
-    `z` is the normal quantile of the share of resamples below the percentile limit. The share is 0 or 1 if the
-    denominator is not positive, which requires that `bias + z` is at least six standard errors.
+    `z` is the normal quantile of the share of resamples below the percentile limit. The formula has no meaning if its
+    denominator is not positive; then the share is 0 or 1. This hardly happens: an acceleration is at most 1/6, so that
+    `bias + z` must be 6 or more, in standard errors of the normal distribution.
     """
     shifted = bias + z
     denominator = 1 - acceleration * shifted

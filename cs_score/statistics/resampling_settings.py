@@ -94,14 +94,17 @@ class Resampling(Record):
         """Return the settings with the interval methods that suit these units, and how the units are drawn in clusters.
 
         If the user named no method, intervals are percentile intervals for 20 or more units. For fewer units they are
-        BCa intervals, and those of differences between systems, which exist if `has_differences`, are paired t
-        intervals. `units` are the ids of the units. Raises InputError if a unit has no cluster.
+        BCa intervals, but paired t intervals for differences between systems, which exist if `has_differences`. If
+        units are drawn in clusters, clusters are counted instead of units. `units` are the ids of the units. Raises
+        InputError if a unit has no cluster.
         """
         cluster_design = self.clusters.design(units) if self.clusters else None
         if cluster_design is None:
-            individual_settings = replace(self, clusters=UNSET)._with_method(len(units), has_differences)
-            return ResamplingOfUnits(individual_settings, None)
-        settings = self._with_method(cluster_design.cluster_count, has_differences)
+            # Clusters of one unit each are no clusters: the settings are those without clusters.
+            settings_without_clusters = replace(self, clusters=UNSET)
+            settings = settings_without_clusters._with_method(len(units), has_differences)
+        else:
+            settings = self._with_method(cluster_design.cluster_count, has_differences)
         return ResamplingOfUnits(settings, cluster_design)
 
     def _with_method(self, drawn_count: int, has_differences: bool) -> Resampling:
@@ -114,6 +117,7 @@ class Resampling(Record):
             return self
         if drawn_count >= FEWEST_RELIABLE_UNITS:
             return replace(self, method="percentile")
+        # `differences` is the method of the intervals of differences, if it is not that of the scores.
         return replace(self, method="bca", differences="t" if has_differences else UNSET)
 
     def with_enough_resamples(self, pair_count: int, most_resamples: int) -> Resampling:
@@ -121,11 +125,12 @@ class Resampling(Record):
 
         With N resamples the smallest p-value that is possible after Holm's correction is pair_count / (N + 1). The
         number of resamples is raised until this is at most the level, but not above `most_resamples`. It stays as it is
-        if the user named it.
+        if the user named it. The result may not grow again: its `can_grow` is unset.
         """
         if not self.can_grow:
             return replace(self, can_grow=UNSET)
-        needed_resamples = min(math.ceil(pair_count / self.level), most_resamples)
+        enough_resamples = math.ceil(pair_count / self.level)  # N + 1; one resample too many does no harm
+        needed_resamples = min(enough_resamples, most_resamples)
         return replace(self, resamples=max(self.resamples, needed_resamples), can_grow=UNSET)
 
     def as_json(self) -> dict[str, object]:
@@ -220,7 +225,7 @@ def difference_limits_in_words(settings: Resampling, units: int) -> str:
     """Return how the limits of differences were computed.
 
     This is `95 % paired t limits from what each of 12 claims contributes` for paired t intervals. Other limits of
-    differences are computed like those of scores, and described like them.
+    differences are computed and described like limits of scores.
     """
     has_t_intervals = settings.differences == "t"
     if not has_t_intervals:
@@ -241,11 +246,11 @@ def monte_carlo_p_value(extreme_count: int, resamples: int) -> float:
     return (1 + extreme_count) / (1 + resamples)
 
 
-def can_make_all_exchanges(unit_count: int, resamples: int) -> bool:
+def can_make_all_sign_flips(unit_count: int, resamples: int) -> bool:
     """Return whether there are at most `resamples` ways to exchange two systems in some of their units.
 
-    There are 2^unit_count ways. If they are few enough, a randomisation test makes each exchange once. Otherwise it
-    makes `resamples` random exchanges.
+    There are 2^unit_count ways, called sign flips. If they are few enough, a randomisation test makes each sign flip
+    once. Otherwise it makes `resamples` random sign flips.
     """
     return unit_count < resamples.bit_length()  # 2^unit_count <= resamples
 
@@ -269,11 +274,11 @@ class Family(Record):
 
     def in_words(self, measure: str) -> str:
         """Return a description of the family: `max-T over 20 systems, 190 pairs, 10,000 sign flips, SF-AP`."""
-        systems = number_with_noun(self.systems, "system")
-        pairs = number_with_noun(self.pairs, "pair")
+        systems_text = number_with_noun(self.systems, "system")
+        pairs_text = number_with_noun(self.pairs, "pair")
         if self.baseline:
-            pairs += f" with {self.baseline}"
-        parts = [f"{_CORRECTION_NAMES[self.correction]} over {systems}", pairs, self._resamples_in_words]
+            pairs_text += f" with {self.baseline}"
+        parts = [f"{_CORRECTION_NAMES[self.correction]} over {systems_text}", pairs_text, self._resamples_in_words]
         if self.clusters is not None:
             parts.append(f"{self.clusters:,} clusters")
         return ", ".join([*parts, measure])
@@ -282,7 +287,8 @@ class Family(Record):
     def _resamples_in_words(self) -> str:
         """The resamples that were made: `10,000 sign flips`, `all 1,024 permutations`, or `exact sign test`."""
         if self.test == "sign":
-            return "exact sign test"
+            return "exact sign test"  # which makes no resamples
+        # HSD permutes all systems in each unit. All other corrections are of tests that exchange two systems.
         kind_of_resamples = "permutations" if self.correction == "hsd" else "sign flips"
         resamples = f"{self.permutations:,} {kind_of_resamples}"
         return f"all {resamples}" if self.exact else resamples
@@ -312,14 +318,14 @@ class Family(Record):
 
         `unit_count` does not include units with 0/0, which change nothing. Let r be the number of ways to exchange the
         systems in one unit: 2 for a pair, n! for n systems. Of all r^unit_count exchanges at least r are as extreme as
-        the observed result, namely those that exchange the systems in the same way in all units. The share of extreme
-        exchanges is therefore at least r^(1 - unit_count).
+        the observed result: they exchange the systems in the same way in all units. The share of extreme exchanges is
+        therefore at least r^(1 - unit_count). Holm's correction multiplies the smallest p-value by the number of pairs.
         """
-        exchanges_per_unit = math.factorial(self.systems) if self.correction == "hsd" else 2
-        smallest_share = min(1.0, float(exchanges_per_unit) ** (1 - unit_count))
-        if self.exact:
-            return smallest_share * self.factor_of_holm
-        smallest_p = max(smallest_share, monte_carlo_p_value(0, self.permutations))
+        system_count = self.systems
+        exchanges_per_unit = math.factorial(system_count) if self.correction == "hsd" else 2
+        smallest_p = min(1.0, float(exchanges_per_unit) ** (1 - unit_count))
+        if not self.exact:
+            smallest_p = max(smallest_p, monte_carlo_p_value(0, self.permutations))
         return smallest_p * self.factor_of_holm
 
 
@@ -356,7 +362,7 @@ def note_sentences(notes: Iterable[Note]) -> list[str]:
     return [f"Note: {note.text}." for note in notes]
 
 
-def note_on_faultless_score(score: float, unit_count: int, resampling: Resampling) -> Note:
+def note_on_all_or_nothing_score(score: float, unit_count: int, resampling: Resampling) -> Note:
     """Return the note on a score of 1 or 0, which says how large a share of exceptions is still plausible.
 
     The bootstrap interval of such a score has no width. But if a share s of all possible units were exceptions, a
@@ -405,6 +411,7 @@ def _notes_on_few_units(drawn_count: int, noun: str, resampling: Resampling) -> 
     """
     if drawn_count >= FEWEST_RELIABLE_UNITS:
         return []
+    # With paired t intervals of differences, only limits of scores come from the bootstrap.
     limits = "the bootstrap's limits of scores" if resampling.differences else "the bootstrap's limits"
     text = (
         f"{number_with_noun(drawn_count, noun)} only: below {FEWEST_RELIABLE_UNITS} {limits} are too narrow, a hint at "
@@ -428,10 +435,10 @@ def _notes_on_few_resamples(resampling: Resampling) -> list[Note]:
 def _fewest_resamples(level: float) -> int:
     """Return the smallest number of resamples for limits at a level: 39 at the level 0.05.
 
-    At least one resample must lie beyond each of the two limits: N + 1 >= 2 / level.
+    At least one of N resamples must lie beyond each of the two limits: N + 1 >= 2 / level.
     """
-    fewest_and_one = round(2 / level, 6)  # rounded, because 2 / 0.001 may not be a whole number
-    return math.ceil(fewest_and_one) - 1
+    smallest_n_plus_one = round(2 / level, 6)  # rounded, because 2 / 0.001 may not be a whole number
+    return math.ceil(smallest_n_plus_one) - 1
 
 
 def note_on_no_significance(family: Family, unit_count: int, level: float) -> tuple[Note, ...]:
@@ -440,13 +447,13 @@ def note_on_no_significance(family: Family, unit_count: int, level: float) -> tu
     This is the case if the smallest possible p-value is above the level; otherwise the result is empty. `unit_count`
     is the number of units that are not 0/0, since the others do not affect a test.
     """
-    smallest_p = family.smallest_p(unit_count)
-    if smallest_p <= level:
+    smallest_corrected_p = family.smallest_p(unit_count)
+    if smallest_corrected_p <= level:
         return ()
     factor = family.factor_of_holm
-    smallest_in_words = f"{smallest_p / factor:.3g}"
+    smallest_in_words = f"{smallest_corrected_p / factor:.3g}"  # before the correction
     if factor > 1:
-        smallest_in_words += f" x {factor} pairs (Holm) = {min(1.0, smallest_p):.3g}"
+        smallest_in_words += f" x {factor} pairs (Holm) = {min(1.0, smallest_corrected_p):.3g}"
     text = (
         f"no difference could have been significant here, however large: the smallest possible p is "
         f"{smallest_in_words}, above the level of {level:g}; {_remedy_for_no_significance(factor, unit_count, level)}"
@@ -457,13 +464,14 @@ def note_on_no_significance(family: Family, unit_count: int, level: float) -> tu
 def _remedy_for_no_significance(factor: int, unit_count: int, level: float) -> str:
     """Return how many resamples are needed for a significant difference, or that there are too few units for any.
 
-    `factor` is the number by which the correction multiplies the smallest p-value. There are too few units if the
-    smallest p-value is above the level even when a test makes all exchanges of two systems. It is the same if there are
-    no more exchanges than the number of resamples that would be needed.
+    `factor` is the number by which the correction multiplies the smallest p-value. There are 2^unit_count sign flips.
+    If a test makes all of them, the smallest p-value is that of the two that exchange the systems in no unit or in all
+    units: 2 / 2^unit_count. There are too few units if this is above the level after the correction. More resamples do
+    not help, either, if the needed number includes all sign flips.
     """
     enough_resamples = math.ceil(factor / level)
     smallest_p_of_units = factor * 2.0 ** (1 - unit_count)
-    if smallest_p_of_units <= level and not can_make_all_exchanges(unit_count, enough_resamples):
+    if smallest_p_of_units <= level and not can_make_all_sign_flips(unit_count, enough_resamples):
         return f"that takes {enough_resamples} resamples (--bootstrap {enough_resamples})"
     units_text = "1 unit that holds anything is" if unit_count == 1 else f"{unit_count:,} units that hold anything are"
     return f"{units_text} too few for that, whatever the number of resamples"

@@ -66,9 +66,10 @@ class ScoreIntervals(Record):
 
     def _measures_by_note(self, measures: Iterable[str]) -> dict[str, list[str]]:
         """Return the measures whose score has a note, by the note: `{"one unit only": ["F1", "recall"]}`."""
+        interval_by_measure = self.scores
         measures_by_note: dict[str, list[str]] = {}
         for measure in measures:
-            interval = self.scores.get(measure)
+            interval = interval_by_measure.get(measure)
             if interval is not None and interval.note:
                 measures_by_note.setdefault(interval.note, []).append(measure)
         return measures_by_note

@@ -26,8 +26,12 @@ SIZES_IN_A_ROW: Final = 10
 MOST_UNITS_COMPUTED_EXACTLY: Final = 20_000
 """Power is computed exactly for up to so many units. For more units that of the t test differs by less than .005."""
 
-_BINOMIAL_RANGE: Final = 9
-"""Less than 1e-12 of a binomial distribution lies more than so many standard deviations from its mean."""
+_DEVIATIONS: Final = 9
+"""Less than 1e-12 of a binomial distribution lies farther from its mean than this number of standard deviations and
+`_MARGIN` together."""
+
+_MARGIN: Final = 9
+"""A number of successes for distributions with a small standard deviation, which are skewed."""
 
 
 class OutcomeShares(NamedTuple):
@@ -71,13 +75,15 @@ class SignTest:
     def power(self, unit_count: int) -> float:
         """Return the probability that the test calls the difference significant on so many units.
 
-        It is the mean of the rejection probability over the number of units that differ.
+        It is the mean of the rejection probability over the number of units that differ: the sum over m of
+        P(m units differ) P(the test rejects | m).
         """
         fewest, most = self._range_of_differing_units(unit_count)
         self._prepare_rejection_probabilities(most)
+        # The probability of each number of units that differ, from `fewest` to `most`.
         probabilities = _binomial_probabilities(fewest, most, unit_count, self._differing_share)
         products = []
-        for differing_count, probability in enumerate(probabilities, fewest):
+        for differing_count, probability in enumerate(probabilities, start=fewest):
             products.append(probability * self._rejection_probabilities[differing_count])
         return math.fsum(products)
 
@@ -88,7 +94,7 @@ class SignTest:
         """
         mean = unit_count * self._differing_share
         standard_deviation = math.sqrt(mean * (1 - self._differing_share))
-        half_range = _BINOMIAL_RANGE * standard_deviation + _BINOMIAL_RANGE
+        half_range = _DEVIATIONS * standard_deviation + _MARGIN
         fewest = max(0, math.floor(mean - half_range))
         most = min(unit_count, math.ceil(mean + half_range))
         return fewest, most
@@ -111,7 +117,10 @@ class SignTest:
         )
         if sufficient_units is None:
             return None
-        # The power sometimes falls as units are added. Slightly smaller numbers may therefore reach it as well.
+        # The power sometimes falls as units are added, so that slightly smaller numbers n may reach it as well. Its ups
+        # and downs are about as large as the probability of one outcome, 1 / sqrt(n share) with the share of units that
+        # differ. Its trend rises by about 1 / n with each unit. The ups and downs therefore matter over about
+        # sqrt(n / share) units. Three times as many are searched, and for small numbers two rows of sizes more.
         search_width = math.ceil(3 * math.sqrt(sufficient_units / self._differing_share)) + 2 * SIZES_IN_A_ROW
         first_candidate = max(1, sufficient_units - search_width)
         return self._first_to_reach(power, first_candidate, sufficient_units)
@@ -119,7 +128,7 @@ class SignTest:
     def _first_to_reach(self, power: float, first_candidate: int, sufficient_units: int) -> int:
         """Return the smallest number of units for which it and the next nine numbers all reach the power.
 
-        The search begins at `first_candidate`, and ends at `sufficient_units`, for which they do.
+        The search begins at `first_candidate`. It ends at `sufficient_units`: this number and the next nine reach it.
         """
         sizes_in_a_row = 0  # the consecutive numbers up to the current one that reach the power
         for unit_count in range(first_candidate, sufficient_units):
@@ -129,6 +138,7 @@ class SignTest:
             sizes_in_a_row += 1
             if sizes_in_a_row == SIZES_IN_A_ROW:
                 return unit_count - SIZES_IN_A_ROW + 1  # the first of these numbers
+        # The row that ends just before `sufficient_units` continues there, so that its first number is the smallest.
         return sufficient_units - sizes_in_a_row
 
     def _reaches(self, power: float, unit_count: int) -> bool:
@@ -140,16 +150,16 @@ def _binomial_probabilities(fewest: int, most: int, trials: int, success_probabi
     """Return the binomial probability of each number of successes from `fewest` to `most`.
 
     Only the probability of the most likely number is computed from its formula. All others are computed from that of a
-    neighbouring number, which is faster.
+    neighbouring number, which is faster: P(k + 1) / P(k) = odds (n - k) / (k + 1) for n trials.
     """
     if success_probability == 1.0:
         return [float(successes == trials) for successes in range(fewest, most + 1)]
     mode = min(most, max(fewest, math.floor((trials + 1) * success_probability)))
     odds = success_probability / (1 - success_probability)
     probabilities = {mode: binomial_probability(mode, trials, success_probability)}
-    for successes in range(mode, most):
+    for successes in range(mode, most):  # upwards from the mode
         probabilities[successes + 1] = probabilities[successes] * odds * (trials - successes) / (successes + 1)
-    for successes in range(mode, fewest, -1):
+    for successes in range(mode, fewest, -1):  # downwards: the same relation with k = successes - 1
         probabilities[successes - 1] = probabilities[successes] * successes / (odds * (trials - successes + 1))
     return [probabilities[successes] for successes in range(fewest, most + 1)]
 
@@ -178,7 +188,8 @@ def _critical_counts(most_differing: int, level: float) -> list[int]:
     tail = 0.0  # the probability of at most `critical_count` successes of a fair coin
     for trials in range(most_differing + 1):
         if critical_count >= 0:
-            # A further trial exceeds the count if it succeeds after exactly `critical_count` successes.
+            # With count c and m trials: P(at most c of m) = P(at most c of m - 1) - 0.5 P(exactly c of m - 1),
+            # because the last trial exceeds the count if it succeeds after exactly c successes.
             tail -= 0.5 * binomial_probability(critical_count, trials - 1, 0.5)
         tail_of_next_count = tail + binomial_probability(critical_count + 1, trials, 0.5)
         if 2 * tail_of_next_count <= level:
@@ -188,21 +199,21 @@ def _critical_counts(most_differing: int, level: float) -> list[int]:
     return critical_counts
 
 
-def _lower_tails(most_successes: Sequence[int], success_probability: float) -> list[float]:
-    """Return for m = 0, 1, 2 ... trials the binomial probability of at most `most_successes[m]` successes.
+def _lower_tails(limits: Sequence[int], success_probability: float) -> list[float]:
+    """Return for m = 0, 1, 2 ... trials the binomial probability of at most `limits[m]` successes.
 
-    The numbers of successes rise by at most 1 from one to the next, so that each probability is computed from the one
-    before it.
+    The limits rise by at most 1 from one to the next, so that each probability is computed from the one before it.
     """
     tails = []
-    tail = 0.0
-    previous_most = -1
-    for trials, most in enumerate(most_successes):
-        if previous_most >= 0:
-            # A further trial exceeds the number if it succeeds after exactly `previous_most` successes.
-            tail -= success_probability * binomial_probability(previous_most, trials - 1, success_probability)
-        if most > previous_most:
-            tail += binomial_probability(most, trials, success_probability)
-        previous_most = most
+    tail = 0.0  # the probability of at most `previous_limit` successes
+    previous_limit = -1
+    for trials, limit in enumerate(limits):
+        if previous_limit >= 0:
+            # With limit c and success probability p: P(at most c of m) = P(at most c of m - 1) - p P(exactly c of
+            # m - 1), because the last trial exceeds the limit if it succeeds after exactly c successes.
+            tail -= success_probability * binomial_probability(previous_limit, trials - 1, success_probability)
+        if limit > previous_limit:
+            tail += binomial_probability(limit, trials, success_probability)
+        previous_limit = limit
         tails.append(max(0.0, tail))
     return tails

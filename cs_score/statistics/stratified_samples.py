@@ -44,9 +44,10 @@ Numbers: TypeAlias = "NDArray[np.intp]"
 class SampledItems(Record, eq=False):
     """The answers of a run, of which a sample was assessed. Every field is an array with a number for each answer.
 
-    `right` (0 or 1) is what an item adds to the numerator of the score, and `count` (0 or 1) what it adds to the
-    denominator. Both are only used if the item was assessed (`is_assessed`). `prediction` (0 to 1) is the predicted
-    value of `right`; it is 0 if nobody made a prediction.
+    `right` is added to the numerator of the score: 1 for a right answer, 0 for any other. `times_counted` is added to
+    the denominator: 1 for a right or wrong answer, 0 for an answer that does not count. Both are only used if the item
+    was assessed (`is_assessed`). `prediction` (0 to 1) is the predicted value of `right`; it is 0 if nobody made a
+    prediction. The predicted value of `times_counted` is 1.
 
     `answer` is the number of the item's answer, which is the same in all runs. `parent` is the number of the first-hop
     answer that it depends on; for a first-hop answer this is its own number. The parent is drawn for assessment with
@@ -55,7 +56,7 @@ class SampledItems(Record, eq=False):
     """
 
     right: Floats
-    count: Floats
+    times_counted: Floats
     is_assessed: NDArray[np.bool_]
     draw_probability: Floats
     answer: Numbers
@@ -79,8 +80,9 @@ class Estimate(Record):
 class SampleScore(Record, eq=False):
     """A score that was estimated from a sample, with the numbers from which its variance is computed.
 
-    `residuals` has the contribution of each item to the error of the estimate. `prediction_deviations` has the
-    deviation of each prediction from the mean of all predictions. Both are divided by the denominator of the score.
+    `residuals` has the contribution of each item to the error of the estimate, u in the formulas of this module.
+    `prediction_deviations` has the deviation of each prediction from the mean of all predictions. Both are divided by
+    the denominator of the score.
     """
 
     items: SampledItems
@@ -96,17 +98,20 @@ def estimate_score(items: SampledItems, *, is_total: bool = False) -> SampleScor
     that are right or wrong. At least one item of each stratum must have been assessed. A score of 0/0 counts as 0.
     """
     weights = _weights(items)
-    # The errors of the predictions. Those of items that were not assessed have the weight 0.
+    # Without assessments `right` is predicted to be `prediction`, and every item is predicted to count once. The
+    # assessed items correct these predictions: their errors (items,) are weighted and added. All other items have the
+    # weight 0.
     errors_of_right = items.right - items.prediction
-    errors_of_count = items.count - 1.0
+    errors_of_times_counted = items.times_counted - 1.0
     numerator = float((items.prediction + weights * errors_of_right).sum())
-    denominator = float((1.0 + weights * errors_of_count).sum())
+    denominator = float((1.0 + weights * errors_of_times_counted).sum())
     if is_total:
         return _score_with_residuals(items, numerator, errors_of_right, denominator=1.0)
     if denominator == 0:
         return _score_with_residuals(items, 0.0, errors_of_right, denominator=1.0)
     score = numerator / denominator
-    errors_of_score = errors_of_right - score * errors_of_count
+    # The error of X / Y is that of X - score * Y, divided by Y (the linear approximation of a ratio).
+    errors_of_score = errors_of_right - score * errors_of_times_counted
     return _score_with_residuals(items, score, errors_of_score, denominator)
 
 
@@ -114,11 +119,13 @@ def _score_with_residuals(items: SampledItems, value: float, errors: Floats, den
     """Return an estimated score with the numbers from which its variance is computed.
 
     `value` is the score, and `denominator` the number that it was divided by. `errors` (items,) are the errors that the
-    predictions for single items cause in the numerator of the score. The residual of an item is its weighted error,
-    less the mean error of its stratum, divided by the denominator.
+    predictions for single items cause in the numerator of the score. The residual of an item is its error, less the
+    mean error of its stratum, weighted and divided by the denominator. The variance for other pools also needs how far
+    the predictions themselves deviate from their mean.
     """
     weights = _weights(items)
     sizes_of_strata = np.bincount(items.stratum)
+    # These are weighted means, since the weights in a stratum sum to the number of its items.
     mean_error_of_strata = np.bincount(items.stratum, weights * errors) / sizes_of_strata
     deviations = errors - mean_error_of_strata[items.stratum]
     return SampleScore(
@@ -132,11 +139,12 @@ def _score_with_residuals(items: SampledItems, value: float, errors: Floats, den
 def _weights(items: SampledItems) -> Floats:
     """Return the weight of each item: how many items of its stratum it represents. Items not assessed have 0.
 
-    The weight is 1 / probability, scaled so that the weights in a stratum sum to the number of its items.
+    The weight is 1 / probability, scaled so that the weights in a stratum sum to the number of its items. Every stratum
+    must have an assessed item, which `analysis.sampled_pools` checks.
     """
     probability = items.draw_probability * items.draw_probability_of_parent
     unscaled_weights = np.where(items.is_assessed, 1 / probability, 0.0)
-    sums_of_strata = np.bincount(items.stratum, unscaled_weights)
+    sums_of_strata = np.bincount(items.stratum, unscaled_weights)  # (strata,)
     sizes_of_strata = np.bincount(items.stratum)
     scale_of_strata = sizes_of_strata / sums_of_strata
     return np.asarray(unscaled_weights * scale_of_strata[items.stratum])
@@ -161,21 +169,22 @@ def difference_with_limits(first: SampleScore, second: SampleScore, confidence: 
 
 
 class _Term(NamedTuple):
-    """An estimated score as a term of a sum, and its factor: 1 if it is added, -1 if it is subtracted."""
+    """A term of a sum: an estimated score times its factor, which is 1 if it is added, -1 if it is subtracted."""
 
     factor: float
     score: SampleScore
 
 
 def _estimate_of_sum(terms: Sequence[_Term], confidence: float, *, smallest: float, largest: float) -> Estimate:
-    """Return a sum of estimated scores with its normal limits.
+    """Return the sum of terms (factor * estimated score) with its normal limits at a confidence in percent: `95.0`.
 
-    Limits below `smallest` are replaced by `smallest`, and limits above `largest` by `largest`.
+    There are limits for this pool, and wider ones for answers like those in it (`population`). Limits below `smallest`
+    are replaced by `smallest`, and limits above `largest` by `largest`.
     """
     value = sum(term.factor * term.score.value for term in terms)
     variances = _variances(terms)
     standard_error = math.sqrt(variances.pool)
-    share_below_upper_limit = 0.5 + confidence / 200
+    share_below_upper_limit = 0.5 + confidence / 200  # 0.975 for 95 %
     z = statistics.NormalDist().inv_cdf(share_below_upper_limit)
     half_width = z * standard_error
     population_half_width = z * math.sqrt(variances.population)
@@ -195,7 +204,11 @@ def _clip(number: float, smallest: float, largest: float) -> float:
 
 
 class _Variances(NamedTuple):
-    """The variance of an estimate for this pool, and its variance for answers like those in the pool (`population`)."""
+    """The variance of an estimate for this pool, and its variance for answers like those in the pool (`population`).
+
+    The first comes from the answers of the pool that were not assessed. The second also includes that other answers
+    would be in another pool.
+    """
 
     pool: float
     population: float
@@ -217,26 +230,29 @@ class _SampledAnswers(NamedTuple):
 
 
 def _answers_of_terms(terms: Sequence[_Term]) -> _SampledAnswers:
-    """Return the answers of all estimated scores in a sum, each answer once, with its residuals added up.
+    """Return the answers of all terms of a sum, each answer once, with its residuals added up.
 
-    Runs that give the same answer have an item each for it. A residual is an item's part in the error of a score.
+    A term is an estimated score of a run, times a factor. Runs that give the same answer have an item each for it. A
+    residual is an item's part in the error of a score; it is multiplied by the factor of its term.
     """
-    # Arrays over the items of all terms, one term after the other.
-    residual_of_items = np.concatenate([term.factor * term.score.residuals for term in terms])
-    deviation_of_items = np.concatenate([term.factor * term.score.prediction_deviations for term in terms])
+    # All arrays are over the items of all terms, one term after the other.
+    residuals = np.concatenate([term.factor * term.score.residuals for term in terms])
+    deviations = np.concatenate([term.factor * term.score.prediction_deviations for term in terms])
     items_of_terms = [term.score.items for term in terms]
-    draw_probability = np.concatenate([items.draw_probability for items in items_of_terms])
+    draw_probabilities = np.concatenate([items.draw_probability for items in items_of_terms])
     parents = np.concatenate([items.parent for items in items_of_terms])
-    parent_probability = np.concatenate([items.draw_probability_of_parent for items in items_of_terms])
+    parent_probabilities = np.concatenate([items.draw_probability_of_parent for items in items_of_terms])
+    answers = np.concatenate([items.answer for items in items_of_terms])
+    # `first_items` has the position of the first item of each answer, and `answer_indices` the answer of each item,
+    # numbered from 0: the answers [7, 3, 7] give [1, 0] and [1, 0, 1].
+    _, first_items, answer_indices = np.unique(answers, return_index=True, return_inverse=True)
     # All items of an answer have the same probabilities and parent. Those of its first item are taken.
-    answer_of_items = np.concatenate([items.answer for items in items_of_terms])
-    _, first_items, answer_indices = np.unique(answer_of_items, return_index=True, return_inverse=True)
     return _SampledAnswers(
-        residuals=_sums_by_answer(answer_indices, residual_of_items),
-        prediction_deviations=_sums_by_answer(answer_indices, deviation_of_items),
-        draw_probability=draw_probability[first_items],
+        residuals=_sums_by_answer(answer_indices, residuals),
+        prediction_deviations=_sums_by_answer(answer_indices, deviations),
+        draw_probability=draw_probabilities[first_items],
         parents=parents[first_items],
-        draw_probability_of_parent=parent_probability[first_items],
+        draw_probability_of_parent=parent_probabilities[first_items],
     )
 
 
@@ -250,18 +266,22 @@ def _sums_by_answer(answer_indices: Numbers, numbers: Floats) -> Floats:
 
 
 def _variances(terms: Sequence[_Term]) -> _Variances:
-    """Return the variances of a sum of estimated scores.
+    """Return the two variances of a sum of estimated scores: for this pool, and for answers like those in it.
 
-    An answer is assessed once for all runs, so that its residuals in several terms are added up before they are
-    squared. A first-hop answer is drawn together with its second-hop answers, so that their residuals are added up,
-    too.
+    The weights are part of the residuals u. An answer is assessed once for all runs, so that its residuals in several
+    terms are added up before they are squared. A first-hop answer is drawn with the probability P, and its second-hop
+    answers after it with the probability p each; U is the sum of their residuals. The estimates are:
+
+        this pool            sum over first-hop answers of (1 - P) U^2 + sum over answers of P (1 - p) u^2
+        answers like these   sum over first-hop answers of U^2 + sum over answers of (deviation of the prediction)^2
     """
     answers = _answers_of_terms(terms)
+    # `first_answers` has the position of the first answer of each parent, `parent_indices` the parent of each answer.
     _, first_answers, parent_indices = np.unique(answers.parents, return_index=True, return_inverse=True)
-    squares_by_parent = np.bincount(parent_indices, answers.residuals) ** 2  # (first-hop answers,)
-    probability_by_parent = answers.draw_probability_of_parent[first_answers]
+    squares_by_parent = np.bincount(parent_indices, answers.residuals) ** 2  # U^2: (first-hop answers,)
+    probability_by_parent = answers.draw_probability_of_parent[first_answers]  # P
     first_stage = ((1 - probability_by_parent) * squares_by_parent).sum()
-    share_not_drawn = answers.draw_probability_of_parent * (1 - answers.draw_probability)  # (answers,)
+    share_not_drawn = answers.draw_probability_of_parent * (1 - answers.draw_probability)  # P (1 - p): (answers,)
     second_stage = (share_not_drawn * answers.residuals**2).sum()
     variance_of_population = squares_by_parent.sum() + (answers.prediction_deviations**2).sum()
     return _Variances(pool=float(first_stage + second_stage), population=float(variance_of_population))

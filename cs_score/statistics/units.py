@@ -90,7 +90,8 @@ class UnitTable(Record, dict=True):
         sums: list[float] = []
         for column in range(len(self.columns)):
             values = map(operator.itemgetter(column), self.rows)
-            sums.append(reduce(operator.add, values, 0))  # a plain loop takes twice as long
+            # `sum` would round in another way since Python 3.12 (see `sums`), and a plain loop takes twice as long.
+            sums.append(reduce(operator.add, values, 0))
         return tuple(sums)
 
 
@@ -128,35 +129,36 @@ def align_systems(tables: Mapping[str, UnitTable], *, common: bool = False) -> A
     distinct_columns = {tuple(table.columns) for table in tables.values()}
     if len(distinct_columns) > 1:
         raise ValueError("the systems have different statistics")
-    row_by_unit_of_systems = {name: dict(zip(units_of(table.ids), table.rows)) for name, table in tables.items()}
+    rows_by_system = {name: dict(zip(units_of(table.ids), table.rows)) for name, table in tables.items()}
     if not common:
-        _require_same_units(row_by_unit_of_systems)
-    shared_units = _shared_units(row_by_unit_of_systems)
+        _require_same_units(rows_by_system)
+    shared_units = _shared_units(rows_by_system)
     if common and not shared_units:
         raise InputError("the systems have no unit in common")
-    return _align_rows(row_by_unit_of_systems, shared_units)
+    return _align_rows(rows_by_system, shared_units)
 
 
-def _align_rows(row_by_unit_of_systems: Mapping[str, Mapping[Unit, Any]], shared_units: Sequence[Unit]) -> AlignedUnits:
+_RowsBySystem: TypeAlias = Mapping[str, Mapping[Unit, Any]]
+"""The rows of several systems: `rows_by_system["A"]["claim1", 1]` is the row of the unit ("claim1", 1) of system A."""
+
+
+def _align_rows(rows_by_system: _RowsBySystem, shared_units: Sequence[Unit]) -> AlignedUnits:
     """Return the rows of each system for the shared units, in their order, and the ids of its other units."""
     rows = {}
     dropped = {}
-    for name, row_by_unit in row_by_unit_of_systems.items():
+    for name, row_by_unit in rows_by_system.items():
         rows[name] = [row_by_unit[unit] for unit in shared_units]
         dropped[name] = _ids_of_other_units(row_by_unit, shared_units)
     shared_ids = tuple([unit_id for unit_id, _ in shared_units])
     return AlignedUnits(ids=shared_ids, rows=rows, dropped=dropped)
 
 
-def _shared_units(row_by_unit_of_systems: Mapping[str, Mapping[Unit, object]]) -> list[Unit]:
-    """Return the units that all systems have, in the order of the first system.
-
-    `row_by_unit_of_systems` has the rows of each system by its name.
-    """
-    units_of_systems = list(row_by_unit_of_systems.values())
+def _shared_units(rows_by_system: _RowsBySystem) -> list[Unit]:
+    """Return the units that all systems have, in the order of the first system."""
+    rows_of_systems = list(rows_by_system.values())
     shared_units = []
-    for unit in units_of_systems[0]:
-        if all(unit in units_of_system for units_of_system in units_of_systems):
+    for unit in rows_of_systems[0]:
+        if all(unit in row_by_unit for row_by_unit in rows_of_systems):
             shared_units.append(unit)
     return shared_units
 
@@ -167,25 +169,25 @@ def _ids_of_other_units(row_by_unit: Mapping[Unit, object], shared_units: Iterab
     return tuple([unit[0] for unit in row_by_unit if unit in other_units])
 
 
-def _require_same_units(row_by_unit_of_systems: Mapping[str, Mapping[Unit, object]]) -> None:
+def _require_same_units(rows_by_system: _RowsBySystem) -> None:
     """Raise InputError if a system lacks a unit of the first system, or has a unit that the first system lacks."""
-    first_system = next(iter(row_by_unit_of_systems))
-    for name in row_by_unit_of_systems:
-        _require_units(row_by_unit_of_systems, name, as_system=first_system)
-        _require_units(row_by_unit_of_systems, first_system, as_system=name)
+    first_system, *other_systems = rows_by_system
+    for system in other_systems:
+        _require_units(rows_by_system, system, reference_system=first_system)
+        _require_units(rows_by_system, first_system, reference_system=system)
 
 
-def _require_units(row_by_unit_of_systems: Mapping[str, Mapping[Unit, object]], name: str, *, as_system: str) -> None:
-    """Raise InputError if the system `name` lacks a unit that the system `as_system` has."""
-    row_by_unit = row_by_unit_of_systems[name]
+def _require_units(rows_by_system: _RowsBySystem, system: str, *, reference_system: str) -> None:
+    """Raise InputError if a system lacks a unit that the reference system has."""
+    row_by_unit = rows_by_system[system]
     missing = []
-    for unit in row_by_unit_of_systems[as_system]:
+    for unit in rows_by_system[reference_system]:
         if unit not in row_by_unit:
             unit_id, _ = unit
             missing.append(unit_id)
     if missing:
         raise InputError(
-            f"system {name} lacks {named_units(missing)}, which system {as_system} has",
+            f"system {system} lacks {named_units(missing)}, which system {reference_system} has",
             remedy="compare them on the units that all systems have (--common)",
         )
 
@@ -193,8 +195,8 @@ def _require_units(row_by_unit_of_systems: Mapping[str, Mapping[Unit, object]], 
 def require_gold_units(system: str, ids: Iterable[str], gold: Collection[str]) -> None:
     """Raise InputError if a system answers no unit of the gold standard: most likely it was run on other data.
 
-    `ids` are the ids of the units that the system answers, and `gold` those of the gold standard. The message names
-    units of both.
+    `ids` are the ids of the units that the system answers, and `gold` has the ids of the gold standard. The message
+    names units of both.
     """
     answered_ids = list(ids)
     gold_ids = frozenset(gold)
@@ -215,12 +217,12 @@ def require_gold_units(system: str, ids: Iterable[str], gold: Collection[str]) -
 class ClusterDesign(Record):
     """How units are drawn in clusters.
 
-    `cluster_of_units` has for each unit the position of its cluster. Clusters are numbered stratum by stratum, and
+    `cluster_numbers` has for each unit the number of its cluster, from 0. Clusters are numbered stratum by stratum, and
     `clusters_per_stratum` has the number of clusters in each stratum: `(0, 0, 1)` and `(2,)` for three units in two
     clusters of one stratum.
     """
 
-    cluster_of_units: tuple[int, ...]
+    cluster_numbers: tuple[int, ...]
     clusters_per_stratum: tuple[int, ...]
 
     @property
@@ -237,7 +239,7 @@ class Clusters(Record):
     """
 
     file: str
-    clusters: dict[str, str]
+    cluster_by_unit: dict[str, str] = field(name="clusters")  # its name in JSON and its schema
     strata: dict[str, str] = field(default_factory=dict)
 
     def design(self, units: Sequence[str]) -> ClusterDesign | None:
@@ -247,22 +249,22 @@ class Clusters(Record):
         individually. Raises InputError if a unit has no cluster.
         """
         self._require_clusters(units)
-        cluster_of_units = [self.clusters[unit] for unit in units]
-        clusters_by_stratum = self._clusters_by_stratum(cluster_of_units)
+        clusters_of_units = [self.cluster_by_unit[unit] for unit in units]
+        clusters_by_stratum = self._clusters_by_stratum(clusters_of_units)
         # Clusters are numbered stratum by stratum, so that the clusters of a stratum have consecutive numbers.
         all_clusters = list(chain.from_iterable(clusters_by_stratum.values()))
         if len(all_clusters) == len(units) and len(clusters_by_stratum) == 1:
             return None
-        position_by_cluster = {cluster: position for position, cluster in enumerate(all_clusters)}
+        number_by_cluster = {cluster: number for number, cluster in enumerate(all_clusters)}
         return ClusterDesign(
-            cluster_of_units=tuple([position_by_cluster[cluster] for cluster in cluster_of_units]),
+            cluster_numbers=tuple([number_by_cluster[cluster] for cluster in clusters_of_units]),
             clusters_per_stratum=tuple([len(clusters) for clusters in clusters_by_stratum.values()]),
         )
 
     def _require_clusters(self, units: Iterable[str]) -> None:
         """Raise InputError if a unit has no cluster. `units` are the ids of the units."""
         distinct_units = dict.fromkeys(units)
-        missing = [unit for unit in distinct_units if unit not in self.clusters]
+        missing = [unit for unit in distinct_units if unit not in self.cluster_by_unit]
         if missing:
             raise InputError(f"no cluster for {named_units(missing)}", file=self.file)
 

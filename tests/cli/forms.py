@@ -15,8 +15,7 @@ from typing import Final
 from cs_score.base.records import Record, field
 from cs_score.cli.main import find_command
 from cs_score.verbs.analyze.run_tables import LAYOUTS
-from cs_score.verbs.batch.folder_layout import FILES as BATCH_FILES
-from cs_score.verbs.batch.folder_layout import INDEX
+from cs_score.verbs.batch.folder_layout import BATCH_FILES, INDEX
 from tests.coldstart.command import Outcome, score_in
 from tests.evidence.recorded import example
 from tests.evidence.test_command import EXAMPLES

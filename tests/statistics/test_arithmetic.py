@@ -36,13 +36,13 @@ def test_division_by_zero_is_zero_without_a_warning() -> None:
         assert divide([[1], [2]], [2, 0]).tolist() == [[0.5, 0.0], [1.0, 0.0]]
 
 
-# Of one size, as statistics of one column are: two digits hold all bits of such values.
+# Of one size, as statistics of one column are: two integers hold all bits of such values.
 FRACTIONS = st.floats(-1.0, 1.0, allow_subnormal=False).filter(lambda value: value == 0 or abs(value) > 1e-6)
 
 
 def sums(matrix: Floats, weights: Floats) -> Floats:
     exact = exact_statistics([matrix])
-    return exact.sums_of_statistics(exact.weighted_digit_sums(weights))[:, 0, :]
+    return exact.to_statistics(exact.weighted_integer_sums(weights))[:, 0, :]
 
 
 @given(

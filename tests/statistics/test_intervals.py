@@ -20,7 +20,7 @@ from cs_score.base.errors import InputError
 from cs_score.base.records import replace
 from cs_score.statistics import resampling_settings as options
 from cs_score.statistics.arithmetic import Floats, exact_statistics, scores_of
-from cs_score.statistics.draws import bootstrap_counts, permuted_digit_sums, random_exchanges, resampled_digit_sums
+from cs_score.statistics.draws import bootstrap_counts, permuted_integer_sums, random_sign_flips, resampled_integer_sums
 from cs_score.statistics.resampling import ResampledSystems, bootstrap_intervals, score_intervals
 from cs_score.statistics.resampling_settings import IntervalMethod, Resampling
 from cs_score.statistics.results import PairedSystems
@@ -279,7 +279,7 @@ def counts(seed: int, units: int, resamples: int) -> Floats:
 
 
 def flags(seed: int, units: int, resamples: int) -> Floats:
-    return np.concatenate([*random_exchanges(seed, units, resamples)])
+    return np.concatenate([*random_sign_flips(seed, units, resamples)])
 
 
 def test_first_bootstrap_draws_of_seed_0() -> None:
@@ -302,10 +302,10 @@ def test_gathered_sums_are_those_of_each_draw_alone(units: int, columns: int, mo
     """Draws are gathered into products of matrices of several sizes, which no result may show."""
     exact = exact_statistics([np.random.default_rng(1).random((units, columns))])
     draws = [*bootstrap_counts(2, units, 900)]
-    expected = np.concatenate([exact.weighted_digit_sums(counts.astype(np.float64)) for counts in draws])
+    expected = np.concatenate([exact.weighted_integer_sums(counts.astype(np.float64)) for counts in draws])
     for cells in (units, 100 * units, 10**7):
         monkeypatch.setattr("cs_score.statistics.draws.CELLS_PER_CHUNK", cells)
-        assert (np.concatenate(list(resampled_digit_sums(exact, bootstrap_counts(2, units, 900)))) == expected).all()
+        assert (np.concatenate(list(resampled_integer_sums(exact, bootstrap_counts(2, units, 900)))) == expected).all()
 
 
 def test_a_swap_is_a_fair_coin_for_every_unit() -> None:
@@ -318,7 +318,7 @@ def test_a_swap_is_a_fair_coin_for_every_unit() -> None:
 def test_first_permutations_of_seed_0() -> None:
     """Recorded as the draws above: what the places of three systems add up to over five units of powers of ten."""
     rows = [[[system * 10**unit] for unit in range(5)] for system in range(3)]
-    drawn = next(permuted_digit_sums(exact_statistics(rows), 4, 0))
+    drawn = next(permuted_integer_sums(exact_statistics(rows), 4, 0))
     assert drawn[..., 0].tolist() == [
         [20101.0, 11212.0, 2020.0],
         [12200.0, 20112.0, 1021.0],

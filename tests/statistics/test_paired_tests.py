@@ -17,7 +17,7 @@ from cs_score.base.errors import UsageError
 from cs_score.statistics import families
 from cs_score.statistics.arithmetic import Floats, exact_statistics, scores_of
 from cs_score.statistics.comparison import assign_tiers, rank_ranges, rank_systems
-from cs_score.statistics.draws import permuted_digit_sums, random_exchanges
+from cs_score.statistics.draws import permuted_integer_sums, random_sign_flips
 from cs_score.statistics.families import FamilyTests, family_pairs, family_tests, holm, near_copies, sign_flip_tests
 from cs_score.statistics.resampling import ResampledSystems
 from cs_score.statistics.resampling_settings import Correction, Resampling
@@ -39,7 +39,7 @@ def test_randomisation_follows_its_definition() -> None:
     first, second = system(0.5, units=13), system(0.3, units=13, seed=2)
     observed = np.abs(scores(first) - scores(second))
     extreme = np.zeros(3)
-    for flags in random_exchanges(6, 13, 700):
+    for flags in random_sign_flips(6, 13, 700):
         for row in flags.astype(bool)[:, :, np.newaxis]:
             swapped = scores(np.where(row, second, first)) - scores(np.where(row, first, second))
             extreme += np.abs(swapped) >= observed - 1e-12
@@ -178,11 +178,11 @@ def test_permutations_keep_what_a_unit_has_and_are_uniform(units: int) -> None:
     """Every system's rows come to every place equally often."""
     rows = np.random.default_rng(units).integers(0, 9, (units, 7, 2))
     statistics = exact_statistics([rows[:, system] for system in range(7)])
-    drawn = np.concatenate(list(permuted_digit_sums(statistics, 20_000, 3)))
+    drawn = np.concatenate(list(permuted_integer_sums(statistics, 20_000, 3)))
     assert (drawn.sum(axis=1) == rows.sum(axis=(0, 1))).all()
     error = rows.std(axis=1).mean(axis=1).max() * math.sqrt(units / 20_000)
     assert drawn.mean(axis=0) == pytest.approx(np.tile(rows.sum(axis=0).mean(axis=0), (7, 1)), abs=12 * error + 1e-9)
-    assert (np.concatenate(list(permuted_digit_sums(statistics, 20_000, 3))) == drawn).all()
+    assert (np.concatenate(list(permuted_integer_sums(statistics, 20_000, 3))) == drawn).all()
 
 
 def test_the_usual_correction_and_the_family_in_words() -> None:
@@ -254,7 +254,7 @@ def test_max_t_of_drawn_sign_flips_adds_one() -> None:
     """The same draws, put in by hand, with (1 + count) / (1 + N) for the share of N."""
     matrices = [system(quality, units=13, seed=at + 1) + 1 for at, quality in enumerate((0.9, 0.5, 0.2, 0.2))]
     found = family_tests(ResampledSystems(matrices, FORMULA, Resampling(300, seed=6)), list(combinations(range(4), 2)))
-    flips = [tuple(row) for part in random_exchanges(6, 13, 300) for row in part.tolist()]
+    flips = [tuple(row) for part in random_sign_flips(6, 13, 300) for row in part.tolist()]
     for measure in range(3):
         expected = max_t_by_hand(matrices, flips, measure)
         assert found.p_adjusted[measure] == pytest.approx([(1 + 300 * p) / 301 for p in expected], abs=1e-12)

@@ -25,10 +25,10 @@ BEGINNINGS: Final = {
 
 LOCK: Final = ".batch.lock"
 
-FILES: Final = (LOCK, *BEGINNINGS)
+BATCH_FILES: Final = (LOCK, *BEGINNINGS)
 """The files of every batch, in its output folder."""
 
-RESERVED_NAMES: Final = frozenset({"", ".", "..", *FILES})
+RESERVED_NAMES: Final = frozenset({"", ".", "..", *BATCH_FILES})
 """Names that no run and no policy can have: they would hide a file of the batch, or no folder can have them."""
 
 _PAGE: Final = re.compile(r"out(\.[1-9][0-9]*)?\.html", re.ASCII)

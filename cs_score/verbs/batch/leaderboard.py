@@ -59,14 +59,14 @@ def make_leaderboard(
     outcomes: Sequence[Outcome],
     task: str,
     measure: str,
-    headline: Sequence[str],
+    further_measures: Sequence[str],
     edition_by_run: Mapping[str, str] | None = None,
 ) -> LeaderboardDocument:
     """Return the leaderboard that ranks the outcomes of a batch by `measure`, separately for each policy.
 
     Runs without a score come last. If runs have intervals, their differences are tested, and rows get tiers and
-    p-values. `headline` are the further measures that readable tables show. `edition_by_run` has the edition of the
-    scorer that each run follows; it is empty or None if all follow the same. Nothing is tested if they follow several.
+    p-values. Readable tables also show the `further_measures`. `edition_by_run` has the edition of the scorer that each
+    run follows; it is empty or None if all follow the same. Nothing is tested if they follow several.
     """
     editions = edition_by_run or {}
     boards = []
@@ -75,7 +75,7 @@ def make_leaderboard(
         ranked_runs = _rank(outcomes_of_policy, measure)
         boards.append(_board_of_policy(policy, ranked_runs, task, measure, editions))
     rows = _rows_of_boards(boards)
-    shown_measures = tuple(dict.fromkeys([measure, *headline]))
+    shown_measures = tuple(dict.fromkeys([measure, *further_measures]))
     return LeaderboardDocument(
         task=task,
         measure=measure,
@@ -107,7 +107,8 @@ def _all_measures(shown_measures: Iterable[str], rows: Iterable[LeaderboardRow])
 def _notes_of_boards(boards: Iterable[_PolicyBoard], edition_by_run: Mapping[str, str]) -> tuple[Note, ...]:
     """Return the notes on the editions of the scorer, if runs follow several, and on the tests, each note once."""
     notes: list[Note] = []
-    if edition_by_run:
+    has_several_editions = bool(edition_by_run)  # it is empty if all runs follow the same edition
+    if has_several_editions:
         notes.append(_note_on_editions(edition_by_run))
     for board in boards:
         notes += board.notes
@@ -135,10 +136,10 @@ def _board_of_policy(
     `ranked_runs` are the runs by rank. If they follow several editions of the scorer, `edition_by_run` has the edition
     of each run: nothing is tested then, and each row names its edition.
     """
-    # Rows that cannot be tested have no position here, and no test.
-    positions = [] if edition_by_run else _positions_to_test(ranked_runs)
-    tests = _test_rows([ranked_runs[position] for position in positions], task, measure)
-    test_by_position = dict(zip(positions, tests.rows))
+    # Some rows cannot be tested. The others are tested together, and each test is given back to its row by position.
+    testable_positions = [] if edition_by_run else _positions_to_test(ranked_runs)
+    tests = _test_rows([ranked_runs[position] for position in testable_positions], task, measure)
+    test_by_position = dict(zip(testable_positions, tests.rows))
     has_intervals = any(ranked_run.row.intervals for ranked_run in ranked_runs)
     rows = []
     for position, ranked_run in enumerate(ranked_runs):
@@ -148,11 +149,11 @@ def _board_of_policy(
     return _PolicyBoard(policy, rows, family=tests.family, verdict=tests.verdict, notes=tests.notes)
 
 
-class _RunOfOutcome(NamedTuple):
-    """A run id of an outcome, and its score by the measure that ranks; None if it has no such score."""
+class _ScoredRunId(NamedTuple):
+    """A run id of an outcome with all its scores, and its score by the measure that ranks; None if it has none."""
 
     outcome: Outcome
-    run: RunScores
+    run_scores: RunScores
     score: float | None
 
 
@@ -161,33 +162,33 @@ def _rank(outcomes: Iterable[Outcome], measure: str) -> list[_RankedRun]:
 
     Rows with equal scores share a rank, and the next rank is left out: 1, 1, 3.
     """
-    runs = _runs_of_outcomes(outcomes, measure)
-    runs_with_score = [run for run in runs if run.score is not None]
-    runs_with_score.sort(key=attrgetter("score"), reverse=True)
-    ranks = _ranks_of([run.score for run in runs_with_score])
+    run_ids = _scored_run_ids(outcomes, measure)
+    ids_with_score = [run_id for run_id in run_ids if run_id.score is not None]
+    ids_with_score.sort(key=attrgetter("score"), reverse=True)
+    ranks = _ranks_of([run_id.score for run_id in ids_with_score])
     ranked_runs = []
-    for scored, rank in zip(runs_with_score, ranks):
-        row = _make_row(scored.outcome, scored.run, measure, rank)
-        ranked_runs.append(_RankedRun(row, scored.run))
-    runs_without_score = [run for run in runs if run.score is None]
-    for unscored in runs_without_score:
-        row = _make_row(unscored.outcome, unscored.run, measure, rank=None)
-        ranked_runs.append(_RankedRun(row, unscored.run))
+    for run_id, rank in zip(ids_with_score, ranks):
+        row = _make_row(run_id.outcome, run_id.run_scores, measure, rank)
+        ranked_runs.append(_RankedRun(row, run_id.run_scores))
+    ids_without_score = [run_id for run_id in run_ids if run_id.score is None]
+    for run_id in ids_without_score:
+        row = _make_row(run_id.outcome, run_id.run_scores, measure, rank=None)
+        ranked_runs.append(_RankedRun(row, run_id.run_scores))
     return ranked_runs
 
 
-def _runs_of_outcomes(outcomes: Iterable[Outcome], measure: str) -> list[_RunOfOutcome]:
-    """Return the run ids of some outcomes in their order, each with its score by `measure`.
+def _scored_run_ids(outcomes: Iterable[Outcome], measure: str) -> list[_ScoredRunId]:
+    """Return a record for each run id of some outcomes, in their order: its outcome, its scores, and that by `measure`.
 
-    An outcome without any run id, such as that of a failed run, has one run with the empty run id and without scores.
+    An outcome without any run id, such as that of a failed run, has one record with the empty run id and without
+    scores.
     """
-    run_without_scores = RunScores(run_id="", scores={})
-    runs = []
+    no_scores = RunScores(run_id="", scores={})
+    run_ids = []
     for outcome in outcomes:
-        scored_runs = outcome.runs or (run_without_scores,)
-        for run in scored_runs:
-            runs.append(_RunOfOutcome(outcome, run, run.scores.get(measure)))
-    return runs
+        for run_scores in outcome.runs or (no_scores,):
+            run_ids.append(_ScoredRunId(outcome, run_scores, run_scores.scores.get(measure)))
+    return run_ids
 
 
 def _ranks_of(sorted_scores: Sequence[float | None]) -> list[int]:
@@ -267,7 +268,10 @@ def _test_rows(ranked_runs: Sequence[_RankedRun], task: str, measure: str) -> Ro
     if resampling is None:
         return RowTests([])
     rows = [row for row, _ in ranked_runs]
-    unit_tables = [run.findings.table() for _, run in ranked_runs if run.findings]
+    unit_tables = []
+    for _, run in ranked_runs:
+        if run.findings:  # all have findings, which the type checker cannot know
+            unit_tables.append(run.findings.table())
     labels = distinct_labels(rows)
     settings = _with_baseline_label(resampling, rows, labels)
     return compare_rows(labels, unit_tables, measure_formula(task, [measure]), settings)
@@ -295,11 +299,12 @@ def _with_test(row: LeaderboardRow, test: TestedRow, family: Family | None, *, h
     All rows of a policy have the same columns: those against a baseline if the `family` of tests has one, otherwise
     tiers if runs have intervals. A row that was not tested has an empty `test`, and its values are None.
     """
-    if family is not None and family.baseline:
+    has_baseline = family is not None and bool(family.baseline)
+    if has_baseline:
         row = replace(row, p_baseline=test.p_baseline)
     elif has_intervals:
         row = replace(row, tier=test.tier, p_above=test.p_above)
-    if family is None:
+    if family is None:  # nothing was tested under the policy
         return row
     return replace(row, effect_size=test.effect_size, wins=test.wins, ties=test.ties, losses=test.losses)
 
@@ -311,13 +316,16 @@ def distinct_labels(systems: Sequence[System | LeaderboardRow]) -> list[str]:
     several, and by a number if the label is still taken: `"ID1"`, `"b (ID2)"`, `"c"`, `"c (2)"`.
     """
     names = _names_of_systems(systems)
-    labels: dict[str, None] = {}
+    labels: list[str] = []
+    taken_names = set(names)
+    labels_so_far: set[str] = set()
     for name in names:
         label = name
-        if name in labels:
-            label = _numbered_name(name, {*labels, *names})
-        labels[label] = None
-    return list(labels)
+        if name in labels_so_far:
+            label = _numbered_name(name, taken_names | labels_so_far)
+        labels.append(label)
+        labels_so_far.add(label)
+    return labels
 
 
 def _names_of_systems(systems: Sequence[System | LeaderboardRow]) -> list[str]:
@@ -391,7 +399,8 @@ def _trailing_columns(board: LeaderboardDocument) -> list[Column]:
 def _hidden_keys(board: LeaderboardDocument) -> set[str]:
     """Return the keys of the columns that readable tables leave out.
 
-    The policy is hidden if there is only one, and run ids are hidden if they are the names of the runs.
+    These are the columns for programs (`_KEYS_FOR_PROGRAMS`), such as the file. The policy is hidden if there is only
+    one, and run ids are hidden if they are the names of the runs.
     """
     hidden_keys = set(_KEYS_FOR_PROGRAMS)
     if not board.has_policies:
@@ -469,7 +478,7 @@ def _values_of_row(row: LeaderboardRow) -> dict[str, Any]:
     if row.intervals:
         for measure in row.scores:
             values[f"{measure}:low"], values[f"{measure}:high"] = row.limits(measure)
-    if isinstance(row.wins, int):
+    if isinstance(row.wins, int):  # it is neither unset (nothing was tested) nor None (this row was not tested)
         values["units"] = f"{row.wins}/{row.ties}/{row.losses}"
     return values
 
@@ -507,7 +516,7 @@ def _explanations_of_limits(board: LeaderboardDocument) -> list[str]:
 
 
 def _sentences_on_undefined_scores(board: LeaderboardDocument) -> list[str]:
-    """Return a sentence for each run without a value of some measures, and each reason: `a has no SF-AP: ...`."""
+    """Return a sentence for each run and each reason why measures of it are undefined: `a has no SF-AP: ...`."""
     sentences = []
     for row in board.rows:
         for measures_and_reason in undefined_sentences(row.undefined or {}):
@@ -529,13 +538,16 @@ def _name_with_policy(row: LeaderboardRow, board: LeaderboardDocument) -> str:
 
 
 def signatures(board: LeaderboardDocument) -> list[str]:
-    """Return for each policy the signature shared by the scores of its runs, as a line to be cited."""
-    lines: dict[str, None] = {}
+    """Return for each policy the signature shared by the scores of its runs, as a line to be cited.
+
+    The signatures of the runs under a policy are the same line when they name no run; each line is given once.
+    """
+    lines = []
     for row in board.rows:
         if row.origin:
             signature = row.origin.signature.of(board.measure).of_all_runs()
-            lines[str(signature)] = None
-    return list(lines)
+            lines.append(str(signature))
+    return list(dict.fromkeys(lines))
 
 
 # ---- Its formats
@@ -595,7 +607,10 @@ def leaderboard_text(board: LeaderboardDocument, limit: int = 10) -> str:
 
 
 def _narrow_layout(board: LeaderboardDocument) -> Layout:
-    """Return the layout of a leaderboard for a terminal: the ranking measure is called `Score`, others are left out."""
+    """Return the layout of a leaderboard for a terminal: the ranking measure is called `Score`, others are left out.
+
+    The numbers of errors and warnings and the sizes of differences are left out, too.
+    """
     layout = leaderboard_layout(board)
     columns = []
     for column in layout.columns:

@@ -552,7 +552,7 @@ def _labels_of_runs(systems: Sequence[System]) -> list[str]:
 
 
 def _sentences_on_missing_scores(rows: Iterable[RankedRow]) -> list[str]:
-    """Return a sentence for each run without a value of some measures, and each reason: `run has no SF-AP: ...`."""
+    """Return a sentence for each run and each reason why measures of it are undefined: `run has no SF-AP: ...`."""
     sentences = []
     for row in rows:
         for measures_and_reason in undefined_sentences(row.undefined or {}):

@@ -23,9 +23,9 @@ from cs_score.base.records import replace, to_builtins
 from cs_score.base.sources import name_of
 from cs_score.coldstart.linking import expand_folder
 from cs_score.coldstart.output_files import OUTPUTS
-from cs_score.problems.reports import OPTION
+from cs_score.problems.reports import PROBLEMS_OPTION
 from cs_score.verbs.batch.batch_documents import FAILED, Outcome, RunOrigin, WrittenFile
-from cs_score.verbs.batch.folder_layout import BEGINNINGS, FILES, INDEX, is_page
+from cs_score.verbs.batch.folder_layout import BATCH_FILES, BEGINNINGS, INDEX, is_page
 from cs_score.verbs.batch.input_files import BatchRunFile
 from cs_score.verbs.batch.plan import BatchOptions, Plan, RunFiles
 
@@ -62,8 +62,8 @@ def planned_batch(plan: Plan, runs: Sequence[BatchRunFile], options: BatchOption
     Raises UsageError if the file of problems has an impossible name, or if the folder of a run is a link: its target
     does not belong to the batch.
     """
-    problem_outputs = tuple(OPTION.outputs(options.problems))
-    paths = [os.path.join(options.out, name) for name in FILES]
+    problem_outputs = tuple(PROBLEMS_OPTION.outputs(options.problems))
+    paths = [os.path.join(options.out, name) for name in BATCH_FILES]
     paths += _list_files(options.out, _is_leftover)
     paths += _paths_in_folders_of_runs(_folders_of_runs(plan, runs, options.out), problem_outputs)
     outputs = _planned_outputs(dict.fromkeys(paths), writes_index=plan.make_page is not None)
@@ -126,10 +126,10 @@ def _refuse_links(folder: str, *, has_policies: bool) -> None:
 
 
 def _problem_reports_in_run_folder(problem_outputs: Iterable[PlannedOutput], folder: str) -> list[str]:
-    """Return the paths at which `--problems` would make a file with the name of a run's file.
+    """Return the paths of the reports of problems that would collide with a file of the run in a folder.
 
-    `--problems OUT/run/out.json` is such a path if `OUT/run` is the `folder` of a run. The path enters the plan twice
-    then, as a file of the run and as a report of problems, so that the check of the plan refuses it. A file that exists
+    `--problems OUT/run/out.json` is such a path if `OUT/run` is the `folder` of a run. With the result the plan has the
+    path twice, as a file of the run and as a report, so that the check of the plan refuses it. A file that exists
     already is left out, because the plan has all existing files of the folder anyway.
     """
     paths = []
@@ -253,6 +253,7 @@ class _FileDigest:
         """Add a block of a file `.params` that begins inside its first line.
 
         The first line is held back until it is complete. If it is the time of the call, it is left out of the SHA-256.
+        A file may also end inside its first line; `written_file` deals with that.
         """
         part_of_line, line_feed, rest = block.partition(b"\n")
         self._first_line += part_of_line
@@ -266,7 +267,8 @@ class _FileDigest:
 
     def written_file(self) -> WrittenFile:
         """Return the name, size and digest of the file. Call it once, after the last block."""
-        # The first line of a file `.params` is held back until its end. Here the file ended without a line feed.
+        # The first line of a file `.params` was held back. The file ended inside it, so that it is not the time of the
+        # call, and is hashed after all.
         if self._is_in_first_line:
             self._sha256.update(self._first_line)
         return WrittenFile(name=self._name, size=self._size, sha256=self._sha256.hexdigest())
@@ -282,8 +284,8 @@ class ChangedFileError(Exception):
 def read_whole_run(folder: str, origin: RunOrigin) -> Outcome | None:
     """Return the recorded outcome of a run that an earlier batch scored from the inputs and options of `origin`.
 
-    Returns None if the folder has no record, and if the record was made from other inputs or options. Raises
-    ChangedFileError if someone has changed the record or one of the files that it lists.
+    Returns None if the folder has no record, and if the record was made from other inputs or options or does not name
+    them. Raises ChangedFileError if someone has changed the record or one of the files that it lists.
     """
     path = os.path.join(folder, SIGNATURE)
     if not os.path.lexists(path):
@@ -315,7 +317,8 @@ def _read_record(path: str) -> Outcome:
 def _is_as_written(outcome: Outcome, value: Mapping[str, object]) -> bool:
     """Return whether the record of a run is as a batch wrote it; `outcome` was read from its JSON `value`.
 
-    Raises InputError or ValueError for findings that no batch has written.
+    Raises InputError or ValueError for findings in a form that no batch has written. The caller treats such a record
+    as a changed one, too.
     """
     if not outcome.origin or outcome.digest != digest_of_record(value):
         return False
@@ -338,6 +341,7 @@ def _origin_without_input_names(origin: RunOrigin) -> object:
         is_input_name = isinstance(value, str) and value in digest_by_name
         options[option] = digest_by_name[value] if is_input_name else value
     values = to_builtins(origin)
+    # The entries with names of inputs are replaced.
     values["options"] = options
     values["inputs"] = [(file.role, file.sha256) for file in origin.inputs]
     # An origin that was read from JSON has lists where one of this process has tuples; JSON makes both lists.
@@ -378,6 +382,7 @@ def _has_digest(path: str, written: WrittenFile) -> bool:
 
 def _open_plain_file(path: str) -> io.BufferedReader:
     """Open a file for reading. Raises OSError for a link, and for a pipe or device, since reading it may never end."""
+    # O_NONBLOCK: opening a pipe does not wait for a process that writes into it.
     descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)

@@ -82,7 +82,7 @@ class Scorer:
         try:
             with paused_garbage_collection():
                 return self._score(job)
-        except CsScoreError as error:  # gold as this worker reads it, or a full disk
+        except CsScoreError as error:  # this worker cannot read gold, or the disk is full
             return job.failed_outcomes(str(error))
         except Exception as error:  # a defect of cs-score fails one run, not the batch
             place = traceback.extract_tb(error.__traceback__)[-1]  # where the error was raised
@@ -280,7 +280,9 @@ def dask_backend(scorer: Scorer, address: str) -> Iterator[Backend]:
     batch_id = os.urandom(16).hex()
     with _connect(distributed, address) as client:
         _check_workers(client, address)
+        # A plugin is an object that Dask sends to each worker once; here it holds the scorer with the plan.
         client.register_plugin(_plugin_with_scorer(distributed, scorer), name=batch_id)
+        # pure=False: a job handed out again is computed again, and not taken from the results of an earlier one.
         executor = client.get_executor(pure=False)
         try:
             yield _DaskBackend(
@@ -292,7 +294,7 @@ def dask_backend(scorer: Scorer, address: str) -> Iterator[Backend]:
         finally:
             executor.shutdown(wait=False)
             with contextlib.suppress(Exception):  # the scheduler may be gone
-                client.unregister_worker_plugin(batch_id)
+                client.unregister_worker_plugin(batch_id)  # so that the workers forget the gold
 
 
 def _jobs_to_hand_out(client: Any) -> int:

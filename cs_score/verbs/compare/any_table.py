@@ -192,13 +192,13 @@ class _TableReader:
         if self.clusters is UNSET:
             self.clusters = clusters
             return
-        cluster_by_unit = dict(self.clusters.clusters)
-        for unit, cluster in clusters.clusters.items():
+        cluster_by_unit = dict(self.clusters.cluster_by_unit)
+        for unit, cluster in clusters.cluster_by_unit.items():
             earlier_cluster = cluster_by_unit.get(unit, cluster)
             if earlier_cluster != cluster:
                 raise InputError("has other clusters than the file before", file=file)
             cluster_by_unit[unit] = cluster
-        self.clusters = replace(clusters, clusters=cluster_by_unit)
+        self.clusters = replace(clusters, cluster_by_unit=cluster_by_unit)
 
     def average_samples(self) -> int:
         """Make the mean of each unit's samples the score of the unit.

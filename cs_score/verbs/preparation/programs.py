@@ -34,8 +34,7 @@ from cs_score.preparation.prepared_runs import CheckedRun, RunLimits, check_run
 from cs_score.preparation.source_documents import DocumentList, read_document_list
 from cs_score.problems.codes import Severity
 from cs_score.problems.log import ProblemLog, RecordingLog
-from cs_score.problems.reports import OPTION as PROBLEMS
-from cs_score.problems.reports import write_problems
+from cs_score.problems.reports import PROBLEMS_OPTION, write_problems
 
 MOST_FATAL_LINES: Final = 50
 """How many fatal conditions are printed at most: a run may have a million bad lines."""
@@ -104,7 +103,7 @@ class Program(NamedTuple):
         """Return the checked plan of inputs and outputs. Raises UsageError or OutputError if they overlap."""
         outputs = list(self.planned_outputs(command_line))
         outputs.extend(self._planned_error_file(command_line))
-        outputs.extend(PROBLEMS.outputs(command_line.get("--problems")))
+        outputs.extend(PROBLEMS_OPTION.outputs(command_line.get("--problems")))
         return command_line.plan(outputs, self._names_of_inputs(command_line, outputs))
 
     def _planned_error_file(self, command_line: CommandLine) -> Sequence[PlannedOutput]:

@@ -429,7 +429,7 @@ def _drawn_unit(unit: str, settings: Resampling) -> str:
     """Return the unit that a resample draws for an answer of a unit: its cluster, if the settings have clusters."""
     if not settings.clusters:
         return unit
-    return settings.clusters.clusters.get(unit, unit)
+    return settings.clusters.cluster_by_unit.get(unit, unit)
 
 
 def _agreement(slot: str, judgments_by_unit: JudgmentsByUnit, settings: Resampling) -> AssessorAgreement:

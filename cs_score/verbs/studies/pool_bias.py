@@ -428,7 +428,7 @@ def _scores_by_run(scored_by_run: Mapping[str, AnalysedRun], measure: Measure) -
     score_by_run = {}
     for run, scored in scored_by_run.items():
         measure_of_run = scored.measure(str(measure))
-        score_by_run[run] = scored.result.measures[measure_of_run]
+        score_by_run[run] = scored.result.score_by_measure[measure_of_run]
     return score_by_run
 
 

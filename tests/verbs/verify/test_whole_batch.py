@@ -15,7 +15,7 @@ import pytest
 from cs_score.base import VERSION
 from cs_score.base.errors import InputError
 from cs_score.verbs.batch.cold_start_plan import PreparedColdStart
-from cs_score.verbs.batch.folder_layout import FILES, INDEX
+from cs_score.verbs.batch.folder_layout import BATCH_FILES, INDEX
 from cs_score.verbs.batch.store import digest_of_record
 from cs_score.verbs.verify.rescored_batch import TABLES
 from cs_score.verbs.verify.verifying import Verdict, verify
@@ -36,7 +36,7 @@ def by_name(path: str, *files: str) -> dict[str, Verdict]:
 @pytest.mark.parametrize("name", BATCHES)
 def test_everything_over_all_runs_is_reproduced(name: str, folder: Path) -> None:
     found = by_name(name)
-    assert {*found} == {*FILES} - {".batch.lock", INDEX}
+    assert {*found} == {*BATCH_FILES} - {".batch.lock", INDEX}
     assert {each: verdict.differences for each, verdict in found.items() if verdict.differences} == {}
     assert all(verdict.compared for verdict in found.values())
     lines = score_in(folder, ["verify", name]).stdout.decode().splitlines()

@@ -82,7 +82,7 @@ def _explanation_of_run(indexed_run: IndexedRun, measure_name: str) -> document.
     score = None
     if indexed_run.measure is not None:
         signature = signature.of(measure_name)
-        score = scored.result.measures[indexed_run.measure]
+        score = scored.result.score_by_measure[indexed_run.measure]
     return document.RunExplanation(
         task=COLD_START_MODE,
         measure=measure_name,

@@ -21,7 +21,7 @@ from cs_score.coldstart.judging import ClassTree, Counting, place_responses
 from cs_score.coldstart.lines import Assessment, Response
 from cs_score.coldstart.options import RIGHT
 from cs_score.coldstart.ranking import Ranker, RunNodes
-from cs_score.coldstart.scorer import score_rows
+from cs_score.coldstart.scorer import slot_filling_rows
 from cs_score.measures import Measure, default_measure
 from cs_score.problems.log import Place, Problem, ProblemLog
 from cs_score.verbs.explain.run_explanation.document import Counted, LineEffect, RankStep
@@ -240,7 +240,7 @@ class IndexedQuery:
         if ldc_id is None:
             return None
         own_full_id = queries.by_id[ldc_id].full_id
-        unit_table = tables.averaged_table(score_rows([self.unit]))
+        unit_table = tables.averaged_table(slot_filling_rows([self.unit]))
         for ldc_query in tables.add_ldc_tables(unit_table, queries).ldc_queries:
             if ldc_query.full_id == own_full_id:
                 return ldc_query
@@ -410,7 +410,7 @@ class IndexedRun:
             return []
         has_ldc_queries = bool(self.run.gold.query_set.ldc_id_by_query)
         headline_f1 = default_measure(has_ldc_queries=has_ldc_queries, has_rankings=False)
-        scores = self.scored.result.measures
+        scores = self.scored.result.score_by_measure
         # A measure without hop is over all hops.
         average_precisions = [measure for measure in scores if measure.is_of_rankings and measure.hop is None]
         measures = [self.measure, headline_f1, *average_precisions]
