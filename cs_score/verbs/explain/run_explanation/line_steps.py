@@ -190,7 +190,7 @@ def explain_asking(query: LinkedQuery, indexed_run: IndexedRun) -> document.Aske
     entry_points = indexed_run.query(query.base_id).query.entry_points
     names = [entry_point.name for entry_point in entry_points if entry_point.name]
     return document.Asked(
-        rule="follow-on-queries" if query.level else "queries",
+        rule="follow-on-queries" if query.is_follow_on else "queries",
         query=query.full_id,
         name=names[0] if names else None,
         slot=query.slots[0] if query.slots else "",  # the first slot is the one to fill next

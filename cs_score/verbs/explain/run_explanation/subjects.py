@@ -133,7 +133,7 @@ def _verdict_beside_others(row: str, indexed_query: IndexedQuery, tree: judging.
 def explain_node(name: str, indexed_run: IndexedRun) -> document.NodeExplanation:
     """Return the explanation of a node: its lines, classes, ranks and effect.
 
-    `name` is its fully qualified id, such as `CS14_0001:E1`.
+    `name` is its full id, such as `CS14_0001:E1`.
     """
     lines_of_all_runs = indexed_run.run.links.lines_by_node[name]
     lines = [line for line in lines_of_all_runs if indexed_run.is_of_run(line)]
@@ -177,7 +177,7 @@ def explain_query(query: LinkedQuery, indexed_run: IndexedRun) -> document.Query
     A query of a query file is explained together with its follow-on queries, a follow-on query alone.
     """
     indexed_query = indexed_run.query(query.base_id)
-    parts = _parts_of_follow_on(query, indexed_run) if query.level else _parts_of_query(indexed_query)
+    parts = _parts_of_follow_on(query, indexed_run) if query.is_follow_on else _parts_of_query(indexed_query)
     line_summaries = [summary_of(line, indexed_run) for line in parts.lines]
     return document.QueryExplanation(
         query=query.full_id,
