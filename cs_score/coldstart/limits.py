@@ -92,8 +92,8 @@ class DiscardRules:
     ) -> None:
         """Apply the limits to lines that were loaded under other limits, as loading does: once after each file.
 
-        Each time the rules see the lines of the files so far. `loaded_line_counts` says how many lines that are after
-        each file. `responses` are all run lines, and `lines_by_node` has them by full node id.
+        Each time the rules see the lines of the files so far. `loaded_line_counts` says how many lines had been loaded
+        after each file. `responses` are all run lines, and `lines_by_node` has them by full node id.
         """
         for loaded_count in loaded_line_counts:
             lines_by_node_so_far = _lines_loaded_first(lines_by_node, loaded_count)
@@ -103,8 +103,8 @@ class DiscardRules:
     def _find_crowded_nodes(self, lines_by_node: Mapping[str, Sequence[Response]]) -> list[Sequence[Response]]:
         """Return the lines of each node that may exceed a limit; `lines_by_node` has the lines by full node id.
 
-        A full id begins with the query: `CSX_ENG_00fb79cef8:E1`. The result may include nodes that
-        exceed no limit in the end.
+        A full id begins with the query: `CSX_ENG_00fb79cef8:E1`. The result may include nodes that exceed no limit in
+        the end.
         """
         limits = (self._limits.justifications_per_document, self._limits.justifications_per_node)
         set_limits = [limit for limit in limits if limit is not None]
@@ -236,9 +236,9 @@ class DiscardRules:
                 self._discard(line, "DISCARDED_ENTRY", reason, text_after_line="")
 
     def _discard_answers(self, query_id: str, follow_on_queries: _FollowOnQueries) -> None:
-        """Discard the lines that answer a follow-on query without parent lines: they give the answer it is about.
+        """Discard the lines that answer a follow-on query whose parent lines were all discarded.
 
-        `query_id` is the short id of the query.
+        `query_id` is the short id of the query. Its parent lines give the answer that the query is about.
         """
         for line in self._lines_left(follow_on_queries.lines_answering(query_id)):
             has_lines_below = bool(follow_on_queries.lines_answering(line.follow_on_id))
