@@ -246,7 +246,7 @@ class IndexedQuery:
                 return ldc_query
         return None  # nothing of the unit was scored
 
-    def ranked_node(self, name: str | None) -> RankStep | None:
+    def rank_step(self, name: str | None) -> RankStep | None:
         """Return the ranks of a node of the query; None if the node is in no ranking.
 
         `name` is the full node id of the node, such as `CS14_0001:E1`; None means the node of a line without a node id.
@@ -268,7 +268,7 @@ class IndexedQuery:
             return "the run has no node ids (eight columns), so that nothing of it is ranked"
         if self._why_nothing_ranked is not None:
             return self._why_nothing_ranked
-        if self.ranked_node(name) is not None:
+        if self.rank_step(name) is not None:
             return None
         reason = f"node {name} belongs to no query"
         if name.startswith(":"):

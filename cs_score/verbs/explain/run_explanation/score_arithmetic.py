@@ -153,7 +153,7 @@ class NodeExplainer:
         return explained
 
     def _placed_node(self, name: str) -> _PlacedNode:
-        """Return a node of the query with its place in the rankings and its useful lines; `name` is its full node id."""
+        """Return a node of the query with its place in the rankings and its useful lines; `name` is its full id."""
         node = self._node_by_name[name]
         return _PlacedNode(node, self._ranked_node_by_name[name], self._ranker.useful_lines(node.lines))
 
