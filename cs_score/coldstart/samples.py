@@ -249,12 +249,11 @@ VALUE_CODES: Final = tuple(
 class SampleLimits(Record):
     """Confidence limits of one value, texts of four decimals, as the reference computes with them.
 
-    `value_code` is the code of the value, such as `ALLEP_LDCMAXI_Mi_0_P`. `low` and `high` have the limits by
-    percentage, from the outermost low one to the outermost high one. `mean` is the mean of the samples. `score` is the
-    score of the run itself, None if the tables of the run do not have it.
+    `value` is its code, `low` and `high` the limits by percentage from the outermost low one to the outermost high one,
+    `score` that of the run itself, None where its tables have none.
     """
 
-    value_code: str
+    value: str
     measure: str
     low: Mapping[str, str]
     mean: str
