@@ -61,13 +61,13 @@ class ScoredLines:
         loaded: Run,
         policy: Policy,
         limits: Justifications,
-        earlier_results: Sequence[ScoredRun] = (),
+        results_to_reuse: Sequence[ScoredRun] = (),
         *,
         accounts: Sequence[str] = (),
     ) -> None:
         """Score the lines of `loaded` under a policy and limits on justifications.
 
-        `earlier_results` are the results of the same lines under another policy; they save time. `accounts` has a
+        `results_to_reuse` are the results of the same lines under another policy; they save time. `accounts` has a
         sentence for each converted or validated run on how it was changed. Raises InputError if scoring has to
         stop.
         """
@@ -83,7 +83,7 @@ class ScoredLines:
                 self._run_with_discarded_lines = run_under_limits(loaded, limits)
             run_without_marks = replace(loaded, limits=limits)
             self.result_without_line_problems = score_runs(
-                run_without_marks, policy, self._problems_of_scoring, earlier_results
+                run_without_marks, policy, self._problems_of_scoring, results_to_reuse
             )
 
     def rescore(self, policy: Policy, limits: Justifications) -> ScoredLines:
@@ -97,7 +97,11 @@ class ScoredLines:
                 f"files again for {limits}, or rescore with justifications={str(self.limits)!r}"
             )
         return ScoredLines(
-            self._loaded, policy, limits, earlier_results=self.result_without_line_problems.runs, accounts=self.accounts
+            self._loaded,
+            policy,
+            limits,
+            results_to_reuse=self.result_without_line_problems.runs,
+            accounts=self.accounts,
         )
 
     @property

@@ -268,11 +268,11 @@ class CallScorer:
     """
 
     def __init__(
-        self, loaded_runs: Run, policy: Policy, problems: ProblemLog, earlier_results: Iterable[ScoredRun] = ()
+        self, loaded_runs: Run, policy: Policy, problems: ProblemLog, results_to_reuse: Iterable[ScoredRun] = ()
     ) -> None:
         """Prepare to score the runs of one call, whose lines are in `loaded_runs`.
 
-        Problems are added to `problems`. `earlier_results` are results of the same lines under another policy. Since
+        Problems are added to `problems`. `results_to_reuse` are results of the same lines under another policy. Since
         the policy does not matter for matching, the assessments of responses are taken from there.
         """
         self._loaded_runs = loaded_runs
@@ -283,8 +283,8 @@ class CallScorer:
         self.remarks = [*loaded_runs.remarks, *_remarks_on_call(loaded_runs, policy)]
         self._hop_limit_by_id = loaded_runs.gold.hop_limit_by_id
         # The last result of each unit among the runs of this call that were scored before.
-        self._result_by_unit_of_other_runs: dict[str, UnitResult] = {}
-        self._earlier_results_by_run_and_unit = _unit_results_by_run_and_unit(earlier_results)
+        self._result_by_unit_of_earlier_runs: dict[str, UnitResult] = {}
+        self._results_to_reuse_by_run_and_unit = _unit_results_by_run_and_unit(results_to_reuse)
         self._has_remarks_on_samples = False  # there is one file of samples, and remarks on it are made once
         # Some editions write the report before they score: the report lacks the problems that scoring finds.
         self._problems_before_scoring = tuple(problems) if self.edition.reports_before_scoring else None
@@ -325,13 +325,13 @@ class CallScorer:
             self._loaded_runs,
             run_id,
             self._hop_limit_by_id,
-            units_of_other_runs=self._result_by_unit_of_other_runs,  # their nodes are ranked together with this run's
-            earlier_results=self._earlier_results_by_run_and_unit.get(run_id),  # they have this run's assessments
+            units_of_earlier_runs=self._result_by_unit_of_earlier_runs,  # all nodes are ranked together
+            results_to_reuse=self._results_to_reuse_by_run_and_unit.get(run_id),  # they have this run's assessments
         )
         unit_results = [score_unit(unit, self.options.policy) for unit in units]
         if len(self._loaded_runs.run_ids) > 1:
             for unit_result in unit_results:
-                self._result_by_unit_of_other_runs[unit_result.id] = unit_result
+                self._result_by_unit_of_earlier_runs[unit_result.id] = unit_result
         return unit_results
 
     def _report_matching(self, units: Iterable[UnitResult]) -> None:
@@ -576,17 +576,17 @@ def _has_match(units: Iterable[UnitResult], lines_by_unit: Mapping[str, Mapping[
 
 
 def score_runs(
-    loaded_runs: Run, policy: Policy, problems: ProblemLog | None = None, earlier_results: Iterable[ScoredRun] = ()
+    loaded_runs: Run, policy: Policy, problems: ProblemLog | None = None, results_to_reuse: Iterable[ScoredRun] = ()
 ) -> Result:
     """Score the runs of a call one after the other, in the order of their ids, and return the result of the call.
 
-    `loaded_runs` has the lines of all these runs. Problems are added to `problems` if it is given. `earlier_results`
+    `loaded_runs` has the lines of all these runs. Problems are added to `problems` if it is given. `results_to_reuse`
     are results of the same lines under another policy or other limits; the assessments of responses are taken from
     there. Raises ScoringStopped, which holds the results that were computed before the error.
     """
     if problems is None:
         problems = loaded_runs.problems.copy()
-    scorer = CallScorer(loaded_runs, policy, problems, earlier_results)
+    scorer = CallScorer(loaded_runs, policy, problems, results_to_reuse)
     results: list[ScoredRun] = []
     try:
         _check_loaded(loaded_runs)
@@ -635,7 +635,7 @@ def score_unit(unit: ScoringUnit, policy: Policy, is_ranked: bool = True) -> Uni
     If `is_ranked` is False, there are no rankings. Errors are not raised: an error in matching is part of the result of
     the unit, and an error in counting or ranking is part of the result of its query.
     """
-    matching_result = unit.earlier_result  # of a scoring under another policy, which has no effect on matching
+    matching_result = unit.result_to_reuse  # of a scoring under another policy, which has no effect on matching
     if matching_result is None:
         matching_result = _match_unit(unit)
     if matching_result.matching_error is not None:
@@ -680,9 +680,9 @@ def _count_unit(
     """
     labels_by_index: dict[int, Labels] = {}
     assessment_by_index = matching_result.assessment_by_index
-    if unit.other_run is not None:
-        labels_by_index.update(unit.other_run.labels_by_index)
-        assessment_by_index = {**unit.other_run.assessment_by_index, **assessment_by_index}
+    if unit.result_of_earlier_run is not None:
+        labels_by_index.update(unit.result_of_earlier_run.labels_by_index)
+        assessment_by_index = {**unit.result_of_earlier_run.assessment_by_index, **assessment_by_index}
     counting = Counting(
         matching_result.assessment_by_index,  # only lines of this run are counted
         policy,
