@@ -624,7 +624,7 @@ def _limits_line(limits: SampleLimits) -> str:
 
     All numbers are texts of the same width already.
     """
-    code = limits.value  # such as ALLEP_LDCMAXI_Mi_0_P
+    code = limits.value_code  # such as ALLEP_LDCMAXI_Mi_0_P
     score = "     -" if limits.score is None else limits.score
     cells = [code, *limits.low.values(), limits.mean, score, *limits.high.values()]
     return f"{' '.join(cells)}\n"

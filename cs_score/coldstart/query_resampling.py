@@ -136,7 +136,7 @@ def _limits(code: ValueCode, texts: Sequence[str], score: float | None) -> Sampl
     """
     sorted_texts = sorted(texts, key=_number_of)
     return SampleLimits(
-        value=str(code),
+        value_code=str(code),
         measure=str(code.measure),
         low={confidence: _low_limit(sorted_texts, confidence) for confidence in CONFIDENCES},
         mean=f"{_mean(texts):0.4f}",
