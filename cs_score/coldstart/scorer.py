@@ -414,8 +414,7 @@ class CallScorer:
             result = self._with_average_precision(result, ranking_rows)
             yield result
         samples_name = self.options.samples
-        is_resampled = not is_left_out(samples_name)  # not without -samples, and not with the value `0`
-        if is_resampled and samples_name is not None:
+        if samples_name is not None and not is_left_out(samples_name):  # with `-samples 0`, nothing is resampled
             yield self._with_bootstrap(result, samples_name)
 
     def _with_tables(self, run_id: str, rows: Iterable[ScoreRow], units: Sequence[UnitResult]) -> ScoredRun:
