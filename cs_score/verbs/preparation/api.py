@@ -122,7 +122,7 @@ def validate_run(
     run_check = check_run(
         repeatable_files, loaded_queries, limits, problems, document_list, allow_comments=allow_comments
     )
-    validated = run_check.validated()  # from now on all problems of the run are in the log
+    validated = run_check.validated_text()  # from now on all problems of the run are in the log
     text = None if problems.has_errors else "".join(validated.pieces)
     inputs = [name_of(file) for file in (*files, *query_files)]
     return ValidatedRun(text, problems, _remarks_on(validated), inputs)

@@ -143,7 +143,7 @@ def validate_run(command_line: CommandLine, session: Session) -> int:
     run_file = command_line.positional_words[1]
     session.send_report_to(command_line.text("-error_file"))
     checked_run = session.check_runs([run_file], depth=command_line.text("-depth", ""))
-    validated_text = checked_run.validated()  # from now on all problems of the run are in the log
+    validated_text = checked_run.validated_text()  # from now on all problems of the run are in the log
     _remark_on_run(checked_run, validated_text, session)
     session.report_problems()
     if not session.has_errors:
@@ -412,7 +412,7 @@ def package_output(command_line: CommandLine, session: Session) -> int:
     _check_run_ids(checked_run, session)
     session.report_problems()
     if not session.has_errors:
-        validated_text = checked_run.validated()
+        validated_text = checked_run.validated_text()
         file_named(output_file).write(encoded(validated_text.pieces))
     return session.end_report(checked_run)
 
