@@ -361,16 +361,16 @@ def _report_run_ids(responses: Sequence[Response], problems: ProblemLog) -> None
             problems.add("MULTIPLE_RUNIDS", first_id, line.run_id, place=line.place, detail=detail)
 
 
-def differences(checked: CheckedRun) -> Iterator[str]:
+def differences(checked_run: CheckedRun) -> Iterator[str]:
     """Yield the unified diff of each file of a run, in load order; a file without changes gives nothing.
 
     Raises UsageError for a run from standard input, which cannot be read twice.
     """
     # By file and number of the old line. One new line replaces it; old lines that are not there are left out.
     new_lines_by_file: dict[str, dict[int, tuple[str]]] = defaultdict(dict)
-    for text, response in checked.written_lines():
+    for text, response in checked_run.written_lines():
         new_lines_by_file[response.file][response.number] = (text.removesuffix("\n"),)
-    for name in checked.loading.layouts:  # the names of all files, in load order
+    for name in checked_run.loading.layouts:  # the names of all files, in load order
         if name == "-":
             raise UsageError("--diff reads the run twice; give it as a file")
         yield from file_differences(name, new_lines_by_file[name])
@@ -585,27 +585,27 @@ class _Validator(NamedTuple):
         prepared_runs = []
         texts = []
         for run_id in run_ids:
-            checked = check_run(run_files, self.queries, self.limits, self.new_log(), only_run_id=run_id)
-            text = b"".join(encoded(checked.validated_text().pieces))
+            checked_run = check_run(run_files, self.queries, self.limits, self.new_log(), only_run_id=run_id)
+            text = b"".join(encoded(checked_run.validated_text().pieces))
             texts.append(text)
             prepared_run = PreparedRun(
                 name=name,
                 scored_as=scored_as,
-                problems=checked.loading.problems,
-                change=_change_by_validation(checked, text, run_id),
-                digests=tuple(checked.loading.digests),
+                problems=checked_run.loading.problems,
+                change=_change_by_validation(checked_run, text, run_id),
+                digests=tuple(checked_run.loading.digests),
             )
             prepared_runs.append(prepared_run)
         # The validated runs become one file in memory, which is scored instead.
         return Preparation(files=[InMemory(scored_as, b"".join(texts))], prepared_runs=prepared_runs)
 
 
-def _change_by_validation(checked: CheckedRun, text: bytes, run_id: str | None) -> str:
+def _change_by_validation(checked_run: CheckedRun, text: bytes, run_id: str | None) -> str:
     """Return a sentence on what validation changed: `run RUN1 validated; 2 of 40 lines are left out`.
 
     `text` is the validated run. `run_id` is None if the run is the only one of its files; it is then not named.
     """
-    line_count = len(checked.loading.links.responses)
+    line_count = len(checked_run.loading.links.responses)
     left_out_count = line_count - text.count(b"\n")
     subject = "validated" if run_id is None else f"run {run_id} validated"
     return f"{subject}; {left_out_count} of {line_count} lines are left out"
