@@ -14,7 +14,7 @@ from cs_score.analysis.outcomes import TwoSided, json_text, shortened
 from cs_score.analysis.views import DocumentView
 from cs_score.base.display import escape_latex, escape_markdown
 from cs_score.base.errors import OutputError, UsageError
-from cs_score.base.outputs import Existing, PlannedOutput, encoded, folder_made, write_together
+from cs_score.base.outputs import Existing, PlannedOutput, folder_made, utf8_blocks, write_together
 from cs_score.base.records import replace
 from cs_score.base.signature import answered_only_lines
 from cs_score.cli import run_options
@@ -96,7 +96,7 @@ def _print_in_format(format_: str, view: DocumentView, document: Any, row_limit:
     """
     if format_ == "json":
         pieces = json_text(shortened(document, row_limit))
-        STDOUT.write(encoded(pieces))
+        STDOUT.write(utf8_blocks(pieces))
     elif format_ == "tsv":
         _print_one_table(view, document, row_limit)
     else:
@@ -126,7 +126,8 @@ def _write_tables(view: DocumentView, document: Any, folder: str) -> None:
 def _print_one_table(view: DocumentView, document: Any, row_limit: int | None) -> None:
     """Print one table of a document as TSV: the first one of `_PRINTED_TABLES` that has rows.
 
-    `row_limit` is the largest number of rows, None for all. If no table has rows, the header of the last one is printed.
+    `row_limit` is the largest number of rows, None for all. If no table has rows, the header of the last one is
+    printed.
     """
     table_by_name = {table.layout.name: table for table in view.tables(document)}
     candidates = [table_by_name[name] for name in _PRINTED_TABLES if name in table_by_name]
