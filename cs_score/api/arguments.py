@@ -234,6 +234,7 @@ def resampling_of(
     """
     if bootstrap is not None and bootstrap > MANY_RESAMPLES and not force:
         raise UsageError(message_on_many_resamples(f"bootstrap={bootstrap}", "force=True"))
+    # A value that is UNSET is left out of JSON.
     return Resampling(
         resamples=DEFAULT_RESAMPLES if bootstrap is None else bootstrap,
         seed=seed,

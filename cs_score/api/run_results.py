@@ -478,6 +478,7 @@ def _planned_files(
 
     `switches` are the switches of a command line that would write the same files. Raises UsageError or OutputError.
     """
+    # A file of an earlier call with the same prefix is replaced, but the problem report must be a new file.
     planned_files = []
     for file in outputs.written_outputs(switches, result.options.edition):
         planned_files.append(PlannedOutput("prefix", path=f"{prefix}.{file.ending}", existing=Existing.CLEARED))

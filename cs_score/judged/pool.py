@@ -268,10 +268,10 @@ class Pool(Mode):
         pairing.check_labelled_run(run, self._label_heading)
         policy = check_labels(self.policy, run.count_by_label, run.name)
         rules = _rules_of(policy, run, key=None)
-        units = pairing.units_of_file(run)
+        lines_by_unit = pairing.lines_of_all_runs(run)
         answers = self._distinct_answers(run)
-        notices = pairing.notices_of_unused_answers(answers, units)
-        return pairing.pair_with_own_labels(run, units, answers.lines_by_unit, rules), notices
+        notices = pairing.notices_of_unused_answers(answers, lines_by_unit)
+        return pairing.pair_with_own_labels(run, lines_by_unit, answers.lines_by_unit, rules), notices
 
     def _pair_with_assessments(
         self, assessments: JudgedFile, run: JudgedFile
@@ -284,11 +284,12 @@ class Pool(Mode):
         pairing.check_assessments_and_run(assessments, run, self._label_heading)
         policy = check_labels(self.policy, assessments.count_by_label, assessments.name)
         rules = _rules_of(policy, assessments, self._joining_key(assessments, run))
-        units = pairing.units_of_file(assessments)
+        assessed_lines_by_unit = pairing.lines_of_all_runs(assessments)
         answers = self._distinct_answers(run)
         notices = pairing.notices_of_unread_columns(assessments, run)
-        notices += pairing.notices_of_unused_answers(answers, units)
-        return pairing.pair_with_assessments(assessments, units, answers.lines_by_unit, rules), notices
+        notices += pairing.notices_of_unused_answers(answers, assessed_lines_by_unit)
+        units = pairing.pair_with_assessments(assessments, assessed_lines_by_unit, answers.lines_by_unit, rules)
+        return units, notices
 
     @property
     def _label_heading(self) -> str:

@@ -179,7 +179,7 @@ class IndexedQuery:
     def placement(self) -> Placement | None:
         """The classes in which the lines are placed; None if the query was not scored, or an error stopped its scoring.
 
-        Such an error is a pool whose classes contradict each other, or a line whose query has no class.
+        The classes of the pool may contradict each other, or the query of a line may have no class.
         """
         if not self.is_scored or self.gold.tree is None:
             return None
